@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of a config.json, typed and range-checked; remembers which were read.
+#include "dialects/config.h"
+
+#include "error.h"
+#include "sources/json_text.h"
+#include "sources/messages.h"
+
+namespace goldcrest::converter {
+namespace {
+
+std::string shown(const nlohmann::json& value) {
+  return value.is_structured() ? std::string("a JSON ") + value.type_name()
+                               : in_quotes(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+uint32_t to_count(const nlohmann::json& value, const std::string& where, uint32_t least, uint32_t most) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() < least || value.get<uint64_t>() > most) {
+    throw Error("{} is {}, expected an integer from {} to {}", where, shown(value), least, most);
+  }
+  return value.get<uint32_t>();
+}
+
+}  // namespace
+
+Config::Config(const std::filesystem::path& path) : Config(read_json_object(path), path.string(), path) {}
+
+Config::Config(nlohmann::json object, std::string where, std::filesystem::path path)
+    : json_(std::move(object)), where_(std::move(where)), path_(std::move(path)) {}
+
+std::string Config::where(const std::string& key) const {
+  return fmt::format("{}: setting {}", where_, in_quotes(key));
+}
+
+const nlohmann::json* Config::find(const std::string& key) const {
+  const auto found = json_.find(key);
+  if (found == json_.end()) return nullptr;
+  read_.insert(key);
+  return found->is_null() ? nullptr : &*found;
+}
+
+const nlohmann::json& Config::require(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) throw Error("{} is missing", where(key));
+  return *value;
+}
+
+uint32_t Config::count(const std::string& key, uint32_t least, uint32_t most) const {
+  return to_count(require(key), where(key), least, most);
+}
+
+uint32_t Config::count_or(const std::string& key, uint32_t fallback, uint32_t least, uint32_t most) const {
+  return optional_count(key, least, most).value_or(fallback);
+}
+
+std::optional<uint32_t> Config::optional_count(const std::string& key, uint32_t least, uint32_t most) const {
+  const nlohmann::json* value = find(key);
+  return value == nullptr ? std::nullopt : std::optional(to_count(*value, where(key), least, most));
+}
+
+bool Config::flag(const std::string& key) const {
+  const nlohmann::json& value = require(key);
+  if (!value.is_boolean()) throw Error("{} is {}, expected true or false", where(key), shown(value));
+  return value.get<bool>();
+}
+
+bool Config::flag_or(const std::string& key, bool fallback) const { return has(key) ? flag(key) : fallback; }
+
+double Config::number_or(const std::string& key, double fallback, double least, double most) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_number() || !(value->get<double>() >= least && value->get<double>() <= most)) {
+    throw Error("{} is {}, expected a number from {} to {}", where(key), shown(*value), least, most);
+  }
+  return value->get<double>();
+}
+
+std::string Config::text(const std::string& key) const {
+  const nlohmann::json& value = require(key);
+  if (!value.is_string()) throw Error("{} is {}, expected a text", where(key), shown(value));
+  return value.get<std::string>();
+}
+
+std::string Config::text_or(const std::string& key, const std::string& fallback) const {
+  return has(key) ? text(key) : fallback;
+}
+
+Config Config::object_or_empty(const std::string& key) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return Config(nlohmann::json::object(), where(key), path_);
+  if (!value->is_object()) throw Error("{} is {}, expected an object", where(key), shown(*value));
+  return Config(*value, where(key), path_);
+}
+
+std::vector<std::string> Config::unread() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json_.items()) {
+    if (read_.count(key) == 0) keys.push_back(key);
+  }
+  return keys;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a checkpoint on disk to the neutral float model. A dialect knows names and settings of its family, and nothing
+// of quantization or of the file that is written.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "dialects/config.h"
+#include "sources/tensor_source.h"
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+struct LoadOptions {
+  std::filesystem::path config;  // empty: config.json beside the weights
+};
+
+// `checkpoint` is a directory or a weight file. The family is config.json's model_type. Throws Error.
+ModelSpec load_checkpoint(const std::filesystem::path& checkpoint, const LoadOptions& options);
+
+// What each family's loader gets.
+struct Checkpoint {
+  std::filesystem::path directory;
+  Config config;
+  std::unique_ptr<TensorSource> tensors;
+};
+
+ModelSpec load_marian(const Checkpoint& checkpoint);
+ModelSpec load_nn_transformer(const Checkpoint& checkpoint);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hugging Face's generation settings.
+#pragma once
+
+#include "dialects/config.h"
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+struct GenerationBounds {
+  uint32_t target_vocab_size = 0;
+  uint32_t max_positions = 0;  // of the decoder
+};
+
+// Each setting from generation_config.json where that has it, else from config.json. A setting that asks for something
+// this engine does not do becomes a warning. suppressed_ids have the pad token. Token ids of the source are not set.
+GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
+                                       std::vector<std::string>& warnings);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's nn.Transformer: the state dict (torch/nn/modules/transformer.py and activation.py at v2.13) and a
+// config.json that says what the state dict cannot (NN_TRANSFORMER.md).
+#include "dialects/nn_transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "dialects/positions.h"
+#include "dialects/tensor_reader.h"
+#include "error.h"
+#include "sources/messages.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kMostWidth = 65536, kMostLayers = 256, kMostPositions = 1u << 20;
+constexpr uint64_t kMostPositionValues = uint64_t{1} << 26;
+
+template <typename Value>
+Value choice(const Config& config, const std::string& key, const std::string& found,
+             const std::map<std::string, Value>& choices) {
+  const auto chosen = choices.find(found);
+  if (chosen != choices.end()) return chosen->second;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) names.push_back(name);
+  throw Error("{} is {}, expected one of {}", config.where(key), in_quotes(found), list_in_quotes(names, names.size()));
+}
+
+// The dimensions of one stack while it is read.
+struct Shapes {
+  uint32_t d_model, d_ff, memory_width;  // memory_width: d_model of the encoder
+  bool has_bias;
+  float epsilon;
+};
+
+class NnTransformerReader {
+ public:
+  NnTransformerReader(const Checkpoint& checkpoint, ModelSpec& spec)
+      : config_(checkpoint.config),
+        names_(config_.object_or_empty("tensors")),
+        tensors_(*checkpoint.tensors),
+        spec_(spec) {}
+
+  void read() {
+    spec_.encoder.embedding = embedding("source_embedding");
+    const bool shared = config_.flag_or("shared_embeddings", false);
+    if (shared && names_.has("target_embedding")) {
+      throw Error("{} is true, but tensors.target_embedding names a table of its own",
+                  config_.where("shared_embeddings"));
+    }
+    spec_.decoder.embedding =
+        shared ? spec_.encoder.embedding : share_if_equal(spec_.encoder.embedding, embedding("target_embedding"));
+    read_stack("encoder", spec_.encoder);
+    read_stack("decoder", spec_.decoder);
+    read_projection();
+    check_position_buffers();
+    for (const std::string& key : names_.unread())
+      spec_.warnings.push_back(names_.where(key) + " is not known and was ignored");
+    const std::vector<std::string> unused = tensors_.unused();
+    if (!unused.empty()) {
+      spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
+    }
+  }
+
+ private:
+  uint32_t stack_count(const std::string& stack, const char* key, uint32_t most) {
+    return config_.count(side_key(config_, stack, key), 1, most);
+  }
+
+  // A setting that the tensors tell too must agree with them.
+  void check_setting(const std::string& key, uint32_t of_tensors, const std::string& tensor) {
+    const auto setting = config_.optional_count(key, 1, kMostPositions);
+    if (setting && *setting != of_tensors) {
+      throw Error("{} is {}, but the tensors have {} ({})", config_.where(key), *setting, of_tensors, tensor);
+    }
+  }
+
+  std::shared_ptr<const Matrix> embedding(const char* role) {
+    if (!names_.has(role)) {
+      std::vector<std::string> tables;
+      for (const std::string& name : tensors_.names()) {
+        if (tensors_.shape(name).size() == 2 && name.find(".layers.") == std::string::npos) tables.push_back(name);
+      }
+      throw Error("{} is missing; it names the embedding's tensor. Tables in the checkpoint: {}", names_.where(role),
+                  list_in_quotes(tables, 8));
+    }
+    const std::string name = names_.text(role);
+    const std::vector<uint64_t> shape = tensors_.shape(name);
+    if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMostWidth) {
+      throw Error("{} has shape {}, expected [vocabulary, d_model]", tensors_.describe(name), shape_text(shape));
+    }
+    return tensors_.table(name, static_cast<uint32_t>(shape[1]));
+  }
+
+  // "transformer.encoder." or what the settings or the tensors say.
+  std::string stack_prefix(const std::string& stack) {
+    if (names_.has(stack)) return names_.text(stack);
+    if (names_.has("transformer")) return names_.text("transformer") + stack + ".";
+    const std::string first = stack + ".layers.0.linear1.weight";
+    std::vector<std::string> prefixes;
+    for (const std::string& name : tensors_.names()) {
+      if (name == first || name.ends_with("." + first)) prefixes.push_back(name.substr(0, name.size() - first.size()));
+    }
+    if (prefixes.size() == 1) return prefixes[0] + stack + ".";
+    throw Error("{}: {} tensors are named ...{}, expected one, or {} to say which prefix the {} has",
+                config_.path().string(), prefixes.size(), first, names_.where("transformer"), stack);
+  }
+
+  void read_stack(const std::string& name, StackSpec& stack) {
+    const std::string prefix = stack_prefix(name), first = prefix + "layers.0.linear1.weight";
+    stack.d_model = stack.embedding->columns;
+    check_setting(side_key(config_, name, "d_model"), stack.d_model, in_quotes(stack.embedding->name));
+    const std::vector<uint64_t> shape = tensors_.shape(first);
+    if (shape.size() != 2 || shape[0] == 0 || shape[0] > kMostWidth) {
+      throw Error("{} has shape {}, expected [dim_feedforward, {}]", tensors_.describe(first), shape_text(shape),
+                  stack.d_model);
+    }
+    stack.d_ff = static_cast<uint32_t>(shape[0]);
+    check_setting(side_key(config_, name, "dim_feedforward"), stack.d_ff, in_quotes(first));
+    read_settings(name, stack);
+    const Shapes shapes = {
+        stack.d_model, stack.d_ff, spec_.encoder.d_model, tensors_.has(prefix + "layers.0.linear1.bias"),
+        static_cast<float>(config_.number_or(side_key(config_, name, "layer_norm_eps"), 1e-5, 1e-12, 1))};
+    for (uint32_t i = 0; i < kMostLayers; ++i) {
+      const std::string layer_prefix = fmt::format("{}layers.{}.", prefix, i);
+      if (!tensors_.has(layer_prefix + "linear1.weight")) break;
+      stack.layers.push_back(layer(layer_prefix, shapes, name == "decoder"));
+    }
+    check_setting("num_" + name + "_layers", static_cast<uint32_t>(stack.layers.size()), prefix + "layers");
+    // nn.Transformer always makes these norms, also with norm_first=False; the stacks alone need not have them.
+    if (tensors_.has(prefix + "norm.weight")) stack.final_norm = norm(prefix + "norm", shapes);
+    const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
+    if (names_.has(embedding_norm)) stack.embedding_norm = norm(names_.text(embedding_norm), shapes);
+    stack.positions = positions(name, stack.d_model);
+  }
+
+  void read_settings(const std::string& name, StackSpec& stack) {
+    stack.n_heads = stack_count(name, "nhead", 256);
+    if (stack.d_model % stack.n_heads != 0) {
+      throw Error("{} is {}, expected a divisor of d_model {}", config_.where(side_key(config_, name, "nhead")),
+                  stack.n_heads, stack.d_model);
+    }
+    stack.d_head = stack.d_model / stack.n_heads;
+    stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
+    const std::string activation = side_key(config_, name, "activation");
+    stack.activation = choice<Activation>(config_, activation, config_.text(activation),
+                                          {{"relu", Activation::kRelu},
+                                           {"gelu", Activation::kGelu},
+                                           {"gelu_tanh", Activation::kGeluTanh},
+                                           {"silu", Activation::kSilu}});
+    stack.pre_norm = config_.flag(side_key(config_, name, "norm_first"));
+    const bool scaled = config_.flag(side_key(config_, name, "scale_embedding"));
+    stack.embedding_scale = scaled ? static_cast<float>(std::sqrt(static_cast<double>(stack.d_model))) : 1.0f;
+  }
+
+  NormSpec norm(const std::string& prefix, const Shapes& shapes) {
+    return tensors_.norm(prefix, shapes.d_model, tensors_.has(prefix + ".bias") || shapes.has_bias, shapes.epsilon);
+  }
+
+  LayerSpec layer(const std::string& prefix, const Shapes& shapes, bool is_decoder) {
+    LayerSpec layer;
+    layer.self_attention = attention(prefix + "self_attn.", prefix + "norm1", shapes, shapes.d_model);
+    if (is_decoder)
+      layer.cross_attention = attention(prefix + "multihead_attn.", prefix + "norm2", shapes, shapes.memory_width);
+    layer.feed_forward = {tensors_.linear(prefix + "linear1", shapes.d_ff, shapes.d_model, shapes.has_bias),
+                          tensors_.linear(prefix + "linear2", shapes.d_model, shapes.d_ff, shapes.has_bias),
+                          norm(prefix + (is_decoder ? "norm3" : "norm2"), shapes)};
+    return layer;
+  }
+
+  // MultiheadAttention has one matrix of query, key and value rows, or three when keys and values have another width.
+  AttentionSpec attention(const std::string& prefix, const std::string& norm_prefix, const Shapes& shapes,
+                          uint32_t key_width) {
+    const uint32_t d = shapes.d_model;
+    if (tensors_.has(prefix + "bias_k"))
+      throw Error("{}: add_bias_kv=True is not supported", tensors_.describe(prefix + "bias_k"));
+    AttentionSpec spec;
+    LinearSpec* const parts[] = {&spec.query, &spec.key, &spec.value};
+    if (tensors_.has(prefix + "q_proj_weight")) {
+      spec.query.weight = tensors_.matrix(prefix + "q_proj_weight", d, d);
+      spec.key.weight = tensors_.matrix(prefix + "k_proj_weight", d, key_width);
+      spec.value.weight = tensors_.matrix(prefix + "v_proj_weight", d, key_width);
+    } else {
+      const auto fused = tensors_.matrix(prefix + "in_proj_weight", 3 * d, key_width);
+      if (key_width != d)
+        throw Error("{}: keys are of width {}, expected {}", tensors_.describe(fused->name), d, key_width);
+      for (uint32_t i = 0; i < 3; ++i) parts[i]->weight = slice_rows(*fused, i * d, (i + 1) * d);
+    }
+    const std::vector<float> bias =
+        shapes.has_bias ? tensors_.vector(prefix + "in_proj_bias", 3 * d) : std::vector<float>(3 * size_t{d}, 0.0f);
+    for (uint32_t i = 0; i < 3; ++i) parts[i]->bias.assign(bias.begin() + i * d, bias.begin() + (i + 1) * d);
+    spec.out = tensors_.linear(prefix + "out_proj", d, d, shapes.has_bias);
+    spec.norm = norm(norm_prefix, shapes);
+    return spec;
+  }
+
+  void read_projection() {
+    const auto& table = spec_.decoder.embedding;
+    std::string name = names_.text_or("output_projection", "");
+    if (config_.flag_or("tied_output_projection", false)) {
+      if (!name.empty()) {
+        throw Error("{} is true, but tensors.output_projection names weights of its own",
+                    config_.where("tied_output_projection"));
+      }
+      spec_.projection.weight = table;
+    } else {
+      if (name.empty()) {
+        throw Error("{} is missing; it names the last linear layer (or set \"tied_output_projection\": true)",
+                    names_.where("output_projection"));
+      }
+      if (name.ends_with(".weight")) name.resize(name.size() - std::string(".weight").size());
+      spec_.projection.weight = share_if_equal(table, tensors_.matrix(name + ".weight", table->rows, table->columns));
+    }
+    const std::string bias = names_.text_or("output_bias", name + ".bias");
+    const bool has_bias = names_.has("output_bias") || tensors_.has(bias);
+    spec_.projection.bias = has_bias ? tensors_.vector(bias, table->rows) : std::vector<float>(table->rows, 0.0f);
+  }
+
+  bool has_sinusoids(const std::string& stack) {
+    return config_.text(side_key(config_, stack, "position_encoding")).starts_with("sinusoidal");
+  }
+
+  Matrix positions(const std::string& stack, uint32_t d_model) {
+    enum class Kind { kInterleaved, kConcatenated, kStored };
+    const std::string key = side_key(config_, stack, "position_encoding");
+    const Kind kind = choice<Kind>(config_, key, config_.text(key),
+                                   {{"sinusoidal_interleaved", Kind::kInterleaved},
+                                    {"sinusoidal_concatenated", Kind::kConcatenated},
+                                    {"learned", Kind::kStored},
+                                    {"stored", Kind::kStored}});
+    const uint32_t offset = config_.count_or(side_key(config_, stack, "position_offset"), 0, 0, kMostPositions);
+    if (kind == Kind::kStored) return stored_positions(stack, d_model, offset);
+    if (d_model % 2 != 0 || d_model < 4)
+      throw Error("{}: sinusoids need an even d_model above 2, found {}", config_.where(key), d_model);
+    const std::string denominator = side_key(config_, stack, "position_denominator");
+    Sinusoid sinusoid;
+    sinusoid.interleaved = kind == Kind::kInterleaved;
+    sinusoid.first = offset;
+    sinusoid.base = config_.number_or(side_key(config_, stack, "position_base"), 10000, 2, 1e9);
+    sinusoid.denominator_minus_two = choice<bool>(config_, denominator, config_.text_or(denominator, "d_model"),
+                                                  {{"d_model", false}, {"d_model-2", true}});
+    const uint32_t rows = stack_count(stack, "max_positions", kMostPositions);
+    if (uint64_t{rows} * d_model > kMostPositionValues) {
+      throw Error("{} is {}, too many for d_model {}", config_.where(side_key(config_, stack, "max_positions")), rows,
+                  d_model);
+    }
+    return sinusoid_table(sinusoid, rows, d_model);
+  }
+
+  Matrix stored_positions(const std::string& stack, uint32_t d_model, uint32_t offset) {
+    const std::string role = stack == "encoder" ? "source_positions" : "target_positions";
+    const auto table = tensors_.table(names_.has(role) ? names_.text(role) : names_.text("positions"), d_model);
+    const std::string key = side_key(config_, stack, "max_positions");
+    const auto rows = config_.optional_count(key, 1, kMostPositions);
+    if (offset >= table->rows || rows.value_or(1) > table->rows - offset) {
+      throw Error("{} has {} rows, expected at least position_offset {} + max_positions {}",
+                  tensors_.describe(table->name), table->rows, offset, rows.value_or(1));
+    }
+    return *slice_rows(*table, offset, offset + rows.value_or(table->rows - offset));
+  }
+
+  // Many models save their table of sinusoids as a buffer. One that differs from the settings' shows that they are
+  // wrong.
+  void check_position_buffers() {
+    constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
+    for (const std::string& name : tensors_.unused()) {
+      const bool is_named_so = name == "pe" || name.ends_with(".pe") || name.find("pos") != std::string::npos;
+      const std::vector<uint64_t> shape = tensors_.shape(name);
+      if (!is_named_so || shape.size() < 2) continue;
+      for (const StackSpec* stack : {&spec_.encoder, &spec_.decoder}) {
+        if (shape.back() != stack->d_model || !has_sinusoids(stack == &spec_.encoder ? "encoder" : "decoder")) continue;
+        const auto table = tensors_.table(name, stack->d_model);
+        const uint32_t rows = std::min(table->rows, stack->positions.rows);
+        const float difference =
+            largest_difference(*slice_rows(*table, 0, rows), *slice_rows(stack->positions, 0, rows));
+        if (difference > kTolerance) {
+          throw Error(
+              "{} differs by up to {:.3g} from the table that {} describes; correct the setting, or use \"stored\" "
+              "and name this tensor in tensors.positions",
+              tensors_.describe(name), difference, config_.where("position_encoding"));
+        }
+      }
+    }
+  }
+
+  const Config& config_;
+  const Config names_;
+  TensorReader tensors_;
+  ModelSpec& spec_;
+};
+
+}  // namespace
+
+std::string side_key(const Config& config, const std::string& side, const std::string& key) {
+  const std::string own = side + "_" + key;
+  return config.has(own) ? own : key;
+}
+
+ModelSpec load_nn_transformer(const Checkpoint& checkpoint) {
+  ModelSpec spec;
+  NnTransformerReader(checkpoint, spec).read();
+  read_nn_transformer_text(checkpoint, spec);
+  return spec;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sinusoidal position tables in every dialect: frameworks differ in frequency, layout and first position.
+#pragma once
+
+#include <cstdint>
+
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+// angle(row p, pair i) = (p + first) * base^(-2 i / denominator), i in [0, d_model / 2)
+struct Sinusoid {
+  bool interleaved = false;            // sin, cos, sin, cos ... (true) or all sines, then all cosines
+  bool denominator_minus_two = false;  // denominator = d_model - 2 (Marian, fairseq) or d_model (the paper)
+  uint32_t first = 0;                  // the position of row 0
+  double base = 10000;
+};
+
+// [rows, d_model]; d_model must be even, and above 2 for denominator_minus_two.
+Matrix sinusoid_table(const Sinusoid& sinusoid, uint32_t rows, uint32_t d_model);
+
+// The largest |a - b| of two tables of one shape.
+float largest_difference(const Matrix& a, const Matrix& b);
+
+}  // namespace goldcrest::converter

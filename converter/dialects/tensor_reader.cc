@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors by name, each checked for shape and for values that are not finite; remembers which were used.
+#include "dialects/tensor_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.h"
+#include "sources/messages.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// DataParallel and DistributedDataParallel put "module." in front, torch.compile "_orig_mod." where the module is.
+std::string without_wrappers(std::string name) {
+  for (const std::string wrapper : {"_orig_mod.", "module."}) {
+    while (name.starts_with(wrapper)) name.erase(0, wrapper.size());
+  }
+  for (size_t at; (at = name.find("._orig_mod.")) != std::string::npos;)
+    name.erase(at, std::string("._orig_mod").size());
+  return name;
+}
+
+// "[3, 17]" of the i-th element.
+std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
+  std::vector<uint64_t> position(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0; i /= shape[axis]) position[axis] = i % shape[axis];
+  return shape_text(position);
+}
+
+}  // namespace
+
+TensorReader::TensorReader(const TensorSource& source) : source_(source) {
+  for (const std::string& container_name : source.names()) {
+    const std::string name = without_wrappers(container_name);
+    const auto [other, is_new] = container_names_.emplace(name, container_name);
+    if (!is_new) {
+      throw Error("{}: the tensors {} and {} have the same name once \"module.\" and \"_orig_mod.\" are stripped",
+                  source.file(container_name).string(), in_quotes(other->second), in_quotes(container_name));
+    }
+    names_.push_back(name);
+  }
+}
+
+std::string TensorReader::describe(const std::string& name) const {
+  const auto found = container_names_.find(name);
+  const std::string& shown = found == container_names_.end() ? name : found->second;
+  return fmt::format("{}: tensor {}", source_.file(shown).string(), in_quotes(shown));
+}
+
+std::vector<uint64_t> TensorReader::shape(const std::string& name) const {
+  const auto found = container_names_.find(name);
+  if (found == container_names_.end()) {
+    const std::vector<std::filesystem::path> files = source_.files();
+    throw Error("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
+                in_quotes(name));
+  }
+  return source_.shape(found->second);
+}
+
+Tensor TensorReader::load(const std::string& name) {
+  used_.insert(name);
+  Tensor tensor = source_.load(container_names_.at(name));
+  const auto bad = std::find_if(tensor.values.begin(), tensor.values.end(), [](float v) { return !std::isfinite(v); });
+  if (bad != tensor.values.end()) {
+    throw Error(
+        "{} has the value {} at {}, expected finite numbers; the checkpoint is damaged or its training diverged",
+        describe(name), *bad, position_text(tensor.shape, static_cast<uint64_t>(bad - tensor.values.begin())));
+  }
+  return tensor;
+}
+
+std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
+  const std::vector<uint64_t> found = shape(name);
+  const bool fits = !found.empty() && found.back() == n &&
+                    std::all_of(found.begin(), found.end() - 1, [](uint64_t s) { return s == 1; });
+  if (!fits) throw Error("{} has shape {}, expected [{}]", describe(name), shape_text(found), n);
+  return std::move(load(name).values);
+}
+
+std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint32_t rows, uint32_t columns) {
+  const std::vector<uint64_t> found = shape(name);
+  if (found != std::vector<uint64_t>{rows, columns}) {
+    throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), rows, columns);
+  }
+  return table(name, columns);
+}
+
+std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint32_t columns) {
+  constexpr uint64_t kMostRows = uint64_t{1} << 24;
+  const std::vector<uint64_t> found = shape(name);
+  uint64_t rows = 1;
+  size_t long_axes = 0;  // before the last one; there may be one
+  for (size_t axis = 0; axis + 1 < found.size(); ++axis) {
+    rows *= found[axis];
+    long_axes += found[axis] != 1;
+  }
+  if (found.size() < 2 || found.back() != columns || long_axes > 1 || rows == 0 || rows > kMostRows) {
+    throw Error("{} has shape {}, expected [rows, {}]", describe(name), shape_text(found), columns);
+  }
+  std::shared_ptr<const Matrix>& result = matrices_[name];
+  if (!result) {
+    result = std::make_shared<const Matrix>(
+        Matrix{name, static_cast<uint32_t>(rows), columns, std::move(load(name).values)});
+  }
+  return result;
+}
+
+LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
+  return {matrix(prefix + ".weight", outputs, inputs),
+          has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
+}
+
+NormSpec TensorReader::norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon) {
+  return {vector(prefix + ".weight", d_model),
+          has_bias ? vector(prefix + ".bias", d_model) : std::vector<float>(d_model, 0.0f), epsilon};
+}
+
+std::vector<std::string> TensorReader::unused() const {
+  std::vector<std::string> result;
+  for (const std::string& name : names_) {
+    if (used_.count(name) == 0) result.push_back(name);
+  }
+  return result;
+}
+
+std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
+                                             const std::shared_ptr<const Matrix>& second) {
+  const bool equal =
+      first->rows == second->rows && first->columns == second->columns && first->values == second->values;
+  return equal ? first : second;
+}
+
+std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, uint32_t end) {
+  return std::make_shared<const Matrix>(
+      Matrix{fmt::format("{}[{}:{}]", matrix.name, begin, end), end - begin, matrix.columns,
+             std::vector<float>(matrix.row(begin), matrix.row(begin) + size_t{end - begin} * matrix.columns)});
+}
+
+}  // namespace goldcrest::converter

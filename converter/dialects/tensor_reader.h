@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors by name, each checked for shape and for values that are not finite; remembers which were used.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sources/tensor_source.h"
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+class TensorReader {
+ public:
+  // Names without the prefixes that wrappers add ("module.", "_orig_mod.") are what every function below takes.
+  explicit TensorReader(const TensorSource& source);
+
+  bool has(const std::string& name) const { return container_names_.count(name) != 0; }
+  const std::vector<std::string>& names() const { return names_; }
+  // Throws Error when the tensor is missing. For messages and for sizes that only the checkpoint tells.
+  std::vector<uint64_t> shape(const std::string& name) const;
+  // "model.safetensors: tensor "a.weight"", for messages.
+  std::string describe(const std::string& name) const;
+
+  std::vector<float> vector(const std::string& name, uint32_t n);
+  // The same name gives the same object.
+  std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns);
+  // A matrix of any number of rows; [1, rows, columns] and [rows, 1, columns] will do.
+  std::shared_ptr<const Matrix> table(const std::string& name, uint32_t columns);
+  // prefix + ".weight" and ".bias"; without a bias it is zeros.
+  LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
+  NormSpec norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon);
+
+  void ignore(const std::string& name) { used_.insert(name); }
+  std::vector<std::string> unused() const;
+
+ private:
+  Tensor load(const std::string& name);
+
+  const TensorSource& source_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::string> container_names_;  // by the name without prefixes
+  std::map<std::string, std::shared_ptr<const Matrix>> matrices_;
+  std::set<std::string> used_;
+};
+
+// The first table when both have the same shape and values, so that equal tables are stored once; else the second.
+std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
+                                             const std::shared_ptr<const Matrix>& second);
+
+// The rows [begin, end) as a matrix of their own.
+std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, uint32_t end);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vocabularies as checkpoints have them: an object or a list in JSON, or a text with one entry a line.
+#include "dialects/vocabulary_file.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "error.h"
+#include "sources/input_file.h"
+#include "sources/json_text.h"
+#include "sources/messages.h"
+
+namespace goldcrest::converter {
+namespace {
+
+void set_text(Vocabulary& vocabulary, uint64_t id, const std::string& text) {
+  if (id >= vocabulary.id_to_text.size()) {
+    throw Error("{}: {} has id {}, expected less than the embedding's {} rows", vocabulary.where, in_quotes(text), id,
+                vocabulary.id_to_text.size());
+  }
+  if (text.empty()) throw Error("{}: id {} has an empty text", vocabulary.where, id);
+  std::string& place = vocabulary.id_to_text[id];
+  if (!place.empty()) {
+    throw Error("{}: {} and {} have the same id {}", vocabulary.where, in_quotes(place), in_quotes(text), id);
+  }
+  place = text;
+}
+
+Vocabulary empty_vocabulary(uint32_t n_ids, const std::string& where) {
+  Vocabulary vocabulary;
+  vocabulary.where = where;
+  vocabulary.id_to_text.resize(n_ids);
+  return vocabulary;
+}
+
+Vocabulary vocabulary_of_lines(const std::string& content, uint32_t n_ids, const std::string& where) {
+  Vocabulary vocabulary = empty_vocabulary(n_ids, where);
+  for (size_t at = 0, id = 0; at < content.size(); ++id) {
+    const size_t end = std::min(content.find('\n', at), content.size());
+    std::string line = content.substr(at, end - at);
+    if (line.ends_with('\r')) line.pop_back();
+    set_text(vocabulary, id, line);
+    at = end + 1;
+  }
+  return vocabulary;
+}
+
+}  // namespace
+
+Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const std::string& where) {
+  Vocabulary vocabulary = empty_vocabulary(n_ids, where);
+  if (json.is_array()) {
+    for (size_t id = 0; id < json.size(); ++id) {
+      if (!json[id].is_string())
+        throw Error("{}: id {} is a JSON {}, expected a text", where, id, json[id].type_name());
+      set_text(vocabulary, id, json[id].get<std::string>());
+    }
+  } else if (json.is_object()) {
+    for (const auto& [text, id] : json.items()) {
+      if (!id.is_number_unsigned())
+        throw Error("{}: the id of {} is not a non-negative integer", where, in_quotes(text));
+      set_text(vocabulary, id.get<uint64_t>(), text);
+    }
+  } else {
+    throw Error("{}: found a JSON {}, expected an object from text to id or an array of texts", where,
+                json.type_name());
+  }
+  return vocabulary;
+}
+
+Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
+  constexpr uint64_t kMostBytes = uint64_t{32} << 20;
+  const std::string content = read_small_file(path, kMostBytes);
+  return path.extension() == ".json" ? vocabulary_of_json(parse_json(content, 2, path.string()), n_ids, path.string())
+                                     : vocabulary_of_lines(content, n_ids, path.string());
+}
+
+std::optional<uint32_t> find_id(const Vocabulary& vocabulary, const std::string& text) {
+  const std::vector<std::string>& texts = vocabulary.id_to_text;
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  if (found == texts.end() || text.empty()) return std::nullopt;
+  return static_cast<uint32_t>(found - texts.begin());
+}
+
+uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const std::string& role) {
+  const auto found = find_id(vocabulary, text);
+  if (!found) throw Error("{}: has no entry {}, {}", vocabulary.where, in_quotes(text), role);
+  return *found;
+}
+
+size_t count_gaps(const Vocabulary& vocabulary) {
+  return static_cast<size_t>(std::count(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end(), std::string()));
+}
+
+}  // namespace goldcrest::converter

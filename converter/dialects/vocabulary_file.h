@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vocabularies as checkpoints have them: an object or a list in JSON, or a text with one entry a line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tokenizers/vocabulary.h"
+
+namespace goldcrest::converter {
+
+// An object from text to id, or an array of texts in the order of ids. The result has n_ids entries (the embedding's
+// rows), with an empty text where the list has none. Throws Error on an id out of range and on two texts with one id.
+Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const std::string& where);
+
+// A .json file as above, or any other file with one text a line.
+Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids);
+
+std::optional<uint32_t> find_id(const Vocabulary& vocabulary, const std::string& text);
+// Throws Error naming `role` ("the unknown token") when the text is not there.
+uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const std::string& role);
+
+// Ids without a text.
+size_t count_gaps(const Vocabulary& vocabulary);
+
+}  // namespace goldcrest::converter

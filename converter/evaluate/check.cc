@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers first, in forward order, then logits, then, when all of those agree, the searches.
+#include "evaluate/check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "error.h"
+#include "evaluate/check_samples.h"
+#include "reference/reference_search.h"
+#include "sources/tensor_source.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// Rows of one layer's output as the reference made them.
+struct Captured {
+  size_t rows = 0, columns = 0;
+  std::vector<float> values;
+};
+
+// Place of a traced tensor in the forward pass: stack, then stage in it. Absent for a name that is none.
+std::optional<std::tuple<int, uint64_t>> forward_order(std::string_view name) {
+  if (name == "logits") return std::tuple(2, uint64_t{0});
+  const int stack = name.starts_with("encoder.") ? 0 : name.starts_with("decoder.") ? 1 : -1;
+  if (stack < 0) return std::nullopt;
+  name.remove_prefix(std::string_view("encoder.").size());
+  if (name == "embed") return std::tuple(stack, uint64_t{0});
+  if (name == "norm") return std::tuple(stack, UINT64_MAX);
+  constexpr std::string_view kLayers = "layers.";
+  if (!name.starts_with(kLayers)) return std::nullopt;
+  name.remove_prefix(kLayers.size());
+  uint32_t layer = 0;
+  const auto [stop, failure] = std::from_chars(name.data(), name.data() + name.size(), layer);
+  if (failure != std::errc() || stop != name.data() + name.size()) return std::nullopt;
+  return std::tuple(stack, uint64_t{layer} + 1);
+}
+
+// Every layer's output for one source, by the trace's names.
+std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine& sample) {
+  std::map<std::string, Captured> layers;
+  Reference reference(spec);
+  reference.set_trace([&](const std::string& name, int layer, uint32_t, std::span<const float> values) {
+    Captured& captured = layers[layer < 0 ? name : fmt::format("{}.{}", name, layer)];
+    captured.columns = values.size();
+    captured.values.insert(captured.values.end(), values.begin(), values.end());
+    ++captured.rows;
+  });
+  const Memory memory = reference.encode(sample.source);
+  if (const SampleSearch* greedy = sample.find("greedy")) reference.teacher_forced_logits(memory, greedy->tokens);
+  return layers;
+}
+
+// found, expected: [rows, columns]
+TensorCheck compare_values(const Departure& where, const Captured& found, const std::vector<float>& expected,
+                           double tolerance) {
+  TensorCheck result = {where.tensor, found.rows, found.columns, 0, std::nullopt};
+  for (size_t row = 0; row < found.rows; ++row) {
+    const size_t start = row * found.columns;
+    double scale = 1, worst = 0;
+    for (size_t i = start; i < start + found.columns; ++i)
+      if (std::isfinite(expected[i])) scale = std::max(scale, std::abs(double{expected[i]}));
+    std::optional<Departure> departure;
+    for (size_t i = start; i < start + found.columns; ++i) {
+      double difference = std::abs(double{found.values[i]} - double{expected[i]});
+      if (std::isnan(difference)) difference = HUGE_VAL;
+      result.largest_difference = std::max(result.largest_difference, difference);
+      if (difference <= tolerance * scale || difference <= worst) continue;
+      worst = difference;
+      departure = {where.tensor, where.line, row, i - start, found.values[i], expected[i], ""};
+    }
+    if (departure && !result.departure) result.departure = departure;
+  }
+  return result;
+}
+
+// found: null when the model has no such layer.
+TensorCheck compare_tensor(const std::string& name, size_t line, const Captured* found, const Tensor& expected,
+                           double tolerance) {
+  Departure departure = {name, line, 0, 0, 0, 0, ""};
+  if (found == nullptr) {
+    departure.reason = "the model, as its configuration describes it, has no such layer";
+    return {name, 0, 0, 0, departure};
+  }
+  if (expected.shape != std::vector<uint64_t>{found->rows, found->columns}) {
+    departure.reason = fmt::format("found the shape [{}, {}], expected [{}]", found->rows, found->columns,
+                                   fmt::join(expected.shape, ", "));
+    return {name, found->rows, found->columns, 0, departure};
+  }
+  return compare_values(departure, *found, expected.values, tolerance);
+}
+
+void check_trace(const ModelSpec& spec, const Samples& samples, double tolerance, CheckReport& report) {
+  if (samples.trace == nullptr) {
+    report.not_compared.push_back("layers: no trace.safetensors");
+    return;
+  }
+  const SampleLine& sample = samples.lines[0];
+  const bool has_target = sample.find("greedy") != nullptr;
+  std::vector<std::pair<std::tuple<int, uint64_t>, std::string>> names;
+  for (const std::string& name : samples.trace->names()) {
+    const auto order = forward_order(name);
+    if (!order)
+      report.not_compared.push_back(name + ": not a layer's name (check.h has them)");
+    else if (std::get<0>(*order) > 0 && !has_target)
+      report.not_compared.push_back(name + ": the first line of results.jsonl has no \"greedy\" ids");
+    else
+      names.emplace_back(*order, name);
+  }
+  std::sort(names.begin(), names.end());
+  const std::map<std::string, Captured> layers = capture(spec, sample);
+  for (const auto& [order, name] : names) {
+    const auto found = layers.find(name);
+    report.tensors.push_back(compare_tensor(name, sample.line, found == layers.end() ? nullptr : &found->second,
+                                            samples.trace->load(name), tolerance));
+  }
+}
+
+void check_logits(const Reference& reference, const Samples& samples, double tolerance, CheckReport& report) {
+  if (samples.logits == nullptr) {
+    report.not_compared.push_back("logits: no logits.safetensors");
+    return;
+  }
+  size_t n_compared = 0;
+  for (const SampleLine& sample : samples.lines) {
+    const std::string name = fmt::format("logits.{}", sample.line);
+    const SampleSearch* greedy = sample.find("greedy");
+    if (greedy == nullptr || !samples.logits->has(name)) continue;
+    const Rows logits = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
+    const Captured found = {static_cast<size_t>(logits.rows()),
+                            static_cast<size_t>(logits.cols()),
+                            {logits.data(), logits.data() + logits.size()}};
+    report.tensors.push_back(compare_tensor(name, sample.line, &found, samples.logits->load(name), tolerance));
+    ++n_compared;
+  }
+  if (n_compared < samples.logits->names().size())
+    report.not_compared.push_back(
+        fmt::format("{} tensors of logits.safetensors: no line with that number and \"greedy\" ids",
+                    samples.logits->names().size() - n_compared));
+}
+
+// How far `expected` is ahead of `found` (SearchDifference).
+double score_gap(const Reference& reference, const SampleLine& sample, const std::vector<int32_t>& found,
+                 const std::vector<int32_t>& expected, const SearchOptions& options) {
+  const std::vector<double> found_probs = token_log_probs(reference, sample.source, found, options);
+  const std::vector<double> expected_probs = token_log_probs(reference, sample.source, expected, options);
+  if (options.beam_size == 1) {
+    const auto [a, b] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+    const size_t at = static_cast<size_t>(a - found.begin());
+    return b == expected.end() || a == found.end() ? HUGE_VAL : expected_probs[at] - found_probs[at];
+  }
+  const auto score = [&](const std::vector<double>& probs) {
+    return length_normalized_score(std::accumulate(probs.begin(), probs.end(), 0.0), probs.size(), options);
+  };
+  return score(expected_probs) - score(found_probs);
+}
+
+void check_search(const Reference& reference, const SampleLine& sample, const SampleSearch& expected,
+                  const CheckOptions& options, SearchCheck& result) {
+  SearchOptions search_options = default_search(reference.spec());
+  search_options.beam_size = expected.beam_size;
+  const uint32_t most = sample.max_target_tokens > 0 ? sample.max_target_tokens : options.max_target_tokens;
+  if (most > 0) search_options.max_target_tokens = most;
+  ++result.lines;
+  SearchDifference difference = {sample.line, search(reference, sample.source, search_options)[0].tokens,
+                                 expected.tokens, 0, false};
+  if (difference.found == difference.expected) {
+    ++result.equal;
+    return;
+  }
+  difference.gap = score_gap(reference, sample, difference.found, difference.expected, search_options);
+  difference.tie = std::abs(difference.gap) <= options.tie;
+  result.ties += difference.tie ? 1 : 0;
+  result.differences.push_back(std::move(difference));
+}
+
+void check_searches(const Reference& reference, const Samples& samples, const CheckOptions& options,
+                    CheckReport& report) {
+  std::map<std::pair<uint32_t, std::string>, SearchCheck> checks;  // greedy first, then by beam size
+  for (size_t i = 0; i < samples.lines.size(); ++i) {
+    for (const SampleSearch& expected : samples.lines[i].searches) {
+      SearchCheck& result = checks[{expected.beam_size, expected.name}];
+      result.name = expected.name;
+      check_search(reference, samples.lines[i], expected, options, result);
+    }
+    if (options.progress) options.progress(i + 1, samples.lines.size());
+  }
+  if (checks.empty()) report.not_compared.push_back("searches: results.jsonl has no \"greedy\" or \"beam4\" ids");
+  for (auto& [order, result] : checks) report.searches.push_back(std::move(result));
+}
+
+}  // namespace
+
+const Departure* CheckReport::first_departure() const {
+  for (const TensorCheck& tensor : tensors)
+    if (tensor.departure) return &*tensor.departure;
+  return nullptr;
+}
+
+bool CheckReport::passed() const {
+  return first_departure() == nullptr && std::all_of(searches.begin(), searches.end(), [](const SearchCheck& check) {
+           return check.equal + check.ties == check.lines;
+         });
+}
+
+CheckReport check(const Reference& reference, const std::filesystem::path& samples_folder,
+                  const CheckOptions& options) {
+  const Samples samples = read_samples(samples_folder, reference.spec());
+  CheckReport report;
+  check_trace(reference.spec(), samples, options.tolerance, report);
+  check_logits(reference, samples, options.tolerance, report);
+  if (report.first_departure() == nullptr)
+    check_searches(reference, samples, options, report);
+  else
+    report.not_compared.push_back("searches: they would say nothing while a layer departs");
+  return report;
+}
+
+std::string to_text(const CheckReport& report) {
+  std::string text;
+  for (const TensorCheck& tensor : report.tensors)
+    text += fmt::format("{:<20} [{}, {}]  largest difference {:.2e}{}\n", tensor.name, tensor.rows, tensor.columns,
+                        tensor.largest_difference, tensor.departure ? "  departs" : "");
+  for (const SearchCheck& search : report.searches) {
+    text += fmt::format("{:<20} {} of {} lines equal, {} ties\n", search.name, search.equal, search.lines, search.ties);
+    for (const SearchDifference& difference : search.differences)
+      text += fmt::format("  line {}: {}, the sample is ahead by {:.2e}\n    found    {}\n    expected {}\n",
+                          difference.line, difference.tie ? "a tie" : "differs", difference.gap,
+                          fmt::join(difference.found, " "), fmt::join(difference.expected, " "));
+  }
+  for (const std::string& item : report.not_compared) text += fmt::format("not compared: {}\n", item);
+  if (const Departure* first = report.first_departure()) {
+    text += fmt::format("first departure: {}, line {}", first->tensor, first->line);
+    text += first->reason.empty() ? fmt::format(", row {}, column {}: found {}, expected {}\n", first->row,
+                                                first->column, first->found, first->expected)
+                                  : fmt::format(": {}\n", first->reason);
+  }
+  return text;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids are bounded by the vocabularies and lengths by the positions, so that what computes with them need not look.
+#include "evaluate/check_samples.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "error.h"
+#include "sources/input_file.h"
+#include "sources/json_text.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kMostResultBytes = uint64_t{256} << 20;
+constexpr uint32_t kMostBeams = 16;
+constexpr int kMostDepth = 4;
+
+// An array of 1..most ids below vocab_size.
+std::vector<int32_t> read_ids(const json& value, const std::string& where, uint64_t vocab_size, uint64_t most) {
+  if (!value.is_array()) throw Error("{}: found a JSON {}, expected an array of token ids", where, value.type_name());
+  if (value.empty() || value.size() > most)
+    throw Error("{}: found {} ids, expected 1..{}, the model's positions", where, value.size(), most);
+  std::vector<int32_t> ids;
+  for (const json& id : value) {
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab_size)
+      throw Error("{}[{}]: found {}, expected an id below the vocabulary's size, {}", where, ids.size(), id.dump(),
+                  vocab_size);
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+uint64_t read_count(const json& object, const char* key, uint64_t absent, const std::string& where) {
+  const auto found = object.find(key);
+  if (found == object.end()) return absent;
+  if (!found->is_number_unsigned() || found->get<uint64_t>() > UINT32_MAX)
+    throw Error("{}: \"{}\": found {}, expected a count", where, key, found->dump());
+  return found->get<uint64_t>();
+}
+
+// "greedy" is 1, "beam<n>" is n for 2..kMostBeams; anything else is 0: not a search.
+uint32_t beam_size_of(std::string_view key) {
+  constexpr std::string_view kBeam = "beam";
+  if (key == "greedy") return 1;
+  if (!key.starts_with(kBeam)) return 0;
+  uint32_t beam_size = 0;
+  const char* const end = key.data() + key.size();
+  const auto [stop, failure] = std::from_chars(key.data() + kBeam.size(), end, beam_size);
+  return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMostBeams ? beam_size : 0;
+}
+
+SampleLine read_line(const json& object, size_t place, const ModelSpec& spec, const std::string& where) {
+  if (!object.is_object()) throw Error("{}: found a JSON {}, expected an object", where, object.type_name());
+  SampleLine sample;
+  sample.line = read_count(object, "line", place, where);
+  sample.max_target_tokens = static_cast<uint32_t>(read_count(object, "max_target_tokens", 0, where));
+  if (!object.contains("source_ids")) throw Error("{}: no \"source_ids\"", where);
+  sample.source = read_ids(object["source_ids"], where + ": \"source_ids\"", spec.encoder.embedding->rows,
+                           spec.encoder.positions.rows);
+  for (const auto& [key, value] : object.items()) {
+    const uint32_t beam_size = beam_size_of(key);
+    if (beam_size == 0) continue;
+    const std::string at = where + ": \"" + key + "\"";
+    sample.searches.push_back(
+        {key, beam_size, read_ids(value, at, spec.decoder.embedding->rows, spec.decoder.positions.rows)});
+  }
+  return sample;
+}
+
+std::unique_ptr<TensorSource> open_if_there(const std::filesystem::path& path) {
+  return std::filesystem::exists(path) ? open_safetensors(path) : nullptr;
+}
+
+}  // namespace
+
+const SampleSearch* SampleLine::find(const std::string& name) const {
+  for (const SampleSearch& search : searches)
+    if (search.name == name) return &search;
+  return nullptr;
+}
+
+Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec) {
+  const std::filesystem::path path = folder / "results.jsonl";
+  if (!std::filesystem::exists(path))
+    throw Error(
+        "{}: missing; the samples are made from its \"source_ids\" (examples/export_nn_transformer.py writes it)",
+        path.string());
+  const std::string text = read_small_file(path, kMostResultBytes);
+  Samples samples;
+  std::set<size_t> seen;
+  size_t number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view row = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    const std::string where = fmt::format("{}:{}", path.string(), ++number);
+    if (row.find_first_not_of(" \t\r") == row.npos) continue;
+    SampleLine line = read_line(parse_json(row, kMostDepth, where), samples.lines.size(), spec, where);
+    if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} is there twice", where, line.line);
+    samples.lines.push_back(std::move(line));
+  }
+  if (samples.lines.empty()) throw Error("{}: no lines", path.string());
+  samples.logits = open_if_there(folder / "logits.safetensors");
+  samples.trace = open_if_there(folder / "trace.safetensors");
+  return samples;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples that a framework wrote (check.h has the layout), read and checked against the model's sizes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sources/tensor_source.h"
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+struct SampleSearch {
+  std::string name;        // "greedy", "beam4"
+  uint32_t beam_size = 1;  // 1: greedy
+  std::vector<int32_t> tokens;
+};
+
+struct SampleLine {
+  size_t line = 0;
+  std::vector<int32_t> source;
+  std::vector<SampleSearch> searches;  // by name
+  uint32_t max_target_tokens = 0;      // 0: not said
+
+  const SampleSearch* find(const std::string& name) const;  // null: absent
+};
+
+struct Samples {
+  std::vector<SampleLine> lines;                // never empty
+  std::unique_ptr<TensorSource> logits, trace;  // null: absent
+};
+
+// Throws Error that names file and line.
+Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec);
+
+}  // namespace goldcrest::converter

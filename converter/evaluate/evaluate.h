@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// --evaluate: the user's own lines through the float32 reference and the int8 engine, and what int8 costs them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reference/reference_search.h"
+
+namespace goldcrest::converter {
+
+struct EvaluationLine {
+  std::string source;
+  std::vector<std::string> references;  // empty: only the two translations are compared
+  size_t number = 0;                    // of the source's first line in the file, from 1
+};
+
+// Lines are `source [TAB reference]...`; references of a source on several lines are put together, in the order of
+// first appearance. Where `alternatives` is not empty, a field holds several references with it between them ("a | b").
+// Empty lines are left out. Throws Error when the file cannot be read, a line has no source, or there is no line.
+std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& path, const std::string& alternatives);
+
+struct Translation {
+  std::vector<int32_t> tokens;  // end token included
+  std::string text;
+  std::string error;  // empty, or why the source was not translated
+};
+
+// One way to translate. Whether greedily or with beams is the implementation's own setting.
+class Translator {
+ public:
+  virtual ~Translator() = default;
+  // One result for each source.
+  virtual std::vector<Translation> translate(std::span<const std::string> sources) = 0;
+};
+
+class ReferenceTranslator : public Translator {
+ public:
+  using Encode = std::function<std::vector<int32_t>(const std::string& text)>;  // may throw Error
+  using Decode = std::function<std::string(std::span<const int32_t> tokens)>;   // may throw Error
+
+  ReferenceTranslator(const Reference& reference, const SearchOptions& options, Encode encode, Decode decode);
+  std::vector<Translation> translate(std::span<const std::string> sources) override;
+
+ private:
+  const Reference& reference_;
+  SearchOptions options_;
+  Encode encode_;
+  Decode decode_;
+};
+
+struct Quality {
+  double bleu = 0, chrf = 0;   // 0..100
+  double word_error_rate = 0;  // percent: edits per word of the nearest reference
+  double exact_match = 0;      // percent of lines; 100 - exact_match is the word error of a word list
+};
+
+struct EvaluatedLine {
+  size_t line = 0;  // index into the lines given
+  Translation float32, int8;
+  bool identical = false;  // the same token ids
+  // With references: sentence chrF of float32 minus that of int8. Without: 100 minus the chrF of int8 against float32.
+  double loss = 0;
+};
+
+struct Evaluation {
+  std::vector<EvaluatedLine> lines;   // those that both translated, in the order given
+  std::vector<EvaluatedLine> failed;  // those with an error on one side; they count nowhere else
+  size_t identical = 0;
+  // 1 - (sum of the edit distances between the two id sequences) / (sum of the longer one's lengths); 1 without lines.
+  double token_agreement = 1;
+  size_t lines_with_references = 0;
+  std::optional<Quality> float32, int8;  // over the lines with references; absent when there are none
+  std::vector<size_t> most_lost;         // indices into `lines` of those with a loss above 0, the largest first
+};
+
+struct EvaluationOptions {
+  size_t batch = 64;                                        // sources given to a translator at a time
+  std::function<void(size_t done, size_t total)> progress;  // after each batch; may be empty
+};
+
+Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8,
+                    const EvaluationOptions& options);
+
+// For a terminal: the figures and at most `most` of the lines that lost most.
+std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most);
+
+}  // namespace goldcrest::converter

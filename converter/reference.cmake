@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# The float32 reference and its searches.
+goldcrest_converter_library(goldcrest_reference
+  reference/reference.cc
+  reference/reference_search.cc)
+target_link_libraries(goldcrest_reference PUBLIC Eigen3::Eigen PRIVATE goldcrest_pack)
+# Eigen is only fast when it is inlined, in a debug build too.
+target_compile_options(goldcrest_reference PRIVATE -O3)
+
+# The metrics, --evaluate and --check.
+goldcrest_converter_library(goldcrest_evaluate
+  evaluate/check.cc
+  evaluate/check_samples.cc
+  evaluate/evaluate.cc
+  evaluate/metrics_bleu.cc
+  evaluate/metrics_chrf.cc
+  evaluate/metrics_error_rate.cc
+  evaluate/metrics_text.cc)
+target_link_libraries(goldcrest_evaluate PUBLIC goldcrest_reference PRIVATE goldcrest_sources)

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoder and decoder in float32, one page each, over the few operations above them.
+#include "reference/reference.h"
+
+#include <cmath>
+#include <utility>
+
+#include "error.h"
+#include "validate_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using ConstRows = Eigen::Map<const Rows>;
+using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
+
+Eigen::Index index(size_t n) { return static_cast<Eigen::Index>(n); }
+
+ConstRow view_row(const std::vector<float>& values) { return {values.data(), index(values.size())}; }
+ConstRows view_matrix(const Matrix& m) { return {m.values.data(), index(m.rows), index(m.columns)}; }
+// `values` as rows of `width` floats.
+ConstRows view_rows(const std::vector<float>& values, Eigen::Index width) {
+  return {values.data(), index(values.size()) / width, width};
+}
+
+void append(const Rows& rows, Eigen::Index row, std::vector<float>& values) {
+  values.insert(values.end(), rows.row(row).data(), rows.row(row).data() + rows.cols());
+}
+
+std::vector<float> values_of(const Rows& rows) { return {rows.data(), rows.data() + rows.size()}; }
+
+// Row i: embedding_scale * embedding[tokens[i]] + positions[first_position + i * position_step], then the norm if any.
+Rows embed(const StackSpec& stack, std::span<const int32_t> tokens, uint32_t first_position, uint32_t position_step) {
+  const ConstRows table = view_matrix(*stack.embedding), positions = view_matrix(stack.positions);
+  Rows x(index(tokens.size()), index(stack.d_model));
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const size_t position = first_position + i * position_step;
+    if (position >= stack.positions.rows)
+      throw Error("position {} of a sequence: the model has {} positions; shorten the text or the limits", position,
+                  stack.positions.rows);
+    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= stack.embedding->rows)
+      throw Error("token id {}: expected one below the vocabulary's size, {}", tokens[i], stack.embedding->rows);
+    x.row(index(i)) = stack.embedding_scale * table.row(tokens[i]) + positions.row(index(position));
+  }
+  return x;
+}
+
+// y = x W^T + b.  x: [m, k]; y: [m, n].
+Rows linear(const LinearSpec& spec, const Rows& x) {
+  Rows y;
+  y.noalias() = x * view_matrix(*spec.weight).transpose();
+  y.rowwise() += view_row(spec.bias);
+  return y;
+}
+
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta, row by row.
+Rows layer_norm(const NormSpec& norm, const Rows& x) {
+  const Eigen::VectorXf mean = x.rowwise().mean();
+  Rows y = x.colwise() - mean;
+  const Eigen::VectorXf variance = y.rowwise().squaredNorm() / static_cast<float>(x.cols());
+  y.array().colwise() /= (variance.array() + norm.epsilon).sqrt();
+  y.array().rowwise() *= view_row(norm.gamma).array();
+  y.rowwise() += view_row(norm.beta);
+  return y;
+}
+
+Rows maybe_norm(const std::optional<NormSpec>& norm, Rows x) { return norm ? layer_norm(*norm, x) : x; }
+
+void activate(Activation activation, Rows& x) {
+  auto a = x.array();
+  switch (activation) {
+    case Activation::kRelu:
+      a = a.max(0.0f);
+      break;
+    case Activation::kGelu:
+      a = a.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * 0.70710678f)); });
+      break;
+    case Activation::kGeluTanh:  // Hendrycks and Gimpel 2016, section 2; 0.79788456 = sqrt(2 / pi)
+      a = 0.5f * a * (1.0f + (0.79788456f * (a + 0.044715f * a.cube())).tanh());
+      break;
+    case Activation::kSilu:
+      a = a / (1.0f + (-a).exp());
+      break;
+  }
+}
+
+Rows feed_forward(const StackSpec& stack, const FeedForwardSpec& spec, const Rows& x) {
+  Rows inner = linear(spec.in, x);
+  activate(stack.activation, inner);
+  return linear(spec.out, inner);
+}
+
+// For each head h: softmax(query_h keys_h^T * attention_scale) values_h       Vaswani et al. 2017, eq. 1
+// query: [m, n_heads * d_head]; memory: [t, n_heads * d_head]; returns [m, n_heads * d_head].
+Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& memory) {
+  const Eigen::Index d_head = index(stack.d_head), width = query.cols();
+  const ConstRows keys = view_rows(memory.keys, width), values = view_rows(memory.values, width);
+  Rows out(query.rows(), width);
+  for (Eigen::Index column = 0; column < width; column += d_head) {
+    Rows weights = query.middleCols(column, d_head) * keys.middleCols(column, d_head).transpose();
+    weights *= stack.attention_scale;
+    const Eigen::VectorXf largest = weights.rowwise().maxCoeff();
+    weights = (weights.colwise() - largest).array().exp();
+    const Eigen::VectorXf sum = weights.rowwise().sum();
+    weights.array().colwise() /= sum.array();
+    out.middleCols(column, d_head).noalias() = weights * values.middleCols(column, d_head);
+  }
+  return out;
+}
+
+// One block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
+template <typename Block>
+Rows residual(const StackSpec& stack, const NormSpec& norm, const Rows& x, const Block& block) {
+  if (stack.pre_norm) return x + block(layer_norm(norm, x));
+  return layer_norm(norm, x + block(x));
+}
+
+}  // namespace
+
+DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
+  DecoderState next;
+  next.position = position;
+  for (const uint32_t parent : parents) next.hypotheses.push_back(hypotheses[parent]);
+  return next;
+}
+
+Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }
+
+Memory Reference::encode(std::span<const int32_t> source) const {
+  const StackSpec& stack = spec_.encoder;
+  if (source.empty()) throw Error("empty source: expected at least one token id");
+  Rows x = maybe_norm(stack.embedding_norm, embed(stack, source, 0, 1));
+  trace("encoder.embed", -1, 0, 1, x);
+  for (size_t i = 0; i < stack.layers.size(); ++i) {
+    const LayerSpec& layer = stack.layers[i];
+    const AttentionSpec& self = layer.self_attention;
+    x = residual(stack, self.norm, x, [&](const Rows& h) {
+      const KeysValues all = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
+      return linear(self.out, attend(stack, linear(self.query, h), all));
+    });
+    x = residual(stack, layer.feed_forward.norm, x,
+                 [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
+    trace("encoder.layers", static_cast<int>(i), 0, 1, x);
+  }
+  if (stack.final_norm) {
+    x = layer_norm(*stack.final_norm, x);
+    trace("encoder.norm", -1, 0, 1, x);
+  }
+  Memory memory;
+  for (const LayerSpec& layer : spec_.decoder.layers) {
+    const AttentionSpec& cross = *layer.cross_attention;
+    memory.cross.push_back({values_of(linear(cross.key, x)), values_of(linear(cross.value, x))});
+  }
+  memory.encoder_out = std::move(x);
+  return memory;
+}
+
+DecoderState Reference::start(uint32_t n_hypotheses) const {
+  DecoderState state;
+  state.hypotheses.assign(n_hypotheses, std::vector<KeysValues>(spec_.decoder.layers.size()));
+  return state;
+}
+
+Rows Reference::decode(const Memory& memory, std::span<const int32_t> tokens, DecoderState& state) const {
+  const StackSpec& stack = spec_.decoder;
+  const uint32_t position = state.position;
+  Rows x = maybe_norm(stack.embedding_norm, embed(stack, tokens, position, 0));
+  trace("decoder.embed", -1, position, 0, x);
+  for (size_t i = 0; i < stack.layers.size(); ++i) {
+    const LayerSpec& layer = stack.layers[i];
+    const AttentionSpec &self = layer.self_attention, &cross = *layer.cross_attention;
+    x = residual(stack, self.norm, x, [&](const Rows& h) {
+      const Rows query = linear(self.query, h), key = linear(self.key, h), value = linear(self.value, h);
+      Rows attended(query.rows(), query.cols());
+      for (Eigen::Index row = 0; row < query.rows(); ++row) {
+        KeysValues& past = state.hypotheses[static_cast<size_t>(row)][i];
+        append(key, row, past.keys);
+        append(value, row, past.values);
+        attended.row(row) = attend(stack, query.row(row), past);
+      }
+      return linear(self.out, attended);
+    });
+    x = residual(stack, cross.norm, x, [&](const Rows& h) {
+      return linear(cross.out, attend(stack, linear(cross.query, h), memory.cross[i]));
+    });
+    x = residual(stack, layer.feed_forward.norm, x,
+                 [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
+    trace("decoder.layers", static_cast<int>(i), position, 0, x);
+  }
+  if (stack.final_norm) {
+    x = layer_norm(*stack.final_norm, x);
+    trace("decoder.norm", -1, position, 0, x);
+  }
+  ++state.position;
+  Rows logits = linear(spec_.projection, x);
+  trace("logits", -1, position, 0, logits);
+  return logits;
+}
+
+Rows Reference::teacher_forced_logits(const Memory& memory, std::span<const int32_t> target) const {
+  DecoderState state = start(1);
+  Rows logits(index(target.size()), index(spec_.projection.weight->rows));
+  int32_t input = static_cast<int32_t>(spec_.generation.decoder_start_id);
+  for (size_t i = 0; i < target.size(); ++i) {
+    logits.row(index(i)) = decode(memory, {&input, 1}, state);
+    input = target[i];
+  }
+  return logits;
+}
+
+void Reference::trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step,
+                      const Rows& rows) const {
+  if (!trace_) return;
+  for (Eigen::Index i = 0; i < rows.rows(); ++i)
+    trace_(name, layer, first_row + static_cast<uint32_t>(i) * row_step,
+           {rows.data() + i * rows.cols(), static_cast<size_t>(rows.cols())});
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The float32 forward pass of a ModelSpec: what int8 is measured against, and what --check compares with a framework.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+// Activations, one row a position or a hypothesis: [rows, width].
+using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Values on their way. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder", or "logits";
+// layer: its index or -1; row: source or target position.
+using TraceFunction =
+    std::function<void(const std::string& name, int layer, uint32_t row, std::span<const float> values)>;
+
+// Keys and values of one attention, row-major [positions, n_heads * d_head] each.
+struct KeysValues {
+  std::vector<float> keys, values;
+};
+
+// An encoded source, ready for every decoder layer's cross-attention.
+struct Memory {
+  Rows encoder_out;               // [src_len, encoder's d_model]
+  std::vector<KeysValues> cross;  // [decoder layers]
+};
+
+// Self-attention caches of the hypotheses of one source, all of which have reached the same position.
+struct DecoderState {
+  uint32_t position = 0;                            // of the next token
+  std::vector<std::vector<KeysValues>> hypotheses;  // [hypotheses][decoder layers]
+
+  // The state in which hypothesis i continues this state's hypothesis parents[i].
+  DecoderState select(std::span<const uint32_t> parents) const;
+};
+
+class Reference {
+ public:
+  // Keeps a reference to `spec`. Throws Error as validate_spec does.
+  explicit Reference(const ModelSpec& spec);
+
+  const ModelSpec& spec() const { return spec_; }
+  // With several hypotheses the rows of one position come one after the other.
+  void set_trace(TraceFunction trace) { trace_ = std::move(trace); }
+
+  // Throws Error for an empty source, one longer than the positions, or an id outside the vocabulary.
+  Memory encode(std::span<const int32_t> source) const;
+  DecoderState start(uint32_t n_hypotheses) const;
+  // Feeds one token to each hypothesis and advances the state. Returns the logits: [hypotheses, target vocab_size].
+  // Throws Error beyond the positions or for an id outside the vocabulary.
+  Rows decode(const Memory& memory, std::span<const int32_t> tokens, DecoderState& state) const;
+  // Logits of every position when the decoder is fed `target` shifted right: [target.size(), target vocab_size].
+  Rows teacher_forced_logits(const Memory& memory, std::span<const int32_t> target) const;
+
+ private:
+  void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;
+
+  const ModelSpec& spec_;
+  TraceFunction trace_;
+};
+
+}  // namespace goldcrest::converter

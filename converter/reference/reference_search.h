@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Greedy and beam search over the float reference, as transformers' generate has them with early_stopping=False.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "reference/reference.h"
+
+namespace goldcrest::converter {
+
+struct SearchOptions {
+  uint32_t beam_size = 1;          // 1: greedy
+  uint32_t min_target_tokens = 0;  // the end token is not chosen before this many ids, itself included
+  uint32_t max_target_tokens = 0;  // the end token is forced as this id; at least 1
+  float length_penalty = 1;        // score = (log_prob - word_penalty * n) / n^length_penalty, n ids with the end token
+  float word_penalty = 0;
+  uint32_t n_best = 1;  // hypotheses returned, at most beam_size
+};
+
+// The model's own generation settings; max_target_tokens is bounded by the decoder's positions.
+SearchOptions default_search(const ModelSpec& spec);
+
+struct Hypothesis {
+  std::vector<int32_t> tokens;  // start token left out, end token kept
+  double log_prob = 0;          // sum over the tokens; a forced token adds 0
+  double score = 0;             // what the search ranks by
+};
+
+// The best hypotheses of one source, best first; never empty. Throws Error for impossible options or source.
+std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
+                               const SearchOptions& options);
+
+// What the search would have seen along `target`: the log-probability of each of its tokens, with suppressed and
+// forbidden ones at minus infinity and forced ones at 0.
+std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
+                                    std::span<const int32_t> target, const SearchOptions& options);
+
+// (log_prob - word_penalty * n) / n^length_penalty
+double length_normalized_score(double log_prob, size_t n, const SearchOptions& options);
+
+}  // namespace goldcrest::converter

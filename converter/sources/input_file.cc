@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is read at given offsets, every read checked against its size.
+#include "sources/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "error.h"
+
+namespace goldcrest::converter {
+
+InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) {
+    std::error_code ignored;
+    if (errno == ENOENT && std::filesystem::is_symlink(path_, ignored)) {
+      throw Error("{}: the symbolic link points to {}, which does not exist; download the file again", path_.string(),
+                  std::filesystem::read_symlink(path_, ignored).string());
+    }
+    throw Error("{}: cannot open: {}", path_.string(), std::strerror(errno));
+  }
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw Error("{}: not a regular file", path_.string());
+  }
+  size_ = static_cast<uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(uint64_t offset, uint64_t n, void* bytes) const {
+  if (offset > size_ || n > size_ - offset) {
+    throw Error(
+        "{}: the file ends at byte {}, but {} bytes are expected at byte {}: it is truncated or damaged; "
+        "download it again",
+        path_.string(), size_, n, offset);
+  }
+  auto* out = static_cast<char*>(bytes);
+  while (n > 0) {
+    const ssize_t got = ::pread(descriptor_, out, std::min<uint64_t>(n, uint64_t{1} << 30), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      throw Error("{}: read failed at byte {}: {}", path_.string(), offset,
+                  got < 0 ? std::strerror(errno) : "the file became shorter while it was read");
+    }
+    out += got;
+    offset += static_cast<uint64_t>(got);
+    n -= static_cast<uint64_t>(got);
+  }
+}
+
+std::string InputFile::text(uint64_t offset, uint64_t n) const {
+  std::string result(std::min(n, size_), '\0');
+  read(offset, n, result.data());
+  return result;
+}
+
+void refuse_stand_in(const InputFile& file) {
+  const std::string name = file.path().string();
+  if (file.size() == 0) throw Error("{}: the file is empty; download it again", name);
+  std::string head = file.text(0, std::min<uint64_t>(file.size(), 512));
+  if (head.starts_with("version https://git-lfs.github.com/spec/")) {
+    throw Error(
+        "{}: this is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository, or download "
+        "the file",
+        name);
+  }
+  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string_view text = head;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (text.starts_with("<!doctype") || text.starts_with("<html") || text.starts_with("<?xml") ||
+      text.starts_with("<error")) {
+    throw Error(
+        "{}: this is a web page (HTML or XML), probably an error or sign-in page that a download saved in the "
+        "file's place; download it again",
+        name);
+  }
+}
+
+std::string read_small_file(const std::filesystem::path& path, uint64_t most_bytes) {
+  const InputFile file(path);
+  if (file.size() > most_bytes) {
+    throw Error("{}: the file has {} bytes, expected at most {}", path.string(), file.size(), most_bytes);
+  }
+  refuse_stand_in(file);
+  return file.text(0, file.size());
+}
+
+}  // namespace goldcrest::converter

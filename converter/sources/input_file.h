@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is read at given offsets, every read checked against its size.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace goldcrest::converter {
+
+class InputFile {
+ public:
+  // Throws Error when the file is missing, is no regular file, or cannot be read.
+  explicit InputFile(std::filesystem::path path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  uint64_t size() const { return size_; }  // bytes
+  // Throws Error when [offset, offset + n) is not inside the file or the read fails.
+  void read(uint64_t offset, uint64_t n, void* bytes) const;
+  std::string text(uint64_t offset, uint64_t n) const;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+// Throws Error with the remedy when the file is empty, a Git LFS pointer, or a web page saved in the file's place.
+void refuse_stand_in(const InputFile& file);
+
+// The whole of a small file. Throws Error when it is larger than `most_bytes`, and as refuse_stand_in does.
+std::string read_small_file(const std::filesystem::path& path, uint64_t most_bytes);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the state dict in what torch.save wrote, and checks where each of its tensors lies in its storage.
+#include "sources/state_dict.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "error.h"
+#include "sources/messages.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr size_t kMostTensors = 100'000, kMostRank = 16, kMostCandidates = 1000;
+constexpr int kMostDepth = 4;  // of dictionaries around the state dict
+
+// In the order of preference.
+const char* const kUsualNames[] = {"state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
+
+struct Candidate {
+  std::string name;  // its key in the dictionary around it
+  std::string path;
+  PickleRef dict = 0;
+};
+
+bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+    if (document.node(dict.items[i]).kind == PickleKind::kText &&
+        document.node(dict.items[i + 1]).kind == PickleKind::kTensor) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Dictionaries with tensors below `dict`, outer ones first within a branch; a dictionary with tensors is not searched.
+void collect(const PickleDocument& document, const Candidate& from, int depth, std::vector<Candidate>& found) {
+  const PickleNode& dict = document.node(from.dict);
+  if (dict.kind != PickleKind::kDict || found.size() >= kMostCandidates) return;
+  if (has_tensors(document, dict)) {
+    found.push_back(from);
+    return;
+  }
+  if (depth == kMostDepth) return;
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+    const PickleNode& key = document.node(dict.items[i]);
+    if (key.kind != PickleKind::kText) continue;
+    collect(document, {key.text, from.path.empty() ? key.text : from.path + "." + key.text, dict.items[i + 1]},
+            depth + 1, found);
+  }
+}
+
+PickleRef choose(const PickleDocument& document, const std::string& where) {
+  std::vector<Candidate> found;
+  collect(document, {"", "", document.root}, 0, found);
+  if (found.size() == 1) return found[0].dict;
+  for (const char* name : kUsualNames) {
+    const auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& c) { return c.name == name; });
+    if (chosen != found.end()) return chosen->dict;
+  }
+  if (found.empty()) {
+    throw Error(
+        "{}: holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)",
+        where);
+  }
+  std::vector<std::string> paths;
+  for (const Candidate& candidate : found) paths.push_back(candidate.path);
+  throw Error(
+      "{}: holds several dictionaries of tensors ({}), and none has a usual name; save the one to convert with "
+      "torch.save(checkpoint[...], ...)",
+      where, list_in_quotes(paths, 8));
+}
+
+ElementType storage_type(const std::string& global, const std::string& tensor) {
+  static const std::map<std::string, ElementType> kTypes = {
+      {"torch DoubleStorage", ElementType::kF64}, {"torch FloatStorage", ElementType::kF32},
+      {"torch HalfStorage", ElementType::kF16},   {"torch BFloat16Storage", ElementType::kBf16},
+      {"torch LongStorage", ElementType::kI64},   {"torch IntStorage", ElementType::kI32},
+      {"torch ShortStorage", ElementType::kI16},  {"torch CharStorage", ElementType::kI8},
+      {"torch ByteStorage", ElementType::kU8},    {"torch BoolStorage", ElementType::kBool}};
+  const auto found = kTypes.find(global);
+  if (found == kTypes.end()) {
+    throw Error(
+        "{}: its storage is of type {}, expected float32, float16, bfloat16, float64 or an integer type; convert "
+        "it first, for instance with tensor.float()",
+        tensor, in_quotes(global));
+  }
+  return found->second;
+}
+
+std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const std::string& what) {
+  const PickleNode& tuple = document.node(ref);
+  if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMostRank) {
+    throw Error("{}: expected a tuple of at most {} integers", what, kMostRank);
+  }
+  std::vector<uint64_t> result;
+  for (const PickleRef item : tuple.items) {
+    const PickleNode& value = document.node(item);
+    if (value.kind != PickleKind::kInteger || value.integer < 0)
+      throw Error("{}: expected non-negative integers", what);
+    result.push_back(static_cast<uint64_t>(value.integer));
+  }
+  return result;
+}
+
+// Throws unless every element lies inside the storage, at a place of its own.
+void check_extent(const StoredTensor& tensor, const std::string& what) {
+  if (tensor.shape.size() != tensor.strides.size()) {
+    throw Error("{}: {} sizes but {} strides", what, tensor.shape.size(), tensor.strides.size());
+  }
+  const auto count = element_count(tensor.shape);
+  if (!count || *count > tensor.storage_elements) {
+    throw Error("{}: shape {} has more elements than its storage, {}", what, shape_text(tensor.shape),
+                tensor.storage_elements);
+  }
+  if (*count == 0) return;
+  std::vector<std::pair<uint64_t, uint64_t>> axes;  // stride, size
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (tensor.shape[i] > 1) axes.emplace_back(tensor.strides[i], tensor.shape[i]);
+  }
+  std::sort(axes.begin(), axes.end());
+  uint64_t span = 1;  // elements from the first to the last
+  for (const auto& [stride, size] : axes) {
+    if (stride < span) {
+      throw Error("{}: strides {} let elements share a place; save tensor.contiguous() instead", what,
+                  shape_text(tensor.strides));
+    }
+    if (stride > tensor.storage_elements / (size - 1)) {
+      span = tensor.storage_elements + 1;
+      break;
+    }
+    span += stride * (size - 1);
+  }
+  if (tensor.offset > tensor.storage_elements || span > tensor.storage_elements - tensor.offset) {
+    throw Error("{}: shape {} with strides {} at offset {} does not fit its storage of {} elements", what,
+                shape_text(tensor.shape), shape_text(tensor.strides), tensor.offset, tensor.storage_elements);
+  }
+}
+
+StoredTensor read_tensor(const PickleDocument& document, const std::string& name, const PickleNode& node,
+                         const std::string& where) {
+  const std::string what = fmt::format("{}: tensor {}", where, in_quotes(name));
+  const PickleNode& storage = document.node(node.items[0]);
+  const PickleNode& offset = document.node(node.items[1]);
+  if (storage.kind != PickleKind::kStorage || offset.kind != PickleKind::kInteger || offset.integer < 0) {
+    throw Error("{}: it has no storage or its offset is not a non-negative integer", what);
+  }
+  StoredTensor tensor;
+  tensor.name = name;
+  tensor.type = storage_type(document.node(storage.items[0]).text, what);
+  tensor.storage = storage.text;
+  tensor.storage_elements = static_cast<uint64_t>(storage.integer);
+  tensor.offset = static_cast<uint64_t>(offset.integer);
+  tensor.shape = sizes(document, node.items[2], what + ": shape");
+  tensor.strides = sizes(document, node.items[3], what + ": strides");
+  check_extent(tensor, what);
+  return tensor;
+}
+
+}  // namespace
+
+std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where) {
+  const PickleNode& dict = document.node(choose(document, where));
+  std::vector<StoredTensor> tensors;
+  std::set<std::string> names;
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+    const PickleNode& key = document.node(dict.items[i]);
+    const PickleNode& value = document.node(dict.items[i + 1]);
+    if (key.kind != PickleKind::kText || value.kind != PickleKind::kTensor) continue;
+    if (tensors.size() == kMostTensors) throw Error("{}: has more than {} tensors", where, kMostTensors);
+    if (!names.insert(key.text).second) throw Error("{}: has the tensor {} twice", where, in_quotes(key.text));
+    tensors.push_back(read_tensor(document, key.text, value, where));
+  }
+  return tensors;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the state dict in what torch.save wrote, and checks where each of its tensors lies in its storage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sources/element_type.h"
+#include "sources/pickle.h"
+
+namespace goldcrest::converter {
+
+// A tensor as a view of a storage; no two of its elements are the same place.
+struct StoredTensor {
+  std::string name;
+  ElementType type = ElementType::kF32;
+  std::string storage;  // key of the zip member
+  uint64_t storage_elements = 0;
+  uint64_t offset = 0;                   // elements
+  std::vector<uint64_t> shape, strides;  // strides in elements
+};
+
+// The tensors of the dictionary from names to tensors: the pickle's root, or nested in it under a usual name ("model",
+// "state_dict" ...) or as the only one. `where` begins the message of an Error.
+std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where);
+
+}  // namespace goldcrest::converter

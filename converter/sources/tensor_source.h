@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A container of named tensors: safetensors (one file or shards) or PyTorch's zip. Dialects see only this.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace goldcrest::converter {
+
+struct Tensor {
+  std::string name;
+  std::vector<uint64_t> shape;
+  std::vector<float> values;  // row-major; F16 and BF16 are widened, integers converted
+};
+
+class TensorSource {
+ public:
+  virtual ~TensorSource() = default;
+  // In the container's order.
+  virtual const std::vector<std::string>& names() const = 0;
+  virtual bool has(const std::string& name) const = 0;
+  virtual std::vector<uint64_t> shape(const std::string& name) const = 0;
+  // Reads and converts one tensor. Throws Error when it is absent, damaged, or of a type that has no float meaning.
+  virtual Tensor load(const std::string& name) const = 0;
+  // For messages: the file that holds the tensor.
+  virtual std::filesystem::path file(const std::string& name) const = 0;
+  // The weight files, in shard order; the checkpoint's hash is taken over them.
+  virtual std::vector<std::filesystem::path> files() const = 0;
+};
+
+// One .safetensors file.
+std::unique_ptr<TensorSource> open_safetensors(const std::filesystem::path& path);
+// Shards by a *.safetensors.index.json or pytorch_model.bin.index.json.
+std::unique_ptr<TensorSource> open_sharded(const std::filesystem::path& index);
+// A zip written by torch.save (pytorch_model.bin, .pt, .pth): tensors of the (possibly nested) state dict; executes nothing.
+std::unique_ptr<TensorSource> open_torch_zip(const std::filesystem::path& path);
+// Whichever of these `path` is, by content; a directory is searched for the usual names, safetensors first.
+std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of a zip as torch.save writes it: stored, not compressed. Anything that two readers could understand in
+// two ways is refused (APPNOTE.TXT 6.3, sections 4.3 to 4.5, is the format).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sources/input_file.h"
+
+namespace goldcrest::converter {
+
+struct ZipMember {
+  std::string name;
+  uint64_t offset = 0, size = 0;  // of its bytes in the file
+  bool is_compressed = false;
+  uint32_t crc32 = 0;  // 0: not recorded (torch.serialization.set_crc32_options(False))
+};
+
+// CRC-32 as zip has it (polynomial 0xEDB88320, reflected).
+uint32_t zip_crc32(std::string_view bytes);
+
+// True when the file starts as a zip does.
+bool looks_like_zip(const InputFile& file);
+
+// In the directory's order. Throws Error on encryption, several disks, local headers that differ from the
+// directory, overlapping or duplicate members, and names that leave the archive.
+std::vector<ZipMember> read_zip_directory(const InputFile& file);
+
+// Throws Error when any of the members is compressed: torch.save compresses none.
+void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& members);
+
+// The bytes of a member that is not compressed, checked against its CRC-32.
+std::string read_member(const InputFile& file, const ZipMember& member);
+
+}  // namespace goldcrest::converter

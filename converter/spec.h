@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neutral float model between dialects (which fill it) and the quantizer (which reads it). A dialect knows nothing below it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace goldcrest::converter {
+
+// Row-major float matrix. `name` is the checkpoint's, for messages and the report.
+struct Matrix {
+  std::string name;
+  uint32_t rows = 0, columns = 0;
+  std::vector<float> values;  // [rows, columns]
+  const float* row(uint32_t r) const { return values.data() + size_t{r} * columns; }
+};
+
+// y = weight x + bias. Shared (tied) tables are the same Matrix object.
+struct LinearSpec {
+  std::shared_ptr<const Matrix> weight;  // [outputs, inputs]
+  std::vector<float> bias;               // [outputs]; zeros when the checkpoint has none
+};
+
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta
+struct NormSpec {
+  std::vector<float> gamma, beta;  // [d_model]
+  float epsilon = 1e-5f;
+};
+
+struct AttentionSpec {
+  LinearSpec query, key, value;  // [n_heads * d_head, d_model]; cross-attention: key and value [.., encoder's d_model]
+  LinearSpec out;                // [d_model, n_heads * d_head]
+  NormSpec norm;
+};
+
+struct FeedForwardSpec {
+  LinearSpec in;   // [d_ff, d_model]
+  LinearSpec out;  // [d_model, d_ff]
+  NormSpec norm;
+};
+
+struct LayerSpec {
+  AttentionSpec self_attention;
+  std::optional<AttentionSpec> cross_attention;  // decoder only
+  FeedForwardSpec feed_forward;
+};
+
+enum class Activation { kRelu, kGelu, kGeluTanh, kSilu };  // kGelu: erf
+
+struct StackSpec {
+  uint32_t d_model = 0, d_ff = 0, n_heads = 0, d_head = 0;
+  float attention_scale = 1;  // usually 1 / sqrt(d_head)
+  Activation activation = Activation::kRelu;
+  bool pre_norm = false;
+  std::shared_ptr<const Matrix> embedding;  // [vocab_size, d_model]
+  float embedding_scale = 1;                // usually sqrt(d_model) or 1
+  Matrix positions;                         // [max_positions, d_model], row p belongs to position p
+  std::optional<NormSpec> embedding_norm, final_norm;
+  std::vector<LayerSpec> layers;
+};
+
+enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter };
+
+// SentencePiece's types, and kSurface: known by its whole text alone (a vocabulary entry that the segmenter does not propose).
+enum class PieceType : uint8_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6, kSurface = 7 };
+
+struct Piece {
+  std::string text;  // UTF-8, with U+2581 for a space where the model has it so
+  float score = 0;
+  PieceType type = PieceType::kNormal;
+};
+
+// A tokenizer as its own model file has it, with entries in the order of the checkpoint's ids.
+// pieces[0..vocab_size) are the vocabulary; further entries are pieces that the segmenter proposes but the vocabulary lacks
+// (they give the unknown id). An id without text (a gap in vocab.json) has an empty text and kControl.
+struct TokenizerSpec {
+  TokenizerKind kind = TokenizerKind::kWord;
+  uint32_t vocab_size = 0;
+  std::vector<Piece> pieces;
+  std::string precompiled_charsmap;  // SentencePiece's normalizer blob; empty: none
+  bool byte_fallback = false, add_dummy_prefix = true, remove_extra_whitespace = true, escape_whitespace = true;
+  bool whitespace_as_suffix = false, language_codes = false;
+  uint32_t unknown_id = 0;
+  std::string unknown_surface = " \u2047 ";  // what the unknown id is shown as in text
+};
+
+struct GenerationSpec {
+  uint32_t decoder_start_id = 0, end_id = 0;
+  std::optional<uint32_t> pad_id, unknown_id, forced_first_id;
+  std::vector<uint32_t> suppressed_ids;                // never generated
+  std::vector<uint32_t> source_prefix, source_suffix;  // put around the ids of a text
+  uint32_t beam_size = 1, min_target_tokens = 0, max_target_tokens = 0;  // max: end token included, start token excluded
+  float length_penalty = 1, word_penalty = 0;
+};
+
+struct ModelSpec {
+  StackSpec encoder, decoder;
+  LinearSpec projection;  // [target vocab_size, d_model]; weight may be the decoder's (and the encoder's) embedding
+  GenerationSpec generation;
+  std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
+  std::string name, source_language, target_language, license, attribution, dialect;
+  std::string checkpoint_sha256;        // of the weight file(s), in shard order
+  std::vector<std::string> warnings;    // what the user should know: a guessed setting, a tensor that was not used
+};
+
+}  // namespace goldcrest::converter

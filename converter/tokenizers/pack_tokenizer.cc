@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What SentencePiece works out when it loads a model (tries, score bounds, byte ids), worked out once here.
+#include "tokenizers/pack_tokenizer.h"
+
+#include <algorithm>
+#include <cfloat>
+
+#include "error.h"
+#include "model/tokenizer_view.h"
+#include "tokenizers/byte_piece.h"
+#include "tokenizers/charsmap.h"
+#include "tokenizers/double_array_builder.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// unigram_model.h of SentencePiece v0.1.97: kUnkPenalty.
+constexpr float kUnknownPenalty = 10.0f;
+
+constexpr bool same(PieceType a, goldcrest::PieceType b) { return static_cast<int>(a) == static_cast<int>(b); }
+static_assert(same(PieceType::kNormal, goldcrest::PieceType::kNormal) &&
+              same(PieceType::kUnknown, goldcrest::PieceType::kUnknown) &&
+              same(PieceType::kControl, goldcrest::PieceType::kControl) &&
+              same(PieceType::kUserDefined, goldcrest::PieceType::kUserDefined) &&
+              same(PieceType::kUnused, goldcrest::PieceType::kUnused) &&
+              same(PieceType::kByte, goldcrest::PieceType::kByte) &&
+              same(PieceType::kSurface, goldcrest::PieceType::kSurface));
+
+bool is_scored(TokenizerKind kind) { return kind == TokenizerKind::kUnigram || kind == TokenizerKind::kBpe; }
+
+void check(const TokenizerSpec& spec) {
+  if (spec.vocab_size > spec.pieces.size() || spec.unknown_id >= spec.vocab_size) {
+    throw Error("tokenizer: {} pieces, {} of them in the vocabulary, and the unknown id {}", spec.pieces.size(),
+                spec.vocab_size, spec.unknown_id);
+  }
+  if (spec.pieces.size() > INT32_MAX) throw Error("tokenizer: {} pieces are too many", spec.pieces.size());
+}
+
+// Pieces that text can hold. A trie's strings end at a NUL, so a surface with one is left out: only its id is of use.
+bool is_in_trie(const Piece& piece) {
+  switch (piece.type) {
+    case PieceType::kNormal:
+    case PieceType::kUserDefined:
+    case PieceType::kUnused:
+    case PieceType::kSurface:
+      return piece.text.find('\0') == std::string::npos;
+    default:
+      return false;
+  }
+}
+
+void pack_trie(const TokenizerSpec& spec, PackedTokenizer* packed) {
+  std::vector<TrieEntry> entries;
+  for (uint32_t entry = 0; entry < spec.pieces.size(); ++entry) {
+    const Piece& piece = spec.pieces[entry];
+    if (!is_in_trie(piece)) continue;
+    entries.push_back({piece.text, entry});
+    packed->max_piece_bytes = std::max(packed->max_piece_bytes, static_cast<uint32_t>(piece.text.size()));
+  }
+  packed->trie = build_double_array(std::move(entries));
+  if (packed->max_piece_bytes > kMaxPieceBytes) {
+    throw Error("tokenizer: a piece has {} bytes, expected at most {}", packed->max_piece_bytes, kMaxPieceBytes);
+  }
+}
+
+// unigram_model.cc, Model::Model: bounds over the normal pieces, the upper one at least FLT_MIN.
+void pack_scores(const TokenizerSpec& spec, PackedTokenizer* packed) {
+  float least = FLT_MAX;
+  packed->max_score = FLT_MIN;
+  for (const Piece& piece : spec.pieces) {
+    packed->score.push_back(piece.score);
+    if (piece.type != PieceType::kNormal) continue;
+    least = std::min(least, piece.score);
+    packed->max_score = std::max(packed->max_score, piece.score);
+  }
+  packed->unknown_score = least - kUnknownPenalty;
+}
+
+void pack_byte_ids(const TokenizerSpec& spec, PackedTokenizer* packed) {
+  packed->byte_ids.assign(256, spec.unknown_id);
+  for (uint32_t id = 0; id < spec.vocab_size; ++id) {
+    const Piece& piece = spec.pieces[id];
+    const auto byte = parse_byte_piece(piece.text);
+    if (piece.type == PieceType::kByte && byte) packed->byte_ids[*byte] = id;
+  }
+}
+
+// What the detokenizer prints for a piece, apart from U+2581.
+std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
+  switch (piece.type) {
+    case PieceType::kControl:
+      return "";
+    case PieceType::kUnknown:
+      return spec.unknown_surface;
+    case PieceType::kByte:
+      if (const auto byte = parse_byte_piece(piece.text)) return std::string(1, static_cast<char>(*byte));
+      return "";
+    default:
+      return piece.text;
+  }
+}
+
+}  // namespace
+
+PackedTokenizer pack_tokenizer(const TokenizerSpec& spec) {
+  check(spec);
+  PackedTokenizer packed;
+  packed.kind = spec.kind;
+  packed.vocab_size = spec.vocab_size;
+  packed.n_pieces = static_cast<uint32_t>(spec.pieces.size());
+  pack_trie(spec, &packed);
+  if (is_scored(spec.kind)) pack_scores(spec, &packed);
+  for (const Piece& piece : spec.pieces) {
+    packed.type.push_back(static_cast<uint8_t>(piece.type));
+    packed.has_user_defined = packed.has_user_defined || piece.type == PieceType::kUserDefined;
+  }
+  if (spec.byte_fallback) pack_byte_ids(spec, &packed);
+  Charsmap map = split_charsmap(spec.precompiled_charsmap, "tokenizer");
+  packed.normalizer_trie = std::move(map.trie);
+  packed.normalizer_text = std::move(map.text);
+  packed.unknown_id = spec.unknown_id;
+  packed.byte_fallback = spec.byte_fallback;
+  packed.add_dummy_prefix = spec.add_dummy_prefix;
+  packed.remove_extra_whitespace = spec.remove_extra_whitespace;
+  packed.escape_whitespace = spec.escape_whitespace;
+  packed.whitespace_as_suffix = spec.whitespace_as_suffix;
+  packed.language_codes = spec.language_codes;
+  return packed;
+}
+
+PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec) {
+  check(spec);
+  PackedDetokenizer packed;
+  packed.kind = spec.kind;
+  packed.n_pieces = spec.vocab_size;
+  packed.add_dummy_prefix = spec.add_dummy_prefix;
+  packed.remove_extra_whitespace = spec.remove_extra_whitespace;
+  packed.text_offset.push_back(0);
+  for (uint32_t id = 0; id < spec.vocab_size; ++id) {
+    const Piece& piece = spec.pieces[id];
+    packed.text += printed_text(spec, piece);
+    if (packed.text.size() > INT32_MAX) throw Error("tokenizer: the pieces have more than {} bytes", INT32_MAX);
+    packed.text_offset.push_back(static_cast<uint32_t>(packed.text.size()));
+    packed.type.push_back(static_cast<uint8_t>(piece.type));
+  }
+  return packed;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TokenizerSpec as the arrays and scalars of the schema's tables Tokenizer and Detokenizer (engine/schema/model.fbs).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spec.h"
+
+namespace goldcrest::converter {
+
+struct PackedTokenizer {
+  TokenizerKind kind = TokenizerKind::kWord;
+  uint32_t vocab_size = 0, n_pieces = 0;
+  std::vector<uint32_t> trie;
+  std::vector<float> score;        // [n_pieces]; empty for kWord and kCharacter
+  std::vector<uint8_t> type;       // [n_pieces]
+  std::vector<uint32_t> byte_ids;  // [256], or empty without byte_fallback
+  std::vector<uint32_t> normalizer_trie;
+  std::string normalizer_text;
+  uint32_t unknown_id = 0, max_piece_bytes = 0;
+  float unknown_score = 0, max_score = 0;
+  bool byte_fallback = false, add_dummy_prefix = false, remove_extra_whitespace = false, escape_whitespace = false;
+  bool whitespace_as_suffix = false, language_codes = false, has_user_defined = false;
+};
+
+struct PackedDetokenizer {
+  TokenizerKind kind = TokenizerKind::kWord;
+  uint32_t n_pieces = 0;
+  std::vector<uint32_t> text_offset;  // [n_pieces + 1]
+  std::string text;
+  std::vector<uint8_t> type;  // [n_pieces]
+  bool add_dummy_prefix = false, remove_extra_whitespace = false;
+};
+
+// Throw Error for a spec that makes no sense (ids out of range, a piece twice).
+PackedTokenizer pack_tokenizer(const TokenizerSpec& spec);
+PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec);
+
+}  // namespace goldcrest::converter

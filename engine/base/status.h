@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statuses inside the engine: the C API's integers, one way to make an error and one to pass it on.
+#pragma once
+
+#include "goldcrest/goldcrest.h"
+
+namespace goldcrest {
+
+// Fills *detail (which may be null) and returns `status`. `message` must be a string literal.
+inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* message, int32_t index = -1) {
+#ifndef GOLDCREST_NO_DETAIL
+  if (detail != nullptr) {
+    detail->message = message;
+    detail->index = index;
+  }
+#else
+  (void)detail, (void)message, (void)index;
+#endif
+  return status;
+}
+
+}  // namespace goldcrest
+
+// Passes a negative status on to the caller.
+#define GOLDCREST_TRY(expression)                         \
+  do {                                                    \
+    const int try_status = static_cast<int>(expression);  \
+    if (try_status < 0) return try_status;                \
+  } while (0)
+
+// A check on data from outside (validate.cc, c_api.cc); needs `detail` in scope.
+#define GOLDCREST_REQUIRE(condition, status, message, index)                  \
+  do {                                                                        \
+    if (!(condition)) return ::goldcrest::fail(detail, status, message, index); \
+  } while (0)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beam search with the finishing rule of Hugging Face transformers' generate for early_stopping=False (5.23.0):
+// of the 2 * beam_size best continuations, an end token among the first beam_size finishes a hypothesis, the best
+// beam_size others live on; the search stops when beam_size hypotheses are finished and the best living one could not
+// enter their list at its present length. Equal scores: the earlier parent first, then that parent's own order.
+#include "decoding/search.h"
+
+namespace goldcrest {
+
+namespace {
+
+constexpr uint32_t kMaxBeams = 16;
+
+struct Continuation {
+  float log_prob;
+  uint32_t parent;
+  int32_t token;
+};
+
+// The best continuations of all live hypotheses, from the sorted lists of each.
+uint32_t best_continuations(const Candidates& lists, const SentenceView& view, uint32_t wanted, Continuation* best) {
+  float normalizer[kMaxBeams];
+  uint32_t taken[kMaxBeams];
+  const uint32_t n_live = view.state->n_live;
+  for (uint32_t b = 0; b < n_live; ++b) {
+    normalizer[b] = log_sum_exp(lists, view.state->first_row + b);
+    taken[b] = 0;
+  }
+  uint32_t n = 0;
+  for (; n < wanted; ++n) {
+    bool found = false;
+    for (uint32_t b = 0; b < n_live; ++b) {
+      const uint32_t row = view.state->first_row + b;
+      if (taken[b] == lists.counts[row]) continue;
+      const float log_prob = view.scores[b] + (lists.row_values(row)[taken[b]] - normalizer[b]);
+      if (found && !(log_prob > best[n].log_prob)) continue;
+      best[n] = {log_prob, b, lists.row_tokens(row)[taken[b]]};
+      found = true;
+    }
+    if (!found) break;
+    ++taken[best[n].parent];
+  }
+  return n;
+}
+
+// Gives every new hypothesis its parent's past, and its own token and score.
+void reorder(const Search& search, const SentenceView& view, const Continuation* chosen, uint32_t n_chosen) {
+  const uint32_t beam_size = search.limits.beam_size;
+  for (uint32_t t = 0; t <= search.position; ++t) {
+    uint8_t* ancestor = view.ancestor + t * beam_size;
+    uint8_t reordered[kMaxBeams];
+    for (uint32_t b = 0; b < n_chosen; ++b) reordered[b] = ancestor[chosen[b].parent];
+    for (uint32_t b = 0; b < n_chosen; ++b) ancestor[b] = reordered[b];
+  }
+  int32_t* next_tokens = view.tokens + (search.position + 1) * view.n_slots;
+  for (uint32_t b = 0; b < n_chosen; ++b) {
+    next_tokens[b] = chosen[b].token;
+    view.scores[b] = chosen[b].log_prob;
+  }
+  view.state->n_live = n_chosen;
+}
+
+}  // namespace
+
+void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentence) {
+  const SentenceView view = sentence_view(runtime, search, sentence);
+  const uint32_t beam_size = search.options.beam_size;
+  const int32_t end = static_cast<int32_t>(view_generation(runtime.file).end_id);
+  Continuation continuations[2 * kMaxBeams];
+  const Candidates lists = candidates(runtime, search.refs.candidates, 2 * beam_size);
+  const uint32_t n = best_continuations(lists, view, 2 * beam_size, continuations);
+
+  uint32_t n_living = 0;
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    const Continuation& continuation = continuations[rank];
+    if (continuation.token == end) {
+      if (rank < beam_size) finish_hypothesis(runtime, search, sentence, continuation.parent, end, continuation.log_prob);
+    } else if (n_living < beam_size) {
+      continuations[n_living++] = continuation;  // n_living <= rank: nothing unread is overwritten
+    }
+  }
+
+  const SentenceState& state = *view.state;
+  const bool no_hope = n_living == 0 || (state.n_finished == beam_size &&
+                                         view.hypotheses[beam_size - 1].score >=
+                                             hypothesis_score(search.options, continuations[0].log_prob, search.position + 1));
+  if (no_hope) view.state->n_live = 0;
+  else reorder(search, view, continuations, n_living);
+}
+
+}  // namespace goldcrest

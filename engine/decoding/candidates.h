@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best few tokens of each row, gathered block by block of the output layer, and the row's log-sum-exp.
+//
+// A row's candidates are ordered by logit, descending, then by token, ascending.
+#pragma once
+
+#include "layers/runtime.h"
+
+namespace goldcrest {
+
+struct CandidateRefs {
+  BufferRef logits;     // float [rows, 256], the current block
+  BufferRef block_max;  // float [rows, n_blocks]
+  BufferRef block_sum;  // float [rows, n_blocks]
+  BufferRef values;     // float [rows, 2 * beam_size]
+  BufferRef tokens;     // int32 [rows, 2 * beam_size]
+  BufferRef counts;     // uint32 [rows]
+};
+
+CandidateRefs plan_candidates(Plan& plan, const ModelView& model);
+
+struct Candidates {
+  float* logits;
+  float* block_max;
+  float* block_sum;
+  float* values;
+  int32_t* tokens;
+  uint32_t* counts;
+  uint32_t per_row;   // kept candidates of a row
+  uint32_t n_blocks;  // of the output layer
+
+  float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }
+  int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
+};
+
+Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row);
+
+// Merges the logits of outputs [first, first + count) of one row into its candidates; -infinity never enters.
+void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row, uint32_t first, uint32_t count);
+
+// M + log(sum over blocks of s_b * exp(m_b - M)), M = max m_b, in block order.
+float log_sum_exp(const Candidates& candidates, uint32_t row);
+
+}  // namespace goldcrest

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Goldcrest runs a trained encoder-decoder Transformer as int8 inside memory that the caller owns.
+ *
+ *   size query          goldcrest_model_info, goldcrest_plan_memory, goldcrest_arena_bytes
+ *   start               goldcrest_init, once; every check on the model file happens here
+ *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
+ *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
+ *   results             goldcrest_get_result, goldcrest_detokenize; or all of it in goldcrest_translate
+ *
+ * There is no heap, no global state and no printing. An engine is used by one thread at a time; any number of engines may
+ * share one model. The model's bytes are read in place and must stay unchanged while an engine uses them.
+ *
+ * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
+ * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.
+ */
+#ifndef GOLDCREST_GOLDCREST_H_
+#define GOLDCREST_GOLDCREST_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GOLDCREST_VERSION "0.1.0"
+#define GOLDCREST_FORMAT_VERSION 1
+
+/* Alignment in bytes of the model, of the arena and of the scratch region. */
+#define GOLDCREST_ALIGN 64
+
+#if defined(__GNUC__)
+#define GOLDCREST_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define GOLDCREST_MUST_CHECK
+#endif
+
+/* Negative values are errors, so that counts can share the return. Values are frozen once released. */
+typedef enum goldcrest_status {
+  GOLDCREST_OK = 0,
+  GOLDCREST_WORKING = 1, /* goldcrest_step: call again */
+  GOLDCREST_TOKEN = 2,   /* goldcrest_step: one token was generated; call again */
+  GOLDCREST_DONE = 3,    /* goldcrest_step: results are ready */
+
+  GOLDCREST_ERROR_ARGUMENT = -1,        /* null, misaligned, out of the documented range */
+  GOLDCREST_ERROR_MODEL_CORRUPT = -2,   /* the file is damaged or makes no sense */
+  GOLDCREST_ERROR_MODEL_VERSION = -3,   /* the file is newer than this engine */
+  GOLDCREST_ERROR_UNSUPPORTED = -4,     /* the file or call needs a feature that this build lacks */
+  GOLDCREST_ERROR_ARENA_TOO_SMALL = -5, /* see goldcrest_arena_bytes */
+  GOLDCREST_ERROR_TOKEN_RANGE = -6,     /* a token id is not below the vocabulary's size */
+  GOLDCREST_ERROR_TOO_LONG = -7,        /* the source exceeds a limit */
+  GOLDCREST_ERROR_TRUNCATED = -8,       /* the output buffer was too small; what fits was written */
+  GOLDCREST_ERROR_STATE = -9,           /* the call does not fit the engine's state */
+  GOLDCREST_ERROR_BUILD = -10,          /* this build computes other bits than the reference: wrong compiler flags */
+  GOLDCREST_ERROR_SELF_TEST = -11       /* the file's self-test gave another result on this device */
+} goldcrest_status;
+
+/* A short English name of a status, in ROM; "unknown status" for any other value. */
+const char *goldcrest_status_string(int status);
+
+/* What an error is about: a string in ROM and an index into the thing it names (a layer, a row, a line), or -1. */
+typedef struct goldcrest_detail {
+  const char *message;
+  int32_t index;
+} goldcrest_detail;
+
+/* Bounds that the memory is planned for. Zero is a default. */
+typedef struct goldcrest_limits {
+  uint32_t max_source_tokens; /* ids of one source, end token included; 0: the file's limit; at most the file's positions */
+  uint32_t max_source_bytes;  /* bytes of one source text; 0: token ids only */
+  uint32_t max_target_tokens; /* generated ids, end token included, start token excluded; 0: the file's limit */
+  uint32_t beam_size;         /* 1..16; 0: the file's default */
+  uint32_t batch;             /* sources at a time, 1..256; 0: 1 */
+  uint32_t n_best;            /* results kept for a source, 1..beam_size; 0: 1 */
+  uint32_t encoder_rows;      /* source positions in one block of encoder work, 1..1024; 0: the file's default */
+  uint32_t threads;           /* 0 or 1 in this version */
+} goldcrest_limits;
+
+/* How to search. goldcrest_info has the file's defaults to start from. */
+typedef struct goldcrest_search {
+  uint32_t beam_size;         /* 1: greedy; 0: the limits' */
+  uint32_t min_target_tokens; /* the end token is not chosen before this many ids, itself included */
+  uint32_t max_target_tokens; /* the end token is forced as this id; 0: the limits' */
+  float length_penalty;       /* score = (log_prob - word_penalty * n) / n^length_penalty; transformers: 1, Marian: its normalize */
+  float word_penalty;         /* Marian's; 0 for transformers */
+  uint32_t flags;             /* GOLDCREST_SEARCH_* */
+} goldcrest_search;
+
+#define GOLDCREST_SEARCH_SCORES 1u      /* greedy: also compute log-probabilities (beams always do) */
+#define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
+
+/* What a file holds. Strings point into the file and are never null. */
+typedef struct goldcrest_info {
+  uint32_t format_version;
+  uint64_t file_bytes;
+  uint64_t weights_hash; /* equal for equal weights, whatever their layout */
+  uint32_t source_vocab_size, target_vocab_size;
+  uint32_t encoder_layers, decoder_layers;
+  uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
+  uint32_t max_source_positions, max_target_positions;
+  int32_t has_tokenizer;   /* text can go in */
+  int32_t has_detokenizer; /* text can come out */
+  int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
+  goldcrest_limits limits; /* the defaults */
+  goldcrest_search search; /* the defaults */
+  const char *name, *source_language, *target_language, *license, *attribution;
+  const char *checkpoint_sha256, *dialect, *converter_version;
+} goldcrest_info;
+
+/* Bytes for given limits, the same numbers on every machine. With one arena: arena_bytes = fixed + max(text, encode, decode).
+ * With a scratch region: main_bytes there, scratch_bytes here. */
+typedef struct goldcrest_memory {
+  uint64_t arena_bytes;
+  uint64_t main_bytes, scratch_bytes;
+  uint64_t fixed_bytes, text_bytes, encode_bytes, decode_bytes;
+  uint64_t step_macs;       /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION */
+  uint64_t layer_step_macs; /* and with GOLDCREST_STEP_LAYER */
+  goldcrest_limits limits; /* with every default filled in */
+} goldcrest_memory;
+
+/* One buffer of the plan. bytes = round_up(constant + coefficient * product of the factors, 64). */
+typedef enum goldcrest_factor {
+  GOLDCREST_FACTOR_NONE = 0,
+  GOLDCREST_FACTOR_SOURCE_TOKENS,
+  GOLDCREST_FACTOR_SOURCE_BYTES,
+  GOLDCREST_FACTOR_TARGET_TOKENS,
+  GOLDCREST_FACTOR_LONGEST, /* the larger of source and target tokens */
+  GOLDCREST_FACTOR_BEAM,
+  GOLDCREST_FACTOR_BATCH,
+  GOLDCREST_FACTOR_ENCODER_ROWS,
+  GOLDCREST_FACTOR_BEAM_USED /* 1 when beam_size > 1, else 0 */
+} goldcrest_factor;
+
+typedef enum goldcrest_phase {
+  GOLDCREST_PHASE_ALWAYS = 0,
+  GOLDCREST_PHASE_TEXT,   /* text, encode and decode lie over each other */
+  GOLDCREST_PHASE_ENCODE,
+  GOLDCREST_PHASE_DECODE
+} goldcrest_phase;
+
+typedef struct goldcrest_buffer {
+  const char *name;
+  goldcrest_phase phase;
+  int32_t scratch; /* non-zero: lies in the scratch region when there is one */
+  uint64_t constant, coefficient;
+  uint8_t factors[4]; /* goldcrest_factor */
+  uint64_t bytes;
+  uint64_t offset_bytes; /* in the one arena */
+} goldcrest_buffer;
+
+typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *buffer);
+
+/* Reads and checks the file's metadata; reads no weights. detail may be null. */
+GOLDCREST_MUST_CHECK int goldcrest_model_info(const void *model, size_t model_bytes, goldcrest_info *info,
+                                              goldcrest_detail *detail);
+
+/* The memory that `limits` (null: all defaults) need. visit (may be null) is called once for every buffer, in order. */
+GOLDCREST_MUST_CHECK int goldcrest_plan_memory(const void *model, size_t model_bytes, const goldcrest_limits *limits,
+                                               goldcrest_memory *memory, goldcrest_plan_function visit,
+                                               void *visit_context, goldcrest_detail *detail);
+
+/* goldcrest_memory.arena_bytes, or a negative status. */
+GOLDCREST_MUST_CHECK int64_t goldcrest_arena_bytes(const void *model, size_t model_bytes,
+                                                   const goldcrest_limits *limits);
+
+typedef enum goldcrest_verify {
+  GOLDCREST_VERIFY_FULL = 0,     /* everything, the weights' bytes too */
+  GOLDCREST_VERIFY_STRUCTURE = 1 /* everything but the weights' bytes */
+} goldcrest_verify;
+
+typedef enum goldcrest_step_size {
+  GOLDCREST_STEP_POSITION = 0, /* a decoding step is one target position */
+  GOLDCREST_STEP_LAYER = 1     /* a decoding step is one decoder layer, or the output layer */
+} goldcrest_step_size;
+
+/* Values on their way, for debugging: name is "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder",
+ * or "logits"; layer is its index or -1 (for logits: which block of 256 outputs); row counts source positions or target positions. values: [count], not padded.
+ * Only in builds with GOLDCREST_TRACE; greedy and one sentence at a time, else rows mix. */
+typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_t layer, uint32_t row,
+                                         const float *values, uint32_t count);
+
+typedef struct goldcrest_engine goldcrest_engine;
+
+typedef struct goldcrest_config {
+  const void *model; /* GOLDCREST_ALIGN; RAM, mapped file or flash */
+  size_t model_bytes;
+  void *arena; /* GOLDCREST_ALIGN; the caller's, for the engine's whole life */
+  size_t arena_bytes;
+  void *scratch; /* optional fast second region, GOLDCREST_ALIGN; null: all in the arena */
+  size_t scratch_bytes;
+  goldcrest_limits limits;
+  goldcrest_verify verify;
+  goldcrest_step_size step_size;
+  const char *kernels;      /* a kernel table's name; null: the best that this CPU runs */
+  goldcrest_detail *detail; /* optional; the engine keeps it and fills it on every error */
+  goldcrest_trace_function trace;
+  void *trace_context;
+} goldcrest_config;
+
+/* Checks everything, plans the arena, places the engine in it. */
+GOLDCREST_MUST_CHECK int goldcrest_init(goldcrest_engine **engine, const goldcrest_config *config);
+
+/* The kernel table in use, "reference" for one. */
+const char *goldcrest_kernels_name(const goldcrest_engine *engine);
+
+/* Names of the kernel tables that this build has and this CPU runs, best first; null past the end. */
+const char *goldcrest_kernels_at(uint32_t index);
+
+/* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way. */
+GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
+
+/* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where it
+ * has one). Only stores them. Any earlier result is gone. Returns the source's index, 0. */
+GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
+
+/* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes. */
+GOLDCREST_MUST_CHECK int goldcrest_begin_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
+
+/* Adds a source to the batch before its first step. Returns its index, 1, 2, ... */
+GOLDCREST_MUST_CHECK int goldcrest_add(goldcrest_engine *engine, const int32_t *source, size_t n);
+GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
+
+/* The ids of a stored source, end token included. *source points into the arena until the next begin. Returns their number. */
+GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence, const int32_t **source);
+
+/* Does a bounded amount of work: at most encoder_rows rows of half an encoder layer, or one target position (or decoder
+ * layer, as configured). The results' bits do not depend on it. *token (may be null) is set with GOLDCREST_TOKEN, which
+ * comes for greedy search of a single source. Returns WORKING, TOKEN or DONE. */
+GOLDCREST_MUST_CHECK int goldcrest_step(goldcrest_engine *engine, int32_t *token);
+
+/* Steps until done. */
+GOLDCREST_MUST_CHECK int goldcrest_run(goldcrest_engine *engine);
+
+/* Forgets sources and results. */
+void goldcrest_reset(goldcrest_engine *engine);
+
+typedef struct goldcrest_result {
+  const int32_t *tokens; /* [n_tokens], end token included; in the arena until the next begin */
+  uint32_t n_tokens;
+  float log_prob;        /* sum over the tokens; 0 for greedy without GOLDCREST_SEARCH_SCORES */
+  float score;           /* what the search ranks by */
+  uint64_t logits_hash;  /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
+} goldcrest_result;
+
+/* Hypothesis `rank` (0 is the best, < n_best) of a sentence, after DONE. ERROR_ARGUMENT when there is none. */
+GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, uint32_t sentence, uint32_t rank,
+                                              goldcrest_result *result);
+
+/* State of an incremental detokenization; all zeros to start. */
+typedef struct goldcrest_text_state {
+  uint8_t started;
+  uint8_t n_pending;  /* bytes of an unfinished UTF-8 character */
+  uint8_t pending[4];
+} goldcrest_text_state;
+
+/* Writes the text of n ids to out, continuing from *state, and returns its bytes. No terminator is written and no UTF-8
+ * character is cut: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). When out is too
+ * small: ERROR_TRUNCATED, nothing written and state unchanged. */
+GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
+                                                  const int32_t *tokens, size_t n, char *out, size_t out_bytes);
+
+/* Text to text: begin_text, run, detokenize the best hypothesis. out gets a terminating zero. Returns the text's bytes
+ * without it; ERROR_TRUNCATED when out is too small (what fits, whole characters, is written and terminated). */
+GOLDCREST_MUST_CHECK int64_t goldcrest_translate(goldcrest_engine *engine, const char *text, size_t text_bytes,
+                                                 char *out, size_t out_bytes);
+
+/* Runs the file's own self-test: greedy ids and logits hashes of a few sources. GOLDCREST_OK, or ERROR_SELF_TEST with
+ * detail.index = the first line that differs. Lines beyond the engine's limits are left out; ERROR_TOO_LONG when all are.
+ * Ends any search under way; keeps the engine's search options. */
+GOLDCREST_MUST_CHECK int goldcrest_self_test(goldcrest_engine *engine, goldcrest_detail *detail);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed vector through every kind of arithmetic: a build whose compiler flags change the bits is found at start-up.
+#include <initializer_list>
+
+#include "base/hash.h"
+#include "kernels/kernels.h"
+
+namespace goldcrest {
+
+namespace {
+
+constexpr uint32_t kRows = 2, kWidth = 32, kHeadWidth = 16;
+constexpr uint64_t kReferenceHash = 0xfb60856c32f2bbb2u;
+
+// Numbers of all magnitudes and signs from a small generator (Numerical Recipes' constants).
+struct Numbers {
+  uint32_t state;
+  uint32_t next() { return state = state * 1664525u + 1013904223u; }
+  float real() { return static_cast<float>(static_cast<int32_t>(next()) >> 8) * 1.1920929e-7f; }
+  int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(next() >> 24) % 128); }
+};
+
+}  // namespace
+
+bool kernels_compute_reference_bits(const Kernels& kernels) {
+  alignas(64) int8_t w[kWidth * kWidth];
+  alignas(64) float x[kRows * kWidth], y[kRows * kWidth], scale[kWidth], bias[kWidth], gamma[kWidth], beta[kWidth];
+  alignas(64) int32_t weight_sum[kWidth] = {};
+  alignas(64) int8_t q[kRows * kWidth], query[kHeadWidth];
+  float x_scale[kRows], keys_scale[2 * kRows], weights[16];
+  Numbers numbers = {20170612u};
+  for (int8_t& value : w) value = numbers.weight();
+  for (float& value : x) value = 3.0f * numbers.real();
+  for (uint32_t j = 0; j < kWidth; ++j) {
+    scale[j] = 0.01f + 0.001f * numbers.real();
+    bias[j] = numbers.real();
+    gamma[j] = 1.0f + 0.5f * numbers.real();
+    beta[j] = numbers.real();
+    for (uint32_t k = 0; k < kWidth; ++k) weight_sum[j] += w[j / 16 * 16 * kWidth + k / 4 * 64 + j % 16 * 4 + k % 4];
+  }
+
+  uint64_t hash = kHashStart;
+  for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu}) {
+    kernels.quantize_rows({x, q, x_scale, kWidth, kWidth, 1, kRows, kWidth});
+    kernels.linear({q, x_scale, w, scale, bias, weight_sum, x, y, kWidth, kRows, kWidth, kWidth, Layout::kN16K4, activation});
+    kernels.layer_norm({y, x, gamma, beta, kWidth, kRows, kWidth, kWidth, 1e-5f});
+    hash = hash_floats(hash_floats(hash, y, kRows * kWidth), x, kRows * kWidth);
+  }
+  // Two heads of 16, the rows being keys, values and queries at once.
+  for (uint32_t row = 0; row < kRows; ++row) {
+    kernels.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth, kRows * kHeadWidth, kRows, 2,
+                           kHeadWidth});
+  }
+  AttentionArgs args = {};
+  args.q = x;
+  args.keys = args.values = q;
+  args.key_scales = args.value_scales = keys_scale;
+  args.out = y;
+  args.weights = weights;
+  args.q_row = query;
+  args.q_stride = args.out_stride = kWidth;
+  args.head_stride = kRows;
+  args.position_stride = 1;
+  args.rows = kRows;
+  args.n_keys = kRows;
+  args.n_heads = 2;
+  args.d_head = kHeadWidth;
+  args.scale = 0.25f;
+  kernels.attention(args);
+  return hash_floats(hash, y, kRows * kWidth) == kReferenceHash;
+}
+
+}  // namespace goldcrest

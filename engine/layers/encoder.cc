@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/encoder.h"
+
+#include "layers/blocks.h"
+#include "layers/linear.h"
+
+namespace goldcrest {
+
+namespace {
+
+float* block_of(const Runtime& runtime, const EncoderRefs& refs, RowBlock block) {
+  return runtime.buffer<float>(refs.x) + size_t{block.first} * runtime.model.encoder.d_model_padded;
+}
+
+// Each row attends to the rows of its own sentence.
+void attend_within_sentences(const Runtime& runtime, const SourceBatch& batch, const KvCache& cache, RowBlock block,
+                             const RowScratch& scratch) {
+  const StackView& stack = runtime.model.encoder;
+  const size_t width = stack.attention_width();
+  for (uint32_t i = 0; i < batch.n_sources; ++i) {
+    const Source& source = batch.sources[i];
+    const uint32_t begin = source.first_row > block.first ? source.first_row : block.first;
+    const uint32_t source_end = source.first_row + source.length, block_end = block.first + block.count;
+    const uint32_t end = source_end < block_end ? source_end : block_end;
+    if (begin >= end) continue;
+    const uint32_t row = begin - block.first;
+    attend(runtime, stack, scratch.wide + row * width, width, row, end - begin, cache,
+           {source.first_row, 1, source.length, nullptr, 0}, scratch);
+  }
+}
+
+}  // namespace
+
+EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
+  EncoderRefs refs;
+  refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
+                    {0, 4ull * model.encoder.d_model_padded, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+  refs.kv = plan_kv_cache(plan, {"encoder.keys", "encoder.values", "encoder.key_scales", "encoder.value_scales"},
+                          Phase::kEncode, 1, model.encoder, GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0);
+  refs.rows = plan_row_scratch(plan, Phase::kEncode, model.encoder, 2 * model.decoder.attention_width(),
+                               GOLDCREST_FACTOR_ENCODER_ROWS, 0, GOLDCREST_FACTOR_SOURCE_TOKENS);
+  return refs;
+}
+
+void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, RowBlock block) {
+  const StackView& stack = runtime.model.encoder;
+  float* x = block_of(runtime, refs, block);
+  uint32_t sentence = 0;
+  for (uint32_t i = 0; i < block.count; ++i) {
+    const uint32_t row = block.first + i;
+    while (row >= batch.sources[sentence].first_row + batch.sources[sentence].length) ++sentence;
+    const uint32_t position = row - batch.sources[sentence].first_row;
+    embed(runtime, stack, static_cast<uint32_t>(batch.ids[row]), position, x + size_t{i} * stack.d_model_padded);
+  }
+  trace_rows(runtime, "encoder.embed", -1, block.first, x, block.count, stack.d_model, stack.d_model_padded);
+}
+
+void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, uint32_t layer,
+                        RowBlock block) {
+  const StackView& stack = runtime.model.encoder;
+  const SelfAttentionView attention = view_encoder_layer(runtime.file, layer).self_attention;
+  const uint32_t width = stack.attention_width();
+  const RowScratch scratch = row_scratch(runtime, refs.rows);
+  const KvCache cache = kv_cache_layer(runtime, refs.kv, 0, stack, batch.row_capacity);
+
+  enter_block(runtime, stack, attention.norm, block_of(runtime, refs, block), block.count, scratch);
+  linear(runtime, slice_outputs(attention.query_key_value, width, 2 * width), scratch, block.count, Activation::kNone, nullptr,
+         scratch.wide);
+  for (uint32_t i = 0; i < block.count; ++i) {
+    const float* key = scratch.wide + size_t{i} * 2 * width;
+    store_key_value(runtime, stack, key, key + width, block.first + i, cache);
+  }
+}
+
+void encoder_layer_rest(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, uint32_t layer,
+                        RowBlock block) {
+  const StackView& stack = runtime.model.encoder;
+  const EncoderLayerView view = view_encoder_layer(runtime.file, layer);
+  const SelfAttentionView& attention = view.self_attention;
+  const uint32_t width = stack.attention_width();
+  const RowScratch scratch = row_scratch(runtime, refs.rows);
+  const KvCache cache = kv_cache_layer(runtime, refs.kv, 0, stack, batch.row_capacity);
+  float* x = block_of(runtime, refs, block);
+
+  enter_block(runtime, stack, attention.norm, x, block.count, scratch);
+  linear(runtime, slice_outputs(attention.query_key_value, 0, width), scratch, block.count, Activation::kNone, nullptr,
+         scratch.wide);
+  attend_within_sentences(runtime, batch, cache, block, scratch);
+  quantize(runtime, scratch.attention_out, block.count, width, scratch);
+  leave_block(runtime, stack, attention.out, attention.norm, x, block.count, scratch);
+
+  feed_forward(runtime, stack, view.feed_forward, x, block.count, scratch);
+  trace_rows(runtime, "encoder.layers", static_cast<int32_t>(layer), block.first, x, block.count, stack.d_model,
+             stack.d_model_padded);
+
+  if (layer + 1 == stack.n_layers && stack.final_norm.present()) {
+    layer_norm(runtime, stack.final_norm, stack, x, block.count, x);
+    trace_rows(runtime, "encoder.norm", -1, block.first, x, block.count, stack.d_model, stack.d_model_padded);
+  }
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/kv_cache.h"
+
+namespace goldcrest {
+
+KvCacheRefs plan_kv_cache(Plan& plan, const KvCacheNames& names, Phase phase, uint32_t n_layers, const StackView& stack,
+                          uint8_t factor_a, uint8_t factor_b, uint8_t factor_c) {
+  const BufferSize elements = {0, uint64_t{n_layers} * stack.attention_width(), {factor_a, factor_b, factor_c, 0}};
+  const BufferSize scales = {0, uint64_t{n_layers} * stack.n_heads * 4, {factor_a, factor_b, factor_c, 0}};
+  KvCacheRefs refs;
+  refs.keys = plan.add(names.keys, phase, Region::kMain, elements);
+  refs.values = plan.add(names.values, phase, Region::kMain, elements);
+  refs.key_scales = plan.add(names.key_scales, phase, Region::kMain, scales);
+  refs.value_scales = plan.add(names.value_scales, phase, Region::kMain, scales);
+  return refs;
+}
+
+KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack, size_t rows) {
+  const size_t first_scale = size_t{layer} * stack.n_heads * rows;
+  const size_t first_element = first_scale * stack.d_head;
+  return {runtime.buffer<int8_t>(refs.keys) + first_element, runtime.buffer<int8_t>(refs.values) + first_element,
+          runtime.buffer<float>(refs.key_scales) + first_scale, runtime.buffer<float>(refs.value_scales) + first_scale, rows};
+}
+
+void store_key_value(const Runtime& runtime, const StackView& stack, const float* key, const float* value, size_t row,
+                     const KvCache& cache) {
+  const uint32_t d_head = stack.d_head;
+  runtime.kernels->quantize_rows({key, cache.keys + row * d_head, cache.key_scales + row, d_head, cache.rows * d_head,
+                                  cache.rows, stack.n_heads, d_head});
+  runtime.kernels->quantize_rows({value, cache.values + row * d_head, cache.value_scales + row, d_head, cache.rows * d_head,
+                                  cache.rows, stack.n_heads, d_head});
+}
+
+}  // namespace goldcrest

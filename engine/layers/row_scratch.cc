@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/row_scratch.h"
+
+namespace goldcrest {
+
+namespace {
+
+uint32_t largest(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+}  // namespace
+
+RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack, uint32_t kv_width, uint8_t rows_factor,
+                                uint8_t other_rows_factor, uint8_t keys_factor) {
+  const uint32_t attention_width = stack.attention_width();
+  const uint32_t widest_input = largest(largest(stack.d_model_padded, stack.d_ff_padded), attention_width);
+  const uint32_t widest_output = largest(largest(stack.d_model_padded, stack.d_ff_padded),
+                                         largest(3 * attention_width, kv_width));
+  const auto rows_of = [&](uint64_t bytes) { return BufferSize{0, bytes, {rows_factor, other_rows_factor, 0, 0}}; };
+  RowScratchRefs refs;
+  refs.quantized = plan.add("rows.quantized", phase, Region::kScratch, rows_of(widest_input));
+  refs.row_scales = plan.add("rows.scales", phase, Region::kScratch, rows_of(4));
+  refs.wide = plan.add("rows.wide", phase, Region::kScratch, rows_of(4ull * widest_output));
+  refs.attention_out = plan.add("rows.attention_out", phase, Region::kScratch, rows_of(4ull * attention_width));
+  refs.attention_weights = plan.add("rows.attention_weights", phase, Region::kScratch, {0, 4, {keys_factor, 0, 0, 0}});
+  refs.query_row = plan.add("rows.query", phase, Region::kScratch, {stack.d_head, 0, {}});
+  return refs;
+}
+
+RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs) {
+  return {runtime.buffer<int8_t>(refs.quantized),          runtime.buffer<float>(refs.row_scales),
+          runtime.buffer<float>(refs.wide),                runtime.buffer<float>(refs.attention_out),
+          runtime.buffer<float>(refs.attention_weights),   runtime.buffer<int8_t>(refs.query_row)};
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every layer needs at run time: the model's bytes, the kernels, and the caller's memory.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "memory/plan.h"
+#include "model/model_view.h"
+
+namespace goldcrest {
+
+struct Runtime {
+  const uint8_t* file;
+  const Kernels* kernels;
+  ModelView model;
+  uint8_t* part[kRegions][kPhases];  // where each region's part for a phase begins
+  goldcrest_trace_function trace;
+  void* trace_context;
+
+  // A tensor of the file, by its offset in units.
+  template <typename T>
+  const T* tensor(uint32_t units) const {
+    return reinterpret_cast<const T*>(file + size_t{units} * kAlignment);
+  }
+
+  template <typename T>
+  T* buffer(BufferRef ref) const {
+    return reinterpret_cast<T*>(part[static_cast<int>(ref.region)][static_cast<int>(ref.phase)] +
+                                size_t{ref.offset} * kAlignment);
+  }
+};
+
+// Hands `rows` rows of `count` values, `stride` apart, to the trace hook; nothing in builds without GOLDCREST_TRACE.
+inline void trace_rows(const Runtime& runtime, const char* name, int32_t layer, uint32_t first_row, const float* values,
+                       uint32_t rows, uint32_t count, size_t stride) {
+#ifdef GOLDCREST_TRACE
+  if (runtime.trace == nullptr) return;
+  for (uint32_t row = 0; row < rows; ++row) {
+    runtime.trace(runtime.trace_context, name, layer, first_row + row, values + row * stride, count);
+  }
+#else
+  (void)runtime, (void)name, (void)layer, (void)first_row, (void)values, (void)rows, (void)count, (void)stride;
+#endif
+}
+
+}  // namespace goldcrest

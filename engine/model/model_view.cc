@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/model_view.h"
+
+#include "model_generated.h"
+
+namespace goldcrest {
+
+namespace {
+
+// Where the section of a kind begins, in units from the start of the file.
+uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
+  for (const format::Section* section : *model.sections()) {
+    if (section->kind() == kind) return section->offset();
+  }
+  return 0;
+}
+
+// Turns the tables' offsets inside sections into offsets inside the file.
+struct Resolver {
+  explicit Resolver(const format::Model& model)
+      : weights(section_offset(model, format::SectionKind::Weights)),
+        parameters(section_offset(model, format::SectionKind::Parameters)),
+        positions(section_offset(model, format::SectionKind::Positions)) {}
+
+  LinearView linear(const format::Linear& table) const {
+    return {weights + table.weights(),       parameters + table.scale(), parameters + table.bias(),
+            parameters + table.weight_sum(), pad16(table.n()),           pad16(table.k()),
+            static_cast<Layout>(table.layout())};
+  }
+
+  NormView norm(const format::Norm* table) const {
+    if (table == nullptr) return {0, 0, 0.0f};
+    return {parameters + table->gamma(), parameters + table->beta(), table->epsilon()};
+  }
+
+  SelfAttentionView self_attention(const format::SelfAttention& table) const {
+    return {linear(*table.query_key_value()), linear(*table.out()), norm(table.norm())};
+  }
+
+  CrossAttentionView cross_attention(const format::CrossAttention& table) const {
+    return {linear(*table.query()), linear(*table.key_value()), linear(*table.out()), norm(table.norm())};
+  }
+
+  FeedForwardView feed_forward(const format::FeedForward& table) const {
+    return {linear(*table.in()), linear(*table.out()), norm(table.norm())};
+  }
+
+  StackView stack(const format::Stack& table) const {
+    StackView view = {};
+    view.d_model = table.d_model();
+    view.d_model_padded = pad16(table.d_model());
+    view.d_ff_padded = pad16(table.d_ff());
+    view.n_heads = table.n_heads();
+    view.d_head = table.d_head();
+    view.n_layers = table.layers()->size();
+    view.max_positions = table.max_positions();
+    view.positions = positions + table.positions();
+    view.activation = static_cast<Activation>(table.activation());
+    view.pre_norm = table.pre_norm();
+    view.attention_scale = table.attention_scale();
+    view.embedding_scale = table.embedding_scale();
+    const format::Embedding& embedding = *table.embedding();
+    view.embedding = {weights + embedding.weights(), parameters + embedding.scale(), embedding.vocab_size(),
+                      static_cast<Layout>(embedding.layout())};
+    view.embedding_norm = norm(table.embedding_norm());
+    view.final_norm = norm(table.final_norm());
+    return view;
+  }
+
+  uint32_t weights, parameters, positions;
+};
+
+const char* text_or_empty(const flatbuffers::String* text) { return text != nullptr ? text->c_str() : ""; }
+
+uint32_t length(const flatbuffers::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
+const uint32_t* elements(const flatbuffers::Vector<uint32_t>* vector) {
+  return vector != nullptr ? vector->data() : nullptr;
+}
+
+uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+
+// The tokenizer section, in which the two tokenizer tables' offsets count.
+struct TokenizerSection {
+  explicit TokenizerSection(const void* file)
+      : start(static_cast<const uint8_t*>(file) +
+              size_t{section_offset(*format::GetModel(file), format::SectionKind::Tokenizer)} * kAlignment) {}
+  template <typename T>
+  const T* at(uint32_t units) const {
+    return reinterpret_cast<const T*>(start + size_t{units} * kAlignment);
+  }
+  const uint8_t* start;
+};
+
+}  // namespace
+
+ModelView view_model(const void* model) {
+  const format::Model& root = *format::GetModel(model);
+  const Resolver resolver(root);
+  return {resolver.stack(*root.encoder()), resolver.stack(*root.decoder()), resolver.linear(*root.projection()),
+          root.projection()->n()};
+}
+
+EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
+  const format::Model& root = *format::GetModel(model);
+  const Resolver resolver(root);
+  const format::Layer& table = *root.encoder()->layers()->Get(layer);
+  return {resolver.self_attention(*table.self_attention()), resolver.feed_forward(*table.feed_forward())};
+}
+
+DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
+  const format::Model& root = *format::GetModel(model);
+  const Resolver resolver(root);
+  const format::Layer& table = *root.decoder()->layers()->Get(layer);
+  return {resolver.self_attention(*table.self_attention()), resolver.cross_attention(*table.cross_attention()),
+          resolver.feed_forward(*table.feed_forward())};
+}
+
+GenerationView view_generation(const void* model) {
+  const format::Generation& table = *format::GetModel(model)->generation();
+  GenerationView view = {};
+  view.decoder_start_id = table.decoder_start_id();
+  view.end_id = table.end_id();
+  view.pad_id = table.pad_id();
+  view.unknown_id = table.unknown_id();
+  view.forced_first_id = table.forced_first_id();
+  view.suppressed_ids = elements(table.suppressed_ids());
+  view.n_suppressed = length(table.suppressed_ids());
+  view.source_prefix = elements(table.source_prefix());
+  view.n_prefix = length(table.source_prefix());
+  view.source_suffix = elements(table.source_suffix());
+  view.n_suffix = length(table.source_suffix());
+  return view;
+}
+
+uint32_t count_self_tests(const void* model) {
+  const auto* lines = format::GetModel(model)->self_test();
+  return lines != nullptr ? lines->size() : 0;
+}
+
+SelfTestView view_self_test(const void* model, uint32_t line) {
+  const format::SelfTestLine& table = *format::GetModel(model)->self_test()->Get(line);
+  return {elements(table.source()), elements(table.target()), length(table.source()), length(table.target()),
+          join(table.hash_low(), table.hash_high())};
+}
+
+void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
+  const format::Model& root = *format::GetModel(model);
+  const ModelView view = view_model(model);
+  *info = goldcrest_info{};
+  info->format_version = root.format_version();
+  info->file_bytes = model_bytes;
+  info->weights_hash = join(root.weights_hash_low(), root.weights_hash_high());
+  info->source_vocab_size = view.encoder.embedding.vocab_size;
+  info->target_vocab_size = view.vocab_size;
+  info->encoder_layers = view.encoder.n_layers;
+  info->decoder_layers = view.decoder.n_layers;
+  info->encoder_d_model = view.encoder.d_model;
+  info->decoder_d_model = view.decoder.d_model;
+  info->encoder_d_ff = root.encoder()->d_ff();
+  info->decoder_d_ff = root.decoder()->d_ff();
+  info->encoder_heads = view.encoder.n_heads;
+  info->decoder_heads = view.decoder.n_heads;
+  info->max_source_positions = view.encoder.max_positions;
+  info->max_target_positions = view.decoder.max_positions;
+  info->has_tokenizer = root.tokenizer() != nullptr;
+  info->has_detokenizer = root.detokenizer() != nullptr;
+
+  const format::Generation& generation = *root.generation();
+  info->decoder_start_id = static_cast<int32_t>(generation.decoder_start_id());
+  info->end_id = static_cast<int32_t>(generation.end_id());
+  info->pad_id = generation.pad_id();
+  info->unknown_id = generation.unknown_id();
+  const format::Limits& limits = *root.limits();
+  info->limits = {limits.max_source_tokens(), limits.max_source_bytes(), limits.max_target_tokens(), limits.beam_size(),
+                  limits.batch(),             limits.n_best(),           limits.encoder_rows(),      1};
+  info->search = {generation.beam_size(),      generation.min_target_tokens(), generation.max_target_tokens(),
+                  generation.length_penalty(), generation.word_penalty(),      0};
+
+  const format::Provenance* provenance = root.provenance();
+  info->name = provenance ? text_or_empty(provenance->name()) : "";
+  info->source_language = provenance ? text_or_empty(provenance->source_language()) : "";
+  info->target_language = provenance ? text_or_empty(provenance->target_language()) : "";
+  info->license = provenance ? text_or_empty(provenance->license()) : "";
+  info->attribution = provenance ? text_or_empty(provenance->attribution()) : "";
+  info->checkpoint_sha256 = provenance ? text_or_empty(provenance->checkpoint_sha256()) : "";
+  info->dialect = provenance ? text_or_empty(provenance->dialect()) : "";
+  info->converter_version = provenance ? text_or_empty(provenance->converter_version()) : "";
+}
+
+bool view_tokenizer(const void* model, TokenizerView* view) {
+  const format::Tokenizer* table = format::GetModel(model)->tokenizer();
+  if (table == nullptr) return false;
+  const TokenizerSection section(model);
+  *view = {};
+  view->kind = static_cast<TokenizerKind>(table->kind());
+  view->byte_fallback = table->byte_fallback();
+  view->add_dummy_prefix = table->add_dummy_prefix();
+  view->remove_extra_whitespace = table->remove_extra_whitespace();
+  view->escape_whitespace = table->escape_whitespace();
+  view->whitespace_as_suffix = table->whitespace_as_suffix();
+  view->language_codes = table->language_codes();
+  view->has_user_defined = table->has_user_defined();
+  view->vocab_size = table->vocab_size();
+  view->n_pieces = table->n_pieces();
+  view->trie = section.at<uint32_t>(table->trie());
+  view->trie_units = table->trie_units();
+  view->score = section.at<float>(table->score());
+  view->type = section.at<uint8_t>(table->type());
+  view->byte_ids = table->byte_fallback() ? section.at<uint32_t>(table->byte_ids()) : nullptr;
+  view->normalizer_trie = section.at<uint32_t>(table->normalizer_trie());
+  view->normalizer_trie_units = table->normalizer_trie_units();
+  view->normalizer_text = section.at<char>(table->normalizer_text());
+  view->normalizer_text_bytes = table->normalizer_text_bytes();
+  view->unknown_id = table->unknown_id();
+  view->max_piece_bytes = table->max_piece_bytes();
+  view->unknown_score = table->unknown_score();
+  view->max_score = table->max_score();
+  return true;
+}
+
+bool view_detokenizer(const void* model, DetokenizerView* view) {
+  const format::Detokenizer* table = format::GetModel(model)->detokenizer();
+  if (table == nullptr) return false;
+  const TokenizerSection section(model);
+  *view = {};
+  view->kind = static_cast<TokenizerKind>(table->kind());
+  view->add_dummy_prefix = table->add_dummy_prefix();
+  view->remove_extra_whitespace = table->remove_extra_whitespace();
+  view->n_pieces = table->n_pieces();
+  view->text_offset = section.at<uint32_t>(table->text_offset());
+  view->text = section.at<char>(table->text());
+  view->text_bytes = table->text_bytes();
+  view->type = section.at<uint8_t>(table->type());
+  return true;
+}
+
+}  // namespace goldcrest

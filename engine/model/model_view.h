@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A typed read-only view of a validated model file: dimensions, and where each tensor lies. Offsets are in 64-byte units
+// from the start of the file, so a view has the same size on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/align.h"
+#include "goldcrest/goldcrest.h"
+#include "model/tokenizer_view.h"
+
+namespace goldcrest {
+
+enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                    // FORMAT.md, "Tensor layouts"
+enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone };    // kGelu: with erf
+
+// y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]
+struct LinearView {
+  uint32_t weights;     // int8 [n, k] in `layout`
+  uint32_t scale;       // float [n]
+  uint32_t bias;        // float [n]
+  uint32_t weight_sum;  // int32 [n]
+  uint32_t n, k;        // padded to multiples of 16
+  Layout layout;
+};
+
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta
+struct NormView {
+  uint32_t gamma, beta;  // float [d_model padded]; gamma == 0: there is no such norm
+  float epsilon;
+  bool present() const { return gamma != 0; }
+};
+
+struct SelfAttentionView {
+  LinearView query_key_value;  // [3 * n_heads * d_head, d_model]
+  LinearView out;              // [d_model, n_heads * d_head]
+  NormView norm;
+};
+
+struct CrossAttentionView {
+  LinearView query;      // [n_heads * d_head, d_model]
+  LinearView key_value;  // [2 * n_heads * d_head, encoder's d_model]
+  LinearView out;        // [d_model, n_heads * d_head]
+  NormView norm;
+};
+
+struct FeedForwardView {
+  LinearView in;   // [d_ff, d_model]
+  LinearView out;  // [d_model, d_ff]
+  NormView norm;
+};
+
+struct EncoderLayerView {
+  SelfAttentionView self_attention;
+  FeedForwardView feed_forward;
+};
+
+struct DecoderLayerView {
+  SelfAttentionView self_attention;
+  CrossAttentionView cross_attention;
+  FeedForwardView feed_forward;
+};
+
+struct EmbeddingView {
+  uint32_t weights;     // int8 [vocab_size padded, d_model padded] in `layout`
+  uint32_t scale;       // float [vocab_size padded]
+  uint32_t vocab_size;  // not padded
+  Layout layout;
+};
+
+struct StackView {
+  uint32_t d_model;         // not padded
+  uint32_t d_model_padded;  // the stride of every activation row
+  uint32_t d_ff_padded;
+  uint32_t n_heads, d_head;  // d_head % 16 == 0
+  uint32_t n_layers;
+  uint32_t max_positions;
+  uint32_t positions;  // float [max_positions, d_model_padded]
+  Activation activation;
+  uint32_t pre_norm;  // 1: norm before each block, 0: after its residual
+  float attention_scale;
+  float embedding_scale;
+  EmbeddingView embedding;
+  NormView embedding_norm, final_norm;
+
+  uint32_t attention_width() const { return n_heads * d_head; }
+};
+
+struct ModelView {
+  StackView encoder, decoder;
+  LinearView projection;  // [vocab_size padded, d_model]
+  uint32_t vocab_size;    // target; not padded
+};
+
+// Ids and defaults of the search, and what is put around the ids of a text. Arrays point into the file.
+struct GenerationView {
+  uint32_t decoder_start_id, end_id;
+  int32_t pad_id, unknown_id, forced_first_id;  // -1: none
+  const uint32_t* suppressed_ids;               // [n_suppressed]
+  const uint32_t* source_prefix;                // [n_prefix]
+  const uint32_t* source_suffix;                // [n_suffix]
+  uint32_t n_suppressed, n_prefix, n_suffix;
+};
+
+// One line of the file's self-test.
+struct SelfTestView {
+  const uint32_t* source;  // [n_source]
+  const uint32_t* target;  // [n_target], end token included
+  uint32_t n_source, n_target;
+  uint64_t hash;
+};
+
+// All of these trust the file: call validate_model first.
+ModelView view_model(const void* model);
+EncoderLayerView view_encoder_layer(const void* model, uint32_t layer);
+DecoderLayerView view_decoder_layer(const void* model, uint32_t layer);
+GenerationView view_generation(const void* model);
+uint32_t count_self_tests(const void* model);
+SelfTestView view_self_test(const void* model, uint32_t line);
+void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
+bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
+bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
+
+}  // namespace goldcrest

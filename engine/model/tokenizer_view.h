@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two tokenizer tables of a model file as plain structs: pointers into the file, counts and flags
+// (schema/model.fbs).
+#pragma once
+
+#include <cstdint>
+
+namespace goldcrest {
+
+enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter };
+
+// SentencePiece's types, and kSurface: known by its whole text alone, not proposed by the segmenter (FORMAT.md).
+enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte, kSurface };
+
+// The format's bound on max_piece_bytes.
+constexpr uint32_t kMaxPieceBytes = 4096;
+
+// Text to ids. Code that uses a view checks whatever it takes from the arrays: trie values against n_pieces, offsets
+// against normalizer_text_bytes. Only the arrays' extents and pointers must be right.
+struct TokenizerView {
+  TokenizerKind kind;
+  bool byte_fallback;  // byte_ids is there
+  bool add_dummy_prefix;
+  bool remove_extra_whitespace;
+  bool escape_whitespace;     // a space becomes U+2581
+  bool whitespace_as_suffix;  // the dummy prefix is a suffix
+  bool language_codes;        // a leading >>xxx<< that is an entry of the trie becomes one id
+  bool has_user_defined;
+  uint32_t vocab_size;              // ids are below it
+  uint32_t n_pieces;                // entries; those >= vocab_size give unknown_id
+  const uint32_t* trie;             // [trie_units] pieces -> entries (text/double_array.h)
+  const float* score;               // [n_pieces]; kUnigram and kBpe only
+  const uint8_t* type;              // [n_pieces] PieceType
+  const uint32_t* byte_ids;         // [256]; null without byte_fallback
+  const uint32_t* normalizer_trie;  // [normalizer_trie_units] strings -> offsets into normalizer_text
+  const char* normalizer_text;      // [normalizer_text_bytes] NUL-terminated strings
+  uint32_t trie_units, normalizer_trie_units, normalizer_text_bytes;
+  uint32_t unknown_id;
+  uint32_t max_piece_bytes;  // no longer string in the trie is found
+  float unknown_score;       // kUnigram: of a character that no piece covers
+  float max_score;           // kUnigram: a user-defined piece of n bytes scores n * max_score - 0.1
+};
+
+// Ids to text.
+struct DetokenizerView {
+  TokenizerKind kind;
+  bool add_dummy_prefix;
+  bool remove_extra_whitespace;
+  uint32_t n_pieces;
+  const uint32_t* text_offset;  // [n_pieces + 1] byte offsets into text
+  const char* text;             // [text_bytes]
+  const uint8_t* type;          // [n_pieces] PieceType
+  uint32_t text_bytes;
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every check on an untrusted model file, in one place. After it, the views may be used blindly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/model_view.h"
+
+namespace goldcrest {
+
+// The kernels that read the weights' bytes; model/ lies left of kernels/, so they come as functions.
+struct VerifyFunctions {
+  uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
+  // Null: the weights' bytes are not read (GOLDCREST_VERIFY_STRUCTURE).
+  bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
+};
+
+// Trailer, checksums, FlatBuffers structure, then meaning. GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT,
+// ERROR_MODEL_VERSION or ERROR_UNSUPPORTED with *detail (may be null) naming what is wrong.
+int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail);
+
+}  // namespace goldcrest

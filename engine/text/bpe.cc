@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges of neighbours, best score first, after bpe_model.cc of SentencePiece v0.1.97 (SampleEncode with alpha 0).
+// Symbols are known by their first byte; each has at most one pair, with the symbol after it. A tournament tree over
+// the pairs replaces the queue, so memory is fixed and nothing in it is ever stale.
+#include "text/bpe.h"
+
+#include <cstring>
+
+#include "base/status.h"
+#include "text/normalizer.h"
+#include "text/piece_lookup.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr uint16_t kFrozen = 0x8000;  // in a symbol's length: a user-defined piece, never merged
+
+// Floats in their order as integers above 0, so that 0 can mean "no pair". -0 is 0; a NaN has some fixed place.
+uint32_t order_key(float score) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &score, sizeof(bits));
+  if (bits == 0x80000000u) bits = 0;
+  const uint32_t key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+  return key == 0 ? 1 : key;
+}
+
+class Merger {
+ public:
+  // key, length and tree: [n] for text.n = n bytes.
+  Merger(const TokenizerView& view, TextSpan text, uint32_t* key, uint16_t* length, uint16_t* tree)
+      : view_(view), text_(text), key_(key), length_(length), tree_(tree) {}
+
+  // Merges until nothing does, or until so few symbols are left. Returns their number.
+  uint32_t run(uint32_t least_symbols);
+  int write(TokenWriter* writer);
+
+ private:
+  uint32_t symbol_bytes(uint32_t begin) const { return length_[begin] & ~kFrozen; }
+  bool is_frozen(uint32_t begin) const { return (length_[begin] & kFrozen) != 0; }
+  uint32_t previous(uint32_t begin) const { return begin - (length_[begin - 1] & ~kFrozen); }
+  void set_symbol(uint32_t begin, uint32_t n, uint16_t frozen);
+
+  uint32_t winner(uint32_t node) const { return node >= text_.n ? node - text_.n : tree_[node]; }
+  uint32_t best_pair() const { return text_.n == 1 ? 0 : tree_[1]; }
+  void play(uint32_t node);
+  void set_key(uint32_t begin, uint32_t key);
+
+  uint32_t pair_key(uint32_t begin) const;
+  uint32_t split_into_chars();
+  void merge(uint32_t begin);
+  bool split_unused(uint32_t begin);
+
+  const TokenizerView& view_;
+  const TextSpan text_;
+  uint32_t* key_;     // [n] order_key of the pair that starts at this byte; 0: there is none
+  uint16_t* length_;  // [n] bytes of the symbol that has its first or its last byte here
+  uint16_t* tree_;    // [n] node i is won by the better of nodes 2i and 2i + 1; node n + j is byte j
+};
+
+void Merger::set_symbol(uint32_t begin, uint32_t n, uint16_t frozen) {
+  length_[begin] = static_cast<uint16_t>(n | frozen);
+  length_[begin + n - 1] = length_[begin];
+}
+
+// The larger key wins, then the place further left.
+void Merger::play(uint32_t node) {
+  const uint32_t a = winner(2 * node), b = winner(2 * node + 1);
+  const bool a_wins = key_[a] != key_[b] ? key_[a] > key_[b] : a < b;
+  tree_[node] = static_cast<uint16_t>(a_wins ? a : b);
+}
+
+void Merger::set_key(uint32_t begin, uint32_t key) {
+  key_[begin] = key;
+  for (uint32_t node = (text_.n + begin) / 2; node > 0; node /= 2) play(node);
+}
+
+// The key of the pair of the symbol at `begin` with the one after it; 0 when they do not merge.
+uint32_t Merger::pair_key(uint32_t begin) const {
+  const uint32_t n_left = symbol_bytes(begin), middle = begin + n_left;
+  if (middle >= text_.n || is_frozen(begin) || is_frozen(middle)) return 0;
+  const TextSpan piece = {text_.bytes + begin, n_left + symbol_bytes(middle)};
+  const uint32_t entry = find_piece(view_, piece);
+  if (entry == kNoEntry || piece_type(view_, entry) == PieceType::kSurface) return 0;
+  return order_key(view_.score[entry]);
+}
+
+// Returns the number of symbols.
+uint32_t Merger::split_into_chars() {
+  uint32_t n_symbols = 0;
+  for (uint32_t begin = 0; begin < text_.n;) {
+    const uint32_t n_user_defined = user_defined_bytes(view_, text_.from(begin));
+    const uint32_t n = n_user_defined > 0 ? n_user_defined : first_char_bytes(text_.from(begin));
+    set_symbol(begin, n, n_user_defined > 0 ? kFrozen : uint16_t{0});
+    begin += n;
+    ++n_symbols;
+  }
+  return n_symbols;
+}
+
+void Merger::merge(uint32_t begin) {
+  const uint32_t n_left = symbol_bytes(begin), middle = begin + n_left;
+  set_key(middle, 0);
+  set_symbol(begin, n_left + symbol_bytes(middle), 0);
+  if (begin > 0) set_key(previous(begin), pair_key(previous(begin)));
+  set_key(begin, pair_key(begin));
+}
+
+uint32_t Merger::run(uint32_t least_symbols) {
+  uint32_t n_symbols = split_into_chars();
+  for (uint32_t i = 0; i < text_.n; ++i) key_[i] = 0;
+  for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) key_[begin] = pair_key(begin);
+  for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
+  for (; n_symbols > least_symbols && key_[best_pair()] != 0; --n_symbols) merge(best_pair());
+  return n_symbols;
+}
+
+// Splits a symbol that is an unused piece back into the two that were merged to it; false for any other. What happened
+// around the symbol had no part in it, so merging its text alone, but for the last time, finds the two again.
+bool Merger::split_unused(uint32_t begin) {
+  const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
+  const uint32_t entry = find_piece(view_, piece);
+  if (entry == kNoEntry || piece_type(view_, entry) != PieceType::kUnused) return false;
+  Merger part(view_, piece, key_ + begin, length_ + begin, tree_ + begin);
+  if (part.run(2) == 2) return true;
+  set_symbol(begin, piece.n, 0);  // one character, which is all there is to it
+  return false;
+}
+
+int Merger::write(TokenWriter* writer) {
+  for (uint32_t begin = 0; begin < text_.n;) {
+    if (split_unused(begin)) continue;
+    const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
+    const uint32_t entry = find_piece(view_, piece);
+    const bool known = entry != kNoEntry && piece_type(view_, entry) != PieceType::kSurface;
+    GOLDCREST_TRY(known ? writer->put_entry(entry) : writer->put_unknown(piece));
+    begin += piece.n;
+  }
+  return writer->finish_run();
+}
+
+}  // namespace
+
+int tokenize_bpe(const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer) {
+  size_t capacity = scratch_bytes / kBpeScratchPerByte;
+  if (capacity > kBpeMaxNormalizedBytes) capacity = kBpeMaxNormalizedBytes;
+  uint32_t* const key = static_cast<uint32_t*>(scratch);
+  uint16_t* const length = reinterpret_cast<uint16_t*>(key + capacity);
+  uint16_t* const tree = length + capacity;
+  uint8_t* const normalized = reinterpret_cast<uint8_t*>(tree + capacity);
+
+  const int n_or_error = normalize(view, text, normalized, static_cast<uint32_t>(capacity));
+  if (n_or_error <= 0) return n_or_error;
+  Merger merger(view, {normalized, static_cast<uint32_t>(n_or_error)}, key, length, tree);
+  merger.run(1);
+  return merger.write(writer);
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Byte-pair encoding with SentencePiece's merge order and ties.
+#pragma once
+
+#include <cstddef>
+
+#include "text/token_writer.h"
+
+namespace goldcrest {
+
+// For each normalized byte: a uint32 key, two uint16 and the byte.
+constexpr uint32_t kBpeScratchPerByte = 9;
+
+// Positions are uint16, so no more of scratch is used than for this many normalized bytes.
+constexpr uint32_t kBpeMaxNormalizedBytes = 65535;
+
+// Normalizes and segments the text. scratch [scratch_bytes] is aligned for uint32; normalized text longer than
+// scratch_bytes / kBpeScratchPerByte, or than kBpeMaxNormalizedBytes, gives GOLDCREST_ERROR_TOO_LONG.
+// Time is O(n log n) in normalized bytes; a model with unused pieces costs that again for each unused piece that the
+// merges end in. Returns 0 or an error.
+int tokenize_bpe(const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer);
+
+}  // namespace goldcrest

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two passes over the ids: the first only counts, so that nothing is written when not all fits.
+#include "text/detokenizer.h"
+
+#include <cstring>
+
+#include "text/utf8.h"
+
+namespace goldcrest {
+namespace {
+
+class Writer {
+ public:
+  // out: null to count only.
+  Writer(const DetokenizerView& view, const goldcrest_text_state& state, char* out)
+      : view_(view), state_(state), out_(out) {}
+
+  const goldcrest_text_state& state() const { return state_; }
+  uint64_t n() const { return n_; }
+
+  void put_token(uint32_t id);
+  // Writes what waits for the rest of its character, each byte as far as it is no UTF-8 as U+FFFD.
+  void flush() { write_pending(true); }
+
+ private:
+  TextSpan piece_text(uint32_t id) const;
+  bool is_sentencepiece() const { return view_.kind == TokenizerKind::kUnigram || view_.kind == TokenizerKind::kBpe; }
+
+  void append(const uint8_t* bytes, uint32_t n);
+  void put_bytes(TextSpan bytes);
+  void put_spaced(TextSpan piece);
+  void write_pending(bool last);
+
+  const DetokenizerView& view_;
+  goldcrest_text_state state_;
+  char* out_;
+  uint64_t n_ = 0;
+};
+
+// Empty when the file's offsets make no sense.
+TextSpan Writer::piece_text(uint32_t id) const {
+  const uint32_t begin = view_.text_offset[id], end = view_.text_offset[id + 1];
+  if (begin > end || end > view_.text_bytes) return {nullptr, 0};
+  return {reinterpret_cast<const uint8_t*>(view_.text) + begin, end - begin};
+}
+
+void Writer::append(const uint8_t* bytes, uint32_t n) {
+  if (n == 0) return;
+  if (out_ != nullptr) std::memcpy(out_ + n_, bytes, n);
+  n_ += n;
+  state_.started = 1;
+}
+
+// Whole characters of `pending` go out; with `last`, everything does.
+void Writer::write_pending(bool last) {
+  uint32_t begin = 0;
+  while (begin < state_.n_pending) {
+    const TextSpan rest = {state_.pending + begin, state_.n_pending - begin};
+    if (!last && char_bytes(rest.bytes[0]) > rest.n) break;
+    const uint32_t n = valid_char_bytes(rest);
+    if (n > 0) {
+      append(rest.bytes, n);
+    } else {
+      append(kReplacementSymbol, sizeof(kReplacementSymbol));
+    }
+    begin += n > 0 ? n : 1;
+  }
+  state_.n_pending = static_cast<uint8_t>(state_.n_pending - begin);
+  std::memmove(state_.pending, state_.pending + begin, state_.n_pending);
+}
+
+void Writer::put_bytes(TextSpan bytes) {
+  for (uint32_t i = 0; i < bytes.n; ++i) {
+    state_.pending[state_.n_pending++] = bytes.bytes[i];
+    write_pending(false);
+  }
+}
+
+// Writes a piece with spaces for U+2581; at the start of the text a leading one is dropped.
+void Writer::put_spaced(TextSpan piece) {
+  const auto starts_with_space = [&piece] {
+    return piece.n >= sizeof(kSpaceSymbol) && std::memcmp(piece.bytes, kSpaceSymbol, sizeof(kSpaceSymbol)) == 0;
+  };
+  if (state_.started == 0 && (view_.add_dummy_prefix || view_.remove_extra_whitespace) && starts_with_space()) {
+    piece = piece.from(sizeof(kSpaceSymbol));
+    if (!view_.remove_extra_whitespace) state_.started = 1;
+  }
+  const uint8_t space = ' ';
+  while (piece.n > 0) {
+    if (starts_with_space()) {
+      append(&space, 1);
+      piece = piece.from(sizeof(kSpaceSymbol));
+    } else {
+      append(piece.bytes, 1);
+      piece = piece.from(1);
+    }
+  }
+}
+
+void Writer::put_token(uint32_t id) {
+  const TextSpan piece = piece_text(id);
+  const PieceType type = static_cast<PieceType>(view_.type[id]);
+  if (type == PieceType::kByte) return put_bytes(piece);
+  write_pending(true);
+  if (type == PieceType::kControl) return;
+  if (is_sentencepiece() && type != PieceType::kUnknown) return put_spaced(piece);
+  const uint8_t space = ' ';
+  if (view_.kind == TokenizerKind::kWord && state_.started != 0) append(&space, 1);
+  append(piece.bytes, piece.n);
+}
+
+}  // namespace
+
+int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
+                   size_t capacity) {
+  const auto run = [&](Writer* writer) {
+    for (size_t i = 0; i < n; ++i) writer->put_token(static_cast<uint32_t>(tokens[i]));
+    if (n == 0) writer->flush();
+  };
+  if (state->n_pending >= sizeof(state->pending)) return GOLDCREST_ERROR_ARGUMENT;
+  for (size_t i = 0; i < n; ++i) {
+    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= view.n_pieces) return GOLDCREST_ERROR_TOKEN_RANGE;
+  }
+  Writer counter(view, *state, nullptr);
+  run(&counter);
+  if (counter.n() > capacity) return GOLDCREST_ERROR_TRUNCATED;
+  Writer writer(view, *state, out);
+  run(&writer);
+  *state = writer.state();
+  return static_cast<int64_t>(writer.n());
+}
+
+}  // namespace goldcrest

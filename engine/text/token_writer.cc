@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// sentencepiece_processor.cc at v0.1.97, PopulateSentencePieceText; kSurface is what Hugging Face's MarianTokenizer
+// does when it looks pieces up in vocab.json.
+#include "text/token_writer.h"
+
+#include "base/status.h"
+#include "text/piece_lookup.h"
+
+namespace goldcrest {
+
+int TokenWriter::put_id(uint32_t id) {
+  if (id >= view_.vocab_size) return GOLDCREST_ERROR_MODEL_CORRUPT;
+  if (n_ids_ >= max_ids_) return GOLDCREST_ERROR_TOO_LONG;
+  ids_[n_ids_++] = static_cast<int32_t>(id);
+  return GOLDCREST_OK;
+}
+
+int TokenWriter::put_entry(uint32_t entry) {
+  GOLDCREST_TRY(finish_run());
+  return put_id(entry < view_.vocab_size ? entry : view_.unknown_id);
+}
+
+int TokenWriter::put_unknown(TextSpan piece) {
+  if (!view_.byte_fallback) {
+    if (run_.n == 0) run_.bytes = piece.bytes;
+    run_.n += piece.n;
+    return GOLDCREST_OK;
+  }
+  for (uint32_t i = 0; i < piece.n; ++i) GOLDCREST_TRY(put_id(view_.byte_ids[piece.bytes[i]]));
+  return GOLDCREST_OK;
+}
+
+int TokenWriter::finish_run() {
+  if (run_.n == 0) return GOLDCREST_OK;
+  const uint32_t entry = find_piece(view_, run_);
+  run_.n = 0;
+  const bool surface = entry != kNoEntry && entry < view_.vocab_size && piece_type(view_, entry) == PieceType::kSurface;
+  return put_id(surface ? entry : view_.unknown_id);
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A language code first, then the kind's own segmenter.
+#include "text/tokenizer.h"
+
+#include "base/status.h"
+#include "text/bpe.h"
+#include "text/piece_lookup.h"
+#include "text/unigram.h"
+#include "text/words.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr uint32_t kNormalizedPerByte = 3;  // a space becomes U+2581, a bad byte U+FFFD
+constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and some room for a short text that grows
+
+// Bytes of a leading >>xxx<<, up to the first "<<"; 0 when the text starts otherwise.
+uint32_t language_code_bytes(TextSpan text) {
+  if (text.n < 4 || text.bytes[0] != '>' || text.bytes[1] != '>') return 0;
+  for (uint32_t i = 2; i + 1 < text.n; ++i) {
+    if (text.bytes[i] == '<' && text.bytes[i + 1] == '<') return i + 2;
+  }
+  return 0;
+}
+
+// Writes the id of a leading language code and takes it off the text.
+int write_language_code(const TokenizerView& view, TextSpan* text, TokenWriter* writer) {
+  const uint32_t n = language_code_bytes(*text);
+  const uint32_t entry = find_piece(view, {text->bytes, n});
+  if (entry == kNoEntry || entry >= view.vocab_size) return GOLDCREST_OK;
+  *text = text->from(n);
+  return writer->put_entry(entry);
+}
+
+int write_ids(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
+  const TokenizerView& view = *args.view;
+  if (view.language_codes) GOLDCREST_TRY(write_language_code(view, &text, writer));
+  switch (view.kind) {
+    case TokenizerKind::kUnigram:
+      return tokenize_unigram(view, text, args.scratch, args.scratch_bytes, writer);
+    case TokenizerKind::kBpe:
+      return tokenize_bpe(view, text, args.scratch, args.scratch_bytes, writer);
+    case TokenizerKind::kWord:
+      return tokenize_words(view, text, writer);
+    case TokenizerKind::kCharacter:
+      return tokenize_characters(view, text, writer);
+  }
+  return GOLDCREST_ERROR_UNSUPPORTED;
+}
+
+}  // namespace
+
+int tokenize(const TokenizeArgs& args) {
+  if (args.text_bytes > INT32_MAX) return GOLDCREST_ERROR_TOO_LONG;
+  const TextSpan text = {reinterpret_cast<const uint8_t*>(args.text), static_cast<uint32_t>(args.text_bytes)};
+  const uint32_t max_ids = args.max_ids > INT32_MAX ? INT32_MAX : static_cast<uint32_t>(args.max_ids);
+  TokenWriter writer(*args.view, args.ids, max_ids);
+  GOLDCREST_TRY(write_ids(args, text, &writer));
+  return static_cast<int>(writer.n_ids());
+}
+
+ScratchSize tokenizer_scratch(TokenizerKind kind) {
+  uint32_t fixed = 0, per_normalized_byte = 0;
+  if (kind == TokenizerKind::kUnigram) {
+    fixed = kUnigramScratchFixed;
+    per_normalized_byte = kUnigramScratchPerByte;
+  } else if (kind == TokenizerKind::kBpe) {
+    per_normalized_byte = kBpeScratchPerByte;
+  }
+  return {fixed + kNormalizedFixed * per_normalized_byte, kNormalizedPerByte * per_normalized_byte};
+}
+
+}  // namespace goldcrest

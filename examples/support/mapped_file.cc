@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+MappedFile::~MappedFile() {
+  if (bytes_ != nullptr) munmap(bytes_, size_);
+}
+
+std::string MappedFile::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return path + ": " + std::strerror(errno);
+  struct stat status = {};
+  std::string problem;
+  if (fstat(descriptor, &status) != 0) {
+    problem = path + ": " + std::strerror(errno);
+  } else if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+    problem = path + ": not a file with content";
+  } else {
+    size_ = static_cast<size_t>(status.st_size);
+    void* mapped = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (mapped == MAP_FAILED) problem = path + ": " + std::strerror(errno);
+    else bytes_ = mapped;
+  }
+  close(descriptor);
+  return problem;
+}

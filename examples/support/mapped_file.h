@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model file mapped read-only: its weights are used where they lie, and several processes share one copy.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+class MappedFile {
+ public:
+  MappedFile() = default;
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  // Returns an empty string, or why it failed.
+  std::string open(const std::string& path);
+  const void* bytes() const { return bytes_; }  // page-aligned, so also 64-byte aligned
+  size_t size() const { return size_; }
+
+ private:
+  void* bytes_ = nullptr;
+  size_t size_ = 0;
+};

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defaults and bounds of the limits, and what the file says of the search and its origin.
+#include "metadata.h"
+
+#include <gtest/gtest.h>
+
+#include "error.h"
+#include "support/random_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+TEST(ResolveLimits, ZerosBecomeTheDocumentedDefaults) {
+  ModelSpec spec = test::random_spec(1);
+  spec.generation.beam_size = 6;
+  goldcrest_limits limits = resolve_limits(spec, {});
+  EXPECT_EQ(limits.max_source_tokens, 11u);
+  EXPECT_EQ(limits.max_source_bytes, 0u);
+  EXPECT_EQ(limits.max_target_tokens, 7u);
+  EXPECT_EQ(limits.beam_size, 6u);
+  EXPECT_EQ(limits.batch, 1u);
+  EXPECT_EQ(limits.n_best, 1u);
+  EXPECT_EQ(limits.encoder_rows, 11u);
+
+  spec.source_tokenizer.emplace();
+  spec.generation.max_target_tokens = 0;
+  limits = resolve_limits(spec, {});
+  EXPECT_EQ(limits.max_source_bytes, 88u);
+  EXPECT_EQ(limits.max_target_tokens, 11u);
+}
+
+TEST(ResolveLimits, OutOfRangeIsNamed) {
+  const ModelSpec spec = test::random_spec(1);
+  struct Case {
+    uint32_t goldcrest_limits::*limit;
+    uint32_t value;
+    const char* message;
+  };
+  const Case cases[] = {
+      {&goldcrest_limits::max_source_tokens, 12, "max_source_tokens is 12; expected 1 to 11, the encoder's positions"},
+      {&goldcrest_limits::max_target_tokens, 12, "max_target_tokens is 12; expected 1 to 11, the decoder's positions"},
+      {&goldcrest_limits::max_source_bytes, 5,
+       "max_source_bytes is 5, but the checkpoint has no tokenizer; leave it out"},
+      {&goldcrest_limits::beam_size, 17, "beam_size is 17; expected 1 to 16, the engine's bound"},
+      {&goldcrest_limits::batch, 257, "batch is 257; expected 1 to 256, the engine's bound"},
+      {&goldcrest_limits::n_best, 2, "n_best is 2; expected 1 to 1, the beam size"},
+      {&goldcrest_limits::encoder_rows, 1025, "encoder_rows is 1025; expected 1 to 1024, the engine's bound"},
+  };
+  for (const Case& c : cases) {
+    goldcrest_limits limits = {};
+    limits.*c.limit = c.value;
+    try {
+      resolve_limits(spec, limits);
+      ADD_FAILURE() << c.message;
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), c.message);
+    }
+  }
+}
+
+TEST(MakeGeneration, StaysWithinTheLimits) {
+  GenerationSpec spec;
+  spec.beam_size = 8;
+  spec.max_target_tokens = 100;
+  spec.min_target_tokens = 50;
+  spec.unknown_id = 3;
+  goldcrest_limits limits = {};
+  limits.beam_size = 4;
+  limits.max_target_tokens = 20;
+  const auto generation = make_generation(spec, limits);
+  EXPECT_EQ(generation->beam_size, 4u);
+  EXPECT_EQ(generation->max_target_tokens, 20u);
+  EXPECT_EQ(generation->min_target_tokens, 20u);
+  EXPECT_EQ(generation->unknown_id, 3);
+  EXPECT_EQ(generation->pad_id, -1);
+  EXPECT_EQ(generation->forced_first_id, -1);
+}
+
+TEST(MakeProvenance, OptionsReplaceTheCheckpoints) {
+  const ModelSpec spec = test::random_spec(1);
+  EXPECT_EQ(make_provenance(spec, {}, {})->license, "CC0-1.0");
+  const auto replaced = make_provenance(spec, "MIT", "somebody");
+  EXPECT_EQ(replaced->license, "MIT");
+  EXPECT_EQ(replaced->attribution, "somebody");
+  EXPECT_EQ(replaced->converter_version, GOLDCREST_VERSION);
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

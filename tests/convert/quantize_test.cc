@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization of rows: scales, rounding, padding by heads, and what is refused.
+#include "quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "error.h"
+#include "support/random_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+double quantize(const Matrix& matrix, QuantizedMatrix& quantized) {
+  return quantize_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
+}
+
+// The message of the Error that `matrix` gives, "" for none.
+std::string error_of(const Matrix& matrix) {
+  QuantizedMatrix quantized(matrix.rows, matrix.columns);
+  try {
+    quantize(matrix, quantized);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Quantize, TiesGoToTheEvenNumber) {
+  // The largest magnitude 127 makes the scale exactly 1.
+  const Matrix matrix = {"ties", 1, 9, {127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 125.5f, 126.5f}};
+  QuantizedMatrix quantized(1, 9);
+  quantize(matrix, quantized);
+  const std::vector<int8_t> expected = {127, 0, 2, 2, 0, -2, -2, 126, 126, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(std::vector<int8_t>(quantized.weights.begin(), quantized.weights.begin() + 16), expected);
+  EXPECT_EQ(quantized.scale[0], 1.0f);
+  EXPECT_EQ(quantized.weight_sum[0], 127 + 2 + 2 - 2 - 2 + 126 + 126);
+}
+
+TEST(Quantize, EveryRowReaches127AndIsWithinHalfAStep) {
+  test::RandomFloats random(1);
+  for (const uint32_t rows : {1u, 15u, 16u, 17u, 33u}) {
+    for (const uint32_t columns : {1u, 15u, 16u, 17u, 63u}) {
+      const Matrix matrix = random.matrix("random", rows, columns);
+      QuantizedMatrix quantized(rows, columns);
+      quantize(matrix, quantized);
+      ASSERT_EQ(quantized.rows, pad16(rows));
+      ASSERT_EQ(quantized.columns, pad16(columns));
+      for (uint32_t r = 0; r < quantized.rows; ++r) {
+        int32_t sum = 0, largest = 0;
+        for (uint32_t c = 0; c < quantized.columns; ++c) {
+          const int q = quantized.weights[size_t{r} * quantized.columns + c];
+          sum += q;
+          largest = std::max(largest, std::abs(q));
+          if (r >= rows || c >= columns) {
+            ASSERT_EQ(q, 0);
+          } else {
+            ASSERT_NEAR(q * double{quantized.scale[r]}, matrix.row(r)[c], quantized.scale[r] * 0.50001f);
+          }
+        }
+        EXPECT_EQ(sum, quantized.weight_sum[r]);
+        EXPECT_EQ(largest, r < rows ? 127 : 0);
+        if (r >= rows) {
+          EXPECT_EQ(quantized.scale[r], 1.0f);
+        }
+      }
+    }
+  }
+}
+
+TEST(Quantize, RowsBelowTheBoundAreZeroWithScaleOne) {
+  const float below = std::nextafter(0x1p-40f, 0.0f);
+  const Matrix matrix = {"small", 3, 2, {0, 0, below, -below, 0x1p-40f, -0x1p-41f}};
+  QuantizedMatrix quantized(3, 2);
+  quantize(matrix, quantized);
+  for (size_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(quantized.scale[r], 1.0f);
+    EXPECT_EQ(quantized.weights[16 * r], 0);
+  }
+  EXPECT_EQ(quantized.weights[32], 127);
+  EXPECT_EQ(quantized.weights[33], -64);  // -63.5 to the even number
+  EXPECT_GE(quantized.scale[2], 0x1p-47f);
+}
+
+TEST(Quantize, TheLargestRowAndOneBeyond) {
+  QuantizedMatrix quantized(1, 1);
+  quantize({"large", 1, 1, {-8323072.0f}}, quantized);
+  EXPECT_EQ(quantized.scale[0], 0x1p16f);
+  EXPECT_EQ(quantized.weights[0], -127);
+  EXPECT_EQ(error_of({"large", 2, 1, {1, 8323073.0f}}),
+            "tensor 'large': row 1 has a magnitude of 8323073; int8 rows go up to 127 * 2^16 = 8323072");
+}
+
+TEST(Quantize, ValuesThatAreNotFiniteAreNamed) {
+  EXPECT_EQ(error_of({"bad", 2, 2, {0, 1, 2, kNan}}), "tensor 'bad': element [1, 1] is nan; expected a finite number");
+  EXPECT_EQ(error_of({"bad", 2, 2, {0, kInfinity, 2, 3}}),
+            "tensor 'bad': element [0, 1] is inf; expected a finite number");
+  EXPECT_EQ(error_of({"bad", 2, 2, {-kInfinity, 1, 2, 3}}),
+            "tensor 'bad': element [0, 0] is -inf; expected a finite number");
+}
+
+TEST(Quantize, HeadsArePaddedOneByOne) {
+  test::RandomFloats random(2);
+  const Matrix query = random.matrix("query", 6, 5), key = random.matrix("key", 6, 5), out = random.matrix("out", 5, 6);
+  const Placement heads = Placement::per_head(2, 3), model = Placement::in_order(5);
+  QuantizedMatrix fused(2 * heads.placed_size(), 5);
+  quantize_rows(query, heads, model, 0, fused);
+  quantize_rows(key, heads, model, 32, fused);
+  ASSERT_EQ(fused.rows, 64u);
+  // Rows 0..2 and 16..18 are the query's, 32..34 and 48..50 the key's.
+  for (uint32_t r = 0; r < 64; ++r) {
+    const Matrix& part = r < 32 ? query : key;
+    if (r % 16 >= 3) {
+      EXPECT_EQ(fused.scale[r], 1.0f);
+      EXPECT_EQ(fused.weight_sum[r], 0);
+      continue;
+    }
+    const float* row = part.row(r % 32 / 16 * 3 + r % 16);
+    for (uint32_t c = 0; c < 5; ++c) {
+      EXPECT_NEAR(fused.weights[r * 16 + c] * double{fused.scale[r]}, row[c], fused.scale[r] * 0.50001f);
+    }
+  }
+
+  QuantizedMatrix quantized_out(5, heads.placed_size());
+  quantize_rows(out, model, heads, 0, quantized_out);
+  ASSERT_EQ(quantized_out.columns, 32u);
+  for (uint32_t c = 0; c < 32; ++c) {
+    const float expected = c % 16 < 3 ? out.row(4)[c / 16 * 3 + c % 16] : 0.0f;
+    EXPECT_NEAR(quantized_out.weights[4 * 32 + c] * double{quantized_out.scale[4]}, expected,
+                quantized_out.scale[4] * 0.50001f);
+  }
+}
+
+TEST(Quantize, SignalToNoiseRatio) {
+  QuantizedMatrix quantized(1, 3);
+  EXPECT_EQ(quantize({"exact", 1, 3, {127, -1, 64}}, quantized), std::numeric_limits<double>::infinity());
+  // Signal 127^2 + 0.25, noise 0.25.
+  EXPECT_NEAR(quantize({"half", 1, 2, {127, 0.5f}}, quantized), 10 * std::log10(127.0 * 127.0 / 0.25 + 1), 1e-9);
+  // Uniform weights: an error of step / sqrt(12) against a signal of 127 steps / sqrt(3) is 48.1 dB.
+  test::RandomFloats random(3);
+  QuantizedMatrix large(64, 512);
+  EXPECT_NEAR(quantize(random.matrix("uniform", 64, 512), large), 20 * std::log10(254), 0.1);
+}
+
+TEST(CopyFloats, BoundsAndFlushing) {
+  const std::vector<float> values = {0x1p16f, -0x1p16f, 0x1p-60f, -0x1p-61f, -0.0f, 1.5f};
+  std::vector<float> placed(32, 0.0f);
+  copy_floats(values, Placement::per_head(2, 3), "bias", placed.data());
+  const std::vector<float> first = {0x1p16f, -0x1p16f, 0x1p-60f, 0}, second = {0, 0, 1.5f, 0};
+  EXPECT_EQ(std::vector<float>(placed.begin(), placed.begin() + 4), first);
+  EXPECT_EQ(std::vector<float>(placed.begin() + 16, placed.begin() + 20), second);
+  EXPECT_FALSE(std::signbit(placed[16]));
+  EXPECT_FALSE(std::signbit(placed[17]));
+  for (const float bad : {kNan, kInfinity, std::nextafter(0x1p16f, kInfinity)}) {
+    const std::vector<float> pair = {0, bad};
+    try {
+      copy_floats(pair, Placement::in_order(2), "bias of tensor 'w'", placed.data());
+      ADD_FAILURE() << bad << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("bias of tensor 'w': element 1 is "), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The searches: exhaustively on random models, and step by step on models whose next token depends on the last one
+// alone.
+#include "reference/reference_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "error.h"
+#include "support/random_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+const std::vector<int32_t> kSource = {3, 18, 7};
+
+// A model whose logits after token i are log(next[i][j]); a probability of 0 never happens. Start and end token are 0.
+ModelSpec chain_model(const std::vector<std::vector<float>>& next) {
+  const uint32_t n = static_cast<uint32_t>(next.size());
+  ModelSpec spec = test::random_spec(1);
+  StackSpec& decoder = spec.decoder;
+  decoder.d_model = n;
+  decoder.n_heads = decoder.d_head = decoder.d_ff = 1;
+  decoder.pre_norm = true;  // with blocks that add zero, the embedding reaches the projection
+  decoder.embedding_scale = 1;
+  decoder.embedding_norm.reset();
+  const auto zeros = [](uint32_t rows, uint32_t columns) {
+    const Matrix matrix = {"zeros", rows, columns, std::vector<float>(size_t{rows} * columns)};
+    return LinearSpec{std::make_shared<Matrix>(matrix), std::vector<float>(rows)};
+  };
+  Matrix one_hot = *zeros(n, n).weight, logits = one_hot;
+  for (uint32_t i = 0; i < n; ++i) {
+    one_hot.values[i * n + i] = 1;
+    for (uint32_t j = 0; j < n; ++j) logits.values[j * n + i] = next[i][j] > 0 ? std::log(next[i][j]) : -1e4f;
+  }
+  decoder.embedding = std::make_shared<Matrix>(one_hot);
+  decoder.positions = *zeros(11, n).weight;
+  const NormSpec norm = {std::vector<float>(n, 1), std::vector<float>(n), 1e-5f};
+  const auto attention = [&](uint32_t width) {
+    return AttentionSpec{zeros(1, n), zeros(1, width), zeros(1, width), zeros(n, 1), norm};
+  };
+  decoder.layers = {{attention(n), attention(spec.encoder.d_model), {zeros(1, n), zeros(n, 1), norm}}};
+  spec.projection = {std::make_shared<Matrix>(logits), std::vector<float>(n)};
+  spec.generation = {};
+  return spec;
+}
+
+using Tokens = std::vector<int32_t>;
+
+Tokens best_tokens(const ModelSpec& spec, SearchOptions options) {
+  return search(Reference(spec), kSource, options)[0].tokens;
+}
+
+TEST(ReferenceSearch, GreedyTakesTheLikeliestAndTheLowestIdAmongEquals) {
+  const ModelSpec spec = chain_model({{0, .4f, .4f, .2f}, {.1f, .2f, .3f, .4f}, {1, 0, 0, 0}, {.3f, .3f, .3f, .1f}});
+  const Hypothesis best = search(Reference(spec), kSource, {.max_target_tokens = 9})[0];
+  EXPECT_EQ(best.tokens, (Tokens{1, 3, 0}));
+  EXPECT_NEAR(best.log_prob, std::log(.4 * .4 * .3), 1e-6);
+  EXPECT_NEAR(best.score, best.log_prob / 3, 1e-12);
+}
+
+TEST(ReferenceSearch, ConstraintsOnTheNthToken) {
+  ModelSpec spec = chain_model({{.9f, .1f, 0, 0}, {.5f, .3f, .2f, 0}, {.5f, .1f, .1f, .3f}, {.9f, 0, .1f, 0}});
+  SearchOptions options = {.max_target_tokens = 5};
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{0}));
+  options.min_target_tokens = 3;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{1, 1, 0}));
+  spec.generation.suppressed_ids = {1};
+  EXPECT_NE(best_tokens(spec, options)[0], 1);
+  spec.generation.suppressed_ids = {};
+  spec.generation.forced_first_id = 3;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 0}));
+  spec.generation.suppressed_ids = {0};  // the end token comes at the limit all the same
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
+  options.beam_size = 3;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
+}
+
+TEST(ReferenceSearch, ForcedTokensAddNothing) {
+  ModelSpec spec = chain_model({{.5f, .5f, 0}, {.25f, .5f, .25f}, {1, 0, 0}});
+  spec.generation.forced_first_id = 1;
+  const Reference reference(spec);
+  const SearchOptions options = {.beam_size = 2, .min_target_tokens = 3, .max_target_tokens = 3, .n_best = 2};
+  const std::vector<Hypothesis> best = search(reference, kSource, options);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].tokens, (Tokens{1, 1, 0}));
+  EXPECT_EQ(best[1].tokens, (Tokens{1, 2, 0}));
+  EXPECT_NEAR(best[0].log_prob, std::log(.5), 1e-6);
+  const std::vector<double> along = token_log_probs(reference, kSource, best[1].tokens, options);
+  EXPECT_EQ(along[0], 0);
+  EXPECT_NEAR(along[1], std::log(.25), 1e-6);
+  EXPECT_EQ(along[2], 0);
+}
+
+// An end token outside the beam_size best candidates is dropped, although it would rank among the finished ones.
+TEST(ReferenceSearch, OnlyTheBestCandidatesFinish) {
+  const ModelSpec spec = chain_model({{.2f, .4f, .4f}, {1, 0, 0}, {1, 0, 0}});
+  const SearchOptions options = {.beam_size = 2, .max_target_tokens = 5, .length_penalty = 0, .n_best = 2};
+  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].tokens, (Tokens{1, 0}));  // equal scores: the lower token first
+  EXPECT_EQ(best[1].tokens, (Tokens{2, 0}));
+}
+
+// With early_stopping=False the search ends once the best live hypothesis, at its present length, cannot beat the worst
+// finished one; a longer one that would win in the end is not waited for.
+TEST(ReferenceSearch, StopsAtTheHeuristicNotAtTheOptimum) {
+  const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
+  const SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
+  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  ASSERT_EQ(best.size(), 2u);
+  // Two tokens: (ln .4 + ln .5) / 2 = -0.805 for the finished 1 0 and the live 1 2, so 1 2 0 with -0.537 is never made.
+  EXPECT_EQ(best[0].tokens, (Tokens{0}));
+  EXPECT_EQ(best[1].tokens, (Tokens{1, 0}));
+}
+
+// All sequences of at most three tokens, the last one the end token.
+std::vector<Hypothesis> exhaustive(const Reference& reference, const SearchOptions& options) {
+  const int32_t vocab_size = static_cast<int32_t>(reference.spec().projection.weight->rows);
+  std::vector<Hypothesis> all;
+  const auto add = [&](Tokens tokens) {
+    const std::vector<double> along = token_log_probs(reference, kSource, tokens, options);
+    const double log_prob = std::accumulate(along.begin(), along.end(), 0.0);
+    if (std::isinf(log_prob)) return;
+    const double score = length_normalized_score(log_prob, tokens.size(), options);
+    all.push_back({std::move(tokens), log_prob, score});
+  };
+  add({0});
+  for (int32_t a = 1; a < vocab_size; ++a) {
+    add({a, 0});
+    for (int32_t b = 1; b < vocab_size; ++b) add({a, b, 0});
+  }
+  std::sort(all.begin(), all.end(), [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  return all;
+}
+
+TEST(ReferenceSearch, ABeamThatHoldsEverythingFindsTheBest) {
+  for (const auto& [length_penalty, word_penalty] :
+       {std::pair{1.0f, 0.0f}, {0.0f, 0.0f}, {0.6f, 0.3f}, {2.0f, -0.5f}}) {
+    const ModelSpec spec = test::random_spec(9);
+    const Reference reference(spec);
+    const SearchOptions options = {.beam_size = 2000,
+                                   .max_target_tokens = 3,
+                                   .length_penalty = length_penalty,
+                                   .word_penalty = word_penalty,
+                                   .n_best = 2000};
+    const std::vector<Hypothesis> expected = exhaustive(reference, options),
+                                  found = search(reference, kSource, options);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i].score, expected[i].score, 1e-4) << "rank " << i;
+    EXPECT_EQ(found[0].tokens, expected[0].tokens);
+  }
+}
+
+TEST(ReferenceSearch, RefusesImpossibleOptions) {
+  ModelSpec spec = test::random_spec(9);
+  const Reference reference(spec);
+  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 0}), Error);
+  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 12}), Error);  // 11 positions
+  EXPECT_THROW(search(reference, kSource, {.beam_size = 0, .max_target_tokens = 3}), Error);
+  EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 3}), Error);
+  EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 0}), Error);
+  for (uint32_t id = 0; id < 37; ++id) spec.generation.suppressed_ids.push_back(id);
+  EXPECT_THROW(search(Reference(spec), kSource, {.beam_size = 2, .max_target_tokens = 3}), Error);
+}
+
+TEST(ReferenceSearch, DefaultsComeFromTheModel) {
+  ModelSpec spec = test::random_spec(9);
+  spec.generation.beam_size = 6;
+  spec.generation.length_penalty = 0.7f;
+  EXPECT_EQ(default_search(spec).beam_size, 6u);
+  EXPECT_EQ(default_search(spec).length_penalty, 0.7f);
+  EXPECT_EQ(default_search(spec).max_target_tokens, 7u);
+  spec.generation.max_target_tokens = 512;
+  EXPECT_EQ(default_search(spec).max_target_tokens, 11u);
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

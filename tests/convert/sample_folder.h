@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of samples that lives as long as a test: a part of the golden ones, or written line by line.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace goldcrest::test {
+
+class SampleFolder {
+ public:
+  SampleFolder() {
+    std::string path = (std::filesystem::temp_directory_path() / "goldcrest_samples_XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder " + path);
+    path_ = path;
+  }
+  // Every `step`-th line of tests/golden/<task>, from the first on, and all of its tensors.
+  SampleFolder(const std::string& task, size_t step) : SampleFolder() {
+    const std::filesystem::path golden = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/golden" / task;
+    for (const char* name : {"logits.safetensors", "trace.safetensors"})
+      std::filesystem::copy_file(golden / name, path_ / name);
+    std::ifstream results(golden / "results.jsonl");
+    std::string part, line;
+    for (size_t i = 0; std::getline(results, line); ++i)
+      if (i % step == 0) part += line + "\n";
+    write("results.jsonl", part);
+  }
+  ~SampleFolder() { std::filesystem::remove_all(path_); }
+  SampleFolder(const SampleFolder&) = delete;
+  SampleFolder& operator=(const SampleFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+  std::string read(const std::string& name) const {
+    std::ifstream file(path_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream file(path_ / name, std::ios::binary);
+    file << bytes;
+    if (!file.flush()) throw std::runtime_error("cannot write " + name);
+  }
+  // One float32 tensor of zeros.
+  void write_zeros(const std::string& name, const std::string& tensor, size_t rows, size_t columns) const {
+    const std::string bytes(rows * columns * sizeof(float), '\0');
+    const std::string header = "{\"" + tensor + "\":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(rows) + "," +
+                               std::to_string(columns) + "],\"data_offsets\":[0," + std::to_string(bytes.size()) +
+                               "]}}";
+    std::string size(8, '\0');
+    for (size_t i = 0; i < size.size(); ++i) size[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
+    write(name, size + header + bytes);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace goldcrest::test

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// One broken thing at a time in a good model: the message names it, what was found and what was expected.
+#include "validate_spec.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "error.h"
+#include "support/random_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+struct Case {
+  const char* message;
+  std::function<void(ModelSpec&)> breaks;
+};
+
+std::shared_ptr<const Matrix> matrix(uint32_t rows, uint32_t columns) {
+  return std::make_shared<Matrix>(Matrix{"w", rows, columns, std::vector<float>(size_t{rows} * columns)});
+}
+
+TEST(ValidateSpec, AGoodModelPasses) { validate_spec(test::random_spec(1)); }
+
+TEST(ValidateSpec, BrokenModelsAreNamed) {
+  const Case cases[] = {
+      {"encoder.d_model is 0; expected 1 to 65536", [](ModelSpec& s) { s.encoder.d_model = 0; }},
+      {"decoder.d_ff is 65537; expected 1 to 65536", [](ModelSpec& s) { s.decoder.d_ff = 65537; }},
+      {"encoder.n_heads is 0; expected 1 to 256", [](ModelSpec& s) { s.encoder.n_heads = 0; }},
+      {"encoder.d_head is 4294967295; expected 1 to 1024", [](ModelSpec& s) { s.encoder.d_head = UINT32_MAX; }},
+      {"decoder: n_heads * d_head (padded to a multiple of 16) is 262144; expected 1 to 65536",
+       [](ModelSpec& s) { s.decoder.n_heads = 256, s.decoder.d_head = 1024; }},
+      {"decoder.attention_scale is nan; expected 0.0001 to 1", [](ModelSpec& s) { s.decoder.attention_scale = NAN; }},
+      {"decoder.embedding_scale is 0; expected 0.0001 to 65536", [](ModelSpec& s) { s.decoder.embedding_scale = 0; }},
+      {"encoder: number of layers is 0; expected 1 to 256", [](ModelSpec& s) { s.encoder.layers.clear(); }},
+      {"encoder has no embedding; expected the shape [vocabulary, 20]",
+       [](ModelSpec& s) { s.encoder.embedding = nullptr; }},
+      {"tensor 'w' (decoder.embedding) has the shape [37, 23]; expected [37, 24]",
+       [](ModelSpec& s) { s.decoder.embedding = matrix(37, 23); }},
+      {"encoder: number of positions is 0; expected 1 to 1048576", [](ModelSpec& s) { s.encoder.positions.rows = 0; }},
+      {"tensor 'encoder.positions' (encoder.positions) has 1 values; its shape [11, 20] needs 220",
+       [](ModelSpec& s) { s.encoder.positions.values.resize(1); }},
+      {"tensor 'w' (encoder.layers.0.self_attention.key) has the shape [21, 20]; expected [20, 20]",
+       [](ModelSpec& s) { s.encoder.layers[0].self_attention.key.weight = matrix(21, 20); }},
+      {"tensor 'w' (decoder.layers.1.cross_attention.value) has the shape [54, 24]; expected [54, 20]",
+       [](ModelSpec& s) { s.decoder.layers[1].cross_attention->value.weight = matrix(54, 24); }},
+      {"decoder.layers.0.feed_forward.in has no weight; expected the shape [40, 24]",
+       [](ModelSpec& s) { s.decoder.layers[0].feed_forward.in.weight = nullptr; }},
+      {"decoder.layers.0.feed_forward.in.bias has 0 values; expected 40",
+       [](ModelSpec& s) { s.decoder.layers[0].feed_forward.in.bias.clear(); }},
+      {"encoder.final_norm.beta has 3 values; expected 20", [](ModelSpec& s) { s.encoder.final_norm->beta.resize(3); }},
+      {"decoder.embedding_norm.epsilon is 0; expected 1e-12 to 1",
+       [](ModelSpec& s) { s.decoder.embedding_norm->epsilon = 0; }},
+      {"decoder.layers.1 lacks cross-attention; decoder layers have it, encoder layers have not",
+       [](ModelSpec& s) { s.decoder.layers[1].cross_attention.reset(); }},
+      {"encoder.layers.0 has cross-attention; decoder layers have it, encoder layers have not",
+       [](ModelSpec& s) { s.encoder.layers[0].cross_attention.emplace(); }},
+      {"tensor 'w' (projection) has the shape [38, 24]; expected [37, 24]",
+       [](ModelSpec& s) { s.projection.weight = matrix(38, 24); }},
+      {"generation: end id is 37; expected 0 to 36", [](ModelSpec& s) { s.generation.end_id = 37; }},
+      {"generation: source suffix id is 19; expected 0 to 18", [](ModelSpec& s) { s.generation.source_suffix = {19}; }},
+      {"generation: beam size is 20; expected 1 to 16", [](ModelSpec& s) { s.generation.beam_size = 20; }},
+      {"generation: length penalty is inf; expected -16 to 16",
+       [](ModelSpec& s) { s.generation.length_penalty = INFINITY; }},
+      {"the source tokenizer has 0 ids; the encoder's embedding 'encoder.embedding' has 19 rows",
+       [](ModelSpec& s) { s.source_tokenizer.emplace(); }},
+  };
+  for (const Case& c : cases) {
+    ModelSpec spec = test::random_spec(1);
+    c.breaks(spec);
+    try {
+      validate_spec(spec);
+      ADD_FAILURE() << "accepted: " << c.message;
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), c.message);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contract_cases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <sstream>
+
+#include "support/guarded_buffer.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+namespace {
+
+constexpr Layout kPackedLayouts[] = {Layout::kN16K4, Layout::kN4K16};
+constexpr Layout kAllLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Powers of two and their neighbours, padded as the engine pads them.
+constexpr uint32_t kWidths[] = {16, 32, 48, 64, 80, 112, 128, 144, 240, 256, 272, 512, 528, 1024, 1040};
+
+// What fills int8 and float arrays: all that the engine can meet, and bits that it never should. No product of two of
+// the special floats is a denormal, which some units flush to zero.
+enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kHuge, kTiny, kTies, kSpecial };
+constexpr Fill kWeightFills[] = {Fill::kRandom, Fill::kLargest, Fill::kSmallest, Fill::kZero, Fill::kOneHot};
+constexpr Fill kFloatFills[] = {Fill::kRandom, Fill::kZero, Fill::kOneHot, Fill::kHuge,
+                                Fill::kTiny,   Fill::kTies, Fill::kSpecial};
+
+void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
+  for (int8_t& value : buffer) {
+    value = kind == Fill::kLargest ? 127 : kind == Fill::kSmallest ? -127 : kind == Fill::kRandom ? rng.weight() : 0;
+  }
+  if (kind == Fill::kOneHot) buffer[rng.below(static_cast<uint32_t>(buffer.size()))] = 127;
+}
+
+void fill(GuardedBuffer<float>& buffer, Fill kind, Rng& rng) {
+  const float special[] = {0.0f, -0.0f, 1.0f, std::ldexp(1.0f, 56), std::ldexp(-1.0f, -60), kInfinity, -kInfinity, kNan};
+  for (float& value : buffer) {
+    switch (kind) {
+      case Fill::kHuge: value = std::ldexp(rng.uniform(), 56); break;
+      case Fill::kTiny: value = std::ldexp(rng.uniform(), -38); break;
+      case Fill::kTies: value = static_cast<float>(rng.below(21)) * 0.5f - 5.0f; break;
+      case Fill::kSpecial: value = rng.below(4) == 0 ? special[rng.below(8)] : rng.uniform(); break;
+      case Fill::kRandom: value = 4 * rng.uniform(); break;
+      default: value = 0.0f; break;
+    }
+  }
+  const uint32_t n = static_cast<uint32_t>(buffer.size());
+  if (kind == Fill::kOneHot) buffer[rng.below(n)] = 3.0f;
+  // amax = 127 makes the factor 1, so that ties reach the rounding
+  if (kind == Fill::kTies) buffer[rng.below(n)] = 127.0f;
+}
+
+void fill_scales(GuardedBuffer<float>& buffer, Rng& rng) {
+  for (float& value : buffer) value = rng.below(8) == 0 ? 0.0f : 0.01f + 0.009f * rng.uniform();
+}
+
+bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
+bool same(int8_t a, int8_t b) { return a == b; }
+
+// What each of the two tables wrote.
+template <typename T>
+struct Outputs {
+  explicit Outputs(size_t n) : found(n), expected(n) {}
+  void set(size_t i, T value) { found[i] = expected[i] = value; }
+
+  Difference difference(const char* name) const {
+    if (!found.intact()) return std::string(name) + ": a write before its start";
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (same(found[i], expected[i])) continue;
+      std::ostringstream text;
+      text.precision(9);
+      text << name << "[" << i << "] is " << +found[i] << ", expected " << +expected[i];
+      return text.str();
+    }
+    return {};
+  }
+
+  GuardedBuffer<T> found, expected;
+};
+
+template <typename... Parts>
+Difference in_case(const Difference& difference, const Parts&... parts) {
+  if (!difference) return {};
+  std::ostringstream text;
+  text << *difference << " (";
+  ((text << parts << " "), ...);
+  text << ")";
+  return text.str();
+}
+
+Difference compare_quantize_rows(const Kernels& table, const Kernels& specification) {
+  Rng rng(1);
+  for (const uint32_t n : kWidths) {
+    for (uint32_t rows = 1; rows <= 9; ++rows) {
+      for (const Fill kind : kFloatFills) {
+        const size_t x_stride = n + 16 * rng.below(2), q_stride = n + 16 * rng.below(2), scale_stride = 1 + rng.below(3);
+        GuardedBuffer<float> x((rows - 1) * x_stride + n);
+        fill(x, kind, rng);
+        Outputs<int8_t> q((rows - 1) * q_stride + n);
+        Outputs<float> scale((rows - 1) * scale_stride + 1);
+        table.quantize_rows({x.get(), q.found.get(), scale.found.get(), x_stride, q_stride, scale_stride, rows, n});
+        specification.quantize_rows(
+            {x.get(), q.expected.get(), scale.expected.get(), x_stride, q_stride, scale_stride, rows, n});
+        for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
+          if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+// Everything that a linear layer reads.
+struct LinearInputs {
+  LinearInputs(uint32_t rows, uint32_t n, uint32_t k, Fill kind, Rng& rng)
+      : x(size_t{rows} * k), w(size_t{n} * k), x_scale(rows), w_scale(n), bias(n), residual(size_t{rows} * n), sum(n) {
+    fill(x, kind == Fill::kSmallest ? Fill::kLargest : kind, rng);
+    fill(w, kind, rng);
+    fill_scales(x_scale, rng);
+    fill_scales(w_scale, rng);
+    fill(bias, Fill::kRandom, rng);
+    fill(residual, Fill::kRandom, rng);
+  }
+
+  LinearArgs args(uint32_t rows, uint32_t n, uint32_t k, Layout layout, float* y) {
+    for (uint32_t row = 0; row < n; ++row) {  // FORMAT.md, section 5
+      sum[row] = 0;
+      for (uint32_t column = 0; column < k; ++column) {
+        sum[row] += layout == Layout::kN16K4
+                        ? w[size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + row % 16 * 4 + column % 4]
+                        : w[size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + row % 4 * 16 + column % 16];
+      }
+    }
+    LinearArgs args = {};
+    args.x = x.get();
+    args.x_scale = x_scale.get();
+    args.w = w.get();
+    args.w_scale = w_scale.get();
+    args.bias = bias.get();
+    args.weight_sum = sum.get();
+    args.y = y;
+    args.y_stride = n;
+    args.rows = rows;
+    args.n = n;
+    args.k = k;
+    args.layout = layout;
+    args.activation = Activation::kNone;
+    return args;
+  }
+
+  GuardedBuffer<int8_t> x, w;
+  GuardedBuffer<float> x_scale, w_scale, bias, residual;
+  GuardedBuffer<int32_t> sum;
+};
+
+Difference compare_linear(const Kernels& table, const Kernels& specification) {
+  Rng rng(2);
+  uint32_t turn = 0;
+  for (const Layout layout : kPackedLayouts) {
+    for (uint32_t rows = 1; rows <= 17; ++rows) {
+      for (const uint32_t n : {16u, 32u, 48u, 80u}) {
+        for (const uint32_t k : kWidths) {
+          const Fill kind = kWeightFills[turn % 5];
+          const auto activation = static_cast<Activation>(turn++ % 7 % 5);
+          LinearInputs inputs(rows, n, k, kind, rng);
+          Outputs<float> y(size_t{rows} * n);
+          LinearArgs args = inputs.args(rows, n, k, layout, y.found.get());
+          args.activation = activation;
+          args.residual = turn % 3 == 0 ? inputs.residual.get() : nullptr;
+          table.linear(args);
+          args.y = y.expected.get();
+          specification.linear(args);
+          if (const Difference d = y.difference("y")) {
+            return in_case(d, "rows", rows, "n", n, "k", k, "layout", static_cast<int>(layout), "activation",
+                           static_cast<int>(activation), "fill", static_cast<int>(kind));
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_embed(const Kernels& table, const Kernels& specification) {
+  Rng rng(3);
+  for (const Layout layout : kAllLayouts) {
+    for (const uint32_t n : kWidths) {
+      const uint32_t vocab_size = 32;
+      GuardedBuffer<int8_t> w(size_t{vocab_size} * n);
+      fill(w, Fill::kRandom, rng);
+      GuardedBuffer<float> scale(vocab_size), position(n);
+      fill_scales(scale, rng);
+      fill(position, Fill::kRandom, rng);
+      for (uint32_t token = 0; token < vocab_size; ++token) {
+        Outputs<float> y(n);
+        EmbedArgs args = {w.get(), scale.get(), position.get(), y.found.get(), token, n, 2.5f, layout};
+        table.embed(args);
+        args.y = y.expected.get();
+        specification.embed(args);
+        if (const Difference d = y.difference("y")) {
+          return in_case(d, "token", token, "n", n, "layout", static_cast<int>(layout));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_layer_norm(const Kernels& table, const Kernels& specification) {
+  Rng rng(4);
+  for (uint32_t n = 1; n <= 1030; n += n < 70 ? 1 : 37) {
+    for (const Fill kind : kFloatFills) {
+      const uint32_t padded = pad16(n), rows = 1 + rng.below(5);
+      const size_t stride = padded + 16 * rng.below(2), size = (rows - 1) * stride + padded;
+      GuardedBuffer<float> x(size), gamma(padded), beta(padded);
+      fill(x, kind, rng);
+      fill(gamma, Fill::kRandom, rng);
+      fill(beta, Fill::kRandom, rng);
+      Outputs<float> y(size), in_place(size);
+      for (size_t i = 0; i < size; ++i) in_place.set(i, x[i]);
+      LayerNormArgs args = {x.get(), y.found.get(), gamma.get(), beta.get(), stride, rows, n, padded, 1e-5f};
+      table.layer_norm(args);
+      args.y = y.expected.get();
+      specification.layer_norm(args);
+      args.x = args.y = in_place.found.get();
+      table.layer_norm(args);
+      args.x = args.y = in_place.expected.get();
+      specification.layer_norm(args);
+      for (const Difference& d : {y.difference("y"), in_place.difference("y, in place")}) {
+        if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
+      }
+    }
+  }
+  return {};
+}
+
+struct AttentionShape {
+  uint32_t rows, n_keys, n_heads, d_head, slots;  // slots 0: no ancestor table
+};
+
+Difference compare_attention_shape(const Kernels& table, const Kernels& specification, const AttentionShape& shape,
+                                   Fill kind, Rng& rng) {
+  const uint32_t slots = std::max(1u, shape.slots), cache_rows = shape.n_keys * slots;
+  const size_t width = size_t{shape.n_heads} * shape.d_head, stride = width * (1 + rng.below(3));
+  GuardedBuffer<float> q((shape.rows - 1) * stride + width);
+  fill(q, kind, rng);
+  GuardedBuffer<int8_t> keys(cache_rows * width), values(cache_rows * width), query(shape.d_head);
+  fill(keys, Fill::kRandom, rng);
+  fill(values, Fill::kRandom, rng);
+  GuardedBuffer<float> key_scales(cache_rows * shape.n_heads), value_scales(cache_rows * shape.n_heads);
+  fill_scales(key_scales, rng);
+  fill_scales(value_scales, rng);
+  if (kind == Fill::kSpecial) key_scales[rng.below(static_cast<uint32_t>(key_scales.size()))] = kNan;
+  GuardedBuffer<uint8_t> ancestor(cache_rows);
+  for (uint8_t& slot : ancestor) slot = static_cast<uint8_t>(rng.below(slots));
+  GuardedBuffer<float> weights(pad16(shape.n_keys));
+  Outputs<float> out(shape.rows * width);
+  AttentionArgs args = {};
+  args.q = q.get();
+  args.keys = keys.get();
+  args.values = values.get();
+  args.key_scales = key_scales.get();
+  args.value_scales = value_scales.get();
+  args.ancestor = shape.slots != 0 ? ancestor.get() : nullptr;
+  args.out = out.found.get();
+  args.weights = weights.get();
+  args.q_row = query.get();
+  args.q_stride = stride;
+  args.out_stride = width;
+  args.head_stride = cache_rows;
+  args.position_stride = args.ancestor_stride = slots;
+  args.rows = shape.rows;
+  args.n_keys = shape.n_keys;
+  args.n_heads = shape.n_heads;
+  args.d_head = shape.d_head;
+  args.scale = 0.125f;
+  table.attention(args);
+  args.out = out.expected.get();
+  specification.attention(args);
+  if (!weights.intact() || !query.intact()) return "a write before the start of the scratch";
+  return in_case(out.difference("out"), "rows", shape.rows, "keys", shape.n_keys, "heads", shape.n_heads, "d_head",
+                 shape.d_head, "slots", shape.slots, "fill", static_cast<int>(kind));
+}
+
+Difference compare_attention(const Kernels& table, const Kernels& specification) {
+  Rng rng(5);
+  uint32_t turn = 0;
+  for (const uint32_t n_keys : {1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u, 11u, 12u,  13u,  14u,
+                                15u, 16u, 17u, 31u, 32u, 33u, 63u, 64u, 65u, 127u, 128u, 129u}) {
+    for (const uint32_t d_head : {16u, 32u, 48u, 64u, 80u}) {
+      for (const uint32_t rows : {1u, 2u, 3u, 4u, 5u, 6u, 8u}) {
+        const AttentionShape shape = {rows, n_keys, 1 + rng.below(3), d_head, turn % 2 == 0 ? 0 : std::max(rows, 4u)};
+        const Fill kind = kFloatFills[turn++ % 7];
+        if (const Difference d = compare_attention_shape(table, specification, shape, kind, rng)) return d;
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_output_block(const Kernels& table, const Kernels& specification) {
+  Rng rng(6);
+  for (const Layout layout : kPackedLayouts) {
+    for (uint32_t count = 1; count <= kOutputBlock; count += count < 40 || count > 230 ? 1 : 23) {
+      const uint32_t rows = 1 + rng.below(9), n = pad16(count), k = 16 * (1 + rng.below(8)), stride = 1 + rng.below(4);
+      LinearInputs inputs(rows, n, k, kWeightFills[count % 5], rng);
+      Outputs<float> y((rows - 1) * kOutputBlock + n), largest((rows - 1) * stride + 1), sum((rows - 1) * stride + 1);
+      OutputBlockArgs args = {};
+      args.linear = inputs.args(rows, n, k, layout, y.found.get());
+      args.linear.y_stride = kOutputBlock;
+      args.count = count;
+      args.block_max = count % 4 != 0 ? largest.found.get() : nullptr;
+      args.block_sum = sum.found.get();
+      args.stride = stride;
+      table.output_block(args);
+      args.linear.y = y.expected.get();
+      if (args.block_max != nullptr) args.block_max = largest.expected.get();
+      args.block_sum = sum.expected.get();
+      specification.output_block(args);
+      for (const Difference& d : {y.difference("logits"), largest.difference("max"), sum.difference("sum")}) {
+        if (d) return in_case(d, "rows", rows, "count", count, "k", k, "layout", static_cast<int>(layout));
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_next_above(const Kernels& table, const Kernels& specification) {
+  Rng rng(7);
+  for (uint32_t n = 1; n <= 256; n += 1 + n / 20) {
+    for (const Fill kind : kFloatFills) {
+      GuardedBuffer<float> x(n);
+      fill(x, kind, rng);
+      for (const float threshold : {-kInfinity, -1.0f, 0.0f, 1.0f, 4.5f, kInfinity, kNan}) {
+        for (uint32_t begin = 0; begin <= n; begin += 1 + rng.below(9)) {
+          const uint32_t end = begin + rng.below(n - begin + 1);
+          const uint32_t found = table.next_above(x.get(), begin, end, threshold);
+          const uint32_t expected = specification.next_above(x.get(), begin, end, threshold);
+          if (found != expected) {
+            return in_case(Difference("index"), found, "expected", expected, "begin", begin, "end", end, "above", threshold);
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_crc32c(const Kernels& table, const Kernels& specification) {
+  Rng rng(8);
+  GuardedBuffer<int8_t> bytes(300);
+  fill(bytes, Fill::kRandom, rng);
+  for (size_t begin = 0; begin <= 300; begin += 1 + begin / 50) {
+    for (size_t n = 0; n <= 300 - begin; n += 1 + n / 40) {
+      const auto crc = static_cast<uint32_t>(rng.bits());
+      if (table.crc32c(crc, bytes.get() + begin, n) != specification.crc32c(crc, bytes.get() + begin, n)) {
+        return in_case(Difference("checksum"), "begin", begin, "n", n);
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_weights_valid(const Kernels& table, const Kernels& specification) {
+  Rng rng(9);
+  for (const Layout layout : kAllLayouts) {
+    for (const uint32_t n : {16u, 48u}) {
+      for (const uint32_t k : kWidths) {
+        LinearInputs inputs(1, n, k, Fill::kRandom, rng);
+        const int32_t* sums = layout == Layout::kRowMajor ? nullptr : inputs.args(1, n, k, layout, nullptr).weight_sum;
+        for (int damage = 0; damage < 3; ++damage) {  // none, a -128, then a wrong sum
+          const uint32_t at = rng.below(n * k);
+          const int8_t before = inputs.w[at];
+          if (damage == 1) inputs.w[at] = -128;
+          if (damage == 2 && sums != nullptr) inputs.sum[rng.below(n)] += 1;
+          const bool found = table.weights_valid(inputs.w.get(), sums, n, k, layout);
+          if (found != specification.weights_valid(inputs.w.get(), sums, n, k, layout)) {
+            return in_case(Difference("answer"), found, "n", n, "k", k, "layout", static_cast<int>(layout), "damage", damage);
+          }
+          inputs.w[at] = before;
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const ContractCase kContractCases[] = {
+    {"quantize_rows", compare_quantize_rows}, {"linear", compare_linear},
+    {"embed", compare_embed},                 {"layer_norm", compare_layer_norm},
+    {"attention", compare_attention},         {"output_block", compare_output_block},
+    {"next_above", compare_next_above},       {"crc32c", compare_crc32c},
+    {"weights_valid", compare_weights_valid}, {nullptr, nullptr},
+};
+
+}  // namespace goldcrest::test

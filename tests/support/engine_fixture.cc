@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/engine_fixture.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace goldcrest::test {
+namespace {
+
+void check(int status, const goldcrest_detail& detail) {
+  if (status >= 0) return;
+  throw std::runtime_error(std::string(goldcrest_status_string(status)) + ": " +
+                           (detail.message != nullptr ? detail.message : "") + " " + std::to_string(detail.index));
+}
+
+std::unique_ptr<GuardedBuffer<uint8_t>> filled(uint64_t bytes, uint8_t fill) {
+  auto buffer = std::make_unique<GuardedBuffer<uint8_t>>(static_cast<size_t>(bytes));
+  std::fill(buffer->begin(), buffer->end(), fill);
+  return buffer;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Translation& translation) {
+  for (const int32_t token : translation.tokens) out << token << ' ';
+  return out << "log_prob " << translation.log_prob << " score " << translation.score << " hash "
+             << translation.logits_hash;
+}
+
+TestEngine::TestEngine(std::span<const uint8_t> model, const EngineSetup& setup) {
+  check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), detail_);
+  check(goldcrest_plan_memory(model.data(), model.size(), &setup.limits, &memory_, nullptr, nullptr, &detail_), detail_);
+  arena_ = filled(setup.two_regions ? memory_.main_bytes : memory_.arena_bytes, setup.fill);
+  if (setup.two_regions) scratch_ = filled(memory_.scratch_bytes, setup.fill);
+  goldcrest_config config = {};
+  config.model = model.data();
+  config.model_bytes = model.size();
+  config.arena = arena_->get();
+  config.arena_bytes = arena_->size();
+  config.scratch = scratch_ ? scratch_->get() : nullptr;
+  config.scratch_bytes = scratch_ ? scratch_->size() : 0;
+  config.limits = setup.limits;
+  config.verify = setup.verify;
+  config.step_size = setup.step_size;
+  config.detail = &detail_;
+  config.trace = setup.trace;
+  config.trace_context = setup.trace_context;
+  check(goldcrest_init(&engine_, &config), detail_);
+}
+
+goldcrest_search TestEngine::search() const {
+  goldcrest_search search = info_.search;
+  search.beam_size = memory_.limits.beam_size;
+  search.max_target_tokens = std::min(search.max_target_tokens, memory_.limits.max_target_tokens);
+  search.min_target_tokens = std::min(search.min_target_tokens, search.max_target_tokens);
+  return search;
+}
+
+void TestEngine::set_search(const goldcrest_search& search) { check(goldcrest_set_search(engine_, &search), detail_); }
+
+std::vector<std::vector<Translation>> TestEngine::run(std::span<const std::vector<int32_t>> sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
+    check(store(engine_, sources[i].data(), sources[i].size()), detail_);
+  }
+  check(goldcrest_run(engine_), detail_);
+  std::vector<std::vector<Translation>> all;
+  for (uint32_t i = 0; i < sources.size(); ++i) all.push_back(results(i));
+  return all;
+}
+
+Translation TestEngine::run(const std::vector<int32_t>& source) { return run(std::span(&source, 1)).at(0).at(0); }
+
+std::vector<Translation> TestEngine::results(uint32_t sentence) const {
+  std::vector<Translation> translations;
+  goldcrest_result result;
+  for (uint32_t rank = 0; goldcrest_get_result(engine_, sentence, rank, &result) == GOLDCREST_OK; ++rank) {
+    translations.push_back({{result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score,
+                            result.logits_hash});
+  }
+  return translations;
+}
+
+}  // namespace goldcrest::test

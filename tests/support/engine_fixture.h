@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine in memory of exactly the planned size, and what a search gave.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <vector>
+
+#include "goldcrest/goldcrest.h"
+#include "support/guarded_buffer.h"
+
+namespace goldcrest::test {
+
+struct EngineSetup {
+  goldcrest_limits limits = {};
+  goldcrest_step_size step_size = GOLDCREST_STEP_POSITION;
+  goldcrest_verify verify = GOLDCREST_VERIFY_FULL;
+  bool two_regions = false;
+  uint8_t fill = 0xAA;  // every byte of the memory before init
+  goldcrest_trace_function trace = nullptr;
+  void* trace_context = nullptr;
+};
+
+// One hypothesis. Equal means equal bits.
+struct Translation {
+  std::vector<int32_t> tokens;
+  float log_prob = 0, score = 0;
+  uint64_t logits_hash = 0;
+  bool operator==(const Translation&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Translation& translation);
+
+class TestEngine {
+ public:
+  // Throws std::runtime_error when the engine refuses. The model must outlive it.
+  TestEngine(std::span<const uint8_t> model, const EngineSetup& setup);
+
+  goldcrest_engine* get() const { return engine_; }
+  const goldcrest_memory& memory() const { return memory_; }
+  const goldcrest_info& info() const { return info_; }
+  const goldcrest_detail& detail() const { return detail_; }
+
+  // The file's search for these limits, to change and to set.
+  goldcrest_search search() const;
+  void set_search(const goldcrest_search& search);
+
+  // Stores the sources and runs. [sentence][rank]. Throws std::runtime_error on any error.
+  std::vector<std::vector<Translation>> run(std::span<const std::vector<int32_t>> sources);
+  // The best hypothesis of one source.
+  Translation run(const std::vector<int32_t>& source);
+  // The hypotheses of one sentence after DONE.
+  std::vector<Translation> results(uint32_t sentence) const;
+
+  // Nothing was written in front of the memory; behind it lies an unmapped page.
+  bool memory_intact() const { return arena_->intact() && (scratch_ == nullptr || scratch_->intact()); }
+
+ private:
+  goldcrest_info info_ = {};
+  goldcrest_memory memory_ = {};
+  goldcrest_detail detail_ = {};
+  std::unique_ptr<GuardedBuffer<uint8_t>> arena_, scratch_;
+  goldcrest_engine* engine_ = nullptr;
+};
+
+}  // namespace goldcrest::test

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that ends on an unmapped page: an access past its end stops the test. A write before its start is found by
+// intact(). Under AddressSanitizer it is plain heap memory, whose surroundings are poisoned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#if !defined(__SANITIZE_ADDRESS__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+namespace goldcrest::test {
+
+// n elements, all bytes 0xA5. When n * sizeof(T) is a multiple of 64, so is the address.
+template <typename T>
+class GuardedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  explicit GuardedBuffer(size_t n) : n_(n) {
+    const size_t bytes = n * sizeof(T);
+#if defined(__SANITIZE_ADDRESS__)
+    start_ = static_cast<uint8_t*>(::operator new(bytes, std::align_val_t{64}));
+    first_ = start_;
+    std::memset(start_, kFill, bytes);
+#else
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    usable_ = (bytes + page - 1) / page * page;
+    void* mapped = mmap(nullptr, usable_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    start_ = static_cast<uint8_t*>(mapped);
+    if (mprotect(start_ + usable_, page, PROT_NONE) != 0) throw std::bad_alloc();
+    mapped_ = usable_ + page;
+    std::memset(start_, kFill, usable_);
+    first_ = start_ + (usable_ - bytes);
+#endif
+  }
+  ~GuardedBuffer() {
+#if defined(__SANITIZE_ADDRESS__)
+    ::operator delete(start_, std::align_val_t{64});
+#else
+    munmap(start_, mapped_);
+#endif
+  }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+
+  T* get() { return reinterpret_cast<T*>(first_); }
+  const T* get() const { return reinterpret_cast<const T*>(first_); }
+  T& operator[](size_t i) { return get()[i]; }
+  const T& operator[](size_t i) const { return get()[i]; }
+  T* begin() { return get(); }
+  T* end() { return get() + n_; }
+  size_t size() const { return n_; }
+  size_t size_bytes() const { return n_ * sizeof(T); }
+
+  // Nothing was written before the start.
+  bool intact() const {
+    for (const uint8_t* byte = start_; byte < first_; ++byte) {
+      if (*byte != kFill) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr uint8_t kFill = 0xA5;
+
+  size_t n_;
+  uint8_t* start_ = nullptr;
+  uint8_t* first_ = nullptr;
+#if !defined(__SANITIZE_ADDRESS__)
+  size_t usable_ = 0, mapped_ = 0;
+#endif
+};
+
+}  // namespace goldcrest::test

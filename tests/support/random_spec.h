@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small model with seeded random weights. No dimension is a multiple of 16 and the stacks differ in every one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "converter/spec.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+
+// Parts of a model with uniform values in [-1, 1).
+class RandomFloats {
+ public:
+  explicit RandomFloats(uint64_t seed) : rng_(seed) {}
+
+  float next() { return rng_.uniform(); }
+
+  std::vector<float> vector(size_t n) {
+    std::vector<float> values(n);
+    for (float& value : values) value = next();
+    return values;
+  }
+
+  converter::Matrix matrix(std::string name, uint32_t rows, uint32_t columns) {
+    return {std::move(name), rows, columns, vector(size_t{rows} * columns)};
+  }
+
+  converter::LinearSpec linear(std::string name, uint32_t outputs, uint32_t inputs) {
+    return {std::make_shared<converter::Matrix>(matrix(std::move(name), outputs, inputs)), vector(outputs)};
+  }
+
+  converter::NormSpec norm(uint32_t d_model) { return {vector(d_model), vector(d_model), 1e-5f}; }
+
+  converter::AttentionSpec attention(const std::string& name, const converter::StackSpec& stack,
+                                     uint32_t memory_width) {
+    const uint32_t width = stack.n_heads * stack.d_head;
+    return {linear(name + ".query", width, stack.d_model), linear(name + ".key", width, memory_width),
+            linear(name + ".value", width, memory_width), linear(name + ".out", stack.d_model, width),
+            norm(stack.d_model)};
+  }
+
+ private:
+  Rng rng_;
+};
+
+// Fills embedding, positions and n_layers layers of a stack whose dimensions are set. memory_width: the encoder's
+// d_model; 0 for the encoder itself.
+inline void fill_stack(RandomFloats& random, const std::string& name, uint32_t vocab_size, uint32_t n_layers,
+                       uint32_t memory_width, converter::StackSpec& stack) {
+  stack.embedding = std::make_shared<converter::Matrix>(random.matrix(name + ".embedding", vocab_size, stack.d_model));
+  stack.positions = random.matrix(name + ".positions", 11, stack.d_model);
+  for (uint32_t i = 0; i < n_layers; ++i) {
+    const std::string path = name + ".layers." + std::to_string(i);
+    converter::LayerSpec layer;
+    layer.self_attention = random.attention(path + ".self_attention", stack, stack.d_model);
+    if (memory_width != 0) layer.cross_attention = random.attention(path + ".cross_attention", stack, memory_width);
+    layer.feed_forward = {random.linear(path + ".in", stack.d_ff, stack.d_model),
+                          random.linear(path + ".out", stack.d_model, stack.d_ff), random.norm(stack.d_model)};
+    stack.layers.push_back(std::move(layer));
+  }
+}
+
+inline converter::ModelSpec random_spec(uint64_t seed) {
+  RandomFloats random(seed);
+  converter::ModelSpec spec;
+  spec.encoder.d_model = 20;
+  spec.encoder.d_ff = 33;
+  spec.encoder.n_heads = 2;
+  spec.encoder.d_head = 10;
+  spec.encoder.attention_scale = 0.25f;
+  spec.encoder.pre_norm = true;
+  fill_stack(random, "encoder", 19, 1, 0, spec.encoder);
+  spec.encoder.final_norm = random.norm(spec.encoder.d_model);
+  spec.decoder.d_model = 24;
+  spec.decoder.d_ff = 40;
+  spec.decoder.n_heads = 3;
+  spec.decoder.d_head = 18;
+  spec.decoder.attention_scale = 0.5f;
+  spec.decoder.activation = converter::Activation::kSilu;
+  spec.decoder.embedding_scale = 2;
+  fill_stack(random, "decoder", 37, 2, spec.encoder.d_model, spec.decoder);
+  spec.decoder.embedding_norm = random.norm(spec.decoder.d_model);
+  spec.projection = random.linear("projection", 37, spec.decoder.d_model);
+  spec.generation.decoder_start_id = 36;
+  spec.generation.pad_id = 36;
+  spec.generation.suppressed_ids = {36};
+  spec.generation.source_suffix = {0};
+  spec.generation.max_target_tokens = 7;
+  spec.name = "random";
+  spec.license = "CC0-1.0";
+  spec.dialect = "test";
+  return spec;
+}
+
+}  // namespace goldcrest::test

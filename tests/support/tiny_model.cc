@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/tiny_model.h"
+
+#include <cmath>
+#include <string>
+
+#include "support/random_spec.h"
+
+namespace goldcrest::test {
+namespace {
+
+using converter::Activation;
+using converter::AttentionSpec;
+using converter::LayerSpec;
+using converter::LinearSpec;
+using converter::Matrix;
+using converter::ModelSpec;
+using converter::NormSpec;
+using converter::StackSpec;
+
+void scale(std::vector<float>& values, float factor) {
+  for (float& value : values) value *= factor;
+}
+
+// Inputs of variance 1 give outputs of variance gain^2; uniform values in [-1, 1) have the variance 1/3.
+LinearSpec balanced_linear(RandomFloats& random, const std::string& name, uint32_t outputs, uint32_t inputs,
+                           float gain = 1) {
+  Matrix weight = random.matrix(name, outputs, inputs);
+  scale(weight.values, gain * std::sqrt(3.0f / static_cast<float>(inputs)));
+  LinearSpec linear = {std::make_shared<Matrix>(std::move(weight)), random.vector(outputs)};
+  scale(linear.bias, 0.1f);
+  return linear;
+}
+
+NormSpec balanced_norm(RandomFloats& random, uint32_t d_model) {
+  NormSpec norm = random.norm(d_model);
+  for (float& gamma : norm.gamma) gamma = 1 + 0.3f * gamma;
+  scale(norm.beta, 0.2f);
+  return norm;
+}
+
+AttentionSpec balanced_attention(RandomFloats& random, const std::string& name, const StackSpec& stack,
+                                 uint32_t memory_width) {
+  const uint32_t width = stack.n_heads * stack.d_head;
+  AttentionSpec attention;
+  attention.query = balanced_linear(random, name + ".query", width, stack.d_model);
+  attention.key = balanced_linear(random, name + ".key", width, memory_width);
+  attention.value = balanced_linear(random, name + ".value", width, memory_width);
+  attention.out = balanced_linear(random, name + ".out", stack.d_model, width);
+  attention.norm = balanced_norm(random, stack.d_model);
+  return attention;
+}
+
+// memory_width: the encoder's d_model; 0 for the encoder itself.
+StackSpec make_stack(RandomFloats& random, const std::string& name, const TinyStack& options, uint32_t vocab_size,
+                     uint32_t memory_width) {
+  StackSpec stack;
+  stack.d_model = options.d_model;
+  stack.d_ff = options.d_ff;
+  stack.n_heads = options.n_heads;
+  stack.d_head = options.d_head;
+  stack.attention_scale = 1 / std::sqrt(static_cast<float>(options.d_head));
+  stack.activation = options.activation;
+  stack.pre_norm = options.pre_norm;
+  stack.embedding = std::make_shared<Matrix>(random.matrix(name + ".embedding", vocab_size, stack.d_model));
+  stack.embedding_scale = 1.5f;
+  stack.positions = random.matrix(name + ".positions", options.positions, stack.d_model);
+  if (options.embedding_norm) stack.embedding_norm = balanced_norm(random, stack.d_model);
+  for (uint32_t i = 0; i < options.n_layers; ++i) {
+    const std::string path = name + ".layers." + std::to_string(i);
+    LayerSpec layer;
+    layer.self_attention = balanced_attention(random, path + ".self_attention", stack, stack.d_model);
+    if (memory_width != 0) {
+      layer.cross_attention = balanced_attention(random, path + ".cross_attention", stack, memory_width);
+    }
+    layer.feed_forward = {balanced_linear(random, path + ".in", stack.d_ff, stack.d_model),
+                          balanced_linear(random, path + ".out", stack.d_model, stack.d_ff),
+                          balanced_norm(random, stack.d_model)};
+    stack.layers.push_back(std::move(layer));
+  }
+  if (options.final_norm) stack.final_norm = balanced_norm(random, stack.d_model);
+  return stack;
+}
+
+// Letters from `first` on, as UTF-8 of one or two bytes.
+converter::TokenizerSpec letters(converter::TokenizerKind kind, uint32_t vocab_size, uint32_t first) {
+  converter::TokenizerSpec tokenizer;
+  tokenizer.kind = kind;
+  tokenizer.vocab_size = vocab_size;
+  tokenizer.unknown_id = 1;
+  tokenizer.pieces = {{"</s>", 0, converter::PieceType::kControl}, {"<unk>", 0, converter::PieceType::kUnknown}};
+  for (uint32_t code = first; tokenizer.pieces.size() + 1 < vocab_size; ++code) {
+    std::string text;
+    if (code < 0x80) {
+      text = static_cast<char>(code);
+    } else {
+      text = {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+    }
+    tokenizer.pieces.push_back({text, -static_cast<float>(code), converter::PieceType::kNormal});
+  }
+  tokenizer.pieces.push_back({"<pad>", 0, converter::PieceType::kControl});
+  return tokenizer;
+}
+
+}  // namespace
+
+void add_tokenizers(converter::TokenizerKind source_kind, ModelSpec& spec) {
+  spec.source_tokenizer = letters(source_kind, spec.encoder.embedding->rows, 'a');
+  spec.target_tokenizer = letters(converter::TokenizerKind::kCharacter, spec.decoder.embedding->rows, 0x100);
+  spec.generation.source_suffix = {0};
+  spec.generation.unknown_id = 1;
+}
+
+ModelSpec tiny_spec(const TinyOptions& options) {
+  RandomFloats random(options.seed);
+  ModelSpec spec;
+  spec.encoder = make_stack(random, "encoder", options.encoder, options.source_vocab_size, 0);
+  spec.decoder =
+      make_stack(random, "decoder", options.decoder, options.target_vocab_size, options.encoder.d_model);
+  spec.projection = balanced_linear(random, "projection", options.target_vocab_size, spec.decoder.d_model, 3);
+  if (options.tied) spec.projection.weight = spec.decoder.embedding;
+  spec.projection.bias[0] += options.end_bias;
+  spec.generation.decoder_start_id = options.target_vocab_size - 1;
+  spec.generation.suppressed_ids = {options.target_vocab_size - 1};
+  spec.generation.end_id = 0;
+  spec.name = "tiny";
+  spec.license = "CC0-1.0";
+  spec.dialect = "test";
+  return spec;
+}
+
+TinyOptions odd_tiny_options() {
+  TinyOptions options;
+  options.seed = 11;
+  options.encoder = {20, 33, 2, 10, 1, 15, Activation::kGelu, true, false, true};
+  options.decoder = {24, 40, 3, 18, 1, 13, Activation::kSilu, false, true, false};
+  options.source_vocab_size = 19;
+  options.target_vocab_size = 37;
+  return options;
+}
+
+TinyOptions deep_tiny_options() {
+  TinyOptions options;
+  options.seed = 12;
+  options.encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false};
+  options.decoder = {32, 96, 2, 16, 2, 30, Activation::kGeluTanh, true, false, true};
+  options.source_vocab_size = 50;
+  options.target_vocab_size = 300;
+  options.tied = true;
+  return options;
+}
+
+converter::FileImage tiny_file(const ModelSpec& spec, format::Layout layout, const goldcrest_limits& limits) {
+  converter::BuildOptions options;
+  options.layout = layout;
+  options.limits = limits;
+  return converter::assemble(converter::build_payload(spec, options), {});
+}
+
+}  // namespace goldcrest::test

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// The printed formula is the plan, the plan is what the engine needs to the byte, and what lies in the arena before does
+// not matter.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using test::EngineSetup;
+using test::GuardedBuffer;
+using test::Rng;
+using test::TestEngine;
+
+const FileImage& odd_file() {
+  static const FileImage image = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  return image;
+}
+
+const FileImage& deep_file() {
+  static const FileImage image = [] {
+    converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
+    test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+    return test::tiny_file(spec);
+  }();
+  return image;
+}
+
+struct PlannedMemory {
+  goldcrest_memory memory = {};
+  std::vector<goldcrest_buffer> buffers;
+};
+
+PlannedMemory plan(const FileImage& file, const goldcrest_limits& limits) {
+  PlannedMemory planned;
+  const auto keep = [](void* context, const goldcrest_buffer* buffer) {
+    static_cast<std::vector<goldcrest_buffer>*>(context)->push_back(*buffer);
+  };
+  EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &planned.memory, keep, &planned.buffers, nullptr),
+            GOLDCREST_OK);
+  return planned;
+}
+
+// The formula of goldcrest.h, written once more.
+uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits) {
+  const std::map<int, uint64_t> factors = {
+      {GOLDCREST_FACTOR_NONE, 1},
+      {GOLDCREST_FACTOR_SOURCE_TOKENS, limits.max_source_tokens},
+      {GOLDCREST_FACTOR_SOURCE_BYTES, limits.max_source_bytes},
+      {GOLDCREST_FACTOR_TARGET_TOKENS, limits.max_target_tokens},
+      {GOLDCREST_FACTOR_LONGEST, std::max(limits.max_source_tokens, limits.max_target_tokens)},
+      {GOLDCREST_FACTOR_BEAM, limits.beam_size},
+      {GOLDCREST_FACTOR_BATCH, limits.batch},
+      {GOLDCREST_FACTOR_ENCODER_ROWS, limits.encoder_rows},
+      {GOLDCREST_FACTOR_BEAM_USED, limits.beam_size > 1 ? 1 : 0},
+  };
+  uint64_t product = buffer.coefficient;
+  for (const uint8_t factor : buffer.factors) product *= factors.at(factor);
+  return (buffer.constant + product + 63) / 64 * 64;
+}
+
+bool may_live_together(const goldcrest_buffer& a, const goldcrest_buffer& b) {
+  return a.phase == b.phase || a.phase == GOLDCREST_PHASE_ALWAYS || b.phase == GOLDCREST_PHASE_ALWAYS;
+}
+
+void check_plan(const PlannedMemory& planned) {
+  const goldcrest_memory& memory = planned.memory;
+  uint64_t phases[4] = {}, main[4] = {}, scratch[4] = {};
+  for (const goldcrest_buffer& buffer : planned.buffers) {
+    EXPECT_EQ(buffer.bytes, formula(buffer, memory.limits)) << buffer.name;
+    EXPECT_EQ(buffer.offset_bytes % 64, 0u) << buffer.name;
+    EXPECT_LE(buffer.offset_bytes + buffer.bytes, memory.arena_bytes) << buffer.name;
+    phases[buffer.phase] += buffer.bytes;
+    (buffer.scratch ? scratch : main)[buffer.phase] += buffer.bytes;
+  }
+  EXPECT_EQ(memory.fixed_bytes, phases[GOLDCREST_PHASE_ALWAYS]);
+  EXPECT_EQ(memory.text_bytes, phases[GOLDCREST_PHASE_TEXT]);
+  EXPECT_EQ(memory.encode_bytes, phases[GOLDCREST_PHASE_ENCODE]);
+  EXPECT_EQ(memory.decode_bytes, phases[GOLDCREST_PHASE_DECODE]);
+  EXPECT_EQ(memory.arena_bytes,
+            memory.fixed_bytes + std::max({memory.text_bytes, memory.encode_bytes, memory.decode_bytes}));
+  EXPECT_EQ(memory.main_bytes, main[0] + std::max({main[1], main[2], main[3]}));
+  EXPECT_EQ(memory.scratch_bytes, scratch[0] + std::max({scratch[1], scratch[2], scratch[3]}));
+  for (size_t i = 0; i < planned.buffers.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const goldcrest_buffer &a = planned.buffers[i], &b = planned.buffers[j];
+      if (!may_live_together(a, b)) continue;
+      const bool apart = a.offset_bytes + a.bytes <= b.offset_bytes || b.offset_bytes + b.bytes <= a.offset_bytes;
+      EXPECT_TRUE(apart || a.bytes == 0 || b.bytes == 0) << a.name << " and " << b.name;
+    }
+  }
+}
+
+goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
+  goldcrest_info info;
+  EXPECT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
+  goldcrest_limits limits = {};
+  limits.max_source_tokens = rng.between(0, info.max_source_positions);
+  limits.max_target_tokens = rng.between(0, info.max_target_positions);
+  limits.beam_size = rng.below(3) == 0 ? 1 : rng.between(1, 16);
+  limits.batch = rng.below(3) == 0 ? 0 : rng.between(1, 9);
+  limits.n_best = rng.between(0, limits.beam_size);
+  limits.encoder_rows = rng.between(0, 40);
+  limits.threads = rng.below(2);
+  if (info.has_tokenizer && rng.below(2) == 1) limits.max_source_bytes = rng.between(1, 3000);
+  return limits;
+}
+
+// A batch of sources as long as the limits allow and shorter ones.
+std::vector<std::vector<int32_t>> some_sources(Rng& rng, const goldcrest_memory& memory, uint32_t vocab_size) {
+  std::vector<std::vector<int32_t>> sources;
+  for (uint32_t i = 0; i < memory.limits.batch; ++i) {
+    const uint32_t longest = memory.limits.max_source_tokens;
+    sources.push_back(rng.ids(i == 0 ? longest : rng.between(1, longest), vocab_size));
+  }
+  return sources;
+}
+
+goldcrest_config config_for(const FileImage& file, const goldcrest_limits& limits) {
+  goldcrest_config config = {};
+  config.model = file.bytes();
+  config.model_bytes = file.size();
+  config.limits = limits;
+  return config;
+}
+
+void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memory& memory) {
+  goldcrest_detail detail = {};
+  goldcrest_engine* engine = nullptr;
+  goldcrest_config config = config_for(file, memory.limits);
+  config.detail = &detail;
+  GuardedBuffer<uint8_t> arena(memory.arena_bytes), scratch(memory.scratch_bytes);
+  config.arena = arena.get();
+  config.arena_bytes = memory.arena_bytes - 1;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
+  EXPECT_EQ(engine, nullptr);
+  EXPECT_STREQ(detail.message, "arena: smaller than goldcrest_plan_memory says");
+  config.scratch = scratch.get();
+  config.scratch_bytes = memory.scratch_bytes;
+  config.arena_bytes = memory.main_bytes - 1;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
+  config.arena_bytes = memory.main_bytes;
+  config.scratch_bytes = memory.scratch_bytes - 1;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
+  EXPECT_STREQ(detail.message, "scratch: smaller than goldcrest_plan_memory says");
+}
+
+// One set of limits: the plan, the engine in exactly that memory with either fill and in two regions, and one byte less.
+void check_limits(const FileImage& file, Rng& rng) {
+  EngineSetup setup;
+  setup.limits = random_limits(rng, file);
+  const PlannedMemory planned = plan(file, setup.limits);
+  check_plan(planned);
+  EXPECT_EQ(goldcrest_arena_bytes(file.bytes(), file.size(), &setup.limits),
+            static_cast<int64_t>(planned.memory.arena_bytes));
+  expect_one_byte_less_is_refused(file, planned.memory);
+
+  setup.fill = 0xAA;
+  TestEngine engine(file.span(), setup);
+  setup.fill = 0x00;
+  TestEngine zeroed(file.span(), setup);
+  setup.fill = 0xFF;
+  setup.two_regions = true;
+  TestEngine split(file.span(), setup);
+  const auto sources = some_sources(rng, planned.memory, engine.info().source_vocab_size);
+  const auto translations = engine.run(sources);
+  EXPECT_EQ(zeroed.run(sources), translations);
+  EXPECT_EQ(split.run(sources), translations);
+  EXPECT_EQ(engine.run(sources), translations) << "a second time in the same memory";
+  EXPECT_TRUE(engine.memory_intact() && zeroed.memory_intact() && split.memory_intact());
+}
+
+TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
+  for (const FileImage* file : {&odd_file(), &deep_file()}) {
+    Rng rng(31);
+    for (int i = 0; i < 30; ++i) {
+      SCOPED_TRACE(testing::Message() << (file == &odd_file() ? "odd" : "deep") << " model, limits " << i);
+      check_limits(*file, rng);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(PlanMemory, NoLimitsMeansTheFilesDefaults) {
+  goldcrest_memory without = {}, zeros = {};
+  const goldcrest_limits limits = {};
+  const FileImage& file = deep_file();
+  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &without, nullptr, nullptr, nullptr), GOLDCREST_OK);
+  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &zeros, nullptr, nullptr, nullptr), GOLDCREST_OK);
+  EXPECT_EQ(without.arena_bytes, zeros.arena_bytes);
+  EXPECT_EQ(without.limits.max_source_tokens, 40u);
+  EXPECT_EQ(without.limits.max_target_tokens, 30u);
+  EXPECT_EQ(without.limits.beam_size, 1u);
+  EXPECT_EQ(without.limits.batch, 1u);
+  EXPECT_EQ(without.limits.n_best, 1u);
+  EXPECT_EQ(without.limits.encoder_rows, 32u);
+  EXPECT_EQ(without.limits.threads, 1u);
+}
+
+TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
+  struct Case {
+    uint32_t goldcrest_limits::*field;
+    uint32_t value;
+    int status;
+    const char* message;
+  };
+  const int bad = GOLDCREST_ERROR_ARGUMENT, unsupported = GOLDCREST_ERROR_UNSUPPORTED;
+  const Case cases[] = {
+      {&goldcrest_limits::max_source_tokens, 41, bad, "limits.max_source_tokens: more than the model's positions"},
+      {&goldcrest_limits::max_source_tokens, UINT32_MAX, bad, "limits.max_source_tokens: more than the model's positions"},
+      {&goldcrest_limits::max_target_tokens, 31, bad, "limits.max_target_tokens: more than the model's positions"},
+      {&goldcrest_limits::max_source_bytes, 1, unsupported, "limits.max_source_bytes: the model has no tokenizer"},
+      {&goldcrest_limits::max_source_bytes, (1u << 20) + 1, bad, "limits.max_source_bytes: above 1 MiB"},
+      {&goldcrest_limits::beam_size, 17, bad, "limits.beam_size: above 16"},
+      {&goldcrest_limits::batch, 257, bad, "limits.batch: above 256"},
+      {&goldcrest_limits::n_best, 2, bad, "limits.n_best: above beam_size"},
+      {&goldcrest_limits::encoder_rows, 1025, bad, "limits.encoder_rows: above 1024"},
+      {&goldcrest_limits::threads, 2, unsupported, "limits.threads: above 1"},
+  };
+  const FileImage without_tokenizer = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
+  for (const Case& c : cases) {
+    const FileImage& file = c.status == unsupported ? without_tokenizer : deep_file();
+    goldcrest_limits limits = {};
+    limits.*c.field = c.value;
+    goldcrest_memory memory;
+    goldcrest_detail detail = {};
+    EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail), c.status);
+    EXPECT_STREQ(detail.message, c.message);
+    EXPECT_EQ(goldcrest_arena_bytes(file.bytes(), file.size(), &limits), c.status);
+    goldcrest_config config = config_for(file, limits);
+    goldcrest_engine* engine = nullptr;
+    EXPECT_EQ(goldcrest_init(&engine, &config), c.status);
+  }
+}
+
+TEST(Init, MisalignedOrMissingMemoryIsRefused) {
+  const FileImage& file = odd_file();
+  goldcrest_memory memory;
+  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), GOLDCREST_OK);
+  GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64), copy(file.size() + 64);
+  std::copy(file.span().begin(), file.span().end(), copy.begin() + 8);
+  goldcrest_engine* engine = nullptr;
+  goldcrest_config config = config_for(file, {});
+  config.arena_bytes = memory.arena_bytes;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARGUMENT) << "no arena";
+  for (const size_t shift : {1u, 4u, 16u, 32u, 63u}) {
+    config.arena = arena.get() + shift;
+    EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARGUMENT) << shift;
+    config.arena = arena.get();
+    config.scratch = scratch.get() + shift;
+    config.scratch_bytes = memory.scratch_bytes;
+    EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARGUMENT) << shift;
+    config.scratch = nullptr;
+  }
+  config.arena = arena.get();
+  config.model = copy.get() + 8;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARGUMENT) << "a misaligned model";
+  config.model = nullptr;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARGUMENT) << "no model";
+  EXPECT_EQ(engine, nullptr);
+  config.model = file.bytes();
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_OK);
+  EXPECT_NE(engine, nullptr);
+}
+
+}  // namespace
+}  // namespace goldcrest

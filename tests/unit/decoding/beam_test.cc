@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's beam search against the naive one, over models, sources and options.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "naive_search.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using converter::ModelSpec;
+using test::NaiveHypothesis;
+using test::NaiveOptions;
+using test::PrefixLogits;
+using test::TestEngine;
+using test::Translation;
+
+constexpr uint32_t kMaxTarget = 9;
+
+// The engine's n-best list of one source and the naive one's, compared. Returns the number of tokens of the best.
+size_t compare(const ModelSpec& spec, const FileImage& file, const goldcrest_search& search,
+               const std::vector<int32_t>& source, PrefixLogits& logits) {
+  NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
+  if (spec.generation.forced_first_id) options.forced_first_id = static_cast<int32_t>(*spec.generation.forced_first_id);
+  const std::vector<NaiveHypothesis> expected = naive_beam_search(logits, options);
+
+  test::EngineSetup setup;
+  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
+  setup.limits.max_target_tokens = kMaxTarget;
+  TestEngine engine(file.span(), setup);
+  engine.set_search(search);
+  const std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
+  EXPECT_TRUE(engine.memory_intact());
+  EXPECT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+    SCOPED_TRACE(testing::Message() << "hypothesis " << i);
+    EXPECT_EQ(found[i].tokens, expected[i].tokens);
+    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 2e-5);
+    EXPECT_NEAR(found[i].score, expected[i].score, 2e-5 * std::max(1.0, std::fabs(expected[i].score)));
+    EXPECT_GE(found[i == 0 ? 0 : i - 1].score, found[i].score);
+  }
+  return found.empty() ? 0 : found[0].tokens.size();
+}
+
+goldcrest_search search_with(uint32_t beam_size, float length_penalty) {
+  goldcrest_search search = {};
+  search.beam_size = beam_size;
+  search.max_target_tokens = kMaxTarget;
+  search.length_penalty = length_penalty;
+  return search;
+}
+
+struct Model {
+  explicit Model(ModelSpec made) : spec(std::move(made)), file(test::tiny_file(spec)) {}
+  ModelSpec spec;
+  FileImage file;
+};
+
+Model model_with(uint64_t seed, uint32_t vocab_size, float end_bias) {
+  test::TinyOptions options;
+  options.seed = seed;
+  options.target_vocab_size = vocab_size;
+  options.end_bias = end_bias;
+  options.decoder.n_layers = 2;
+  return Model(test::tiny_spec(options));
+}
+
+TEST(Beam, EveryBeamSizeAndLengthPenalty) {
+  const Model model = model_with(21, 37, 2);
+  test::Rng rng(1);
+  size_t shortest = kMaxTarget, longest = 0;
+  for (int sentence = 0; sentence < 3; ++sentence) {
+    const std::vector<int32_t> source = rng.ids(rng.between(1, 12), 29);
+    PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+    for (const uint32_t beam_size : {2u, 3u, 4u, 6u, 16u}) {
+      for (const float length_penalty : {0.0f, 0.6f, 1.0f, -1.0f}) {
+        SCOPED_TRACE(testing::Message() << "beam size " << beam_size << ", length penalty " << length_penalty);
+        const size_t n = compare(model.spec, model.file, search_with(beam_size, length_penalty), source, logits);
+        shortest = std::min(shortest, n);
+        longest = std::max(longest, n);
+      }
+    }
+  }
+  EXPECT_LT(shortest, longest) << "the cases should not all have the same length";
+}
+
+TEST(Beam, WordPenaltyAndLengthBounds) {
+  const Model model = model_with(22, 300, 4);
+  test::Rng rng(2);
+  const std::vector<int32_t> source = rng.ids(7, 29);
+  PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+  for (const float word_penalty : {-0.5f, 0.5f}) {
+    goldcrest_search search = search_with(4, 0.8f);
+    search.word_penalty = word_penalty;
+    compare(model.spec, model.file, search, source, logits);
+  }
+  for (const uint32_t min_tokens : {2u, 5u, kMaxTarget}) {
+    goldcrest_search search = search_with(4, 1);
+    search.min_target_tokens = min_tokens;
+    EXPECT_GE(compare(model.spec, model.file, search, source, logits), min_tokens);
+  }
+  for (const uint32_t max_tokens : {1u, 2u, 5u}) {
+    goldcrest_search search = search_with(5, 1);
+    search.max_target_tokens = max_tokens;
+    EXPECT_LE(compare(model.spec, model.file, search, source, logits), max_tokens);
+  }
+}
+
+TEST(Beam, ForcedFirstAndSuppressedTokens) {
+  Model model = model_with(23, 17, 1);
+  model.spec.generation.forced_first_id = 5;
+  model.spec.generation.suppressed_ids = {16, 3, 8};
+  model.file = test::tiny_file(model.spec);
+  test::Rng rng(3);
+  for (int sentence = 0; sentence < 3; ++sentence) {
+    const std::vector<int32_t> source = rng.ids(5, 29);
+    PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+    for (const uint32_t beam_size : {2u, 5u}) compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+  }
+}
+
+// Fewer continuations than beams: 3 ids, one of them suppressed, one the end.
+TEST(Beam, VocabularySmallerThanTheBeam) {
+  const Model model = model_with(24, 3, 0);
+  const std::vector<int32_t> source = {1, 2, 3};
+  PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+  for (const uint32_t beam_size : {2u, 7u, 16u}) compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+}
+
+// Equal rows in the projection give equal logits: the earlier parent wins, then the lower token.
+TEST(Beam, TiesGoToTheEarlierParentThenTheLowerToken) {
+  Model model = model_with(25, 40, 1);
+  auto weight = std::make_shared<converter::Matrix>(*model.spec.projection.weight);
+  for (uint32_t row = 1; row < 39; ++row) {  // rows come in threes
+    const uint32_t first = (row - 1) / 3 * 3 + 1;
+    std::copy_n(weight->row(first), weight->columns, weight->values.begin() + row * weight->columns);
+    model.spec.projection.bias[row] = model.spec.projection.bias[first];
+  }
+  model.spec.projection.weight = weight;
+  model.file = test::tiny_file(model.spec);
+  test::Rng rng(4);
+  const std::vector<int32_t> source = rng.ids(6, 29);
+  PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+  const std::vector<float>& first = logits.after({});
+  EXPECT_EQ(first[1], first[2]);
+  EXPECT_EQ(first[1], first[3]);
+  for (const uint32_t beam_size : {2u, 4u, 8u}) compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+
+  test::EngineSetup setup;
+  setup.limits.max_target_tokens = kMaxTarget;
+  TestEngine greedy(model.file.span(), setup);
+  for (const int32_t token : greedy.run(source).tokens) EXPECT_TRUE(token == 0 || token % 3 == 1) << token;
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best tokens of a row, block by block, and the log-sum-exp over blocks.
+#include "decoding/candidates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/reference.h"
+#include "support/rng.h"
+
+namespace goldcrest {
+namespace {
+
+// A row's candidates over arrays of its own.
+struct Row {
+  Row(uint32_t vocab_size, uint32_t per_row)
+      : logits(kOutputBlock), block_max((vocab_size + 255) / 256), block_sum(block_max.size()), values(per_row), tokens(per_row) {
+    runtime.kernels = &kernels_reference;
+    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(), tokens.data(), &count,
+             per_row,       static_cast<uint32_t>(block_max.size())};
+  }
+
+  void collect_all(const std::vector<float>& x) {
+    count = 0;
+    for (uint32_t first = 0; first < x.size(); first += kOutputBlock) {
+      const uint32_t n = std::min<uint32_t>(kOutputBlock, static_cast<uint32_t>(x.size()) - first);
+      std::copy_n(x.begin() + first, n, logits.begin());
+      collect(runtime, lists, 0, first, n);
+    }
+  }
+
+  std::vector<float> logits, block_max, block_sum, values;
+  std::vector<int32_t> tokens;
+  uint32_t count = 0;
+  Runtime runtime = {};
+  Candidates lists = {};
+};
+
+TEST(Collect, EqualsAStableSort) {
+  test::Rng rng(1);
+  for (const uint32_t vocab_size : {1u, 2u, 17u, 255u, 256u, 257u, 1000u}) {
+    for (const uint32_t per_row : {1u, 2u, 8u, 32u}) {
+      std::vector<float> x(vocab_size);
+      // Few distinct values make ties, also across blocks; some are removed.
+      for (float& value : x) {
+        value = rng.below(5) == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(rng.below(40));
+      }
+      std::vector<int32_t> order;
+      for (uint32_t i = 0; i < vocab_size; ++i) {
+        if (std::isfinite(x[i])) order.push_back(static_cast<int32_t>(i));
+      }
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int32_t a, int32_t b) { return x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)]; });
+      order.resize(std::min<size_t>(order.size(), per_row));
+      Row row(vocab_size, per_row);
+      row.collect_all(x);
+      EXPECT_EQ(std::vector<int32_t>(row.tokens.begin(), row.tokens.begin() + row.count), order)
+          << vocab_size << " ids, best " << per_row;
+      for (uint32_t i = 0; i < row.count; ++i) EXPECT_EQ(row.values[i], x[static_cast<size_t>(row.tokens[i])]);
+    }
+  }
+}
+
+TEST(LogSumExp, EqualsTheSumOverAllOutputs) {
+  test::Rng rng(2);
+  for (const uint32_t n_blocks : {1u, 2u, 5u}) {
+    Row row(n_blocks * kOutputBlock, 1);
+    double sum = 0;
+    for (uint32_t b = 0; b < n_blocks; ++b) {
+      float largest = -1e30f;
+      std::vector<float> x(kOutputBlock);
+      for (float& value : x) {
+        value = 20 * rng.uniform();
+        largest = std::max(largest, value);
+        sum += std::exp(double{value});
+      }
+      double block_sum = 0;
+      for (const float value : x) block_sum += std::exp(double{value} - largest);
+      row.block_max[b] = largest;
+      row.block_sum[b] = static_cast<float>(block_sum);
+    }
+    EXPECT_NEAR(log_sum_exp(row.lists, 0), std::log(sum), 4e-6);
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+goldcrest_test(kernels_test SOURCES kernels/math_test.cc kernels/reference_test.cc kernels/select_test.cc)

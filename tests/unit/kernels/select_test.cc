@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel table is chosen: the list, the name, the environment.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "goldcrest/goldcrest.h"
+#include "kernels/kernels.h"
+#include "kernels/reference.h"
+
+namespace goldcrest {
+namespace {
+
+// Sets GOLDCREST_KERNELS for a scope.
+class KernelsVariable {
+ public:
+  explicit KernelsVariable(const char* value) {
+    const char* before = getenv("GOLDCREST_KERNELS");
+    had_ = before != nullptr;
+    if (had_) before_ = before;
+    if (value != nullptr) setenv("GOLDCREST_KERNELS", value, 1);
+    else unsetenv("GOLDCREST_KERNELS");
+  }
+  ~KernelsVariable() {
+    if (had_) setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
+    else unsetenv("GOLDCREST_KERNELS");
+  }
+
+ private:
+  bool had_;
+  std::string before_;
+};
+
+TEST(SelectKernels, TheListHasEachTableOnceAndTheReferenceLast) {
+  std::set<std::string> names;
+  uint32_t n = 0;
+  for (; const Kernels* table = kernels_at(n); ++n) {
+    EXPECT_TRUE(names.insert(table->name).second) << table->name;
+    EXPECT_STREQ(goldcrest_kernels_at(n), table->name);
+  }
+  ASSERT_GE(n, 1u);
+  EXPECT_EQ(kernels_at(n - 1), &kernels_reference);
+  for (const uint32_t past : {n, n + 1, UINT32_MAX}) {
+    EXPECT_EQ(kernels_at(past), nullptr);
+    EXPECT_EQ(goldcrest_kernels_at(past), nullptr);
+  }
+}
+
+TEST(SelectKernels, ByNameElseByTheEnvironmentElseTheBest) {
+  const KernelsVariable unset(nullptr);
+  EXPECT_EQ(select_kernels(nullptr), kernels_at(0));
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+    EXPECT_EQ(select_kernels(table->name), table);
+    const KernelsVariable forced(table->name);
+    EXPECT_EQ(select_kernels(nullptr), table);
+  }
+}
+
+TEST(SelectKernels, AnUnknownNameIsNeverASilentFallback) {
+  for (const char* name : {"", "Reference", "reference ", "x86"}) {
+    EXPECT_EQ(select_kernels(name), nullptr) << name;
+    const KernelsVariable forced(name);
+    EXPECT_EQ(select_kernels(nullptr), nullptr) << name;
+    EXPECT_EQ(select_kernels("reference"), &kernels_reference) << "a name given in the call goes first";
+  }
+}
+
+TEST(BuildCheck, EveryTablePasses) {
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+    EXPECT_TRUE(kernels_compute_reference_bits(*table)) << table->name;
+  }
+}
+
+// What a fused multiply-add or another order of a sum would do: the last bit of one result.
+TEST(BuildCheck, ATableWithOneOtherBitFails) {
+  Kernels linear = kernels_reference;
+  linear.linear = [](const LinearArgs& args) {
+    reference_linear(args);
+    args.y[3] = std::nextafter(args.y[3], 1e30f);
+  };
+  EXPECT_FALSE(kernels_compute_reference_bits(linear));
+  Kernels norm = kernels_reference;
+  norm.layer_norm = [](const LayerNormArgs& args) {
+    reference_layer_norm(args);
+    args.y[5] = std::nextafter(args.y[5], 1e30f);
+  };
+  EXPECT_FALSE(kernels_compute_reference_bits(norm));
+  Kernels attention = kernels_reference;
+  attention.attention = [](const AttentionArgs& args) {
+    reference_attention(args);
+    args.out[7] = std::nextafter(args.out[7], 1e30f);
+  };
+  EXPECT_FALSE(kernels_compute_reference_bits(attention));
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+goldcrest_test(layers_test SOURCES layers/stack_test.cc LIBRARIES goldcrest_test_support goldcrest_reference)

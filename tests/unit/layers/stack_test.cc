@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every layer's output of the int8 engine against the float reference, over a table of architectures.
+//
+// The tolerance: rounding a row to int8 changes each value by at most half a step, amax / 254; uniformly spread, that is
+// an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are near normal,
+// amax / r is about 3, so one rounding adds 0.7 %. A block (attention or feed-forward) rounds at most seven times on the
+// way (input, weights, query, keys, values, attention's output, weights again): sqrt(7) * 0.7 % = 1.8 %. Independent
+// errors add in squares, and each block's output goes on into the next: after n blocks the error is near 1.8 % * sqrt(n).
+// That is the bound, and about twice what is found; a norm, a scale or a bias in the wrong place costs far more.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/reference/reference.h"
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::Activation;
+using test::TinyOptions;
+using test::TinyStack;
+
+constexpr double kErrorOfBlock = 0.018;
+
+// Rows of activations by "name layer", then by position.
+using Trace = std::map<std::string, std::map<uint32_t, std::vector<float>>>;
+
+void keep(Trace& trace, const std::string& name, int layer, uint32_t row, std::span<const float> values) {
+  // The engine gives logits block by block.
+  std::vector<float>& kept = trace[name == "logits" ? name : name + " " + std::to_string(layer)][row];
+  kept.insert(kept.end(), values.begin(), values.end());
+}
+
+double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
+  double error = 0, energy = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    error += std::pow(double{found[i]} - expected[i], 2);
+    energy += std::pow(expected[i], 2);
+  }
+  return std::sqrt(error / energy);
+}
+
+// Blocks that a traced value has behind it.
+double blocks_before(const std::string& stage, const TinyOptions& options) {
+  const uint32_t encoder = 2 * options.encoder.n_layers, decoder = 3 * options.decoder.n_layers;
+  if (stage == "encoder.embed -1" || stage == "decoder.embed -1") return 1;
+  if (stage == "encoder.norm -1") return 1 + encoder;
+  if (stage.starts_with("encoder.layers ")) return 1 + 2 * (std::stod(stage.substr(15)) + 1);
+  if (stage.starts_with("decoder.layers ")) return 1 + encoder + 3 * (std::stod(stage.substr(15)) + 1);
+  return 2 + encoder + decoder;  // decoder.norm, logits
+}
+
+struct Run {
+  test::Translation translation;
+  Trace trace;
+};
+
+Run run_engine(const converter::ModelSpec& spec, format::Layout layout, const std::vector<int32_t>& source) {
+  Run run;
+  const converter::FileImage file = test::tiny_file(spec, layout);
+  test::EngineSetup setup;
+  setup.limits.encoder_rows = 5;
+  setup.trace_context = &run.trace;
+  setup.trace = [](void* context, const char* name, int32_t layer, uint32_t row, const float* values, uint32_t count) {
+    keep(*static_cast<Trace*>(context), name, layer, row, {values, count});
+  };
+  test::TestEngine engine(file.span(), setup);
+  goldcrest_search search = engine.search();
+  search.beam_size = 1;
+  search.min_target_tokens = 6;
+  search.max_target_tokens = 12;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  engine.set_search(search);
+  run.translation = engine.run(source);
+  EXPECT_TRUE(engine.memory_intact());
+  return run;
+}
+
+void check_architecture(const TinyOptions& options) {
+  const converter::ModelSpec spec = test::tiny_spec(options);
+  test::Rng rng(options.seed);
+  const std::vector<int32_t> source = rng.ids(13, options.source_vocab_size);
+  const Run run = run_engine(spec, format::Layout::N16K4, source);
+
+  Trace expected;
+  converter::Reference reference(spec);
+  reference.set_trace([&](const std::string& name, int layer, uint32_t row, std::span<const float> values) {
+    keep(expected, name, layer, row, values);
+  });
+  (void)reference.teacher_forced_logits(reference.encode(source), run.translation.tokens);
+
+  for (const auto& [stage, rows] : expected) {
+    const auto found = run.trace.find(stage);
+    ASSERT_NE(found, run.trace.end()) << stage << " is not traced";
+    const double tolerance = kErrorOfBlock * std::sqrt(blocks_before(stage, options));
+    for (const auto& [row, values] : rows) {
+      const auto at = found->second.find(row);
+      // A forced end token has no decoder step.
+      if (at == found->second.end() && row + 1 == run.translation.tokens.size() && stage[0] != 'e') continue;
+      ASSERT_NE(at, found->second.end()) << stage << " row " << row;
+      ASSERT_EQ(at->second.size(), values.size()) << stage;
+      EXPECT_LT(relative_error(at->second, values), tolerance) << stage << " row " << row;
+    }
+  }
+  for (const auto& [stage, rows] : run.trace) EXPECT_TRUE(expected.contains(stage)) << stage << " is not in the model";
+
+  const Run other = run_engine(spec, format::Layout::N4K16, source);
+  EXPECT_EQ(other.translation, run.translation) << "the layouts differ";
+  EXPECT_EQ(other.trace, run.trace) << "the layouts differ";
+  EXPECT_NE(run.translation.logits_hash, 0u);
+}
+
+struct Architecture {
+  const char* name;
+  TinyOptions options;
+};
+
+void PrintTo(const Architecture& architecture, std::ostream* out) { *out << architecture.name; }
+
+std::vector<Architecture> architectures() {
+  const auto with = [](TinyStack encoder, TinyStack decoder, uint32_t source, uint32_t target, bool tied) {
+    return TinyOptions{7, encoder, decoder, source, target, tied, 1.5f};
+  };
+  const TinyStack small = {32, 64, 2, 16, 1};
+  std::vector<Architecture> all = {
+      {"post_norm_deep", with({32, 64, 2, 16, 4}, {32, 64, 2, 16, 3}, 31, 300, true)},
+      {"stacks_differ_in_everything", with({48, 96, 4, 12, 2}, {80, 56, 5, 16, 3}, 17, 1000, false)},
+      {"narrow_heads", with({24, 40, 6, 4, 2}, {40, 64, 5, 8, 2}, 31, 300, true)},
+      {"heads_wider_than_model", with({20, 50, 2, 18, 1}, {36, 70, 3, 20, 1}, 31, 17, false)},
+      {"odd_width", with({19, 35, 1, 19, 2}, {33, 65, 3, 11, 2}, 31, 1000, true)},
+      {"one_block_of_outputs", with(small, small, 16, 17, false)},
+      {"full_blocks_of_outputs", with(small, small, 16, 512, true)},
+      {"one_output_over_a_block", with(small, small, 16, 257, true)},
+  };
+  TinyStack stack = {36, 72, 3, 12, 2};
+  stack.pre_norm = true;
+  all.push_back({"pre_norm", with(stack, stack, 29, 37, false)});
+  stack.final_norm = true;
+  all.push_back({"pre_norm_final_norm", with(stack, stack, 29, 37, true)});
+  stack.embedding_norm = true;
+  all.push_back({"pre_norm_all_norms", with(stack, stack, 29, 300, false)});
+  stack.pre_norm = false;
+  all.push_back({"post_norm_all_norms", with(stack, stack, 29, 300, true)});
+  stack.final_norm = false;
+  all.push_back({"post_norm_embedding_norm", with(small, stack, 29, 37, true)});
+  for (const auto& [name, activation] : {std::pair{"relu", Activation::kRelu}, std::pair{"gelu", Activation::kGelu},
+                                         std::pair{"gelu_tanh", Activation::kGeluTanh}, std::pair{"silu", Activation::kSilu}}) {
+    TinyStack active = {32, 80, 2, 16, 2, 24, activation, false, false, true};
+    all.push_back({name, with(active, active, 29, 37, false)});
+  }
+  return all;
+}
+
+class Stack : public testing::TestWithParam<Architecture> {};
+
+TEST_P(Stack, EveryLayerIsNearTheFloatReference) { check_architecture(GetParam().options); }
+
+INSTANTIATE_TEST_SUITE_P(Architectures, Stack, testing::ValuesIn(architectures()),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace goldcrest

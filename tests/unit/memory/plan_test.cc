@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes from factors, offsets of phases and regions, and overflow.
+#include "memory/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace goldcrest {
+namespace {
+
+goldcrest_limits some_limits() {
+  goldcrest_limits limits = {};
+  limits.max_source_tokens = 7;
+  limits.max_source_bytes = 100;
+  limits.max_target_tokens = 11;
+  limits.beam_size = 3;
+  limits.batch = 2;
+  limits.encoder_rows = 5;
+  return limits;
+}
+
+uint64_t bytes_of(const goldcrest_limits& limits, const BufferSize& size) {
+  Plan plan(limits);
+  (void)plan.add("buffer", Phase::kAlways, Region::kMain, size);
+  EXPECT_FALSE(plan.overflowed());
+  return plan.used(Region::kMain, Phase::kAlways);
+}
+
+TEST(Plan, EveryFactorHasItsValue) {
+  const goldcrest_limits limits = some_limits();
+  const auto with = [&](uint8_t factor) { return bytes_of(limits, {0, 64, {factor, 0, 0, 0}}) / 64; };
+  EXPECT_EQ(with(GOLDCREST_FACTOR_NONE), 1u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_SOURCE_TOKENS), 7u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_SOURCE_BYTES), 100u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_TARGET_TOKENS), 11u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_LONGEST), 11u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_BEAM), 3u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_BATCH), 2u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_ENCODER_ROWS), 5u);
+  EXPECT_EQ(with(GOLDCREST_FACTOR_BEAM_USED), 1u);
+  goldcrest_limits greedy = limits;
+  greedy.beam_size = 1;
+  greedy.max_source_tokens = 12;
+  EXPECT_EQ(bytes_of(greedy, {0, 64, {GOLDCREST_FACTOR_BEAM_USED, 0, 0, 0}}), 0u);
+  EXPECT_EQ(bytes_of(greedy, {0, 64, {GOLDCREST_FACTOR_LONGEST, 0, 0, 0}}), 64u * 12);
+}
+
+TEST(Plan, BytesAreTheFormulaRoundedUpTo64) {
+  const goldcrest_limits limits = some_limits();
+  EXPECT_EQ(bytes_of(limits, {0, 0, {}}), 0u);
+  EXPECT_EQ(bytes_of(limits, {1, 0, {}}), 64u);
+  EXPECT_EQ(bytes_of(limits, {64, 0, {}}), 64u);
+  EXPECT_EQ(bytes_of(limits, {65, 0, {}}), 128u);
+  const uint8_t beam = GOLDCREST_FACTOR_BEAM, batch = GOLDCREST_FACTOR_BATCH, target = GOLDCREST_FACTOR_TARGET_TOKENS;
+  EXPECT_EQ(bytes_of(limits, {5, 13, {target, beam, batch, beam}}), align_bytes(5 + 13 * 11 * 3 * 2 * 3));
+}
+
+TEST(Plan, PhasesLieOverEachOtherBehindWhatLivesAlways) {
+  Plan plan(some_limits());
+  const auto add = [&](Phase phase, Region region, uint64_t bytes) {
+    const BufferRef ref = plan.add("buffer", phase, region, {bytes, 0, {}});
+    EXPECT_EQ(ref.region, region);
+    EXPECT_EQ(ref.phase, phase);
+    return ref.offset;
+  };
+  EXPECT_EQ(add(Phase::kAlways, Region::kMain, 100), 0u);
+  EXPECT_EQ(add(Phase::kEncode, Region::kMain, 640), 0u);
+  EXPECT_EQ(add(Phase::kAlways, Region::kMain, 64), 2u);
+  EXPECT_EQ(add(Phase::kDecode, Region::kMain, 64), 0u);
+  EXPECT_EQ(add(Phase::kDecode, Region::kScratch, 1024), 0u);
+  EXPECT_EQ(add(Phase::kDecode, Region::kMain, 64), 1u);
+  EXPECT_EQ(add(Phase::kEncode, Region::kScratch, 128), 0u);
+  EXPECT_EQ(add(Phase::kEncode, Region::kScratch, 1), 2u);
+  EXPECT_EQ(add(Phase::kText, Region::kMain, 320), 0u);
+
+  EXPECT_EQ(plan.longest_phase(Region::kMain), 640u);
+  EXPECT_EQ(plan.longest_phase(Region::kScratch), 1024u);
+  EXPECT_EQ(plan.longest_phase(), 128u + 1024u) << "decode: the sum counts, not the largest of each region";
+  EXPECT_EQ(plan.part_offset(Region::kMain, Phase::kAlways), 0u);
+  for (const Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode}) {
+    EXPECT_EQ(plan.part_offset(Region::kMain, phase), 192u);
+  }
+  EXPECT_EQ(plan.part_offset(Region::kScratch, Phase::kEncode), 192u + 640u);
+  EXPECT_EQ(plan.part_offset(Region::kScratch, Phase::kDecode), 192u + 128u);
+}
+
+TEST(Plan, ReportsWhatItPlaced) {
+  const auto fill = [](Plan& plan) {
+    (void)plan.add("first", Phase::kAlways, Region::kMain, {10, 0, {}});
+    (void)plan.add("second", Phase::kDecode, Region::kMain, {0, 6, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
+    (void)plan.add("third", Phase::kDecode, Region::kScratch, {0, 6, {GOLDCREST_FACTOR_TARGET_TOKENS, 0, 0, 0}});
+  };
+  Plan finished(some_limits()), reported(some_limits());
+  fill(finished);
+  std::vector<goldcrest_buffer> seen;
+  reported.report_to(
+      [](void* context, const goldcrest_buffer* buffer) {
+        static_cast<std::vector<goldcrest_buffer>*>(context)->push_back(*buffer);
+      },
+      &seen, finished);
+  fill(reported);
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_STREQ(seen[0].name, "first");
+  EXPECT_EQ(seen[0].phase, GOLDCREST_PHASE_ALWAYS);
+  EXPECT_EQ(seen[0].constant, 10u);
+  EXPECT_EQ(seen[1].coefficient, 6u);
+  EXPECT_EQ(seen[1].factors[0], GOLDCREST_FACTOR_BEAM);
+  EXPECT_EQ(seen[1].factors[1], GOLDCREST_FACTOR_BATCH);
+  EXPECT_EQ(seen[1].offset_bytes, 64u);
+  EXPECT_EQ(seen[2].scratch, 1);
+  EXPECT_EQ(seen[2].bytes, 128u);
+  EXPECT_EQ(seen[2].offset_bytes, 128u);
+}
+
+TEST(Plan, OverflowIsKeptAndNothingWraps) {
+  goldcrest_limits limits = some_limits();
+  limits.max_source_tokens = limits.max_target_tokens = limits.batch = limits.beam_size = UINT32_MAX;
+  const uint8_t factor = GOLDCREST_FACTOR_BATCH;
+  const BufferSize too_large[] = {
+      {0, 1, {factor, factor, factor, 0}},           // beyond 64 bits
+      {UINT64_MAX, 1, {}},                           // the constant alone
+      {0, (uint64_t{1} << 40) + 1, {}},              // beyond any arena
+      {0, uint64_t{1} << 63, {factor, 0, 0, 0}},     // the coefficient
+  };
+  for (const BufferSize& size : too_large) {
+    Plan plan(limits);
+    (void)plan.add("buffer", Phase::kEncode, Region::kMain, size);
+    EXPECT_TRUE(plan.overflowed());
+    (void)plan.add("another", Phase::kEncode, Region::kMain, {64, 0, {}});
+    EXPECT_TRUE(plan.overflowed());
+    EXPECT_LE(plan.longest_phase(), 64u);
+  }
+}
+
+// Offsets are 32 bits of 64-byte units: 256 GiB.
+TEST(Plan, AnOffsetThatDoesNotFitIsAnOverflow) {
+  Plan plan(some_limits());
+  const BufferSize quarter = {uint64_t{1} << 36, 0, {}};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(plan.overflowed()) << i;
+    (void)plan.add("buffer", Phase::kDecode, Region::kMain, quarter);
+  }
+  EXPECT_TRUE(plan.overflowed());
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids and text equal libsentencepiece's, on every line of the data, on hostile Unicode and on random bytes.
+#include <gtest/gtest.h>
+#include <sentencepiece_processor.h>
+
+#include <bit>
+#include <memory>
+#include <random>
+#include <set>
+#include <unordered_map>
+
+#include "tokenizers/protobuf_reader.h"
+#include "tokenizers/sentencepiece_model.h"
+#include "unit/text/test_tokenizer.h"
+
+namespace goldcrest::test {
+namespace {
+
+using converter::PieceType;
+using converter::TokenizerSpec;
+
+std::unique_ptr<sentencepiece::SentencePieceProcessor> load_processor(const std::string& model) {
+  auto processor = std::make_unique<sentencepiece::SentencePieceProcessor>();
+  const auto status = processor->LoadFromSerializedProto(model);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return processor;
+}
+
+std::vector<int32_t> reference_ids(const sentencepiece::SentencePieceProcessor& processor, const std::string& line) {
+  std::vector<int> ids;
+  EXPECT_TRUE(processor.Encode(line, &ids).ok());
+  return {ids.begin(), ids.end()};
+}
+
+// Ids, and the text of these ids.
+void expect_equal_on_all_lines(const std::string& model, const std::string& name) {
+  const auto processor = load_processor(model);
+  const TestTokenizer tokenizer(converter::parse_sentencepiece_model(model, name));
+  for (const std::string& line : all_lines()) {
+    const std::vector<int32_t> expected = reference_ids(*processor, line);
+    ASSERT_EQ(tokenizer.encode(line), expected) << name << ": " << shown(line);
+    std::string text;
+    ASSERT_TRUE(processor->Decode(std::vector<int>(expected.begin(), expected.end()), &text).ok());
+    ASSERT_EQ(tokenizer.decode(expected), text) << name << ": " << shown(line);
+  }
+}
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7F) | 0x80);
+  return bytes + static_cast<char>(value);
+}
+
+// The model with some of its normal pieces made unused: in a message the last of several types counts.
+template <typename Choose>
+std::string with_unused_pieces(const std::string& model, Choose choose) {
+  const std::vector<converter::Piece> pieces = converter::parse_sentencepiece_model(model, "model").pieces;
+  std::string changed;
+  size_t id = 0;
+  converter::ProtobufReader reader(model, "model");
+  for (converter::ProtobufField field; reader.next(&field);) {
+    std::string message(field.as_bytes("model"));
+    if (field.number == 1 && pieces[id++].type == PieceType::kNormal && choose()) message += "\x18\x05";
+    changed += varint(field.number << 3 | 2) + varint(message.size()) + message;
+  }
+  return changed;
+}
+
+class SmallModel : public testing::TestWithParam<const char*> {
+ protected:
+  std::string bytes() const { return read_bytes(source_path(std::string("tests/data/") + GetParam() + ".model")); }
+};
+
+TEST_P(SmallModel, GivesSentencePiecesIdsAndText) { expect_equal_on_all_lines(bytes(), GetParam()); }
+
+TEST_P(SmallModel, GivesSentencePiecesIdsWithUnusedPieces) {
+  for (const uint32_t one_in : {2, 3, 10}) {
+    std::mt19937 generator(one_in);
+    const std::string model = with_unused_pieces(bytes(), [&] { return generator() % one_in == 0; });
+    size_t n_unused = 0;
+    for (const converter::Piece& piece : converter::parse_sentencepiece_model(model, GetParam()).pieces) {
+      n_unused += piece.type == PieceType::kUnused;
+    }
+    ASSERT_GT(n_unused, 2u);
+    expect_equal_on_all_lines(model, GetParam());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SmallModel,
+                         testing::Values("bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes", "char"),
+                         [](const auto& model) { return std::string(model.param); });
+
+// Models of a few short pieces over three letters, with scores that are often equal.
+std::string random_model(std::mt19937* generator, uint32_t model_type) {
+  const auto below = [generator](size_t n) { return (*generator)() % n; };
+  const auto field = [](uint64_t number, const std::string& bytes) {
+    return varint(number << 3 | 2) + varint(bytes.size()) + bytes;
+  };
+  std::set<std::string> texts;
+  const size_t n_pieces = 1 + below(30);
+  for (size_t i = 0; i < n_pieces; ++i) {
+    std::string text;
+    const size_t length = 1 + below(5);
+    while (text.size() < length) text += "abc"[below(3)];
+    texts.insert(text);
+  }
+  std::string model = field(1, field(1, "<unk>") + "\x18\x02");
+  for (const std::string& text : texts) {
+    const float score = static_cast<float>(below(8)) * -1.3f;
+    const uint32_t bits = std::bit_cast<uint32_t>(score);
+    std::string message = field(1, text) + "\x15";
+    for (int shift = 0; shift < 32; shift += 8) message += static_cast<char>(bits >> shift);
+    const size_t kind = text == *texts.begin() ? 5 : below(12);  // at least one is normal
+    if (kind == 0) message += "\x18\x04";                        // user-defined
+    if (kind <= 4 && kind > 0) message += "\x18\x05";            // unused
+    model += field(1, message);
+  }
+  const std::string no_dummy_prefix("\x18\x00", 2);
+  return model + field(2, varint(3 << 3) + varint(model_type)) + field(3, no_dummy_prefix);
+}
+
+TEST(RandomModels, GiveSentencePiecesIds) {
+  std::mt19937 generator(11);
+  for (int trial = 0; trial < 3000; ++trial) {
+    const uint32_t model_type = 1 + trial % 2;  // unigram, BPE
+    const std::string model = random_model(&generator, model_type);
+    const auto processor = load_processor(model);
+    const TestTokenizer tokenizer(converter::parse_sentencepiece_model(model, "random model"));
+    for (int i = 0; i < 20; ++i) {
+      std::string line;
+      const size_t length = generator() % 40;
+      while (line.size() < length) line += "aaabbbcccd "[generator() % 11];
+      ASSERT_EQ(tokenizer.encode(line), reference_ids(*processor, line)) << "trial " << trial << ": " << shown(line);
+    }
+  }
+}
+
+// Real models: ids of vocab.json by the text of SentencePiece's pieces, which is Hugging Face's rule for Marian.
+struct MarianModel {
+  const char* name;
+  const char* directory;
+  const char* spm;
+};
+
+class Marian : public testing::TestWithParam<MarianModel> {};
+
+TEST_P(Marian, GivesTheIdsOfTheVocabularyByPieceText) {
+  const std::string directory = source_path(GetParam().directory) + "/";
+  const std::string model = read_bytes(directory + GetParam().spm);
+  const converter::Vocabulary vocabulary = read_vocabulary(directory + "vocab.json");
+  std::unordered_map<std::string, int32_t> ids;
+  for (size_t id = 0; id < vocabulary.id_to_text.size(); ++id) {
+    ids[vocabulary.id_to_text[id]] = static_cast<int32_t>(id);
+  }
+  const auto processor = load_processor(model);
+  TokenizerSpec spec = combine_with_vocabulary(converter::parse_sentencepiece_model(model, GetParam().spm), vocabulary);
+  const TestTokenizer tokenizer(spec);
+  for (const std::string& line : all_lines()) {
+    std::vector<std::string> pieces;
+    ASSERT_TRUE(processor->Encode(line, &pieces).ok());
+    std::vector<int32_t> expected;
+    for (const std::string& piece : pieces) {
+      const auto id = ids.find(piece);
+      expected.push_back(id == ids.end() ? static_cast<int32_t>(vocabulary.unknown_id) : id->second);
+    }
+    ASSERT_EQ(tokenizer.encode(line), expected) << shown(line);
+  }
+}
+
+TEST_P(Marian, GivesTheModelsOwnIdsAndText) {
+  expect_equal_on_all_lines(read_bytes(source_path(GetParam().directory) + "/" + GetParam().spm), GetParam().spm);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Marian,
+                         testing::Values(MarianModel{"enfr", "examples/models/enfr", "source.spm"},
+                                         MarianModel{"opus_source", "tests/data/opus-mt-en-mg", "source.spm"},
+                                         MarianModel{"opus_target", "tests/data/opus-mt-en-mg", "target.spm"}),
+                         [](const auto& model) { return std::string(model.param.name); });
+
+}  // namespace
+}  // namespace goldcrest::test

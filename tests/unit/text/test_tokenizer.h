@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tokenizer made by the converter and run by the engine, without a model file between them; and the lines to try it
+// on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/tokenizer_view.h"
+#include "text/tokenizer.h"
+#include "tokenizers/pack_tokenizer.h"
+#include "tokenizers/vocabulary.h"
+
+namespace goldcrest::test {
+
+TokenizerView view_of(const converter::PackedTokenizer& packed);
+DetokenizerView view_of(const converter::PackedDetokenizer& packed);
+
+class TestTokenizer {
+ public:
+  explicit TestTokenizer(const converter::TokenizerSpec& spec)
+      : packed_(converter::pack_tokenizer(spec)), packed_detokenizer_(converter::pack_detokenizer(spec)) {}
+
+  TokenizerView view() const { return view_of(packed_); }
+  DetokenizerView detokenizer_view() const { return view_of(packed_detokenizer_); }
+
+  // Ids of a text, with room for a text that grows sixteen times. Fails the test on an error.
+  std::vector<int32_t> encode(std::string_view text) const;
+  // The whole text of some ids, flushed. Fails the test on an error.
+  std::string decode(const std::vector<int32_t>& ids) const;
+
+ private:
+  converter::PackedTokenizer packed_;
+  converter::PackedDetokenizer packed_detokenizer_;
+};
+
+// The path of a file of the repository.
+std::string source_path(const std::string& relative);
+std::string read_bytes(const std::string& path);
+
+// "line, then its bytes" for messages.
+std::string shown(std::string_view text);
+
+// Both columns of tests/data/enfr/valid.tsv.
+std::vector<std::string> valid_lines();
+std::vector<std::string> hostile_lines();
+// Seeded lines of random bytes, of random valid and broken characters, and of pieces of the data put together at
+// random.
+std::vector<std::string> random_lines(uint32_t seed, size_t n_lines);
+std::vector<std::string> all_lines();
+
+// vocab.json with the model's pieces around it, as the converter makes a Marian tokenizer.
+converter::Vocabulary read_vocabulary(const std::string& path);
+
+}  // namespace goldcrest::test
