@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert: a trained checkpoint to a .gcst file, with a report of what int8 cost and how many bytes it needs.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "dialects/dialect.h"
@@ -19,15 +21,27 @@ namespace {
 
 enum ExitStatus { kSuccess = 0, kBadInput = 1, kBadUsage = 2, kCheckFailed = 3, kTooMuchLost = 4 };
 
+constexpr double kAnyLoss = std::numeric_limits<double>::infinity();
+
 struct Arguments {
   std::string checkpoint, output, config, cpu = "generic";
   std::string name, license, attribution;
   std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
-  double max_loss = -1;
+  double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
   uint32_t evaluate_beam = 0;
   bool json = false, quiet = false;
 };
+
+// Why `name` is no value of --cpu, "" when it is one.
+std::string unknown_cpu(const std::string& name) {
+  try {
+    layout_for_cpu(name);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 void declare(CLI::App& app, Arguments& arguments) {
   app.description(
@@ -39,7 +53,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("CHECKPOINT", arguments.checkpoint, "directory or weight file")->required();
   app.add_option("-o,--output", arguments.output, "the file to write; without it only the report is made");
   app.add_option("--config", arguments.config, "config.json, where it does not lie beside the weights");
-  app.add_option("--cpu", arguments.cpu, "the processor to order the weights for; any runs any order")->capture_default_str();
+  app.add_option("--cpu", arguments.cpu, "the processor to order the weights for; any runs any order")
+      ->check(unknown_cpu)
+      ->capture_default_str();
 
   CLI::Option_group* limits = app.add_option_group("Limits", "what the memory is planned for; defaults of the file (0: the checkpoint's)");
   limits->add_option("--max-source", arguments.limits.max_source_tokens, "tokens of a source, end token included");
@@ -60,16 +76,21 @@ void declare(CLI::App& app, Arguments& arguments) {
   quality->add_option("--check", arguments.check_path,
                       "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
                       "exit status 3 where they depart");
-  quality->add_option("--evaluate", arguments.evaluate_path,
-                      "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
-  quality->add_option("--alternatives", arguments.alternatives, "what stands between several references in one field, such as ' | '");
-  quality->add_option("--evaluate-beam", arguments.evaluate_beam, "beam size of the evaluation (0: the limits')");
-  quality->add_option("--max-loss", arguments.max_loss,
-                      "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
+  CLI::Option* evaluate = quality->add_option(
+      "--evaluate", arguments.evaluate_path,
+      "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
+  quality->add_option("--alternatives", arguments.alternatives, "what stands between several references in one field, such as ' | '")
+      ->needs(evaluate);
+  quality->add_option("--evaluate-beam", arguments.evaluate_beam, "beam size of the evaluation (0: the limits')")->needs(evaluate);
+  CLI::Option* max_loss =
+      quality->add_option("--max-loss", arguments.max_loss,
+                          "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
+  max_loss->needs(evaluate);
   quality->add_option("--metric", arguments.metric,
                       "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
                       "Default: bleu with references, else tokens")
-      ->check(CLI::IsMember({"bleu", "chrf", "wer", "exact", "tokens", "lines"}));
+      ->check(CLI::IsMember({"bleu", "chrf", "wer", "exact", "tokens", "lines"}))
+      ->needs(max_loss);
 
   CLI::Option_group* output = app.add_option_group("Reports");
   output->add_option("--report", arguments.report_path, "also write the report as an HTML page");
@@ -109,9 +130,15 @@ std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, Engin
   constexpr size_t kMostLines = 4;
   std::vector<std::vector<int32_t>> sources;
   std::istringstream text(read_text_file(path));
-  for (std::string line; sources.size() < kMostLines && std::getline(text, line);) {
+  std::string line;
+  for (size_t number = 1; sources.size() < kMostLines && std::getline(text, line); ++number) {
     line.resize(std::min(line.size(), line.find('\t')));
-    if (!line.empty()) sources.push_back(session.encode(line));
+    if (line.empty()) continue;
+    try {
+      sources.push_back(session.encode(line));
+    } catch (const Error& error) {
+      throw Error("{}:{}: {}", path, number, error.what());
+    }
   }
   if (sources.empty()) throw Error("{}: no line for the self-test", path);
   return sources;
@@ -152,13 +179,13 @@ void run_evaluation(const ModelSpec& spec, const FileImage& image, const goldcre
 
 // How much int8 lost by the chosen metric, in points.
 double loss(const Evaluation& evaluation, std::string metric) {
+  if (evaluation.lines.empty()) throw Error("--max-loss: not one line was translated by both float32 and int8");
   const bool scored = evaluation.float32 && evaluation.int8;
   if (metric.empty()) metric = scored ? "bleu" : "tokens";
   if (metric == "tokens") return 100.0 * (1.0 - evaluation.token_agreement);
   if (metric == "lines") {
-    return evaluation.lines.empty() ? 0.0
-                                    : 100.0 * static_cast<double>(evaluation.lines.size() - evaluation.identical) /
-                                          static_cast<double>(evaluation.lines.size());
+    const auto n = static_cast<double>(evaluation.lines.size());
+    return 100.0 * (n - static_cast<double>(evaluation.identical)) / n;
   }
   if (!scored) throw Error("--metric {}: the lines have no references", metric);
   if (metric == "bleu") return evaluation.float32->bleu - evaluation.int8->bleu;
@@ -175,6 +202,32 @@ std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& paylo
   return sizes;
 }
 
+// The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
+Payload make_payload(const ModelSpec& spec, const Arguments& arguments) {
+  BuildOptions options;
+  options.layout = layout_for_cpu(arguments.cpu);
+  options.limits = arguments.limits;
+  if (!arguments.license.empty()) options.license = arguments.license;
+  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
+  try {
+    return build_payload(spec, options);
+  } catch (const Error& error) {
+    throw Error("{}: {}", arguments.checkpoint, error.what());
+  }
+}
+
+// To stdout and, where asked for, as HTML.
+void print_report(const Report& report, const Arguments& arguments) {
+  // A name in the checkpoint need not be UTF-8.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  if (arguments.json) fmt::print("{}\n", report_json(report).dump(2, ' ', false, kReplace));
+  else fmt::print("{}", report_text(report));
+  if (std::fflush(stdout) != 0) throw Error("standard output: write failed; no file was written");
+  if (arguments.report_path.empty()) return;
+  const std::string html = report_html(report);
+  write_file(arguments.report_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+}
+
 int convert(const Arguments& arguments) {
   Progress progress(arguments.quiet);
   progress.stage("loading " + arguments.checkpoint);
@@ -182,12 +235,7 @@ int convert(const Arguments& arguments) {
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
 
   progress.stage("quantizing");
-  BuildOptions options;
-  options.layout = layout_for_cpu(arguments.cpu);
-  options.limits = arguments.limits;
-  if (!arguments.license.empty()) options.license = arguments.license;
-  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
-  const Payload payload = build_payload(spec, options);
+  const Payload payload = make_payload(spec, arguments);
 
   progress.stage("running the self-test");
   Report report;
@@ -205,16 +253,10 @@ int convert(const Arguments& arguments) {
   if (!arguments.evaluate_path.empty()) run_evaluation(spec, image, limits, arguments, progress, &report);
   progress.finish();
 
-  if (arguments.json) fmt::print("{}\n", report_json(report).dump(2));
-  else fmt::print("{}", report_text(report));
-  if (!arguments.report_path.empty()) {
-    const std::string html = report_html(report);
-    write_file(arguments.report_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
-  }
-  if (arguments.max_loss >= 0) {
-    if (!report.evaluation) throw Error("--max-loss: needs --evaluate");
+  print_report(report, arguments);
+  if (arguments.max_loss != kAnyLoss) {
     const double lost = loss(*report.evaluation, arguments.metric);
-    if (lost > arguments.max_loss) {
+    if (!(lost <= arguments.max_loss)) {
       fmt::print(stderr, "goldcrest-convert: int8 lost {:.3f} points, more than --max-loss {}\n", lost, arguments.max_loss);
       return kTooMuchLost;
     }

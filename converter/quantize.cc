@@ -15,8 +15,9 @@ namespace {
 
 static_assert(FLT_EVAL_METHOD == 0, "float operations must round to float: the file's bytes depend on it");
 
-constexpr float kSmallestRow = 0x1p-40f;    // a row below it is all zeros
-constexpr float kLargestScale = 0x1p16f;    // the smallest scale, 2^-40 / 127 > 2^-47, needs no check
+constexpr float kSmallestRow = 0x1p-40f;  // a row below it is all zeros
+constexpr float kSmallestScale = 0x1p-47f;
+constexpr float kLargestScale = 0x1p16f;
 constexpr float kSmallestFloat = 0x1p-60f;  // a bias, gamma, beta or position below it is 0
 constexpr float kLargestFloat = 0x1p16f;
 
@@ -55,11 +56,11 @@ double noise_at(const float* row, uint32_t n, float scale) {
 // The scale of least squared error among amax / 127 and somewhat smaller ones, which clip the largest values.
 float best_scale(const float* row, uint32_t n, float amax) {
   constexpr int kSteps = 20;
-  constexpr float kStep = 0.01f;
   float best = amax / 127.0f;
   double least = noise_at(row, n, best);
   for (int i = 1; i <= kSteps; ++i) {
-    const float scale = amax / 127.0f * (1.0f - kStep * static_cast<float>(i));
+    const float scale = amax / 127.0f * (1.0f - static_cast<float>(i) / 100.0f);
+    if (scale < kSmallestScale) break;
     const double noise = noise_at(row, n, scale);
     if (noise < least) {
       least = noise;

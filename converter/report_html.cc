@@ -103,7 +103,7 @@ std::string report_html(const Report& report) {
       ".w{{width:22em}}.w div{{height:1em}}pre{{overflow:auto;background:#f4f4f4;padding:.7em}}</style>"
       "<h1>{0}</h1><p>from {1} ({2}), sha256 {3}</p><pre>{4}</pre>"
       "<p>File: {5} bytes. Arena: <b>{6} bytes</b>.</p><h2>Memory</h2><p>{7}</p><pre>{8}</pre><pre>{9}</pre>",
-      escape(report.output), escape(report.checkpoint), escape(report.spec->dialect), report.spec->checkpoint_sha256,
+      escape(report.output.empty() ? report.checkpoint : report.output), escape(report.checkpoint), escape(report.spec->dialect), report.spec->checkpoint_sha256,
       escape(describe_architecture(report.info)), report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
   for (const std::string& warning : report.spec->warnings) html += fmt::format("<p>Warning: {}</p>", escape(warning));

@@ -109,10 +109,21 @@ def read_settings(model, transformer, source_embedding, target_embedding, projec
     return config
 
 
-def token_id(settings, key):
-    """A special token of the target, given as an id or as a text of the vocabulary."""
-    token = settings.get('target_' + key, settings.get(key))
-    return settings['target_vocabulary'].index(token) if isinstance(token, str) else token
+def id_of(settings, token, side='target'):
+    """The id of a token that is given as an id or as a text of the vocabulary."""
+    vocabulary = settings.get(side + '_vocabulary')
+    if not isinstance(token, str):
+        return token
+    if isinstance(vocabulary, dict):
+        return vocabulary[token]
+    if isinstance(vocabulary, list):
+        return vocabulary.index(token)
+    raise ValueError(f'token {token!r}: give its id, or {side}_vocabulary as a list or an object')
+
+
+def token_id(settings, key, side='target'):
+    """A special token's id, None when there is none."""
+    return id_of(settings, settings.get(f'{side}_{key}', settings.get(key)), side)
 
 
 class Search:
@@ -122,8 +133,7 @@ class Search:
         start = token_id(settings, 'decoder_start_token')
         self.start = token_id(settings, 'bos_token') if start is None else start
         self.end = token_id(settings, 'eos_token')
-        names = settings.get('suppressed_tokens', [])
-        self.suppressed = [settings['target_vocabulary'].index(t) if isinstance(t, str) else t for t in names]
+        self.suppressed = [id_of(settings, token) for token in settings.get('suppressed_tokens', [])]
         self.limit = settings.get('max_length', settings.get('target_max_positions', settings['max_positions']))
         self.least = settings.get('min_length', 0)
         self.first = token_id(settings, 'forced_first_token')
@@ -255,7 +265,7 @@ def export(folder, model, *, encode, decode, source_embedding, target_embedding,
 
 
 class StateDictModel(nn.Module):
-    """The model that a state dict and a config.json describe."""
+    """The model that a state dict and a config.json describe; only the activation may differ between the stacks."""
 
     def __init__(self, weights, config):
         super().__init__()
@@ -267,7 +277,8 @@ class StateDictModel(nn.Module):
         layer_of = lambda name, start: int(name[len(start):].split('.')[0])
         count = lambda start: 1 + max(layer_of(name, start) for name in weights if name.startswith(start))
         self.src_embed = nn.Embedding.from_pretrained(weights[names['source_embedding']])
-        self.tgt_embed = nn.Embedding.from_pretrained(weights[names['target_embedding']])
+        self.tgt_embed = nn.Embedding.from_pretrained(
+            weights[names.get('target_embedding', names['source_embedding'])])
         d_model, d_ff = self.src_embed.embedding_dim, weights[prefix + 'encoder.layers.0.linear1.weight'].size(0)
         bias = prefix + 'encoder.layers.0.linear1.bias' in weights
         activation = lambda side: ACTIVATIONS[config.get(side + '_activation', config.get('activation'))]
@@ -280,9 +291,11 @@ class StateDictModel(nn.Module):
         for side in ('encoder', 'decoder'):
             if f'{prefix}{side}.norm.weight' not in weights:
                 getattr(self.transformer, side).norm = None
-        self.transformer.load_state_dict({n[len(prefix):]: v for n, v in weights.items() if n.startswith(prefix)})
-        projection = names['output_projection']
-        weight, bias = weights[projection + '.weight'], weights.get(projection + '.bias')
+        parts = tuple(f'{prefix}{side}.{part}.' for side in ('encoder', 'decoder') for part in ('layers', 'norm'))
+        self.transformer.load_state_dict({n[len(prefix):]: v for n, v in weights.items() if n.startswith(parts)})
+        projection = names.get('output_projection')
+        weight = weights[projection + '.weight'] if projection else self.tgt_embed.weight
+        bias = weights.get(names.get('output_bias', f'{projection}.bias'))
         self.generator = nn.Linear(d_model, weight.size(0), bias is not None)
         self.generator.load_state_dict({'weight': weight} if bias is None else {'weight': weight, 'bias': bias})
         self.scale = math.sqrt(d_model) if config['scale_embedding'] else 1.0
@@ -337,7 +350,7 @@ def parse_pairs(pairs):
 
 
 def random_sources(settings, vocab_size):
-    generator, end = torch.Generator().manual_seed(0), token_id(settings, 'eos_token')
+    generator, end = torch.Generator().manual_seed(0), token_id(settings, 'eos_token', 'source')
     lengths = torch.randint(1, min(20, settings['max_positions'] - 1), (16,), generator=generator).tolist()
     suffix = [end] if settings['add_source_eos'] else []
     return [torch.randint(vocab_size, (n,), generator=generator).tolist() + suffix for n in lengths]
@@ -367,7 +380,9 @@ def main():
     sources = random_sources(settings, model.src_embed.num_embeddings)
     if args.sources:
         sources = [[int(i) for i in line.split()] for line in open(args.sources) if line.strip()]
-    # The names of StateDictModel's own state dict stand in the config; a stored position table goes along.
+    # The config names the tensors of StateDictModel's own state dict, which has every table.
+    for key in ('shared_embeddings', 'tied_output_projection'):
+        settings.pop(key, None)
     settings['tensors'] = {}
     if settings['position_encoding'] in ('learned', 'stored'):
         model.register_buffer('positions', model.positions, persistent=True)

@@ -10,6 +10,9 @@ cmake --build --preset quickstart
 programs=build/quickstart
 "$programs/converter/goldcrest-convert" examples/models/enfr -o build/enfr.gcst
 "$programs/examples/goldcrest-inspect" build/enfr.gcst --self-test
+
+sentences=("Where is the station?" "I don't know what to do." "She bought a new car yesterday." "Can you help me, please?")
 echo
-printf '%s\n' "Where is the station?" "I don't know what to do." "She bought a new car yesterday." "Can you help me, please?" |
-  tee /dev/stderr | "$programs/examples/goldcrest-translate" build/enfr.gcst --stats
+printf '%s\n' "${sentences[@]}"
+echo
+printf '%s\n' "${sentences[@]}" | "$programs/examples/goldcrest-translate" build/enfr.gcst --stats

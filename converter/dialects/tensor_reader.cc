@@ -11,13 +11,12 @@
 namespace goldcrest::converter {
 namespace {
 
-// DataParallel and DistributedDataParallel put "module." in front, torch.compile "_orig_mod." where the module is.
+// DataParallel and DistributedDataParallel put "module." in front of all names, torch.compile "_orig_mod." before the
+// names of the module that it compiled.
 std::string without_wrappers(std::string name) {
-  for (const std::string wrapper : {"_orig_mod.", "module."}) {
-    while (name.starts_with(wrapper)) name.erase(0, wrapper.size());
-  }
-  for (size_t at; (at = name.find("._orig_mod.")) != std::string::npos;)
-    name.erase(at, std::string("._orig_mod").size());
+  const std::string compiled = "_orig_mod.", parallel = "module.";
+  while (name.starts_with(compiled) || name.starts_with(parallel)) name.erase(0, name.find('.') + 1);
+  for (size_t at; (at = name.find("." + compiled)) != std::string::npos;) name.erase(at, compiled.size());
   return name;
 }
 

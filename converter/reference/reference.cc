@@ -151,7 +151,6 @@ Memory Reference::encode(std::span<const int32_t> source) const {
     const AttentionSpec& cross = *layer.cross_attention;
     memory.cross.push_back({values_of(linear(cross.key, x)), values_of(linear(cross.value, x))});
   }
-  memory.encoder_out = std::move(x);
   return memory;
 }
 

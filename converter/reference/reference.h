@@ -26,10 +26,9 @@ struct KeysValues {
   std::vector<float> keys, values;
 };
 
-// An encoded source, ready for every decoder layer's cross-attention.
+// An encoded source: what every decoder layer's cross-attention reads.
 struct Memory {
-  Rows encoder_out;               // [src_len, encoder's d_model]
-  std::vector<KeysValues> cross;  // [decoder layers]
+  std::vector<KeysValues> cross;  // [decoder layers], of src_len positions each
 };
 
 // Self-attention caches of the hypotheses of one source, all of which have reached the same position.

@@ -2,7 +2,7 @@
 // How names and shapes from an untrusted file appear in a message.
 #include "sources/messages.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr size_t kMostTensors = 100'000, kMostRank = 16, kMostCandidates = 1000;
+constexpr size_t kMostTensors = 100'000, kMostRank = 16;
 constexpr int kMostDepth = 4;  // of dictionaries around the state dict
 
 // In the order of preference.
@@ -34,31 +34,37 @@ bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
   return false;
 }
 
-// Dictionaries with tensors below `dict`, outer ones first within a branch; a dictionary with tensors is not searched.
-void collect(const PickleDocument& document, const Candidate& from, int depth, std::vector<Candidate>& found) {
-  const PickleNode& dict = document.node(from.dict);
-  if (dict.kind != PickleKind::kDict || found.size() >= kMostCandidates) return;
-  if (has_tensors(document, dict)) {
-    found.push_back(from);
-    return;
+// Dictionaries with tensors, the root and those below it, outer ones first. None is visited twice, since a pickle may
+// contain itself.
+std::vector<Candidate> collect(const PickleDocument& document) {
+  std::vector<Candidate> found, level = {{"", "", document.root}};
+  std::set<PickleRef> visited = {document.root};
+  for (int depth = 0; depth <= kMostDepth; ++depth) {
+    std::vector<Candidate> next_level;
+    for (const Candidate& candidate : level) {
+      const PickleNode& dict = document.node(candidate.dict);
+      if (dict.kind != PickleKind::kDict) continue;
+      if (has_tensors(document, dict)) found.push_back(candidate);
+      for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+        const PickleNode& key = document.node(dict.items[i]);
+        const PickleRef value = dict.items[i + 1];
+        if (key.kind != PickleKind::kText || !visited.insert(value).second) continue;
+        next_level.push_back({key.text, candidate.path.empty() ? key.text : candidate.path + "." + key.text, value});
+      }
+    }
+    level = std::move(next_level);
   }
-  if (depth == kMostDepth) return;
-  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
-    const PickleNode& key = document.node(dict.items[i]);
-    if (key.kind != PickleKind::kText) continue;
-    collect(document, {key.text, from.path.empty() ? key.text : from.path + "." + key.text, dict.items[i + 1]},
-            depth + 1, found);
-  }
+  return found;
 }
 
 PickleRef choose(const PickleDocument& document, const std::string& where) {
-  std::vector<Candidate> found;
-  collect(document, {"", "", document.root}, 0, found);
-  if (found.size() == 1) return found[0].dict;
+  const std::vector<Candidate> found = collect(document);
   for (const char* name : kUsualNames) {
     const auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& c) { return c.name == name; });
     if (chosen != found.end()) return chosen->dict;
   }
+  const bool root_has_tensors = !found.empty() && found[0].dict == document.root;
+  if (found.size() == 1 || root_has_tensors) return found[0].dict;
   if (found.empty()) {
     throw Error(
         "{}: holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)",

@@ -21,8 +21,8 @@ struct StoredTensor {
   std::vector<uint64_t> shape, strides;  // strides in elements
 };
 
-// The tensors of the dictionary from names to tensors: the pickle's root, or nested in it under a usual name ("model",
-// "state_dict" ...) or as the only one. `where` begins the message of an Error.
+// The tensors of the dictionary from names to tensors: one nested under a usual name ("model", "state_dict" ...), else
+// the pickle's root, else the only one there is. `where` begins the message of an Error.
 std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where);
 
 }  // namespace goldcrest::converter

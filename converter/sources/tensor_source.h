@@ -35,7 +35,8 @@ class TensorSource {
 std::unique_ptr<TensorSource> open_safetensors(const std::filesystem::path& path);
 // Shards by a *.safetensors.index.json or pytorch_model.bin.index.json.
 std::unique_ptr<TensorSource> open_sharded(const std::filesystem::path& index);
-// A zip written by torch.save (pytorch_model.bin, .pt, .pth): tensors of the (possibly nested) state dict; executes nothing.
+// A zip written by torch.save (pytorch_model.bin, .pt, .pth): tensors of the (possibly nested) state dict; executes
+// nothing.
 std::unique_ptr<TensorSource> open_torch_zip(const std::filesystem::path& path);
 // Whichever of these `path` is, by content; a directory is searched for the usual names, safetensors first.
 std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);

@@ -11,7 +11,7 @@ using namespace goldcrest;
 
 namespace {
 
-constexpr uint32_t kMaxBatch = 256, kMaxBeams = 16, kMaxEncoderRows = 1024, kMaxSourceBytes = 1u << 20;
+constexpr uint32_t kMaxBatch = 256, kMaxBeams = 16, kMaxEncoderRows = 1024, kMaxSourceBytes = 1u << 24;
 
 uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
 uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -32,7 +32,7 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
                     "limits.max_source_tokens: more than the model's positions", -1);
   GOLDCREST_REQUIRE(limits->max_target_tokens <= info.max_target_positions, bad,
                     "limits.max_target_tokens: more than the model's positions", -1);
-  GOLDCREST_REQUIRE(limits->max_source_bytes <= kMaxSourceBytes, bad, "limits.max_source_bytes: above 1 MiB", -1);
+  GOLDCREST_REQUIRE(limits->max_source_bytes <= kMaxSourceBytes, bad, "limits.max_source_bytes: above 16 MiB", -1);
   GOLDCREST_REQUIRE(limits->max_source_bytes == 0 || info.has_tokenizer, GOLDCREST_ERROR_UNSUPPORTED,
                     "limits.max_source_bytes: the model has no tokenizer", -1);
   GOLDCREST_REQUIRE(limits->beam_size <= kMaxBeams, bad, "limits.beam_size: above 16", -1);
@@ -371,9 +371,7 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   result->n_tokens = hypothesis.n_tokens;
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
-  const goldcrest_search& options = engine->search.options;
-  const bool hashed = options.beam_size == 1 && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
-  result->logits_hash = hashed ? view.state->logits_hash : 0;
+  result->logits_hash = hashes_logits(engine->search.options) ? view.state->logits_hash : 0;
   return GOLDCREST_OK;
 }
 

@@ -49,14 +49,14 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
   const Runtime& runtime = engine.runtime;
   Search& search = engine.search;
   const Choice choice = next_choice(runtime, search);
-  const uint32_t n_layers = runtime.model.decoder.n_layers;
-  if (choice != Choice::kForcedEnd && engine.stage < n_layers) {
+  const bool hashing = hashes_logits(search.options);  // every position's, also where the token is forced
+  if ((choice != Choice::kForcedEnd || hashing) && engine.stage < runtime.model.decoder.n_layers) {
     if (engine.stage == 0) search_embed(runtime, search);
     decoder_layer(runtime, search.decoder, target_rows(runtime, search), engine.stage);
     ++engine.stage;
     return false;
   }
-  if (choice == Choice::kByScore) search_output(runtime, search);
+  if (choice == Choice::kByScore || hashing) search_output(runtime, search);
   *token = search_advance(runtime, search, choice);
   engine.stage = 0;
   return true;

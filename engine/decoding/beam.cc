@@ -81,6 +81,9 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
   }
 
   const SentenceState& state = *view.state;
+  if (n_living == 0 && state.n_finished == 0) {  // everything is suppressed: end, as in greedy search
+    finish_hypothesis(runtime, search, sentence, 0, end, view.scores[0]);
+  }
   const bool no_hope = n_living == 0 || (state.n_finished == beam_size &&
                                          view.hypotheses[beam_size - 1].score >=
                                              hypothesis_score(search.options, continuations[0].log_prob, search.position + 1));

@@ -133,7 +133,7 @@ TargetRows target_rows(const Runtime& runtime, const Search& search) {
 
 void search_output(const Runtime& runtime, const Search& search) {
   const bool wants_sums = !greedy(search) || (search.options.flags & GOLDCREST_SEARCH_SCORES) != 0;
-  const bool wants_hash = greedy(search) && (search.options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
+  const bool wants_hash = hashes_logits(search.options);
   const GenerationView generation = view_generation(runtime.file);
   const bool end_allowed = search.position + 1 >= search.options.min_target_tokens;
   const Candidates lists = candidates(runtime, search.refs.candidates, greedy(search) ? 1 : 2 * search.options.beam_size);

@@ -52,6 +52,10 @@ struct Search {
   uint32_t n_targets;        // live sentences
 };
 
+inline bool hashes_logits(const goldcrest_search& options) {
+  return options.beam_size == 1 && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
+}
+
 // How the next token of every hypothesis comes about.
 enum class Choice { kByScore, kForcedFirst, kForcedEnd };
 Choice next_choice(const Runtime& runtime, const Search& search);

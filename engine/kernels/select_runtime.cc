@@ -4,18 +4,41 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/cpu_features.h"
 #include "kernels/reference.h"
 
 namespace goldcrest {
 
+#if defined(__x86_64__)
+extern const Kernels kernels_x86_avx512vnni;
+extern const Kernels kernels_x86_avx2;
+#endif
+
 namespace {
 
 // Best first; the CPU must have a table's features.
-const Kernels* const kTables[] = {&kernels_reference};
-
-uint32_t detect_cpu_features() { return 0; }
+const Kernels* const kTables[] = {
+#if defined(__x86_64__)
+    &kernels_x86_avx512vnni,
+    &kernels_x86_avx2,
+#endif
+    &kernels_reference,
+};
 
 }  // namespace
+
+uint32_t detect_cpu_features() {
+  uint32_t features = 0;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2")) features |= kCpuAvx2;
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (avx512) features |= kCpuAvx512;
+  if (avx512 && __builtin_cpu_supports("avx512vnni")) features |= kCpuAvx512Vnni;
+#endif
+  return features;
+}
 
 const Kernels* kernels_at(uint32_t index) {
   const uint32_t features = detect_cpu_features();

@@ -34,10 +34,13 @@ constexpr uint32_t kMaxHeads = 256;
 constexpr uint32_t kMaxHeadWidth = 1024;
 constexpr uint32_t kMaxPositions = 1u << 20;
 constexpr uint32_t kMaxBeams = 16;
+constexpr uint32_t kMaxBatch = 256;
+constexpr uint32_t kMaxSourceBytes = 1u << 24;
 
 // float bits of the bounds of design section 4, magnitudes
 constexpr uint32_t kBits2ToMinus60 = 0x21800000u;
 constexpr uint32_t kBits2ToMinus47 = 0x28000000u;
+constexpr uint32_t kBitsOne = 0x3f800000u;
 constexpr uint32_t kBits2To16 = 0x47800000u;
 
 uint32_t bits_at(const float* values, uint32_t i) {
@@ -64,6 +67,13 @@ bool values_in_range(const float* values, uint64_t n) {
     const uint32_t magnitude = bits & 0x7fffffffu;
     good &= bits == 0 || (magnitude >= kBits2ToMinus60 && magnitude <= kBits2To16);
   }
+  return good;
+}
+
+// What lies behind the first n values of an array padded to a multiple of 16: zeros, or ones.
+bool padding_is(const float* values, uint32_t n, uint32_t expected_bits) {
+  bool good = true;
+  for (uint32_t i = n; i < pad16(n); ++i) good &= bits_at(values, i) == expected_bits;
   return good;
 }
 
@@ -128,6 +138,7 @@ int Validator::check_frame() {
                     GOLDCREST_ERROR_MODEL_VERSION, "trailer: format version unknown to this engine",
                     static_cast<int32_t>(trailer_.format_version));
   REQUIRE_INTACT(trailer_.total_bytes == file_bytes_, "trailer: file size", -1);
+  for (uint8_t byte : trailer_.reserved) REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
   REQUIRE_INTACT(trailer_.metadata_bytes >= 16 && trailer_.metadata_bytes <= file_bytes_ - sizeof(Trailer) &&
                      trailer_.metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
                  "trailer: metadata size", -1);
@@ -151,7 +162,7 @@ int Validator::check_sections() {
     const format::Section* table = model_->sections()->Get(i);
     const int32_t index = static_cast<int32_t>(i);
     const int kind = static_cast<int>(table->kind());
-    REQUIRE_INTACT(kind <= 3 && sections_[kind].start == nullptr, "sections: kind", index);
+    REQUIRE_INTACT(kind == index, "sections: kind", index);
     const uint64_t start = table->offset() * kAlignment, end = file_bytes_ - sizeof(Trailer);
     REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start, "sections: extent",
                    index);
@@ -187,6 +198,9 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
                  name, index);
   REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), static_cast<uint32_t>(n_padded)), name, index);
   REQUIRE_INTACT(values_in_range(parameters.at<float>(table->bias()), n_padded), name, index);
+  REQUIRE_INTACT(padding_is(parameters.at<float>(table->scale()), n, kBitsOne) &&
+                     padding_is(parameters.at<float>(table->bias()), n, 0),
+                 name, index);
   if (functions_.weights_valid != nullptr) {
     REQUIRE_INTACT(functions_.weights_valid(weights.at<int8_t>(table->weights()),
                                             parameters.at<int32_t>(table->weight_sum()), static_cast<uint32_t>(n_padded),
@@ -204,7 +218,9 @@ int Validator::check_norm(const format::Norm* table, bool needed, uint32_t d_mod
   REQUIRE_INTACT(parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded), name,
                  index);
   REQUIRE_INTACT(values_in_range(parameters.at<float>(table->gamma()), padded) &&
-                     values_in_range(parameters.at<float>(table->beta()), padded),
+                     values_in_range(parameters.at<float>(table->beta()), padded) &&
+                     padding_is(parameters.at<float>(table->gamma()), d_model, 0) &&
+                     padding_is(parameters.at<float>(table->beta()), d_model, 0),
                  name, index);
   REQUIRE_INTACT(in_range(table->epsilon(), 1e-12f, 1.0f), name, index);
   return GOLDCREST_OK;
@@ -280,6 +296,7 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
     const int32_t index = static_cast<int32_t>(i);
     GOLDCREST_TRY(check_self_attention(layer->self_attention(), *stack, index));
     if (is_decoder) GOLDCREST_TRY(check_cross_attention(layer->cross_attention(), *stack, index));
+    REQUIRE_INTACT(is_decoder || layer->cross_attention() == nullptr, "encoder.layers.cross_attention", index);
     GOLDCREST_TRY(check_feed_forward(layer->feed_forward(), *stack, index));
   }
   return GOLDCREST_OK;
@@ -319,8 +336,11 @@ int Validator::check_limits() {
                  "limits.max_source_tokens", -1);
   REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->max_target_tokens() <= model_->decoder()->max_positions(),
                  "limits.max_target_tokens", -1);
-  REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams && table->n_best() <= table->beam_size(),
-                 "limits.beam_size", -1);
+  REQUIRE_INTACT(table->max_source_bytes() <= (model_->tokenizer() != nullptr ? kMaxSourceBytes : 0),
+                 "limits.max_source_bytes", -1);
+  REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "limits.beam_size", -1);
+  REQUIRE_INTACT(table->batch() >= 1 && table->batch() <= kMaxBatch, "limits.batch", -1);
+  REQUIRE_INTACT(table->n_best() >= 1 && table->n_best() <= table->beam_size(), "limits.n_best", -1);
   REQUIRE_INTACT(table->encoder_rows() >= 1 && table->encoder_rows() <= 1024, "limits.encoder_rows", -1);
   return GOLDCREST_OK;
 }
@@ -379,9 +399,12 @@ int Validator::check_self_tests() {
   for (uint32_t i = 0; i < model_->self_test()->size(); ++i) {
     const format::SelfTestLine* line = model_->self_test()->Get(i);
     const int32_t index = static_cast<int32_t>(i);
-    REQUIRE_INTACT(line->source() != nullptr && line->source()->size() >= 1 && line->target() != nullptr &&
-                       line->target()->size() >= 1,
-                   "self_test", index);
+    REQUIRE_INTACT(line->source() != nullptr && line->source()->size() >= 1 &&
+                       line->source()->size() <= model_->limits()->max_source_tokens(),
+                   "self_test.source", index);
+    REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
+                       line->target()->size() <= model_->limits()->max_target_tokens(),
+                   "self_test.target", index);
     GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, "self_test.source", index));
     GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, "self_test.target", index));
   }

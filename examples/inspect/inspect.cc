@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -89,8 +90,9 @@ int inspect(const Arguments& arguments) {
   fmt::print("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes, memory.scratch_bytes);
   fmt::print("step         at most {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
   if (arguments.map) fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
-  if (arguments.self_test && !self_test(model, map)) return kFailed;
-  return kSuccess;
+  const bool passed = !arguments.self_test || self_test(model, map);
+  if (std::fflush(stdout) != 0) throw goldcrest::converter::Error("standard output: write failed");
+  return passed ? kSuccess : kFailed;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -11,7 +12,9 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "../support/mapped_file.h"
@@ -69,7 +72,8 @@ class Program {
   void decode(const std::string& line);
   void print_result(uint32_t rank, const goldcrest_result& result);
   void print_ids(const int32_t* ids, size_t n);
-  void print_text(const int32_t* ids, size_t n);
+  void print_line(const std::string& text);
+  int64_t decode_text(const int32_t* ids, size_t n, std::string* text);
   void print_stats() const;
   void reject(const std::string& why);
   std::string describe(int64_t status) const;
@@ -150,25 +154,33 @@ void Program::print_ids(const int32_t* ids, size_t n) {
   std::fputc('\n', stdout);
 }
 
-void Program::print_text(const int32_t* ids, size_t n) {
+void Program::print_line(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fputc('\n', stdout);
+}
+
+// The text of n ids, or a negative status.
+int64_t Program::decode_text(const int32_t* ids, size_t n, std::string* text) {
   goldcrest_text_state state = {};
   char piece[4096];
   for (size_t i = 0; i <= n; ++i) {
     const int64_t bytes = goldcrest_detokenize(engine_, &state, ids + i, i < n ? 1 : 0, piece, sizeof piece);
-    if (bytes < 0) {
-      reject(describe(bytes));
-      return;
-    }
-    std::fwrite(piece, 1, static_cast<size_t>(bytes), stdout);
+    if (bytes < 0) return bytes;
+    text->append(piece, static_cast<size_t>(bytes));
   }
-  std::fputc('\n', stdout);
+  return GOLDCREST_OK;
 }
 
 void Program::print_result(uint32_t rank, const goldcrest_result& result) {
+  std::string text;
+  if (!arguments_.tokens) {
+    const int64_t status = decode_text(result.tokens, result.n_tokens, &text);
+    if (status < 0) return reject(describe(status));
+  }
   if (arguments_.n_best > 1) std::printf("%" PRIu64 "\t%u\t", line_, rank + 1);
   if (arguments_.scores) std::printf("%.6f\t", static_cast<double>(result.score));
   if (arguments_.tokens) print_ids(result.tokens, result.n_tokens);
-  else print_text(result.tokens, result.n_tokens);
+  else print_line(text);
 }
 
 void Program::translate(const std::string& line) {
@@ -201,17 +213,17 @@ void Program::encode(const std::string& line) {
 
 void Program::decode(const std::string& line) {
   std::vector<int32_t> ids;
-  const char* at = line.c_str();
-  while (true) {
-    while (*at == ' ' || *at == '\t' || *at == '\r') ++at;
-    if (*at == '\0') break;
-    char* end = nullptr;
-    const long id = std::strtol(at, &end, 10);
-    if (end == at || id < 0 || id > INT32_MAX) return reject(std::string("not a token id: ") + at);
-    ids.push_back(static_cast<int32_t>(id));
-    at = end;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    int32_t id = 0;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (problem != std::errc() || end != word.data() + word.size() || id < 0) return reject("not a token id: " + word);
+    ids.push_back(id);
   }
-  print_text(ids.data(), ids.size());
+  std::string text;
+  const int64_t status = decode_text(ids.data(), ids.size(), &text);
+  if (status < 0) return reject(describe(status));
+  print_line(text);
 }
 
 void Program::process_line(const std::string& line) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 goldcrest_test(reference_test SOURCES reference_test.cc reference_search_test.cc reference_evaluate_test.cc check_test.cc
   metrics_bleu_test.cc metrics_chrf_test.cc metrics_error_rate_test.cc metrics_golden_test.cc
-  LIBRARIES goldcrest_evaluate goldcrest_load nlohmann_json::nlohmann_json)
+  LIBRARIES goldcrest_evaluate goldcrest_load goldcrest_sources)
 
 # The golden results: every 12th line always, all of them on request.
 goldcrest_test(reference_golden_test SOURCES reference_golden_test.cc LIBRARIES goldcrest_evaluate goldcrest_load)

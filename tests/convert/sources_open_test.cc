@@ -113,8 +113,8 @@ TEST(Json, IsBounded) {
 
 TEST(Messages, NamesAreShortAndPlain) {
   EXPECT_EQ(in_quotes("a\n\x1b"), "\"a\\x0a\\x1b\"");
-  EXPECT_EQ(in_quotes(std::string(4096, 'a')), "\"" + std::string(100, 'a') + "...\"");
-  EXPECT_EQ(in_quotes(std::string(99, 'a') + "\xc3\xa9"), "\"" + std::string(99, 'a') + "...\"");
+  EXPECT_EQ(in_quotes(std::string(4096, 'a')), '"' + std::string(100, 'a') + "...\"");
+  EXPECT_EQ(in_quotes(std::string(99, 'a') + "\xc3\xa9"), '"' + std::string(99, 'a') + "...\"");
   EXPECT_EQ(shape_text({2, 3}), "[2, 3]");
   EXPECT_EQ(list_in_quotes({"a", "b", "c"}, 2), "\"a\", \"b\" and 1 more");
 }

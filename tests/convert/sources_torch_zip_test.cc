@@ -140,7 +140,7 @@ TEST(Pickle, RefusesCodeThatWouldRun) {
                                     {"", ""}};
   for (const auto& [module, name] : gadgets) {
     PickleWriter pickle;
-    pickle.global(module, name).raw("(").text("touch /tmp/owned").raw("tR");
+    pickle.global(module, name).raw("(").text("touch owned").raw("tR");
     const auto path = write_pickle(folder, pickle.finish());
     test::expect_error([&] { open_tensors(path); },
                        {"a.pt", std::string(module) + "." + name, "nothing in it is executed"}, name);
@@ -197,12 +197,26 @@ TEST(Pickle, RefusesHostileStreams) {
        {"a.pt"}},
       {"no tensors", pickle_of("}"), {"holds no dictionary"}},
       {"a number", pickle_of("K\x01"), {"holds no dictionary"}},
+      {"a list of a name and a tensor",
+       PickleWriter().raw("](").text("w").tensor("FloatStorage", "0", 6, 0, {6}, {1}).raw("e").finish(),
+       {"holds no dictionary"}},
   };
   const TemporaryFolder folder;
   for (const BadPickle& bad : cases) {
     const auto path = write_pickle(folder, bad.pickle);
     test::expect_error([&] { open_tensors(path); }, bad.words, bad.name);
   }
+}
+
+// A search that followed every path would take 100,000^4 steps.
+TEST(Pickle, BoundsItsTime) {
+  const TemporaryFolder folder;
+  std::string items;
+  for (int i = 0; i < 100'000; ++i) items += "h\x02h\x01s";
+  const auto path = write_pickle(folder, pickle_of("}q\x01U\x01"
+                                                   "aq\x02h\x01s" +
+                                                   items));
+  test::expect_error([&] { open_tensors(path); }, {"holds no dictionary"});
 }
 
 TEST(Pickle, BoundsItsMemory) {
@@ -290,6 +304,10 @@ TEST(StateDict, IsFoundWhereTrainingScriptsPutIt) {
   };
   EXPECT_TRUE(open_tensors(nested({"generator_a"}))->has("w"));
   EXPECT_TRUE(open_tensors(nested({"ema", "state_dict"}))->has("w"));
+  PickleWriter beside;  // a tensor beside the state dict does not make the root one
+  beside.raw("}(").text("step").tensor("FloatStorage", "0", 6, 0, {}, {}).text("model").raw("}(");
+  tensor(beside);
+  EXPECT_EQ(open_tensors(write_pickle(folder, beside.raw("uu").finish()))->names(), std::vector<std::string>{"w"});
   const auto path = nested({"first", "second"});
   test::expect_error([&] { open_tensors(path); }, {"several dictionaries", "\"first\"", "\"second\""});
   PickleWriter twice;

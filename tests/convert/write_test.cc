@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/crc32c.h"
+#include "convert/quantized_value.h"
 #include "support/random_spec.h"
 #include "tokenizer_section.h"
 
@@ -74,10 +75,12 @@ void expect_linear(const FileReader& reader, const format::Linear& linear, const
     for (uint32_t k = 0; k < columns; ++k) {
       const int column = column_of(k);
       const int q = reader.weight(linear.layout(), linear.weights(), columns, n, k);
-      const bool is_padding = row < 0 || column < 0;
-      const float expected = is_padding ? 0 : part.weight->row(static_cast<uint32_t>(row))[column];
-      ASSERT_NEAR(q * double{scale}, expected, is_padding ? 0 : scale * 0.50001f)
-          << part.weight->name << " " << n << ", " << k;
+      if (row < 0 || column < 0) {
+        ASSERT_EQ(q, 0) << part.weight->name << " " << n << ", " << k;
+      } else {
+        const float expected = part.weight->row(static_cast<uint32_t>(row))[column];
+        ASSERT_TRUE(test::is_quantized(q, scale, expected)) << part.weight->name << " " << n << ", " << k;
+      }
       sum += q;
     }
     EXPECT_EQ(sum, reader.sum(linear.weight_sum(), n));
@@ -114,8 +117,11 @@ void expect_embedding(const FileReader& reader, const format::Embedding& embeddi
     const float scale = reader.parameter(embedding.scale(), n);
     for (uint32_t k = 0; k < pad16(table.columns); ++k) {
       const int q = reader.weight(embedding.layout(), embedding.weights(), pad16(table.columns), n, k);
-      const bool is_padding = n >= table.rows || k >= table.columns;
-      ASSERT_NEAR(q * double{scale}, is_padding ? 0 : table.row(n)[k], is_padding ? 0 : scale * 0.50001f);
+      if (n >= table.rows || k >= table.columns) {
+        ASSERT_EQ(q, 0) << table.name << " " << n << ", " << k;
+      } else {
+        ASSERT_TRUE(test::is_quantized(q, scale, table.row(n)[k])) << table.name << " " << n << ", " << k;
+      }
     }
   }
 }

@@ -36,15 +36,28 @@ void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
 }
 
 void fill(GuardedBuffer<float>& buffer, Fill kind, Rng& rng) {
-  const float special[] = {0.0f, -0.0f, 1.0f, std::ldexp(1.0f, 56), std::ldexp(-1.0f, -60), kInfinity, -kInfinity, kNan};
+  const float special[] = {0.0f,      -0.0f,      1.0f, std::ldexp(1.0f, 56), std::ldexp(-1.0f, -60),
+                           kInfinity, -kInfinity, kNan};
   for (float& value : buffer) {
     switch (kind) {
-      case Fill::kHuge: value = std::ldexp(rng.uniform(), 56); break;
-      case Fill::kTiny: value = std::ldexp(rng.uniform(), -38); break;
-      case Fill::kTies: value = static_cast<float>(rng.below(21)) * 0.5f - 5.0f; break;
-      case Fill::kSpecial: value = rng.below(4) == 0 ? special[rng.below(8)] : rng.uniform(); break;
-      case Fill::kRandom: value = 4 * rng.uniform(); break;
-      default: value = 0.0f; break;
+      case Fill::kHuge:
+        value = std::ldexp(rng.uniform(), 56);
+        break;
+      case Fill::kTiny:
+        value = std::ldexp(rng.uniform(), -38);
+        break;
+      case Fill::kTies:
+        value = static_cast<float>(rng.below(21)) * 0.5f - 5.0f;
+        break;
+      case Fill::kSpecial:
+        value = rng.below(4) == 0 ? special[rng.below(8)] : rng.uniform();
+        break;
+      case Fill::kRandom:
+        value = 4 * rng.uniform();
+        break;
+      default:
+        value = 0.0f;
+        break;
     }
   }
   const uint32_t n = static_cast<uint32_t>(buffer.size());
@@ -96,7 +109,8 @@ Difference compare_quantize_rows(const Kernels& table, const Kernels& specificat
   for (const uint32_t n : kWidths) {
     for (uint32_t rows = 1; rows <= 9; ++rows) {
       for (const Fill kind : kFloatFills) {
-        const size_t x_stride = n + 16 * rng.below(2), q_stride = n + 16 * rng.below(2), scale_stride = 1 + rng.below(3);
+        const size_t x_stride = n + 16 * rng.below(2), q_stride = n + 16 * rng.below(2),
+                     scale_stride = 1 + rng.below(3);
         GuardedBuffer<float> x((rows - 1) * x_stride + n);
         fill(x, kind, rng);
         Outputs<int8_t> q((rows - 1) * q_stride + n);
@@ -288,8 +302,8 @@ Difference compare_attention_shape(const Kernels& table, const Kernels& specific
 Difference compare_attention(const Kernels& table, const Kernels& specification) {
   Rng rng(5);
   uint32_t turn = 0;
-  for (const uint32_t n_keys : {1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u, 11u, 12u,  13u,  14u,
-                                15u, 16u, 17u, 31u, 32u, 33u, 63u, 64u, 65u, 127u, 128u, 129u}) {
+  for (const uint32_t n_keys : {1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u, 11u,  12u,  13u,
+                                14u, 15u, 16u, 17u, 31u, 32u, 33u, 63u, 64u, 65u, 127u, 128u, 129u}) {
     for (const uint32_t d_head : {16u, 32u, 48u, 64u, 80u}) {
       for (const uint32_t rows : {1u, 2u, 3u, 4u, 5u, 6u, 8u}) {
         const AttentionShape shape = {rows, n_keys, 1 + rng.below(3), d_head, turn % 2 == 0 ? 0 : std::max(rows, 4u)};
@@ -340,7 +354,8 @@ Difference compare_next_above(const Kernels& table, const Kernels& specification
           const uint32_t found = table.next_above(x.get(), begin, end, threshold);
           const uint32_t expected = specification.next_above(x.get(), begin, end, threshold);
           if (found != expected) {
-            return in_case(Difference("index"), found, "expected", expected, "begin", begin, "end", end, "above", threshold);
+            return in_case(Difference("index"), found, "expected", expected, "begin", begin, "end", end, "above",
+                           threshold);
           }
         }
       }
@@ -378,7 +393,8 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
           if (damage == 2 && sums != nullptr) inputs.sum[rng.below(n)] += 1;
           const bool found = table.weights_valid(inputs.w.get(), sums, n, k, layout);
           if (found != specification.weights_valid(inputs.w.get(), sums, n, k, layout)) {
-            return in_case(Difference("answer"), found, "n", n, "k", k, "layout", static_cast<int>(layout), "damage", damage);
+            return in_case(Difference("answer"), found, "n", n, "k", k, "layout", static_cast<int>(layout), "damage",
+                           damage);
           }
           inputs.w[at] = before;
         }
@@ -391,11 +407,16 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
 }  // namespace
 
 const ContractCase kContractCases[] = {
-    {"quantize_rows", compare_quantize_rows}, {"linear", compare_linear},
-    {"embed", compare_embed},                 {"layer_norm", compare_layer_norm},
-    {"attention", compare_attention},         {"output_block", compare_output_block},
-    {"next_above", compare_next_above},       {"crc32c", compare_crc32c},
-    {"weights_valid", compare_weights_valid}, {nullptr, nullptr},
+    {"quantize_rows", compare_quantize_rows},
+    {"linear", compare_linear},
+    {"embed", compare_embed},
+    {"layer_norm", compare_layer_norm},
+    {"attention", compare_attention},
+    {"output_block", compare_output_block},
+    {"next_above", compare_next_above},
+    {"crc32c", compare_crc32c},
+    {"weights_valid", compare_weights_valid},
+    {nullptr, nullptr},
 };
 
 }  // namespace goldcrest::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel table that this build has and this CPU runs equals the reference bit for bit. A new table needs no new test.
+// Every kernel table that this build has and this CPU runs equals the reference bit for bit. A new table needs no new
+// test.
 #include <gtest/gtest.h>
 
 #include "contract_cases.h"

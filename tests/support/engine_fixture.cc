@@ -30,7 +30,8 @@ std::ostream& operator<<(std::ostream& out, const Translation& translation) {
 
 TestEngine::TestEngine(std::span<const uint8_t> model, const EngineSetup& setup) {
   check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), detail_);
-  check(goldcrest_plan_memory(model.data(), model.size(), &setup.limits, &memory_, nullptr, nullptr, &detail_), detail_);
+  check(goldcrest_plan_memory(model.data(), model.size(), &setup.limits, &memory_, nullptr, nullptr, &detail_),
+        detail_);
   arena_ = filled(setup.two_regions ? memory_.main_bytes : memory_.arena_bytes, setup.fill);
   if (setup.two_regions) scratch_ = filled(memory_.scratch_bytes, setup.fill);
   goldcrest_config config = {};
@@ -76,8 +77,8 @@ std::vector<Translation> TestEngine::results(uint32_t sentence) const {
   std::vector<Translation> translations;
   goldcrest_result result;
   for (uint32_t rank = 0; goldcrest_get_result(engine_, sentence, rank, &result) == GOLDCREST_OK; ++rank) {
-    translations.push_back({{result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score,
-                            result.logits_hash});
+    translations.push_back(
+        {{result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score, result.logits_hash});
   }
   return translations;
 }

@@ -25,7 +25,7 @@ class GuardedBuffer {
   explicit GuardedBuffer(size_t n) : n_(n) {
     const size_t bytes = n * sizeof(T);
 #if defined(__SANITIZE_ADDRESS__)
-    start_ = static_cast<uint8_t*>(::operator new(bytes, std::align_val_t{64}));
+    start_ = static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{64}));
     first_ = start_;
     std::memset(start_, kFill, bytes);
 #else
@@ -42,7 +42,7 @@ class GuardedBuffer {
   }
   ~GuardedBuffer() {
 #if defined(__SANITIZE_ADDRESS__)
-    ::operator delete(start_, std::align_val_t{64});
+    ::operator delete (start_, std::align_val_t{64});
 #else
     munmap(start_, mapped_);
 #endif

@@ -115,8 +115,7 @@ ModelSpec tiny_spec(const TinyOptions& options) {
   RandomFloats random(options.seed);
   ModelSpec spec;
   spec.encoder = make_stack(random, "encoder", options.encoder, options.source_vocab_size, 0);
-  spec.decoder =
-      make_stack(random, "decoder", options.decoder, options.target_vocab_size, options.encoder.d_model);
+  spec.decoder = make_stack(random, "decoder", options.decoder, options.target_vocab_size, options.encoder.d_model);
   spec.projection = balanced_linear(random, "projection", options.target_vocab_size, spec.decoder.d_model, 3);
   if (options.tied) spec.projection.weight = spec.decoder.embedding;
   spec.projection.bias[0] += options.end_bias;

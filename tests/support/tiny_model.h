@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small models of any architecture with seeded random weights, scaled so that activations stay near 1 in every layer and
-// int8 noise stays small, unlike random_spec.h's.
+// Small models of any architecture with seeded random weights, scaled so that activations stay near 1 in every layer
+// and int8 noise stays small, unlike random_spec.h's.
 #pragma once
 
 #include "converter/spec.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The printed formula is the plan, the plan is what the engine needs to the byte, and what lies in the arena before does
-// not matter.
+// The printed formula is the plan, the plan is what the engine needs to the byte, and what lies in the arena before
+// does not matter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -154,7 +154,8 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
   EXPECT_STREQ(detail.message, "scratch: smaller than goldcrest_plan_memory says");
 }
 
-// One set of limits: the plan, the engine in exactly that memory with either fill and in two regions, and one byte less.
+// One set of limits: the plan, the engine in exactly that memory with either fill and in two regions, and one byte
+// less.
 void check_limits(const FileImage& file, Rng& rng) {
   EngineSetup setup;
   setup.limits = random_limits(rng, file);
@@ -194,7 +195,8 @@ TEST(PlanMemory, NoLimitsMeansTheFilesDefaults) {
   goldcrest_memory without = {}, zeros = {};
   const goldcrest_limits limits = {};
   const FileImage& file = deep_file();
-  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &without, nullptr, nullptr, nullptr), GOLDCREST_OK);
+  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &without, nullptr, nullptr, nullptr),
+            GOLDCREST_OK);
   ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &zeros, nullptr, nullptr, nullptr), GOLDCREST_OK);
   EXPECT_EQ(without.arena_bytes, zeros.arena_bytes);
   EXPECT_EQ(without.limits.max_source_tokens, 40u);
@@ -216,10 +218,11 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
   const int bad = GOLDCREST_ERROR_ARGUMENT, unsupported = GOLDCREST_ERROR_UNSUPPORTED;
   const Case cases[] = {
       {&goldcrest_limits::max_source_tokens, 41, bad, "limits.max_source_tokens: more than the model's positions"},
-      {&goldcrest_limits::max_source_tokens, UINT32_MAX, bad, "limits.max_source_tokens: more than the model's positions"},
+      {&goldcrest_limits::max_source_tokens, UINT32_MAX, bad,
+       "limits.max_source_tokens: more than the model's positions"},
       {&goldcrest_limits::max_target_tokens, 31, bad, "limits.max_target_tokens: more than the model's positions"},
       {&goldcrest_limits::max_source_bytes, 1, unsupported, "limits.max_source_bytes: the model has no tokenizer"},
-      {&goldcrest_limits::max_source_bytes, (1u << 20) + 1, bad, "limits.max_source_bytes: above 1 MiB"},
+      {&goldcrest_limits::max_source_bytes, (1u << 24) + 1, bad, "limits.max_source_bytes: above 16 MiB"},
       {&goldcrest_limits::beam_size, 17, bad, "limits.beam_size: above 16"},
       {&goldcrest_limits::batch, 257, bad, "limits.batch: above 256"},
       {&goldcrest_limits::n_best, 2, bad, "limits.n_best: above beam_size"},
@@ -245,7 +248,8 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
 TEST(Init, MisalignedOrMissingMemoryIsRefused) {
   const FileImage& file = odd_file();
   goldcrest_memory memory;
-  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), GOLDCREST_OK);
+  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr),
+            GOLDCREST_OK);
   GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64), copy(file.size() + 64);
   std::copy(file.span().begin(), file.span().end(), copy.begin() + 8);
   goldcrest_engine* engine = nullptr;

@@ -122,7 +122,8 @@ TEST(Beam, ForcedFirstAndSuppressedTokens) {
   for (int sentence = 0; sentence < 3; ++sentence) {
     const std::vector<int32_t> source = rng.ids(5, 29);
     PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
-    for (const uint32_t beam_size : {2u, 5u}) compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+    for (const uint32_t beam_size : {2u, 5u})
+      compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
   }
 }
 
@@ -131,7 +132,8 @@ TEST(Beam, VocabularySmallerThanTheBeam) {
   const Model model = model_with(24, 3, 0);
   const std::vector<int32_t> source = {1, 2, 3};
   PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
-  for (const uint32_t beam_size : {2u, 7u, 16u}) compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+  for (const uint32_t beam_size : {2u, 7u, 16u})
+    compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
 }
 
 // Equal rows in the projection give equal logits: the earlier parent wins, then the lower token.
@@ -151,7 +153,8 @@ TEST(Beam, TiesGoToTheEarlierParentThenTheLowerToken) {
   const std::vector<float>& first = logits.after({});
   EXPECT_EQ(first[1], first[2]);
   EXPECT_EQ(first[1], first[3]);
-  for (const uint32_t beam_size : {2u, 4u, 8u}) compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+  for (const uint32_t beam_size : {2u, 4u, 8u})
+    compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
 
   test::EngineSetup setup;
   setup.limits.max_target_tokens = kMaxTarget;

@@ -18,10 +18,14 @@ namespace {
 // A row's candidates over arrays of its own.
 struct Row {
   Row(uint32_t vocab_size, uint32_t per_row)
-      : logits(kOutputBlock), block_max((vocab_size + 255) / 256), block_sum(block_max.size()), values(per_row), tokens(per_row) {
+      : logits(kOutputBlock),
+        block_max((vocab_size + 255) / 256),
+        block_sum(block_max.size()),
+        values(per_row),
+        tokens(per_row) {
     runtime.kernels = &kernels_reference;
-    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(), tokens.data(), &count,
-             per_row,       static_cast<uint32_t>(block_max.size())};
+    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(),
+             tokens.data(), &count,           per_row,          static_cast<uint32_t>(block_max.size())};
   }
 
   void collect_all(const std::vector<float>& x) {

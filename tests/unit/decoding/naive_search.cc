@@ -38,12 +38,14 @@ std::vector<double> log_softmax(const std::vector<float>& logits) {
 }
 
 // Log-probabilities of the n-th generated token (from 1) after a prefix.
-std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& options, const std::vector<int32_t>& prefix) {
+std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& options,
+                                   const std::vector<int32_t>& prefix) {
   const uint32_t n = static_cast<uint32_t>(prefix.size()) + 1;
   std::vector<double> log_probs;
   if (n >= options.search.max_target_tokens || (n == 1 && options.forced_first_id >= 0)) {
     log_probs.assign(logits.vocab_size(), kNever);
-    log_probs[n >= options.search.max_target_tokens ? options.end_id : static_cast<uint32_t>(options.forced_first_id)] = 0;
+    log_probs[n >= options.search.max_target_tokens ? options.end_id : static_cast<uint32_t>(options.forced_first_id)] =
+        0;
     return log_probs;
   }
   log_probs = log_softmax(logits.after(prefix));
@@ -52,7 +54,8 @@ std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& opt
   return log_probs;
 }
 
-NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double log_prob, const goldcrest_search& search) {
+NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double log_prob,
+                         const goldcrest_search& search) {
   NaiveHypothesis child = parent;
   child.tokens.push_back(token);
   child.log_prob += log_prob;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search written down from its rules alone: whole prefixes, no caches, doubles. Its logits are the engine's own, one
-// greedy engine forced along each prefix, so that the int8 numbers are the same to the bit and only the search is tested:
-// its order, its finishing rule, and that reordering beams keeps each hypothesis's past.
+// Beam search written down from its rules alone: whole prefixes, no caches, doubles. Its logits are the engine's own,
+// one greedy engine forced along each prefix, so that the int8 numbers are the same to the bit and only the search is
+// tested: its order, its finishing rule, and that reordering beams keeps each hypothesis's past.
 #pragma once
 
 #include <cstdint>

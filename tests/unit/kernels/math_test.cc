@@ -84,7 +84,8 @@ TEST(Pow, RelativeErrorGrowsWithTheLogarithm) {
     for (const float exponent : {-2.0f, -0.6f, 0.2f, 0.6f, 0.7f, 1.5f, 2.0f, 3.0f}) {
       const double expected = std::pow(base, double{exponent});
       const double bound = 2e-7 + 4e-7 * std::fabs(exponent * std::log(base));
-      EXPECT_LE(std::fabs(pow_float(static_cast<float>(base), exponent) / expected - 1), bound) << base << "^" << exponent;
+      EXPECT_LE(std::fabs(pow_float(static_cast<float>(base), exponent) / expected - 1), bound)
+          << base << "^" << exponent;
     }
     EXPECT_EQ(pow_float(static_cast<float>(base), 0.0f), 1.0f);
     EXPECT_EQ(pow_float(static_cast<float>(base), 1.0f), static_cast<float>(base));

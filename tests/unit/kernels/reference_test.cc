@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference kernels against naive re-computations of their contracts (kernels.h, FORMAT.md) in other words: row-major
-// weights, int64 sums, recursion for the tree.
+// The reference kernels against naive re-computations of their contracts (kernels.h, FORMAT.md) in other words:
+// row-major weights, int64 sums, recursion for the tree.
 #include "kernels/reference.h"
 
 #include <gtest/gtest.h>
@@ -26,9 +26,12 @@ constexpr Layout kLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16
 // FORMAT.md, section 5.
 size_t byte_of(Layout layout, size_t n, size_t k, size_t columns) {
   switch (layout) {
-    case Layout::kN16K4: return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
-    case Layout::kN4K16: return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
-    case Layout::kRowMajor: break;
+    case Layout::kN16K4:
+      return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
+    case Layout::kN4K16:
+      return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
+    case Layout::kRowMajor:
+      break;
   }
   return n * columns + k;
 }
@@ -140,7 +143,8 @@ TEST(QuantizeRows, StridesSeparateRowsAndScales) {
   std::vector<float> scale(3 * 4, -1.0f);
   reference_quantize_rows({x.data(), q.data(), scale.data(), 40, 50, 4, 3, 32});
   for (size_t row = 0; row < 3; ++row) {
-    const QuantizedRow expected = quantized({x.begin() + static_cast<long>(row) * 40, x.begin() + static_cast<long>(row) * 40 + 32});
+    const QuantizedRow expected =
+        quantized({x.begin() + static_cast<long>(row) * 40, x.begin() + static_cast<long>(row) * 40 + 32});
     for (size_t i = 0; i < 50; ++i) EXPECT_EQ(q[row * 50 + i], i < 32 ? expected.q[i] : 99);
     for (size_t i = 0; i < 4; ++i) EXPECT_EQ(scale[row * 4 + i], i == 0 ? expected.scale : -1.0f);
   }
@@ -149,8 +153,14 @@ TEST(QuantizeRows, StridesSeparateRowsAndScales) {
 // Weights, scales and inputs of a linear layer, row-major.
 struct LinearCase {
   LinearCase(Rng& rng, uint32_t rows_in, uint32_t n_in, uint32_t k_in)
-      : rows(rows_in), n(n_in), k(k_in), x(random_weights(rng, size_t{rows} * k)), w(random_weights(rng, size_t{n} * k)),
-        x_scale(random_floats(rng, rows, 0.01f)), w_scale(random_floats(rng, n, 0.01f)), bias(random_floats(rng, n, 1)) {}
+      : rows(rows_in),
+        n(n_in),
+        k(k_in),
+        x(random_weights(rng, size_t{rows} * k)),
+        w(random_weights(rng, size_t{n} * k)),
+        x_scale(random_floats(rng, rows, 0.01f)),
+        w_scale(random_floats(rng, n, 0.01f)),
+        bias(random_floats(rng, n, 1)) {}
 
   LinearArgs args(const std::vector<int8_t>& bytes, Layout layout, float* y) const {
     LinearArgs args = {};
@@ -199,11 +209,16 @@ TEST(Linear, BothLayoutsEqualATripleLoop) {
 
 double activated(Activation activation, double x) {
   switch (activation) {
-    case Activation::kRelu: return x > 0 ? x : 0;
-    case Activation::kGelu: return x * 0.5 * (1 + std::erf(x * std::sqrt(0.5)));
-    case Activation::kGeluTanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case Activation::kSilu: return x / (1 + std::exp(-x));
-    case Activation::kNone: break;
+    case Activation::kRelu:
+      return x > 0 ? x : 0;
+    case Activation::kGelu:
+      return x * 0.5 * (1 + std::erf(x * std::sqrt(0.5)));
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kNone:
+      break;
   }
   return x;
 }
@@ -312,7 +327,8 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed
   for (uint32_t row = 0; row < rows; ++row) {
     for (uint32_t head = 0; head < heads; ++head) {
       const size_t at = (size_t{row} * heads + head) * d_head;
-      const QuantizedRow query = quantized({q.begin() + static_cast<long>(at), q.begin() + static_cast<long>(at + d_head)});
+      const QuantizedRow query =
+          quantized({q.begin() + static_cast<long>(at), q.begin() + static_cast<long>(at + d_head)});
       const auto cache_row = [&](uint32_t t) {
         return head * cache_rows + t * slots + (beams ? ancestor[t * slots + row] : 0u);
       };

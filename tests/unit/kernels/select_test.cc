@@ -21,12 +21,16 @@ class KernelsVariable {
     const char* before = getenv("GOLDCREST_KERNELS");
     had_ = before != nullptr;
     if (had_) before_ = before;
-    if (value != nullptr) setenv("GOLDCREST_KERNELS", value, 1);
-    else unsetenv("GOLDCREST_KERNELS");
+    if (value != nullptr)
+      setenv("GOLDCREST_KERNELS", value, 1);
+    else
+      unsetenv("GOLDCREST_KERNELS");
   }
   ~KernelsVariable() {
-    if (had_) setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
-    else unsetenv("GOLDCREST_KERNELS");
+    if (had_)
+      setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
+    else
+      unsetenv("GOLDCREST_KERNELS");
   }
 
  private:

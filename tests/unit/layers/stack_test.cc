@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every layer's output of the int8 engine against the float reference, over a table of architectures.
 //
-// The tolerance: rounding a row to int8 changes each value by at most half a step, amax / 254; uniformly spread, that is
-// an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are near normal,
-// amax / r is about 3, so one rounding adds 0.7 %. A block (attention or feed-forward) rounds at most seven times on the
-// way (input, weights, query, keys, values, attention's output, weights again): sqrt(7) * 0.7 % = 1.8 %. Independent
-// errors add in squares, and each block's output goes on into the next: after n blocks the error is near 1.8 % * sqrt(n).
-// That is the bound, and about twice what is found; a norm, a scale or a bias in the wrong place costs far more.
+// The tolerance: rounding a row to int8 changes each value by at most half a step, amax / 254; uniformly spread, that
+// is an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are near
+// normal, amax / r is about 3, so one rounding adds 0.7 %. A block (attention or feed-forward) rounds at most seven
+// times on the way (input, weights, query, keys, values, attention's output, weights again): sqrt(7) * 0.7 % = 1.8 %.
+// Independent errors add in squares, and each block's output goes on into the next: after n blocks the error is
+// near 1.8 % * sqrt(n). That is the bound, and about twice what is found; a norm, a scale or a bias in the wrong place
+// costs far more.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -149,8 +150,9 @@ std::vector<Architecture> architectures() {
   all.push_back({"post_norm_all_norms", with(stack, stack, 29, 300, true)});
   stack.final_norm = false;
   all.push_back({"post_norm_embedding_norm", with(small, stack, 29, 37, true)});
-  for (const auto& [name, activation] : {std::pair{"relu", Activation::kRelu}, std::pair{"gelu", Activation::kGelu},
-                                         std::pair{"gelu_tanh", Activation::kGeluTanh}, std::pair{"silu", Activation::kSilu}}) {
+  for (const auto& [name, activation] :
+       {std::pair{"relu", Activation::kRelu}, std::pair{"gelu", Activation::kGelu},
+        std::pair{"gelu_tanh", Activation::kGeluTanh}, std::pair{"silu", Activation::kSilu}}) {
     TinyStack active = {32, 80, 2, 16, 2, 24, activation, false, false, true};
     all.push_back({name, with(active, active, 29, 37, false)});
   }

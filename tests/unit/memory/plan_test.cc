@@ -89,7 +89,8 @@ TEST(Plan, PhasesLieOverEachOtherBehindWhatLivesAlways) {
 TEST(Plan, ReportsWhatItPlaced) {
   const auto fill = [](Plan& plan) {
     (void)plan.add("first", Phase::kAlways, Region::kMain, {10, 0, {}});
-    (void)plan.add("second", Phase::kDecode, Region::kMain, {0, 6, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
+    (void)plan.add("second", Phase::kDecode, Region::kMain,
+                   {0, 6, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
     (void)plan.add("third", Phase::kDecode, Region::kScratch, {0, 6, {GOLDCREST_FACTOR_TARGET_TOKENS, 0, 0, 0}});
   };
   Plan finished(some_limits()), reported(some_limits());
@@ -119,10 +120,10 @@ TEST(Plan, OverflowIsKeptAndNothingWraps) {
   limits.max_source_tokens = limits.max_target_tokens = limits.batch = limits.beam_size = UINT32_MAX;
   const uint8_t factor = GOLDCREST_FACTOR_BATCH;
   const BufferSize too_large[] = {
-      {0, 1, {factor, factor, factor, 0}},           // beyond 64 bits
-      {UINT64_MAX, 1, {}},                           // the constant alone
-      {0, (uint64_t{1} << 40) + 1, {}},              // beyond any arena
-      {0, uint64_t{1} << 63, {factor, 0, 0, 0}},     // the coefficient
+      {0, 1, {factor, factor, factor, 0}},        // beyond 64 bits
+      {UINT64_MAX, 1, {}},                        // the constant alone
+      {0, (uint64_t{1} << 40) + 1, {}},           // beyond any arena
+      {0, uint64_t{1} << 63, {factor, 0, 0, 0}},  // the coefficient
   };
   for (const BufferSize& size : too_large) {
     Plan plan(limits);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel table may need of the CPU.
+#pragma once
+
+#include <cstdint>
+
+namespace goldcrest {
+
+enum CpuFeature : uint32_t {
+  kCpuAvx2 = 1u << 0,
+  kCpuAvx512 = 1u << 1,  // F, BW, DQ, VL
+  kCpuAvx512Vnni = 1u << 2,
+};
+
+// The features of the CPU that this runs on.
+uint32_t detect_cpu_features();
+
+}  // namespace goldcrest

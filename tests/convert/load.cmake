@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Checkpoints that tests write for themselves, without Python.
+add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc ../support/marian_tensors.cc)
+target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
+target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
+target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources)
+goldcrest_warnings(goldcrest_checkpoint_writer)
+
+# A checkpoint of OPUS-MT's real shape: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
+add_executable(make_opus_checkpoint ../support/make_opus_checkpoint.cc)
+target_compile_definitions(make_opus_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+target_link_libraries(make_opus_checkpoint PRIVATE goldcrest_checkpoint_writer)
+goldcrest_warnings(make_opus_checkpoint)
+
+goldcrest_test(load_sources_test SOURCES sources_open_test.cc sources_safetensors_test.cc sources_torch_zip_test.cc
+  LIBRARIES goldcrest_checkpoint_writer)
+goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_nn_transformer_test.cc dialects_positions_test.cc
+  LIBRARIES goldcrest_checkpoint_writer goldcrest_load)

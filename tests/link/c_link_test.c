@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A C99 program that needs goldcrest.h alone and links without a C++ runtime. It calls every function; without a model
+ * each of them must refuse.
+ */
+#include <stdio.h>
+
+#include "goldcrest/goldcrest.h"
+
+#define EXPECT(condition)              \
+  do {                                 \
+    if (!(condition)) return __LINE__; \
+  } while (0)
+
+/* The line of the first failure, or 0. */
+static int test(void) {
+  goldcrest_engine *engine = NULL;
+  goldcrest_config config = {0};
+  goldcrest_info info;
+  goldcrest_memory memory;
+  goldcrest_result result;
+  goldcrest_text_state state = {0};
+  goldcrest_detail detail = {0};
+  const int32_t *source = NULL;
+  const int32_t ids[1] = {0};
+  char text[4];
+
+  config.detail = &detail;
+  EXPECT(goldcrest_model_info(NULL, 0, &info, &detail) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(detail.message != NULL);
+  EXPECT(goldcrest_plan_memory(NULL, 0, NULL, &memory, NULL, NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_arena_bytes(NULL, 0, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_init(&engine, &config) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(engine == NULL);
+  EXPECT(goldcrest_kernels_at(0) != NULL);
+  EXPECT(goldcrest_kernels_name(NULL)[0] == '\0');
+  EXPECT(goldcrest_set_search(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_begin(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_add(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_begin_text(NULL, "a", 1) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_add_text(NULL, "a", 1) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_get_source(NULL, 0, &source) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_step(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_run(NULL) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_get_result(NULL, 0, 0, &result) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_detokenize(NULL, &state, ids, 1, text, sizeof text) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_translate(NULL, "a", 1, text, sizeof text) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_self_test(NULL, &detail) == GOLDCREST_ERROR_ARGUMENT);
+  EXPECT(goldcrest_status_string(GOLDCREST_OK)[0] != '\0');
+  goldcrest_reset(NULL);
+  return 0;
+}
+
+int main(void) {
+  const int line = test();
+  if (line != 0) printf("%s:%d: expectation failed\n", __FILE__, line);
+  return line == 0 ? 0 : 1;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// No heap call between goldcrest_init and the end of 10,000 sentences. All allocation functions of the program are
+// counted: with glibc by definitions that stand in front of the C library's, under AddressSanitizer by its hook.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace {
+
+std::atomic<long> heap_calls{0};
+
+}  // namespace
+
+#if defined(__SANITIZE_ADDRESS__)
+
+extern "C" {
+void __sanitizer_malloc_hook(const volatile void*, size_t) { ++heap_calls; }
+void __sanitizer_free_hook(const volatile void*) { ++heap_calls; }
+}
+
+#else
+
+extern "C" {
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+void __libc_free(void*);
+
+void* malloc(size_t n) {
+  ++heap_calls;
+  return __libc_malloc(n);
+}
+void* calloc(size_t n, size_t size) {
+  ++heap_calls;
+  return __libc_calloc(n, size);
+}
+void* realloc(void* block, size_t n) {
+  ++heap_calls;
+  return __libc_realloc(block, n);
+}
+void* aligned_alloc(size_t alignment, size_t n) {
+  ++heap_calls;
+  return __libc_memalign(alignment, n);
+}
+void free(void* block) {
+  ++heap_calls;
+  __libc_free(block);
+}
+}
+
+#endif
+
+namespace goldcrest {
+namespace {
+
+constexpr uint32_t kSentences = 10000, kBatch = 4, kLongest = 9;
+
+// operator new and delete end in malloc and free.
+TEST(Heap, TheCountIsReal) {
+  long before = heap_calls;
+  int* volatile one = new int(1);
+  EXPECT_EQ(heap_calls, before + 1);
+  delete one;
+  EXPECT_EQ(heap_calls, before + 2);
+  before = heap_calls;
+  void* volatile block = std::calloc(3, 5);
+  block = std::realloc(block, 1000);
+  std::free(block);
+  EXPECT_GE(heap_calls, before + 3);
+}
+
+TEST(Heap, NoCallFromInitToTheEndOfTenThousandSentences) {
+  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  const converter::FileImage file = test::tiny_file(spec);
+  test::Rng rng(1);
+  const std::vector<int32_t> ids = rng.ids(10000, 19);
+  goldcrest_config config = {};
+  config.model = file.bytes();
+  config.model_bytes = file.size();
+  config.limits.max_source_tokens = kLongest;
+  config.limits.max_source_bytes = 16;
+  config.limits.max_target_tokens = 5;
+  config.limits.beam_size = 3;
+  config.limits.batch = kBatch;
+  const int64_t bytes = goldcrest_arena_bytes(config.model, config.model_bytes, &config.limits);
+  ASSERT_GT(bytes, 0);
+  converter::FileImage arena(static_cast<size_t>(bytes));
+  config.arena = arena.bytes();
+  config.arena_bytes = arena.size();
+
+  const long before = heap_calls;
+  goldcrest_engine* engine = nullptr;
+  int failures = goldcrest_init(&engine, &config) != GOLDCREST_OK;
+  goldcrest_search search = {};
+  search.length_penalty = 1;
+  uint64_t n_tokens = 0;
+  for (uint32_t sentence = 0; sentence < kSentences; sentence += kBatch) {
+    search.beam_size = 1 + sentence / kBatch % 3;
+    failures += goldcrest_set_search(engine, &search) != GOLDCREST_OK;
+    failures += goldcrest_begin_text(engine, "abc de", 1 + sentence % 6) < 0;
+    for (uint32_t i = 1; i < kBatch; ++i) {
+      failures +=
+          goldcrest_add(engine, &ids[(sentence + i * 7) % 9000], 1 + (sentence + i) % kLongest) != static_cast<int>(i);
+    }
+    failures += goldcrest_run(engine) != GOLDCREST_DONE;
+    for (uint32_t i = 0; i < kBatch; ++i) {
+      goldcrest_result result;
+      failures += goldcrest_get_result(engine, i, 0, &result) != GOLDCREST_OK;
+      goldcrest_text_state state = {};
+      char out[64];
+      failures += goldcrest_detokenize(engine, &state, result.tokens, result.n_tokens, out, sizeof out) < 0;
+      n_tokens += result.n_tokens;
+    }
+  }
+  const long after = heap_calls;
+  EXPECT_EQ(after - before, 0);
+  EXPECT_EQ(failures, 0);
+  EXPECT_GE(n_tokens, kSentences);
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's objects need four functions of the C library and nothing else, and have no data that is not constant
+// (design: no heap, no libstdc++, no libm, no constructors).
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace goldcrest {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& command) {
+  std::vector<std::string> lines;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return lines;
+  char buffer[4096];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) {
+    std::string line = buffer;
+    while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+    lines.push_back(line);
+  }
+  EXPECT_EQ(pclose(pipe), 0) << command;
+  return lines;
+}
+
+// What a library's objects define and need, and their sections' sizes.
+struct Object {
+  std::set<std::string> undefined, defined;
+  std::map<std::string, size_t> sections;
+};
+
+// "member.o:" begins an object in nm's list, "member.o:     file format elf64-x86-64" in objdump's.
+std::map<std::string, Object> objects_of(const std::string& library) {
+  std::map<std::string, Object> objects;
+  Object* object = nullptr;
+  for (const std::string& line : lines_of(GOLDCREST_NM " '" + library + "'")) {
+    if (line.ends_with(".o:")) object = &objects[line.substr(0, line.size() - 1)];
+    if (object == nullptr || line.ends_with(":") || line.empty()) continue;
+    std::istringstream words(line[0] == ' ' ? line : line.substr(line.find(' ')));
+    std::string kind, name;
+    words >> kind >> name;
+    (kind == "U" || kind == "w" ? object->undefined : object->defined).insert(name);
+  }
+  object = nullptr;
+  for (const std::string& line : lines_of(GOLDCREST_OBJDUMP " -h '" + library + "'")) {
+    const size_t end = line.find(".o: ");
+    if (end != std::string::npos) object = &objects[line.substr(0, end + 2)];
+    std::istringstream words(line);
+    size_t index = 0;
+    std::string name, bytes;
+    if (object != nullptr && words >> index >> name >> bytes) object->sections[name] += std::stoul(bytes, nullptr, 16);
+  }
+  return objects;
+}
+
+// Sections that hold constants that the linker has to fill in are read-only after that.
+bool is_forbidden_section(const std::string& name) {
+  if (name.starts_with(".data.rel.ro")) return false;
+  for (const char* prefix : {".data", ".bss", ".tdata", ".tbss", ".init_array", ".ctors", ".fini_array", ".dtors"}) {
+    if (name == prefix || name.starts_with(std::string(prefix) + ".")) return true;
+  }
+  return false;
+}
+
+// What the compiler itself calls: 64-bit division, float conversions (libgcc, compiler-rt), stack protector.
+bool is_compiler_helper(const std::string& name) {
+  return name.starts_with("__aeabi_") || name == "__stack_chk_fail" || name == "_GLOBAL_OFFSET_TABLE_" ||
+         name == "__udivdi3" || name == "__divdi3" || name == "__umoddi3" || name == "__muldi3";
+}
+
+std::vector<std::string> problems_of(const std::map<std::string, Object>& objects) {
+  std::set<std::string> defined;
+  for (const auto& [file, object] : objects) defined.insert(object.defined.begin(), object.defined.end());
+  std::vector<std::string> problems;
+  for (const auto& [file, object] : objects) {
+    std::set<std::string> allowed = {"memcpy", "memmove", "memset", "memcmp"};
+    if (file == "select_runtime.cc.o") allowed.insert({"getenv", "strcmp"});  // only with an operating system
+    for (const std::string& name : object.undefined) {
+      if (defined.contains(name) || allowed.contains(name) || is_compiler_helper(name)) continue;
+      problems.push_back(file + " needs " + name);
+    }
+    for (const auto& [name, bytes] : object.sections) {
+      if (is_forbidden_section(name) && bytes > 0) problems.push_back(file + " has " + name);
+    }
+  }
+  return problems;
+}
+
+TEST(Symbols, TheEngineNeedsFourFunctionsAndHasNoVariables) {
+  const std::map<std::string, Object> objects = objects_of(GOLDCREST_LIBRARY);
+  ASSERT_GE(objects.size(), 20u);
+  ASSERT_TRUE(objects.contains("c_api.cc.o"));
+  EXPECT_TRUE(objects.at("c_api.cc.o").defined.contains("goldcrest_init"));
+  EXPECT_TRUE(objects.at("select_runtime.cc.o").undefined.contains("getenv")) << "nm's list was misread";
+  for (const std::string& problem : problems_of(objects)) ADD_FAILURE() << problem;
+}
+
+TEST(Symbols, WhatIsForbiddenIsFound) {
+  const std::vector<std::string> problems = problems_of(objects_of(GOLDCREST_BAD_LIBRARY));
+  const auto found = [&](const std::string& part) {
+    for (const std::string& problem : problems) {
+      if (problem.find(part) != std::string::npos) return true;
+    }
+    return false;
+  };
+  for (const char* part : {"needs malloc", "needs powf", "needs _Zn", "has .data", "has .bss", "has .init_array"}) {
+    EXPECT_TRUE(found(part)) << part;
+  }
+}
+
+// One kernel table is one object; its functions stay inside.
+TEST(Symbols, EveryKernelFileExportsItsTable) {
+  const std::map<std::string, Object> objects = objects_of(GOLDCREST_LIBRARY);
+  EXPECT_TRUE(objects.at("reference.cc.o").defined.contains("_ZN9goldcrest17kernels_referenceE"));
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must not change a bit: the size of a step, the company in a batch, another engine at work in between,
+// verification.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using test::EngineSetup;
+using test::Rng;
+using test::TestEngine;
+using test::Translation;
+
+struct Model {
+  const char* name;
+  FileImage file;
+  uint32_t source_vocab_size, longest_source, longest_target;
+};
+
+const std::vector<Model>& models() {
+  static const std::vector<Model> all = [] {
+    std::vector<Model> made;
+    for (const auto& [name, options] :
+         {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()}}) {
+      made.push_back({name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size,
+                      options.encoder.positions, options.decoder.positions});
+    }
+    return made;
+  }();
+  return all;
+}
+
+std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::vector<int32_t>> sources;
+  for (uint32_t i = 0; i < n; ++i) {
+    sources.push_back(rng.ids(rng.between(1, model.longest_source), model.source_vocab_size));
+  }
+  return sources;
+}
+
+constexpr uint32_t kAllFlags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
+
+goldcrest_search search_of(const TestEngine& engine, uint32_t beam_size) {
+  goldcrest_search search = engine.search();
+  search.beam_size = beam_size;
+  search.flags = kAllFlags;
+  return search;
+}
+
+TEST(SameBits, WhateverTheSlicing) {
+  for (const Model& model : models()) {
+    const auto sources = some_sources(model, 3, 41);
+    for (const uint32_t beam_size : {1u, 4u}) {
+      std::vector<std::vector<Translation>> whole;
+      for (const uint32_t encoder_rows : {1024u, 1u, 3u, 16u}) {
+        for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
+          EngineSetup setup;
+          setup.limits.batch = 3;
+          setup.limits.beam_size = setup.limits.n_best = 4;
+          setup.limits.encoder_rows = encoder_rows;
+          setup.step_size = step_size;
+          TestEngine engine(model.file.span(), setup);
+          engine.set_search(search_of(engine, beam_size));
+          const auto found = engine.run(sources);
+          if (whole.empty()) whole = found;
+          EXPECT_EQ(found, whole) << model.name << ", beam size " << beam_size << ", rows " << encoder_rows;
+          if (beam_size == 1) {
+            EXPECT_NE(found[0][0].logits_hash, found[1][0].logits_hash);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SameBits, WhateverTheBatch) {
+  for (const Model& model : models()) {
+    const uint32_t n = 9;
+    const auto sources = some_sources(model, n, 42);
+    for (const uint32_t beam_size : {1u, 3u}) {
+      EngineSetup setup;
+      setup.limits.beam_size = setup.limits.n_best = beam_size;
+      TestEngine single(model.file.span(), setup);
+      single.set_search(search_of(single, beam_size));
+      std::vector<std::vector<Translation>> alone;
+      for (const auto& source : sources) alone.push_back(single.run(std::span(&source, 1)).at(0));
+
+      setup.limits.batch = n;
+      TestEngine many(model.file.span(), setup);
+      many.set_search(search_of(many, beam_size));
+      EXPECT_EQ(many.run(sources), alone) << model.name << ", all at once, beam size " << beam_size;
+      for (uint32_t first = 0; first < n; first += 2) {
+        const auto part = std::span(sources).subspan(first);
+        const std::vector<std::vector<Translation>> expected(alone.begin() + first, alone.end());
+        EXPECT_EQ(many.run(part), expected) << model.name << ", from " << first;
+      }
+      const std::vector<std::vector<int32_t>> reversed(sources.rbegin(), sources.rend());
+      EXPECT_EQ(many.run(reversed), (std::vector<std::vector<Translation>>(alone.rbegin(), alone.rend())));
+      EXPECT_TRUE(many.memory_intact());
+    }
+  }
+}
+
+// The search may have fewer beams than the memory was planned for.
+TEST(SameBits, WhateverThePlannedLimits) {
+  const Model& model = models()[1];
+  const auto sources = some_sources(model, 2, 43);
+  std::vector<std::vector<Translation>> first;
+  for (const uint32_t planned_beams : {3u, 8u, 16u}) {
+    for (const uint32_t longest : {model.longest_source, model.longest_source - 1}) {
+      EngineSetup setup;
+      setup.limits.batch = 2;
+      setup.limits.beam_size = planned_beams;
+      setup.limits.n_best = 3;
+      setup.limits.max_source_tokens = longest;
+      TestEngine engine(model.file.span(), setup);
+      engine.set_search(search_of(engine, 3));
+      if (sources[0].size() > longest || sources[1].size() > longest) continue;
+      const auto found = engine.run(sources);
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first) << planned_beams << " beams planned";
+    }
+  }
+}
+
+TEST(SameBits, WhenTwoEnginesTakeTurns) {
+  const Model &a = models()[0], &b = models()[1];
+  for (const uint32_t beam_size : {1u, 4u}) {
+    EngineSetup setup;
+    setup.limits.beam_size = setup.limits.n_best = beam_size;
+    setup.limits.encoder_rows = 2;
+    setup.step_size = GOLDCREST_STEP_LAYER;
+    TestEngine first(a.file.span(), setup), second(b.file.span(), setup), third(a.file.span(), setup);
+    const auto source_a = some_sources(a, 2, 44);
+    const auto source_b = some_sources(b, 1, 45);
+    const auto alone_a = first.run(std::span(source_a).first(1)), alone_b = second.run(source_b),
+               alone_c = third.run(std::span(source_a).last(1));
+    ASSERT_EQ(goldcrest_begin(first.get(), source_a[0].data(), source_a[0].size()), 0);
+    ASSERT_EQ(goldcrest_begin(second.get(), source_b[0].data(), source_b[0].size()), 0);
+    ASSERT_EQ(goldcrest_begin(third.get(), source_a[1].data(), source_a[1].size()), 0);
+    int done = 0;
+    while (done < 3) {
+      done = 0;
+      for (TestEngine* engine : {&first, &second, &third}) {
+        const int status = goldcrest_step(engine->get(), nullptr);
+        ASSERT_GE(status, 0);
+        done += status == GOLDCREST_DONE;
+      }
+    }
+    EXPECT_EQ(first.results(0), alone_a[0]);
+    EXPECT_EQ(second.results(0), alone_b[0]);
+    EXPECT_EQ(third.results(0), alone_c[0]);
+  }
+}
+
+TEST(SameBits, WithEitherVerification) {
+  const Model& model = models()[0];
+  const auto sources = some_sources(model, 1, 46);
+  EngineSetup setup;
+  TestEngine full(model.file.span(), setup);
+  setup.verify = GOLDCREST_VERIFY_STRUCTURE;
+  TestEngine structure(model.file.span(), setup);
+  EXPECT_EQ(full.run(sources), structure.run(sources));
+}
+
+// A greedy search of one source gives its tokens one by one, and they are the result.
+TEST(TokenStream, IsTheResult) {
+  for (const Model& model : models()) {
+    for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
+      EngineSetup setup;
+      setup.step_size = step_size;
+      TestEngine engine(model.file.span(), setup);
+      for (const auto& source : some_sources(model, 4, 47)) {
+        ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+        std::vector<int32_t> stream;
+        int status = GOLDCREST_WORKING;
+        while (status != GOLDCREST_DONE) {
+          int32_t token = -7;
+          status = goldcrest_step(engine.get(), &token);
+          ASSERT_GE(status, 0);
+          EXPECT_EQ(status == GOLDCREST_TOKEN, token != -7);
+          if (status == GOLDCREST_TOKEN) stream.push_back(token);
+        }
+        EXPECT_EQ(stream, engine.results(0).at(0).tokens);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest

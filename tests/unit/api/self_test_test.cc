@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest_self_test passes on the file that holds what this engine computes, and names the first line that differs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using converter::Payload;
+using converter::SelfTestLine;
+using test::EngineSetup;
+using test::TestEngine;
+using test::Translation;
+
+Payload tiny_payload() { return converter::build_payload(test::tiny_spec(test::odd_tiny_options()), {}); }
+
+// What the engine computes for some sources, as the converter stores it.
+std::vector<SelfTestLine> lines_for(const FileImage& file) {
+  TestEngine engine(file.span(), {});
+  goldcrest_search search = engine.search();
+  search.beam_size = 1;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  engine.set_search(search);
+  std::vector<SelfTestLine> lines;
+  test::Rng rng(3);
+  for (const uint32_t length : {1u, 5u, 9u, 15u}) {
+    const std::vector<int32_t> source = rng.ids(length, engine.info().source_vocab_size);
+    const Translation translation = engine.run(source);
+    lines.push_back({{source.begin(), source.end()},
+                     {translation.tokens.begin(), translation.tokens.end()},
+                     translation.logits_hash});
+  }
+  return lines;
+}
+
+int self_test(const FileImage& file, const EngineSetup& setup, goldcrest_detail* detail) {
+  TestEngine engine(file.span(), setup);
+  return goldcrest_self_test(engine.get(), detail);
+}
+
+TEST(SelfTest, PassesWithAnyLimitsThatItFits) {
+  const Payload payload = tiny_payload();
+  const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
+  for (const uint32_t beam_size : {1u, 5u}) {
+    for (const uint32_t batch : {1u, 3u}) {
+      for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
+        EngineSetup setup;
+        setup.limits.beam_size = beam_size;
+        setup.limits.batch = batch;
+        setup.limits.encoder_rows = batch;
+        setup.step_size = step_size;
+        goldcrest_detail detail = {};
+        EXPECT_EQ(self_test(file, setup, &detail), GOLDCREST_OK) << detail.message;
+      }
+    }
+  }
+}
+
+TEST(SelfTest, LeavesOutWhatDoesNotFit) {
+  const Payload payload = tiny_payload();
+  std::vector<SelfTestLine> lines = lines_for(assemble(payload, {}));
+  lines[3].hash ^= 1;  // 15 source ids
+  const FileImage file = assemble(payload, lines);
+  EngineSetup setup;
+  setup.limits.max_source_tokens = 14;
+  EXPECT_EQ(self_test(file, setup, nullptr), GOLDCREST_OK);
+  goldcrest_detail detail = {};
+  EXPECT_EQ(self_test(file, {}, &detail), GOLDCREST_ERROR_SELF_TEST);
+  EXPECT_EQ(detail.index, 3);
+
+  const FileImage long_only = assemble(payload, std::span(lines).last(1));
+  EXPECT_EQ(self_test(long_only, setup, &detail), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_EQ(self_test(assemble(payload, {}), {}, &detail), GOLDCREST_ERROR_TOO_LONG) << "a file without lines";
+}
+
+TEST(SelfTest, NamesTheFirstLineThatDiffers) {
+  const Payload payload = tiny_payload();
+  const std::vector<SelfTestLine> right = lines_for(assemble(payload, {}));
+  for (size_t line = 0; line < right.size(); ++line) {
+    std::vector<std::vector<SelfTestLine>> wrong(3, right);
+    wrong[0][line].hash ^= uint64_t{1} << 63;
+    wrong[1][line].target[0] ^= 1;
+    wrong[2][line].target.push_back(0);
+    if (wrong[2][line].target.size() > 13) wrong.pop_back();
+    for (const auto& lines : wrong) {
+      goldcrest_detail detail = {};
+      EXPECT_EQ(self_test(assemble(payload, lines), {}, &detail), GOLDCREST_ERROR_SELF_TEST);
+      EXPECT_EQ(detail.index, static_cast<int32_t>(line));
+      EXPECT_STREQ(detail.message, "self_test: another result than the converter's");
+    }
+  }
+}
+
+// Damage to one weight: found by the checksum, and where someone repaired that, by the self-test.
+TEST(SelfTest, OneWeightBitIsFound) {
+  Payload payload = tiny_payload();
+  const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
+  const std::vector<SelfTestLine> lines = lines_for(file);
+  uint8_t* weight = &payload.sections[0].bytes[payload.metadata.projection->weights * 64];
+
+  FileImage damaged = file;
+  const auto* at = std::search(file.span().data(), file.span().data() + file.size(), weight, weight + 64);
+  ASSERT_NE(at, file.span().data() + file.size());
+  damaged.bytes()[at - file.span().data()] ^= 4;
+  goldcrest_detail detail = {};
+  goldcrest_config config = {};
+  goldcrest_engine* engine = nullptr;
+  config.model = damaged.bytes();
+  config.model_bytes = damaged.size();
+  config.detail = &detail;
+  EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_STREQ(detail.message, "sections: checksum");
+
+  *weight ^= 4;
+  EngineSetup setup;
+  setup.verify = GOLDCREST_VERIFY_STRUCTURE;  // the sum of the row's weights would tell too
+  EXPECT_EQ(self_test(assemble(payload, lines), setup, &detail), GOLDCREST_ERROR_SELF_TEST);
+  EXPECT_EQ(detail.index, 0);
+}
+
+TEST(SelfTest, KeepsTheSearchAndEndsWhatWasUnderWay) {
+  const Payload payload = tiny_payload();
+  const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
+  EngineSetup setup;
+  setup.limits.beam_size = 3;
+  TestEngine engine(file.span(), setup);
+  goldcrest_search search = engine.search();
+  search.length_penalty = 0.5f;
+  search.max_target_tokens = 6;
+  engine.set_search(search);
+  const std::vector<int32_t> source = {1, 2, 3};
+  const Translation before = engine.run(source);
+  ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+  ASSERT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_WORKING);
+  EXPECT_EQ(goldcrest_self_test(engine.get(), nullptr), GOLDCREST_OK);
+  EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_ERROR_STATE) << "no source is left";
+  EXPECT_EQ(engine.run(source), before);
+}
+
+}  // namespace
+}  // namespace goldcrest

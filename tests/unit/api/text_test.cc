@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text in and text out through the C API: limits, truncation, states after an error. text/ has the tokenizers' own
+// tests.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using converter::TokenizerKind;
+using test::EngineSetup;
+using test::GuardedBuffer;
+using test::TestEngine;
+
+constexpr uint32_t kMaxSource = 8, kMaxBytes = 20;
+
+FileImage text_file(TokenizerKind kind) {
+  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  test::add_tokenizers(kind, spec);
+  return test::tiny_file(spec);
+}
+
+EngineSetup text_setup() {
+  EngineSetup setup;
+  setup.limits.max_source_tokens = kMaxSource;
+  setup.limits.max_source_bytes = kMaxBytes;
+  setup.limits.batch = 2;
+  return setup;
+}
+
+std::vector<int32_t> stored_source(const TestEngine& engine, uint32_t sentence) {
+  const int32_t* ids = nullptr;
+  const int n = goldcrest_get_source(engine.get(), sentence, &ids);
+  return n < 0 ? std::vector<int32_t>() : std::vector<int32_t>(ids, ids + n);
+}
+
+// Ids to text by the file's letters: id 2 is U+0100.
+std::string letters_of(const std::vector<int32_t>& ids) {
+  std::string text;
+  for (const int32_t id : ids) {
+    if (id == 1) text += " \u2047 ";
+    if (id < 2) continue;
+    const int code = 0x100 + id - 2;
+    text += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+  }
+  return text;
+}
+
+TEST(Text, BecomesIdsWithTheSuffix) {
+  const FileImage file = text_file(TokenizerKind::kCharacter);
+  TestEngine engine(file.span(), text_setup());
+  ASSERT_EQ(goldcrest_begin_text(engine.get(), "abz", 3), 0);
+  EXPECT_EQ(stored_source(engine, 0), (std::vector<int32_t>{2, 3, 1, 0}));
+  ASSERT_EQ(goldcrest_add_text(engine.get(), "p", 1), 1);
+  EXPECT_EQ(stored_source(engine, 1), (std::vector<int32_t>{17, 0}));
+  EXPECT_EQ(stored_source(engine, 0), (std::vector<int32_t>{2, 3, 1, 0}));
+  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  ASSERT_EQ(goldcrest_begin_text(engine.get(), nullptr, 0), 0) << "no text is the suffix alone";
+  EXPECT_EQ(stored_source(engine, 0), (std::vector<int32_t>{0}));
+}
+
+TEST(Text, LimitsAreErrorsAndNeverCutSilently) {
+  const FileImage file = text_file(TokenizerKind::kCharacter);
+  TestEngine engine(file.span(), text_setup());
+  const std::string bytes(kMaxBytes + 1, 'a');
+  EXPECT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), bytes.size()), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_STREQ(engine.detail().message, "text: more bytes than limits.max_source_bytes");
+  EXPECT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), kMaxSource), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_STREQ(engine.detail().message, "text: more tokens than limits.max_source_tokens");
+  EXPECT_EQ(engine.detail().index, static_cast<int32_t>(kMaxSource));
+  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_ERROR_STATE) << "nothing was stored";
+  ASSERT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), kMaxSource - 1), 0);
+  EXPECT_EQ(goldcrest_add_text(engine.get(), bytes.data(), kMaxSource), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_EQ(stored_source(engine, 0).size(), kMaxSource) << "the first source stays";
+  EXPECT_EQ(goldcrest_add_text(engine.get(), "b", 1), 1);
+  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  EXPECT_TRUE(engine.memory_intact());
+}
+
+// The tokenizer's scratch lies where encoder and decoder work; it must not reach what lives always.
+TEST(Text, TheScratchOfTheTokenizerIsItsOwn) {
+  const FileImage file = text_file(TokenizerKind::kUnigram);
+  EngineSetup setup = text_setup();
+  setup.limits.max_source_bytes = 6;
+  TestEngine engine(file.span(), setup);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(goldcrest_begin_text(engine.get(), "abc", 3), 0);
+    const std::vector<int32_t> first = stored_source(engine, 0);
+    ASSERT_EQ(goldcrest_add_text(engine.get(), "\xff\xff\xff\xff\xff\xff", 6), 1);
+    EXPECT_EQ(stored_source(engine, 0), first);
+    EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  }
+  EXPECT_TRUE(engine.memory_intact());
+}
+
+TEST(Translate, EveryBufferSizeGivesWholeCharacters) {
+  const FileImage file = text_file(TokenizerKind::kCharacter);
+  TestEngine engine(file.span(), text_setup());
+  ASSERT_EQ(goldcrest_begin_text(engine.get(), "hello", 5), 0);
+  ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  const std::string expected = letters_of(engine.results(0).at(0).tokens);
+  ASSERT_GE(expected.size(), 4u);
+  for (size_t size = 0; size <= expected.size() + 3; ++size) {
+    GuardedBuffer<char> out(size);
+    const int64_t status = goldcrest_translate(engine.get(), "hello", 5, out.get(), size);
+    if (size == 0) {
+      EXPECT_EQ(status, GOLDCREST_ERROR_ARGUMENT);
+    } else if (size > expected.size()) {
+      ASSERT_EQ(status, static_cast<int64_t>(expected.size()));
+      EXPECT_EQ(std::string(out.get()), expected);
+    } else {
+      EXPECT_EQ(status, GOLDCREST_ERROR_TRUNCATED);
+      EXPECT_STREQ(engine.detail().message, "out: too small for the text");
+      const std::string written = out.get();
+      EXPECT_TRUE(expected.starts_with(written));
+      EXPECT_EQ(written.size() % 2, 0u) << "half a character";
+      EXPECT_GE(written.size() + 2, size - 1) << "what fits is written";
+    }
+  }
+  EXPECT_EQ(goldcrest_translate(engine.get(), "hello", 5, nullptr, 10), GOLDCREST_ERROR_ARGUMENT);
+}
+
+TEST(Translate, PassesErrorsOn) {
+  const FileImage file = text_file(TokenizerKind::kCharacter);
+  TestEngine engine(file.span(), text_setup());
+  char out[64] = "before";
+  EXPECT_EQ(goldcrest_translate(engine.get(), "aaaaaaaaaaaa", 12, out, sizeof out), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_STREQ(out, "");
+  EXPECT_GE(goldcrest_translate(engine.get(), "aaa", 3, out, sizeof out), 0);
+}
+
+TEST(Detokenize, ChecksItsArguments) {
+  const FileImage file = text_file(TokenizerKind::kCharacter);
+  TestEngine engine(file.span(), text_setup());
+  goldcrest_text_state state = {};
+  char out[16];
+  const int32_t tokens[] = {2, 3};
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), nullptr, tokens, 2, out, 16), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, nullptr, 2, out, 16), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, nullptr, 16), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, nullptr, 0), GOLDCREST_ERROR_TRUNCATED);
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, out, 3), GOLDCREST_ERROR_TRUNCATED);
+  for (const int32_t bad : {-1, 37, INT32_MAX, INT32_MIN}) {
+    EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, &bad, 1, out, 16), GOLDCREST_ERROR_TOKEN_RANGE) << bad;
+  }
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, out, 4), 4);
+  EXPECT_EQ(std::string(out, 4), letters_of({2, 3}));
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, nullptr, 0, out, 16), 0);
+
+  const FileImage without = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  TestEngine silent(without.span(), {});
+  EXPECT_EQ(goldcrest_detokenize(silent.get(), &state, tokens, 2, out, 16), GOLDCREST_ERROR_UNSUPPORTED);
+}
+
+}  // namespace
+}  // namespace goldcrest

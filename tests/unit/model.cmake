@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+goldcrest_test(model_test SOURCES model/damage_test.cc model/hostile_file.cc model/hostile_test.cc model/view_test.cc
+  LIBRARIES goldcrest_test_support)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damaged files: every truncation and every flipped bit is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "hostile_file.h"
+#include "kernels/reference.h"
+#include "model/validate.h"
+#include "support/guarded_buffer.h"
+#include "support/rng.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using test::GuardedBuffer;
+using test::smallest_file;
+
+constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid};
+
+int validate(const uint8_t* file, size_t bytes, goldcrest_detail* detail = nullptr) {
+  return validate_model(file, bytes, kFull, detail);
+}
+
+TEST(Intact, TheFileIsAcceptedAndRuns) {
+  EXPECT_EQ(validate(smallest_file().bytes(), smallest_file().size()), GOLDCREST_OK);
+  const test::Verdict verdict = test::try_file(smallest_file());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  const test::Verdict same = test::try_file(test::remade(smallest_file(), nullptr));
+  EXPECT_EQ(same.status, GOLDCREST_OK) << same.detail;
+}
+
+TEST(Truncation, EveryLengthIsRefused) {
+  const FileImage& file = smallest_file();
+  for (size_t n = 0; n < file.size(); ++n) {
+    goldcrest_detail detail = {};
+    ASSERT_EQ(validate(file.bytes(), n, &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+    ASSERT_NE(detail.message, nullptr) << n;
+  }
+  // The cut-off bytes cannot even be read.
+  for (size_t n = 64; n < file.size(); n += 64) {
+    GuardedBuffer<uint8_t> cut(n);
+    std::memcpy(cut.get(), file.bytes(), n);
+    ASSERT_EQ(validate(cut.get(), n), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+    // Also not when the trailer is there, but speaks of a longer file.
+    std::memcpy(cut.get() + n - 64, file.bytes() + file.size() - 64, 64);
+    ASSERT_EQ(validate(cut.get(), n), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+  }
+}
+
+TEST(Truncation, BytesBehindTheFileAreRefused) {
+  const FileImage& file = smallest_file();
+  FileImage longer(file.size() + 128);
+  std::copy(file.span().begin(), file.span().end(), longer.bytes());
+  for (size_t n = file.size() + 1; n <= longer.size(); ++n) {
+    ASSERT_EQ(validate(longer.bytes(), n), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+  }
+}
+
+// Every bit of metadata, parameters, positions, tokenizer, padding and trailer.
+TEST(BitFlip, EveryBitButTheWeights) {
+  FileImage file = smallest_file();
+  const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
+  ASSERT_EQ(weights->kind(), format::SectionKind::Weights);
+  const size_t begin = size_t{weights->offset()} * 64, end = begin + weights->size();
+  for (size_t byte = 0; byte < file.size(); ++byte) {
+    if (byte >= begin && byte < end) continue;
+    for (int bit = 0; bit < 8; ++bit) {
+      file.bytes()[byte] ^= static_cast<uint8_t>(1 << bit);
+      const int status = validate(file.bytes(), file.size());
+      file.bytes()[byte] ^= static_cast<uint8_t>(1 << bit);
+      ASSERT_LT(status, 0) << "byte " << byte << ", bit " << bit;
+    }
+  }
+  EXPECT_EQ(validate(file.bytes(), file.size()), GOLDCREST_OK);
+}
+
+TEST(BitFlip, WeightsAreFoundByFullVerification) {
+  FileImage file = smallest_file();
+  const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
+  test::Rng rng(1);
+  for (int i = 0; i < 2000; ++i) {
+    const size_t byte = size_t{weights->offset()} * 64 + rng.below(static_cast<uint32_t>(weights->size()));
+    const auto mask = static_cast<uint8_t>(1 << rng.below(8));
+    file.bytes()[byte] ^= mask;
+    ASSERT_EQ(validate(file.bytes(), file.size()), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
+    ASSERT_EQ(validate_model(file.bytes(), file.size(), {kFull.crc32c, nullptr}, nullptr), GOLDCREST_OK)
+        << "the structure alone is intact";
+    file.bytes()[byte] ^= mask;
+  }
+}
+
+// The same with right checksums: then a flipped bit may be meaningful. It is refused with a reason or it runs.
+TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
+  test::Rng rng(2);
+  int refused = 0, accepted = 0;
+  for (int i = 0; i < 4000; ++i) {
+    FileImage file = smallest_file();
+    const size_t size = file.size() - 64;
+    const uint32_t metadata_bytes = format::GetModel(file.bytes())->sections()->Get(0)->offset() * 64;
+    const uint32_t byte = rng.below(2) == 0 ? rng.below(metadata_bytes) : rng.below(static_cast<uint32_t>(size));
+    file.bytes()[byte] ^= static_cast<uint8_t>(1 << rng.below(8));
+    test::repair_checksums(file);
+    SCOPED_TRACE(testing::Message() << "byte " << byte);
+    (test::try_file(file).status < 0 ? refused : accepted) += 1;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(accepted, 100);
+}
+
+}  // namespace
+}  // namespace goldcrest

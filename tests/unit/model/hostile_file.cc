@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hostile_file.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "support/guarded_buffer.h"
+
+namespace goldcrest::test {
+namespace {
+
+using converter::FileImage;
+
+constexpr uint64_t kLargestArena = 64u << 20;  // a file may ask for more; then it is not run
+
+template <typename T>
+void store(FileImage& file, size_t offset, T value) {
+  std::memcpy(file.bytes() + offset, &value, sizeof value);
+}
+
+template <typename T>
+T load(const FileImage& file, size_t offset) {
+  T value;
+  std::memcpy(&value, file.bytes() + offset, sizeof value);
+  return value;
+}
+
+// With every scalar written, so that no value changes the size.
+flatbuffers::DetachedBuffer serialize(const format::ModelT& metadata) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.ForceDefaults(true);
+  format::FinishModelBuffer(builder, format::CreateModel(builder, &metadata));
+  return builder.Release();
+}
+
+// FORMAT.md, "Trailer".
+void write_trailer(FileImage& file, uint32_t metadata_bytes) {
+  const size_t at = file.size() - 64;
+  std::memset(file.bytes() + at, 0, 64);
+  std::memcpy(file.bytes() + at, "GCSTEND\n", 8);
+  store<uint32_t>(file, at + 8, 1);
+  store<uint32_t>(file, at + 12, metadata_bytes);
+  store<uint64_t>(file, at + 16, file.size());
+  store<uint32_t>(file, at + 24, crc32c(0, file.bytes(), metadata_bytes));
+  store<uint32_t>(file, at + 60, crc32c(0, file.bytes() + at, 60));
+}
+
+void translate(goldcrest_engine* engine, uint32_t beam_size) {
+  goldcrest_search search = {};
+  search.beam_size = beam_size;
+  search.length_penalty = 0.6f;
+  search.flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
+  ASSERT_EQ(goldcrest_set_search(engine, &search), GOLDCREST_OK);
+  const int32_t source[] = {0, 0};
+  if (goldcrest_begin(engine, source, 2) == 0) {
+    ASSERT_EQ(goldcrest_run(engine), GOLDCREST_DONE);
+    goldcrest_result result;
+    EXPECT_EQ(goldcrest_get_result(engine, 0, 0, &result), GOLDCREST_OK);
+  }
+  char out[40];
+  EXPECT_LT(goldcrest_translate(engine, "ab\xff \xe2\x96\x81", 7, out, sizeof out), int64_t{sizeof out});
+}
+
+}  // namespace
+
+const FileImage& smallest_file() {
+  static const FileImage file = [] {
+    TinyOptions options;
+    options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
+    options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true};
+    options.source_vocab_size = 6;
+    options.target_vocab_size = 7;
+    converter::ModelSpec spec = tiny_spec(options);
+    add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+    spec.generation.source_prefix = {3};
+    spec.generation.beam_size = 2;
+    const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, which is no business of these tests
+    return converter::assemble(converter::build_payload(spec, {}), std::vector{line, line});
+  }();
+  return file;
+}
+
+FileImage remade(const FileImage& file, const Mutation& mutate, const Mutation& mutate_placed) {
+  format::ModelT metadata;
+  format::GetModel(file.bytes())->UnPackTo(&metadata);
+  std::vector<std::vector<uint8_t>> contents;
+  for (const auto& section : metadata.sections) {
+    const uint8_t* start = file.bytes() + size_t{section->offset} * 64;
+    contents.emplace_back(start, start + section->size);
+  }
+  if (mutate) mutate(metadata);
+  const auto metadata_bytes = static_cast<uint32_t>(serialize(metadata).size());
+  uint64_t end = align_bytes(metadata_bytes);
+  std::vector<uint64_t> places;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    places.push_back(end);
+    if (i < metadata.sections.size()) metadata.sections[i]->offset = static_cast<uint32_t>(end / 64);
+    end = align_bytes(end + contents[i].size());
+  }
+  if (mutate_placed) mutate_placed(metadata);
+  const flatbuffers::DetachedBuffer bytes = serialize(metadata);
+  EXPECT_EQ(bytes.size(), metadata_bytes);
+  FileImage made(end + 64);
+  std::copy(bytes.data(), bytes.data() + bytes.size(), made.bytes());
+  for (size_t i = 0; i < contents.size(); ++i)
+    std::copy(contents[i].begin(), contents[i].end(), made.bytes() + places[i]);
+  write_trailer(made, metadata_bytes);
+  return made;
+}
+
+void repair_checksums(FileImage& file) {
+  const auto metadata_bytes = load<uint32_t>(file, file.size() - 64 + 12);
+  flatbuffers::Verifier verifier(file.bytes(), metadata_bytes);
+  if (format::VerifyModelBuffer(verifier) && format::GetModel(file.bytes())->sections() != nullptr) {
+    for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
+      const uint64_t start = uint64_t{section->offset()} * 64;
+      if (start > file.size() || section->size() > file.size() - start) continue;
+      const uint32_t checksum = crc32c(0, file.bytes() + start, section->size());
+      auto* at = const_cast<uint8_t*>(
+          reinterpret_cast<const flatbuffers::Table*>(section)->GetAddressOf(format::Section::VT_CRC32C));
+      if (at != nullptr) std::memcpy(at, &checksum, sizeof checksum);
+    }
+  }
+  write_trailer(file, metadata_bytes);
+}
+
+Verdict try_file(const FileImage& image) {
+  // Nothing behind the file may be read.
+  GuardedBuffer<uint8_t> file(image.size());
+  std::copy(image.span().begin(), image.span().end(), file.begin());
+  goldcrest_detail detail = {};
+  goldcrest_info info;
+  goldcrest_limits limits = {};
+  goldcrest_memory memory;
+  Verdict verdict;
+  verdict.status = goldcrest_model_info(file.get(), file.size(), &info, &detail);
+  if (verdict.status == GOLDCREST_OK) {
+    limits.beam_size = 2;
+    limits.max_source_bytes = info.has_tokenizer ? 8 : 0;
+    verdict.status = goldcrest_plan_memory(file.get(), file.size(), &limits, &memory, nullptr, nullptr, &detail);
+  }
+  if (verdict.status == GOLDCREST_OK && memory.arena_bytes <= kLargestArena) {
+    GuardedBuffer<uint8_t> arena(memory.arena_bytes);
+    goldcrest_config config = {};
+    config.model = file.get();
+    config.model_bytes = file.size();
+    config.arena = arena.get();
+    config.arena_bytes = arena.size();
+    config.limits = limits;
+    config.detail = &detail;
+    goldcrest_engine* engine = nullptr;
+    verdict.status = goldcrest_init(&engine, &config);
+    if (verdict.status == GOLDCREST_OK) {
+      translate(engine, 1);
+      translate(engine, 2);
+      const int self_test = goldcrest_self_test(engine, &detail);
+      EXPECT_TRUE(self_test == GOLDCREST_ERROR_SELF_TEST || self_test == GOLDCREST_ERROR_TOO_LONG) << self_test;
+      EXPECT_TRUE(arena.intact());
+    }
+  }
+  if (verdict.status < 0) {
+    EXPECT_NE(detail.message, nullptr) << "refused without a reason";
+    verdict.detail = detail.message != nullptr ? detail.message : "";
+  }
+  return verdict;
+}
+
+}  // namespace goldcrest::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with right checksums and wrong content, and what an engine makes of them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "support/tiny_model.h"
+
+namespace goldcrest::test {
+
+// The smallest model with everything that a file can hold: all norms, tokenizers, two self-test lines.
+const converter::FileImage& smallest_file();
+
+using Mutation = std::function<void(format::ModelT&)>;
+
+// The file with its metadata changed by `mutate` and all places and checksums made right again; then, with the sections
+// at their places, by `mutate_placed` (which must not change the metadata's size), and the metadata's checksum again.
+converter::FileImage remade(const converter::FileImage& file, const Mutation& mutate,
+                            const Mutation& mutate_placed = nullptr);
+
+// Makes the checksums of a file right whose bytes were changed: sections, metadata and trailer.
+void repair_checksums(converter::FileImage& file);
+
+struct Verdict {
+  int status = 0;      // of goldcrest_init with full verification
+  std::string detail;  // its message
+};
+
+// Starts an engine; when the file is accepted, also translates ids and text with greedy and beam search and runs the
+// self-test. Whatever the file holds, that must end, and the sanitizers must have nothing to say. Also asks every size
+// query, which must agree on what is refused.
+Verdict try_file(const converter::FileImage& file);
+
+}  // namespace goldcrest::test

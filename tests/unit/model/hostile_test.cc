@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metadata that lies, with right checksums: each lie is refused by name, and no value of any field makes the engine
+// misbehave.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hostile_file.h"
+#include "support/rng.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using format::ModelT;
+using test::Mutation;
+using test::remade;
+using test::smallest_file;
+using test::try_file;
+using test::Verdict;
+
+struct Lie {
+  const char* detail;  // the message that the engine must give
+  Mutation tell;
+};
+
+void expect_refused(const std::vector<Lie>& lies) {
+  for (const Lie& lie : lies) {
+    const Verdict verdict = try_file(remade(smallest_file(), lie.tell));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << lie.detail;
+    EXPECT_EQ(verdict.detail, lie.detail);
+  }
+}
+
+TEST(Hostile, MissingTables) {
+  expect_refused({
+      {"encoder: dimensions", [](ModelT& m) { m.encoder.reset(); }},
+      {"decoder: dimensions", [](ModelT& m) { m.decoder.reset(); }},
+      {"projection", [](ModelT& m) { m.projection.reset(); }},
+      {"generation: missing", [](ModelT& m) { m.generation.reset(); }},
+      {"limits: missing", [](ModelT& m) { m.limits.reset(); }},
+      {"sections: four are needed", [](ModelT& m) { m.sections.pop_back(); }},
+      {"sections: four are needed", [](ModelT& m) { m.sections.clear(); }},
+      {"encoder.embedding", [](ModelT& m) { m.encoder->embedding.reset(); }},
+      {"decoder.embedding", [](ModelT& m) { m.decoder->embedding.reset(); }},
+      {"encoder: dimensions", [](ModelT& m) { m.encoder->layers.clear(); }},
+      {"layers.self_attention: missing", [](ModelT& m) { m.encoder->layers[0]->self_attention.reset(); }},
+      {"layers.feed_forward: missing", [](ModelT& m) { m.encoder->layers[0]->feed_forward.reset(); }},
+      {"layers.cross_attention: missing", [](ModelT& m) { m.decoder->layers[0]->cross_attention.reset(); }},
+      {"layers.self_attention.norm", [](ModelT& m) { m.decoder->layers[0]->self_attention->norm.reset(); }},
+      {"layers.feed_forward.in", [](ModelT& m) { m.decoder->layers[0]->feed_forward->in.reset(); }},
+      {"layers.cross_attention.key_value", [](ModelT& m) { m.decoder->layers[0]->cross_attention->key_value.reset(); }},
+  });
+}
+
+TEST(Hostile, OptionalTablesMayBeMissing) {
+  for (const Mutation& tell : std::vector<Mutation>{
+           [](ModelT& m) { m.tokenizer.reset(), m.limits->max_source_bytes = 0; },
+           [](ModelT& m) { m.detokenizer.reset(); }, [](ModelT& m) { m.provenance.reset(); },
+           [](ModelT& m) { m.encoder->final_norm.reset(); }, [](ModelT& m) { m.decoder->embedding_norm.reset(); },
+           [](ModelT& m) { m.self_test.clear(); }}) {
+    const Verdict verdict = try_file(remade(smallest_file(), tell));
+    EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  }
+}
+
+TEST(Hostile, IdsAndEnumerationsOutOfRange) {
+  expect_refused({
+      {"generation.decoder_start_id", [](ModelT& m) { m.generation->decoder_start_id = 7; }},
+      {"generation.end_id", [](ModelT& m) { m.generation->end_id = UINT32_MAX; }},
+      {"generation.pad_id", [](ModelT& m) { m.generation->pad_id = 7; }},
+      {"generation.pad_id", [](ModelT& m) { m.generation->pad_id = -2; }},
+      {"generation.unknown_id", [](ModelT& m) { m.generation->unknown_id = INT32_MIN; }},
+      {"generation.forced_first_id", [](ModelT& m) { m.generation->forced_first_id = INT32_MAX; }},
+      {"generation.suppressed_ids",
+       [](ModelT& m) {
+         m.generation->suppressed_ids = {1, 7};
+       }},
+      {"generation.source_prefix", [](ModelT& m) { m.generation->source_prefix = {6}; }},
+      {"generation.source_suffix",
+       [](ModelT& m) {
+         m.generation->source_suffix = {0, 0x80000000u};
+       }},
+      {"self_test.source", [](ModelT& m) { m.self_test[1]->source = {6}; }},
+      {"self_test.target", [](ModelT& m) { m.self_test[0]->target = {7}; }},
+      {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = static_cast<format::TokenizerKind>(4); }},
+      {"detokenizer: vocabulary", [](ModelT& m) { m.detokenizer->kind = static_cast<format::TokenizerKind>(255); }},
+      {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = static_cast<format::Activation>(4); }},
+      {"encoder.embedding", [](ModelT& m) { m.encoder->embedding->layout = static_cast<format::Layout>(3); }},
+      {"projection", [](ModelT& m) { m.projection->layout = format::Layout::RowMajor; }},
+      {"projection", [](ModelT& m) { m.projection->layout = static_cast<format::Layout>(77); }},
+      {"sections: kind", [](ModelT& m) { m.sections[2]->kind = static_cast<format::SectionKind>(4); }},
+  });
+}
+
+TEST(Hostile, RealNumbersOutOfRange) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {nan, infinity, -infinity, -1.0f, 1e-30f, 1e30f}) {
+    expect_refused({
+        {"encoder: dimensions", [&](ModelT& m) { m.encoder->attention_scale = bad; }},
+        {"decoder: dimensions", [&](ModelT& m) { m.decoder->embedding_scale = bad; }},
+        {"layers.feed_forward.norm", [&](ModelT& m) { m.decoder->layers[0]->feed_forward->norm->epsilon = bad; }},
+    });
+  }
+  for (const float bad : {nan, infinity, -infinity, 16.5f, -16.5f}) {
+    expect_refused({{"generation.length_penalty", [&](ModelT& m) { m.generation->length_penalty = bad; }}});
+  }
+  for (const float bad : {nan, infinity, -infinity, 1025.0f}) {
+    expect_refused({{"generation.word_penalty", [&](ModelT& m) { m.generation->word_penalty = bad; }}});
+  }
+  for (const float bad : {nan, infinity, -infinity}) {
+    expect_refused({{"tokenizer.unknown_score", [&](ModelT& m) { m.tokenizer->max_score = bad; }}});
+  }
+}
+
+// A value in a section; the checksum is right again.
+Verdict with_value(format::SectionKind kind, uint32_t units, uint32_t element, uint32_t bits) {
+  FileImage file = smallest_file();
+  for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
+    if (section->kind() != kind) continue;
+    std::memcpy(file.bytes() + (uint64_t{section->offset()} + units) * 64 + 4 * element, &bits, sizeof bits);
+  }
+  test::repair_checksums(file);
+  return try_file(file);
+}
+
+uint32_t bits_of(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+TEST(Hostile, ScalesBiasesAndPositions) {
+  const format::Model& model = *format::GetModel(smallest_file().bytes());
+  const format::Linear& linear = *model.decoder()->layers()->Get(0)->feed_forward()->in();
+  const auto parameters = format::SectionKind::Parameters;
+  const float too_large = std::nextafter(std::ldexp(1.0f, 16), 1e30f);
+  for (const float bad :
+       {NAN, -NAN, INFINITY, -INFINITY, 0.0f, -0.01f, 1e-45f, std::nextafter(std::ldexp(1.0f, -47), 0.0f), too_large}) {
+    for (const uint32_t row : {0u, 4u, 15u}) {  // 15 is padding
+      EXPECT_EQ(with_value(parameters, linear.scale(), row, bits_of(bad)).detail, "layers.feed_forward.in") << bad;
+    }
+    EXPECT_EQ(with_value(parameters, model.encoder()->embedding()->scale(), 2, bits_of(bad)).detail,
+              "encoder.embedding");
+  }
+  for (const float bad : {NAN, INFINITY, -INFINITY, 1e-45f, -1e-30f, too_large, -0.0f}) {
+    EXPECT_EQ(with_value(parameters, linear.bias(), 1, bits_of(bad)).detail, "layers.feed_forward.in") << bad;
+    EXPECT_EQ(with_value(parameters, model.decoder()->final_norm()->gamma(), 0, bits_of(bad)).detail, "final_norm");
+    EXPECT_EQ(with_value(format::SectionKind::Positions, model.encoder()->positions(), 5, bits_of(bad)).detail,
+              "encoder.positions");
+  }
+  EXPECT_EQ(with_value(parameters, linear.scale(), 0, bits_of(std::ldexp(1.0f, -47))).status, GOLDCREST_OK);
+  EXPECT_EQ(with_value(parameters, linear.scale(), 0, bits_of(std::ldexp(1.0f, 16))).status, GOLDCREST_OK);
+  EXPECT_EQ(with_value(parameters, linear.weight_sum(), 0, 1u << 20).detail, "layers.feed_forward.in") << "a wrong sum";
+  EXPECT_EQ(with_value(format::SectionKind::Weights, linear.weights(), 0, 0x80u).detail, "layers.feed_forward.in")
+      << "-128";
+}
+
+// Every integer of the metadata that names a size, a count or a place.
+std::vector<uint32_t*> integers(ModelT& m) {
+  std::vector<uint32_t*> all;
+  const auto add_linear = [&](format::LinearT& t) {
+    for (uint32_t* field : {&t.n, &t.k, &t.weights, &t.scale, &t.bias, &t.weight_sum}) all.push_back(field);
+  };
+  const auto add_norm = [&](format::NormT& t) { all.push_back(&t.gamma), all.push_back(&t.beta); };
+  for (format::StackT* stack : {m.encoder.get(), m.decoder.get()}) {
+    for (uint32_t* field : {&stack->d_model, &stack->d_ff, &stack->n_heads, &stack->d_head, &stack->positions,
+                            &stack->max_positions, &stack->embedding->vocab_size, &stack->embedding->d_model,
+                            &stack->embedding->weights, &stack->embedding->scale}) {
+      all.push_back(field);
+    }
+    add_norm(*stack->embedding_norm);
+    add_norm(*stack->final_norm);
+    format::LayerT& layer = *stack->layers[0];
+    add_linear(*layer.self_attention->query_key_value);
+    add_linear(*layer.self_attention->out);
+    add_norm(*layer.self_attention->norm);
+    add_linear(*layer.feed_forward->in);
+    add_linear(*layer.feed_forward->out);
+    if (layer.cross_attention == nullptr) continue;
+    add_linear(*layer.cross_attention->query);
+    add_linear(*layer.cross_attention->key_value);
+    add_linear(*layer.cross_attention->out);
+  }
+  add_linear(*m.projection);
+  format::TokenizerT& t = *m.tokenizer;
+  for (uint32_t* field :
+       {&t.vocab_size, &t.n_pieces, &t.trie, &t.trie_units, &t.score, &t.type, &t.byte_ids, &t.normalizer_trie,
+        &t.normalizer_trie_units, &t.normalizer_text, &t.normalizer_text_bytes, &t.unknown_id, &t.max_piece_bytes}) {
+    all.push_back(field);
+  }
+  format::DetokenizerT& d = *m.detokenizer;
+  for (uint32_t* field : {&d.n_pieces, &d.text_offset, &d.text, &d.text_bytes, &d.type}) all.push_back(field);
+  format::GenerationT& g = *m.generation;
+  for (uint32_t* field : {&g.decoder_start_id, &g.end_id, &g.beam_size, &g.min_target_tokens, &g.max_target_tokens}) {
+    all.push_back(field);
+  }
+  format::LimitsT& l = *m.limits;
+  for (uint32_t* field : {&l.max_source_tokens, &l.max_source_bytes, &l.max_target_tokens, &l.beam_size, &l.batch,
+                          &l.n_best, &l.encoder_rows}) {
+    all.push_back(field);
+  }
+  return all;
+}
+
+size_t count_integers() {
+  ModelT metadata;
+  format::GetModel(smallest_file().bytes())->UnPackTo(&metadata);
+  return integers(metadata).size();
+}
+
+TEST(Hostile, EveryIntegerTakesEveryExtreme) {
+  const uint32_t extremes[] = {0,
+                               1,
+                               2,
+                               15,
+                               16,
+                               17,
+                               255,
+                               65535,
+                               65536,
+                               65537,
+                               1u << 20,
+                               1u << 24,
+                               (1u << 24) + 1,
+                               0x3fffffffu,
+                               0x7fffffffu,
+                               0x80000000u,
+                               0xfffffff0u,
+                               UINT32_MAX};
+  int refused = 0, accepted = 0;
+  for (size_t field = 0; field < count_integers(); ++field) {
+    for (const uint32_t value : extremes) {
+      SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
+      const FileImage file = remade(smallest_file(), [&](ModelT& m) { *integers(m)[field] = value; });
+      const int status = try_file(file).status;
+      if (HasFailure()) return;
+      (status < 0 ? refused : accepted) += 1;
+      // Where the largest number is right, the field has no bound to check.
+      const bool is_unused = value == UINT32_MAX && status == GOLDCREST_OK;
+      if (is_unused) {
+        ModelT metadata;
+        format::GetModel(smallest_file().bytes())->UnPackTo(&metadata);
+        const uint32_t* at = integers(metadata)[field];
+        EXPECT_TRUE(at == &metadata.tokenizer->byte_ids || at == &metadata.generation->max_target_tokens);
+      }
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(accepted, 100) << "small offsets lie inside";
+}
+
+// Two lies at once can agree with each other.
+TEST(Hostile, PairsOfIntegers) {
+  const uint32_t extremes[] = {0, 1, 16, 17, 65536, 0x04000000u, 0x80000000u, UINT32_MAX};
+  test::Rng rng(5);
+  for (int i = 0; i < 3000; ++i) {
+    const auto n = static_cast<uint32_t>(count_integers());
+    const uint32_t first = rng.below(n), second = rng.below(n), a = extremes[rng.below(8)], b = extremes[rng.below(8)];
+    SCOPED_TRACE(testing::Message() << first << " is " << a << ", " << second << " is " << b);
+    (void)try_file(remade(smallest_file(), [&](ModelT& m) {
+      *integers(m)[first] = a;
+      *integers(m)[second] = b;
+    }));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Hostile, SectionsThatLeaveTheFileOrEachOther) {
+  const auto refused = [](const Mutation& tell, const char* detail) {
+    const Verdict verdict = try_file(remade(smallest_file(), nullptr, tell));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(verdict.detail, detail);
+  };
+  for (size_t i = 0; i < 4; ++i) {
+    for (const uint32_t offset : {0u, 1u, 0x7fffffffu, UINT32_MAX}) {
+      refused([&](ModelT& m) { m.sections[i]->offset = offset; }, "sections: extent");
+    }
+    for (const uint64_t size : {uint64_t{1} << 31, uint64_t{UINT32_MAX}, uint64_t{1} << 63, UINT64_MAX}) {
+      refused([&](ModelT& m) { m.sections[i]->size = size; }, "sections: extent");
+    }
+    refused([&](ModelT& m) { m.sections[i]->crc32c ^= 1; }, "sections: checksum");
+  }
+  refused([](ModelT& m) { std::swap(m.sections[0]->kind, m.sections[1]->kind); }, "sections: kind");
+  refused([](ModelT& m) { m.sections[0]->kind = m.sections[1]->kind; }, "sections: kind");
+}
+
+TEST(Hostile, VersionsAndFeatures) {
+  Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = 1; }));
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_UNSUPPORTED);
+  verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.format_version = 2; }));
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_EQ(verdict.detail, "metadata: format version");
+}
+
+}  // namespace
+}  // namespace goldcrest

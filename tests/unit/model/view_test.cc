@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest_model_info says what went into the file.
+#include <gtest/gtest.h>
+
+#include "goldcrest/goldcrest.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+TEST(ModelInfo, SaysWhatTheFileHolds) {
+  converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
+  test::add_tokenizers(converter::TokenizerKind::kBpe, spec);
+  spec.name = "a name";
+  spec.source_language = "en";
+  spec.target_language = "fr";
+  spec.attribution = "someone";
+  spec.checkpoint_sha256 = "0123";
+  spec.generation.length_penalty = 0.7f;
+  spec.generation.word_penalty = 0.25f;
+  spec.generation.beam_size = 5;
+  spec.generation.min_target_tokens = 2;
+  spec.generation.max_target_tokens = 22;
+  goldcrest_limits limits = {};
+  limits.max_source_tokens = 33;
+  limits.beam_size = 7;
+  limits.n_best = 3;
+  limits.batch = 4;
+  limits.encoder_rows = 12;
+  const converter::FileImage file = test::tiny_file(spec, format::Layout::N4K16, limits);
+  goldcrest_info info;
+  ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
+  EXPECT_EQ(info.format_version, 1u);
+  EXPECT_EQ(info.file_bytes, file.size());
+  EXPECT_EQ(info.source_vocab_size, 50u);
+  EXPECT_EQ(info.target_vocab_size, 300u);
+  EXPECT_EQ(info.encoder_layers, 3u);
+  EXPECT_EQ(info.decoder_layers, 2u);
+  EXPECT_EQ(info.encoder_d_model, 48u);
+  EXPECT_EQ(info.decoder_d_model, 32u);
+  EXPECT_EQ(info.encoder_d_ff, 64u);
+  EXPECT_EQ(info.decoder_d_ff, 96u);
+  EXPECT_EQ(info.encoder_heads, 4u);
+  EXPECT_EQ(info.decoder_heads, 2u);
+  EXPECT_EQ(info.max_source_positions, 40u);
+  EXPECT_EQ(info.max_target_positions, 30u);
+  EXPECT_TRUE(info.has_tokenizer && info.has_detokenizer);
+  EXPECT_EQ(info.decoder_start_id, 299);
+  EXPECT_EQ(info.end_id, 0);
+  EXPECT_EQ(info.pad_id, -1);
+  EXPECT_EQ(info.unknown_id, 1);
+  EXPECT_EQ(info.limits.max_source_tokens, 33u);
+  EXPECT_EQ(info.limits.max_target_tokens, 22u);
+  EXPECT_EQ(info.limits.beam_size, 7u);
+  EXPECT_EQ(info.limits.n_best, 3u);
+  EXPECT_EQ(info.limits.batch, 4u);
+  EXPECT_EQ(info.limits.encoder_rows, 12u);
+  EXPECT_EQ(info.search.beam_size, 5u);
+  EXPECT_EQ(info.search.min_target_tokens, 2u);
+  EXPECT_EQ(info.search.max_target_tokens, 22u);
+  EXPECT_EQ(info.search.length_penalty, 0.7f);
+  EXPECT_EQ(info.search.word_penalty, 0.25f);
+  EXPECT_STREQ(info.name, "a name");
+  EXPECT_STREQ(info.source_language, "en");
+  EXPECT_STREQ(info.target_language, "fr");
+  EXPECT_STREQ(info.license, "CC0-1.0");
+  EXPECT_STREQ(info.attribution, "someone");
+  EXPECT_STREQ(info.checkpoint_sha256, "0123");
+  EXPECT_STREQ(info.dialect, "test");
+  EXPECT_STREQ(info.converter_version, GOLDCREST_VERSION);
+}
+
+TEST(ModelInfo, TheWeightsHashIgnoresTheLayout) {
+  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  goldcrest_info a, b, c;
+  const auto info_of = [](const converter::FileImage& file, goldcrest_info* info) {
+    ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), info, nullptr), GOLDCREST_OK);
+  };
+  info_of(test::tiny_file(spec, format::Layout::N16K4), &a);
+  info_of(test::tiny_file(spec, format::Layout::N4K16), &b);
+  test::TinyOptions other = test::odd_tiny_options();
+  other.seed += 1;
+  info_of(test::tiny_file(test::tiny_spec(other)), &c);
+  EXPECT_EQ(a.weights_hash, b.weights_hash);
+  EXPECT_NE(a.weights_hash, c.weights_hash);
+}
+
+}  // namespace
+}  // namespace goldcrest
