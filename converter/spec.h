@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral float model between dialects (which fill it) and the quantizer (which reads it). A dialect knows nothing below it.
+// The neutral float model between dialects (which fill it) and the quantizer (which reads it). A dialect knows nothing
+// below it.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +66,17 @@ struct StackSpec {
 
 enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter };
 
-// SentencePiece's types, and kSurface: known by its whole text alone (a vocabulary entry that the segmenter does not propose).
-enum class PieceType : uint8_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6, kSurface = 7 };
+// SentencePiece's types, and kSurface: known by its whole text alone (a vocabulary entry that the segmenter does not
+// propose).
+enum class PieceType : uint8_t {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6,
+  kSurface = 7
+};
 
 struct Piece {
   std::string text;  // UTF-8, with U+2581 for a space where the model has it so
@@ -75,8 +85,8 @@ struct Piece {
 };
 
 // A tokenizer as its own model file has it, with entries in the order of the checkpoint's ids.
-// pieces[0..vocab_size) are the vocabulary; further entries are pieces that the segmenter proposes but the vocabulary lacks
-// (they give the unknown id). An id without text (a gap in vocab.json) has an empty text and kControl.
+// pieces[0..vocab_size) are the vocabulary; further entries are pieces that the segmenter proposes but the vocabulary
+// lacks (they give the unknown id). An id without text (a gap in vocab.json) has an empty text and kControl.
 struct TokenizerSpec {
   TokenizerKind kind = TokenizerKind::kWord;
   uint32_t vocab_size = 0;
@@ -93,7 +103,8 @@ struct GenerationSpec {
   std::optional<uint32_t> pad_id, unknown_id, forced_first_id;
   std::vector<uint32_t> suppressed_ids;                // never generated
   std::vector<uint32_t> source_prefix, source_suffix;  // put around the ids of a text
-  uint32_t beam_size = 1, min_target_tokens = 0, max_target_tokens = 0;  // max: end token included, start token excluded
+  uint32_t beam_size = 1, min_target_tokens = 0,
+           max_target_tokens = 0;  // max: end token included, start token excluded
   float length_penalty = 1, word_penalty = 0;
 };
 
@@ -103,8 +114,8 @@ struct ModelSpec {
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::string name, source_language, target_language, license, attribution, dialect;
-  std::string checkpoint_sha256;        // of the weight file(s), in shard order
-  std::vector<std::string> warnings;    // what the user should know: a guessed setting, a tensor that was not used
+  std::string checkpoint_sha256;      // of the weight file(s), in shard order
+  std::vector<std::string> warnings;  // what the user should know: a guessed setting, a tensor that was not used
 };
 
 }  // namespace goldcrest::converter

@@ -75,7 +75,8 @@ goldcrest_search default_search(const goldcrest_info& info, const goldcrest_limi
 
 int check_metadata(const void* model, size_t model_bytes, goldcrest_detail* detail) {
   const Kernels* kernels = select_kernels(nullptr);
-  GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT, "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
+  GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
+                    "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
   return validate_model(model, model_bytes, {kernels->crc32c, nullptr}, detail);
 }
 
@@ -110,7 +111,8 @@ void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runt
     } else {
       const bool always = phase == Phase::kAlways;
       runtime->part[kMain][p] = arena + (always ? 0 : plan.used(Region::kMain, Phase::kAlways));
-      runtime->part[kScratch][p] = static_cast<uint8_t*>(config.scratch) + (always ? 0 : plan.used(Region::kScratch, Phase::kAlways));
+      runtime->part[kScratch][p] =
+          static_cast<uint8_t*>(config.scratch) + (always ? 0 : plan.used(Region::kScratch, Phase::kAlways));
     }
   }
 }
@@ -121,7 +123,8 @@ bool usable(const goldcrest_engine* engine) { return engine != nullptr && engine
 int open_source(goldcrest_engine* engine, bool fresh) {
   if (fresh) engine_clear(*engine);
   const bool adding = engine->state == EngineState::kSourcesStored;
-  if (!fresh && !adding) return fail(engine->detail, GOLDCREST_ERROR_STATE, "add: begin first, and add before the first step");
+  if (!fresh && !adding)
+    return fail(engine->detail, GOLDCREST_ERROR_STATE, "add: begin first, and add before the first step");
   if (engine->search.n_sentences == engine->search.limits.batch) {
     return fail(engine->detail, GOLDCREST_ERROR_TOO_LONG, "batch: more sources than limits.batch");
   }
@@ -133,7 +136,8 @@ int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fr
   goldcrest_detail* detail = engine->detail;
   GOLDCREST_REQUIRE(source != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "source: empty", -1);
   GOLDCREST_REQUIRE(n <= engine->search.limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG,
-                    "source: more ids than limits.max_source_tokens", static_cast<int32_t>(engine->search.limits.max_source_tokens));
+                    "source: more ids than limits.max_source_tokens",
+                    static_cast<int32_t>(engine->search.limits.max_source_tokens));
   const uint32_t vocab_size = engine->runtime.model.encoder.embedding.vocab_size;
   for (size_t i = 0; i < n; ++i) {
     GOLDCREST_REQUIRE(source[i] >= 0 && static_cast<uint32_t>(source[i]) < vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
@@ -174,7 +178,8 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   args.ids = ids;
   args.max_ids = limits.max_source_tokens - around;
   const int n = tokenize(args);
-  if (n < 0) return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
+  if (n < 0)
+    return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
   ids += n;
   for (uint32_t i = 0; i < generation.n_suffix; ++i) *ids++ = static_cast<int32_t>(generation.source_suffix[i]);
   const uint32_t total = static_cast<uint32_t>(n) + around;
@@ -188,22 +193,38 @@ extern "C" {
 
 const char* goldcrest_status_string(int status) {
   switch (status) {
-    case GOLDCREST_OK: return "ok";
-    case GOLDCREST_WORKING: return "working";
-    case GOLDCREST_TOKEN: return "token";
-    case GOLDCREST_DONE: return "done";
-    case GOLDCREST_ERROR_ARGUMENT: return "bad argument";
-    case GOLDCREST_ERROR_MODEL_CORRUPT: return "model file corrupt";
-    case GOLDCREST_ERROR_MODEL_VERSION: return "model file of an unknown format version";
-    case GOLDCREST_ERROR_UNSUPPORTED: return "not supported by this build";
-    case GOLDCREST_ERROR_ARENA_TOO_SMALL: return "arena too small";
-    case GOLDCREST_ERROR_TOKEN_RANGE: return "token id out of range";
-    case GOLDCREST_ERROR_TOO_LONG: return "input too long for the limits";
-    case GOLDCREST_ERROR_TRUNCATED: return "output buffer too small";
-    case GOLDCREST_ERROR_STATE: return "call does not fit the engine's state";
-    case GOLDCREST_ERROR_BUILD: return "this build computes wrong bits (compiler flags)";
-    case GOLDCREST_ERROR_SELF_TEST: return "self-test failed";
-    default: return "unknown status";
+    case GOLDCREST_OK:
+      return "ok";
+    case GOLDCREST_WORKING:
+      return "working";
+    case GOLDCREST_TOKEN:
+      return "token";
+    case GOLDCREST_DONE:
+      return "done";
+    case GOLDCREST_ERROR_ARGUMENT:
+      return "bad argument";
+    case GOLDCREST_ERROR_MODEL_CORRUPT:
+      return "model file corrupt";
+    case GOLDCREST_ERROR_MODEL_VERSION:
+      return "model file of an unknown format version";
+    case GOLDCREST_ERROR_UNSUPPORTED:
+      return "not supported by this build";
+    case GOLDCREST_ERROR_ARENA_TOO_SMALL:
+      return "arena too small";
+    case GOLDCREST_ERROR_TOKEN_RANGE:
+      return "token id out of range";
+    case GOLDCREST_ERROR_TOO_LONG:
+      return "input too long for the limits";
+    case GOLDCREST_ERROR_TRUNCATED:
+      return "output buffer too small";
+    case GOLDCREST_ERROR_STATE:
+      return "call does not fit the engine's state";
+    case GOLDCREST_ERROR_BUILD:
+      return "this build computes wrong bits (compiler flags)";
+    case GOLDCREST_ERROR_SELF_TEST:
+      return "self-test failed";
+    default:
+      return "unknown status";
   }
 }
 
@@ -214,8 +235,9 @@ int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* 
   return GOLDCREST_OK;
 }
 
-int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest_limits* limits, goldcrest_memory* memory,
-                          goldcrest_plan_function visit, void* visit_context, goldcrest_detail* detail) {
+int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest_limits* limits,
+                          goldcrest_memory* memory, goldcrest_plan_function visit, void* visit_context,
+                          goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(memory != nullptr, GOLDCREST_ERROR_ARGUMENT, "memory: null", -1);
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
@@ -248,8 +270,10 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   const Kernels* kernels = select_kernels(config->kernels);
   GOLDCREST_REQUIRE(kernels != nullptr, bad, "kernels: no such table for this build and CPU", -1);
   GOLDCREST_REQUIRE(kernels_compute_reference_bits(*kernels), GOLDCREST_ERROR_BUILD,
-                    "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math", -1);
-  GOLDCREST_REQUIRE(config->verify == GOLDCREST_VERIFY_FULL || config->verify == GOLDCREST_VERIFY_STRUCTURE, bad, "verify", -1);
+                    "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
+                    -1);
+  GOLDCREST_REQUIRE(config->verify == GOLDCREST_VERIFY_FULL || config->verify == GOLDCREST_VERIFY_STRUCTURE, bad,
+                    "verify", -1);
   GOLDCREST_REQUIRE(config->step_size == GOLDCREST_STEP_POSITION || config->step_size == GOLDCREST_STEP_LAYER, bad,
                     "step_size", -1);
   const bool full = config->verify == GOLDCREST_VERIFY_FULL;
@@ -267,10 +291,11 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   goldcrest_memory memory;
   fill_memory(view, plan, limits, &memory);
   const bool split = config->scratch != nullptr;
-  GOLDCREST_REQUIRE(config->arena != nullptr && is_aligned(config->arena), bad, "arena: null or not aligned to 64 bytes", -1);
+  GOLDCREST_REQUIRE(config->arena != nullptr && is_aligned(config->arena), bad,
+                    "arena: null or not aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE(is_aligned(config->scratch), bad, "scratch: not aligned to 64 bytes", -1);
-  GOLDCREST_REQUIRE(config->arena_bytes >= (split ? memory.main_bytes : memory.arena_bytes), GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "arena: smaller than goldcrest_plan_memory says", -1);
+  GOLDCREST_REQUIRE(config->arena_bytes >= (split ? memory.main_bytes : memory.arena_bytes),
+                    GOLDCREST_ERROR_ARENA_TOO_SMALL, "arena: smaller than goldcrest_plan_memory says", -1);
   GOLDCREST_REQUIRE(!split || config->scratch_bytes >= memory.scratch_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
                     "scratch: smaller than goldcrest_plan_memory says", -1);
 
@@ -296,7 +321,9 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   return GOLDCREST_OK;
 }
 
-const char* goldcrest_kernels_name(const goldcrest_engine* engine) { return usable(engine) ? engine->runtime.kernels->name : ""; }
+const char* goldcrest_kernels_name(const goldcrest_engine* engine) {
+  return usable(engine) ? engine->runtime.kernels->name : "";
+}
 
 const char* goldcrest_kernels_at(uint32_t index) {
   const Kernels* kernels = kernels_at(index);
@@ -320,9 +347,13 @@ int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_search* searc
   return GOLDCREST_OK;
 }
 
-int goldcrest_begin(goldcrest_engine* engine, const int32_t* source, size_t n) { return store_ids(engine, source, n, true); }
+int goldcrest_begin(goldcrest_engine* engine, const int32_t* source, size_t n) {
+  return store_ids(engine, source, n, true);
+}
 
-int goldcrest_add(goldcrest_engine* engine, const int32_t* source, size_t n) { return store_ids(engine, source, n, false); }
+int goldcrest_add(goldcrest_engine* engine, const int32_t* source, size_t n) {
+  return store_ids(engine, source, n, false);
+}
 
 int goldcrest_begin_text(goldcrest_engine* engine, const char* text, size_t text_bytes) {
   return store_text(engine, text, text_bytes, true);
@@ -375,8 +406,8 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   return GOLDCREST_OK;
 }
 
-int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_state* state, const int32_t* tokens, size_t n,
-                             char* out, size_t out_bytes) {
+int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_state* state, const int32_t* tokens,
+                             size_t n, char* out, size_t out_bytes) {
   if (!usable(engine) || state == nullptr || (tokens == nullptr && n > 0) || (out == nullptr && out_bytes > 0)) {
     return GOLDCREST_ERROR_ARGUMENT;
   }
@@ -387,7 +418,8 @@ int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_stat
   return detokenize(view, state, tokens, n, out, out_bytes);
 }
 
-int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out, size_t out_bytes) {
+int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out,
+                            size_t out_bytes) {
   if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
   out[0] = '\0';
   GOLDCREST_TRY(goldcrest_begin_text(engine, text, text_bytes));
@@ -399,8 +431,8 @@ int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t t
   size_t written = 0;
   for (uint32_t i = 0; i <= result.n_tokens; ++i) {
     const bool flush = i == result.n_tokens;
-    const int64_t bytes = goldcrest_detokenize(engine, &state, result.tokens + i, flush ? 0 : 1, out + written,
-                                               out_bytes - 1 - written);
+    const int64_t bytes =
+        goldcrest_detokenize(engine, &state, result.tokens + i, flush ? 0 : 1, out + written, out_bytes - 1 - written);
     if (bytes < 0) {
       out[written] = '\0';
       return fail(engine->detail, static_cast<goldcrest_status>(bytes), "out: too small for the text");

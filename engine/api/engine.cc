@@ -19,7 +19,8 @@ void encode_block(const goldcrest_engine& engine, RowBlock block) {
   if (engine.stage == 0) {
     encoder_embed(runtime, engine.refs.encoder, batch, block);
   } else if (engine.stage > 2 * n_layers) {
-    decoder_layer_memory(runtime, engine.refs.encoder, engine.refs.decoder, batch, engine.stage - 2 * n_layers - 1, block);
+    decoder_layer_memory(runtime, engine.refs.encoder, engine.refs.decoder, batch, engine.stage - 2 * n_layers - 1,
+                         block);
   } else if (engine.stage % 2 == 1) {
     encoder_layer_keys(runtime, engine.refs.encoder, batch, (engine.stage - 1) / 2, block);
   } else {
@@ -89,11 +90,17 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
       engine.first_row = 0;
       engine.state = EngineState::kEncoding;
       return encode_step(engine);
-    case EngineState::kEncoding: return encode_step(engine);
-    case EngineState::kDecoding: return decode_step(engine, token);
-    case EngineState::kLastTokenGiven: engine.state = EngineState::kDone; return GOLDCREST_DONE;
-    case EngineState::kDone: return GOLDCREST_DONE;
-    case EngineState::kIdle: break;
+    case EngineState::kEncoding:
+      return encode_step(engine);
+    case EngineState::kDecoding:
+      return decode_step(engine, token);
+    case EngineState::kLastTokenGiven:
+      engine.state = EngineState::kDone;
+      return GOLDCREST_DONE;
+    case EngineState::kDone:
+      return GOLDCREST_DONE;
+    case EngineState::kIdle:
+      break;
   }
   return fail(engine.detail, GOLDCREST_ERROR_STATE, "no source was given");
 }

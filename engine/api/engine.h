@@ -24,7 +24,7 @@ constexpr uint32_t kEngineBytes = 2048;  // reserved for the engine object, the 
 EngineRefs plan_engine(Plan& plan, const ModelView& model, const TokenizerView* tokenizer);
 
 // Multiply-accumulates of the largest step, by its size.
-uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, goldcrest_step_size step_size);
+uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size);
 
 enum class EngineState : uint32_t { kIdle, kSourcesStored, kEncoding, kDecoding, kLastTokenGiven, kDone };
 
@@ -38,11 +38,11 @@ struct goldcrest_engine {
   goldcrest::Search search;
   size_t model_bytes;
   goldcrest_search options;  // for the next sources
-  goldcrest_step_size step_size;
+  uint32_t step_size;
   goldcrest_detail* detail;
-  uint32_t n_source_rows;    // of the sources stored so far
-  uint32_t stage;            // of encoding, or of the current decoding position
-  uint32_t first_row;        // of the next encoder block in this stage
+  uint32_t n_source_rows;  // of the sources stored so far
+  uint32_t stage;          // of encoding, or of the current decoding position
+  uint32_t first_row;      // of the next encoder block in this stage
 };
 
 namespace goldcrest {

@@ -10,8 +10,8 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const TokenizerView* 
   refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
   refs.source_ids = plan.add("source.ids", Phase::kAlways, Region::kMain,
                              {0, 4, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
-  refs.sources = plan.add("source.extents", Phase::kAlways, Region::kMain,
-                          {0, sizeof(Source), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
+  refs.sources =
+      plan.add("source.extents", Phase::kAlways, Region::kMain, {0, sizeof(Source), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
   BufferSize text = {};
   if (tokenizer != nullptr) {
     const ScratchSize scratch = tokenizer_scratch(tokenizer->kind);
@@ -34,7 +34,7 @@ uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 }  // namespace
 
-uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, goldcrest_step_size step_size) {
+uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size) {
   const StackView &encoder = model.encoder, &decoder = model.decoder;
   const uint64_t block = limits.encoder_rows, rows = uint64_t{limits.beam_size} * limits.batch;
   const uint64_t encoder_width = encoder.attention_width(), decoder_width = decoder.attention_width();

@@ -22,14 +22,14 @@ inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* m
 }  // namespace goldcrest
 
 // Passes a negative status on to the caller.
-#define GOLDCREST_TRY(expression)                         \
-  do {                                                    \
-    const int try_status = static_cast<int>(expression);  \
-    if (try_status < 0) return try_status;                \
+#define GOLDCREST_TRY(expression)                        \
+  do {                                                   \
+    const int try_status = static_cast<int>(expression); \
+    if (try_status < 0) return try_status;               \
   } while (0)
 
 // A check on data from outside (validate.cc, c_api.cc); needs `detail` in scope.
-#define GOLDCREST_REQUIRE(condition, status, message, index)                  \
-  do {                                                                        \
+#define GOLDCREST_REQUIRE(condition, status, message, index)                    \
+  do {                                                                          \
     if (!(condition)) return ::goldcrest::fail(detail, status, message, index); \
   } while (0)

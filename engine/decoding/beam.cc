@@ -74,7 +74,8 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
   for (uint32_t rank = 0; rank < n; ++rank) {
     const Continuation& continuation = continuations[rank];
     if (continuation.token == end) {
-      if (rank < beam_size) finish_hypothesis(runtime, search, sentence, continuation.parent, end, continuation.log_prob);
+      if (rank < beam_size)
+        finish_hypothesis(runtime, search, sentence, continuation.parent, end, continuation.log_prob);
     } else if (n_living < beam_size) {
       continuations[n_living++] = continuation;  // n_living <= rank: nothing unread is overwritten
     }
@@ -84,11 +85,14 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
   if (n_living == 0 && state.n_finished == 0) {  // everything is suppressed: end, as in greedy search
     finish_hypothesis(runtime, search, sentence, 0, end, view.scores[0]);
   }
-  const bool no_hope = n_living == 0 || (state.n_finished == beam_size &&
-                                         view.hypotheses[beam_size - 1].score >=
-                                             hypothesis_score(search.options, continuations[0].log_prob, search.position + 1));
-  if (no_hope) view.state->n_live = 0;
-  else reorder(search, view, continuations, n_living);
+  const bool no_hope =
+      n_living == 0 || (state.n_finished == beam_size &&
+                        view.hypotheses[beam_size - 1].score >=
+                            hypothesis_score(search.options, continuations[0].log_prob, search.position + 1));
+  if (no_hope)
+    view.state->n_live = 0;
+  else
+    reorder(search, view, continuations, n_living);
 }
 
 }  // namespace goldcrest

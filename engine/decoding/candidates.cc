@@ -25,7 +25,9 @@ void insert(float* values, int32_t* tokens, uint32_t* count, uint32_t capacity, 
 
 CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
   const uint32_t n_blocks = (model.vocab_size + kOutputBlock - 1) / kOutputBlock;
-  const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}}; };
+  const auto rows_of = [](uint64_t bytes) {
+    return BufferSize{0, bytes, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}};
+  };
   const BufferSize list = {0, 2 * 4, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0}};
   CandidateRefs refs;
   refs.logits = plan.add("output.logits", Phase::kDecode, Region::kScratch, rows_of(4 * kOutputBlock));

@@ -32,8 +32,10 @@ void mask(const GenerationView& generation, bool end_allowed, float* logits, uin
 void force_token(const Runtime& runtime, const Search& search, uint32_t sentence, int32_t token, bool is_end) {
   const SentenceView view = sentence_view(runtime, search, sentence);
   for (uint32_t b = 0; b < view.state->n_live; ++b) {
-    if (is_end) finish_hypothesis(runtime, search, sentence, b, token, view.scores[b]);
-    else view.tokens[(search.position + 1) * view.n_slots + b] = token;
+    if (is_end)
+      finish_hypothesis(runtime, search, sentence, b, token, view.scores[b]);
+    else
+      view.tokens[(search.position + 1) * view.n_slots + b] = token;
   }
   if (is_end) view.state->n_live = 0;
 }
@@ -41,17 +43,21 @@ void force_token(const Runtime& runtime, const Search& search, uint32_t sentence
 }  // namespace
 
 SearchRefs plan_search(Plan& plan, const ModelView& model) {
-  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kTarget = GOLDCREST_FACTOR_TARGET_TOKENS;
+  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH,
+                    kTarget = GOLDCREST_FACTOR_TARGET_TOKENS;
   const Phase decode = Phase::kDecode;
   SearchRefs refs;
-  refs.sentences = plan.add("search.sentences", Phase::kAlways, Region::kMain, {0, sizeof(SentenceState), {kBatch, 0, 0, 0}});
+  refs.sentences =
+      plan.add("search.sentences", Phase::kAlways, Region::kMain, {0, sizeof(SentenceState), {kBatch, 0, 0, 0}});
   refs.targets = plan.add("search.targets", decode, Region::kMain, {0, sizeof(TargetSentence), {kBatch, 0, 0, 0}});
   refs.tokens = plan.add("search.tokens", decode, Region::kMain, {0, 4, {kTarget, kBeam, kBatch, 0}});
-  refs.ancestor = plan.add("search.ancestor", decode, Region::kMain,
-                           {0, 1, {kTarget, kBeam, kBatch, GOLDCREST_FACTOR_BEAM_USED}});
+  refs.ancestor =
+      plan.add("search.ancestor", decode, Region::kMain, {0, 1, {kTarget, kBeam, kBatch, GOLDCREST_FACTOR_BEAM_USED}});
   refs.scores = plan.add("search.scores", decode, Region::kMain, {0, 4, {kBeam, kBatch, 0, 0}});
-  refs.hypotheses = plan.add("search.hypotheses", decode, Region::kMain, {0, sizeof(Hypothesis), {kBeam, kBatch, 0, 0}});
-  refs.hypothesis_tokens = plan.add("search.hypothesis_tokens", decode, Region::kMain, {0, 4, {kTarget, kBeam, kBatch, 0}});
+  refs.hypotheses =
+      plan.add("search.hypotheses", decode, Region::kMain, {0, sizeof(Hypothesis), {kBeam, kBatch, 0, 0}});
+  refs.hypothesis_tokens =
+      plan.add("search.hypothesis_tokens", decode, Region::kMain, {0, 4, {kTarget, kBeam, kBatch, 0}});
   refs.candidates = plan_candidates(plan, model);
   return refs;
 }
@@ -136,16 +142,19 @@ void search_output(const Runtime& runtime, const Search& search) {
   const bool wants_hash = hashes_logits(search.options);
   const GenerationView generation = view_generation(runtime.file);
   const bool end_allowed = search.position + 1 >= search.options.min_target_tokens;
-  const Candidates lists = candidates(runtime, search.refs.candidates, greedy(search) ? 1 : 2 * search.options.beam_size);
+  const Candidates lists =
+      candidates(runtime, search.refs.candidates, greedy(search) ? 1 : 2 * search.options.beam_size);
   const TargetSentence* targets = runtime.buffer<TargetSentence>(search.refs.targets);
   SentenceState* sentences = runtime.buffer<SentenceState>(search.refs.sentences);
 
   memset(lists.counts, 0, search.n_rows * sizeof *lists.counts);
   output_begin(runtime, search.decoder, search.n_rows);
   for (uint32_t block = 0; block < lists.n_blocks; ++block) {
-    const uint32_t count = output_block(runtime, search.decoder, search.n_rows, block, lists.logits,
-                                        wants_sums ? lists.block_max + block : nullptr, lists.block_sum + block, lists.n_blocks);
-    trace_rows(runtime, "logits", static_cast<int32_t>(block), search.position, lists.logits, search.n_rows, count, kOutputBlock);
+    const uint32_t count =
+        output_block(runtime, search.decoder, search.n_rows, block, lists.logits,
+                     wants_sums ? lists.block_max + block : nullptr, lists.block_sum + block, lists.n_blocks);
+    trace_rows(runtime, "logits", static_cast<int32_t>(block), search.position, lists.logits, search.n_rows, count,
+               kOutputBlock);
     for (uint32_t row = 0; row < search.n_rows; ++row) {
       float* logits = lists.logits + size_t{row} * kOutputBlock;
       if (wants_hash) {  // greedy: row i belongs to the i-th live sentence
@@ -166,8 +175,10 @@ int32_t search_advance(const Runtime& runtime, Search& search, Choice choice) {
     if (view.state->n_live == 0) continue;
     int32_t token = -1;
     if (choice == Choice::kByScore) {
-      if (greedy(search)) token = greedy_advance(runtime, search, sentence);
-      else beam_advance(runtime, search, sentence);
+      if (greedy(search))
+        token = greedy_advance(runtime, search, sentence);
+      else
+        beam_advance(runtime, search, sentence);
     } else {
       token = choice == Choice::kForcedEnd ? static_cast<int32_t>(generation.end_id) : generation.forced_first_id;
       force_token(runtime, search, sentence, token, token == static_cast<int32_t>(generation.end_id));

@@ -2,7 +2,8 @@
 // The state of a search over a batch of sentences, and the steps of one target position.
 //
 // A hypothesis b of sentence s has slot s * beam_size + b. Its past is not copied when beams are reordered: ancestor
-// [s][position][b] says which slot of the sentence holds the hypothesis's keys, values and input token at that position.
+// [s][position][b] says which slot of the sentence holds the hypothesis's keys, values and input token at that
+// position.
 #pragma once
 
 #include "decoding/candidates.h"
@@ -19,9 +20,9 @@ struct Hypothesis {
 };
 
 struct SentenceState {
-  uint32_t n_live;      // hypotheses still growing; 0: the sentence is done
+  uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
   uint32_t n_finished;
-  uint32_t first_row;   // of its live hypotheses in the current step
+  uint32_t first_row;  // of its live hypotheses in the current step
   uint32_t reserved;
   uint64_t logits_hash;
 };
@@ -42,14 +43,14 @@ SearchRefs plan_search(Plan& plan, const ModelView& model);
 // The search of the current batch. Sizes that the memory was planned for come from `limits`.
 struct Search {
   SearchRefs refs;
-  BufferRef sources;         // Source [batch]
+  BufferRef sources;  // Source [batch]
   DecoderRefs decoder;
   goldcrest_limits limits;
   goldcrest_search options;  // every default filled in
   uint32_t n_sentences;
-  uint32_t position;         // of the current step; the number of tokens generated before it
-  uint32_t n_rows;           // live hypotheses of all sentences
-  uint32_t n_targets;        // live sentences
+  uint32_t position;   // of the current step; the number of tokens generated before it
+  uint32_t n_rows;     // live hypotheses of all sentences
+  uint32_t n_targets;  // live sentences
 };
 
 inline bool hashes_logits(const goldcrest_search& options) {
@@ -88,11 +89,11 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
 // The parts of a sentence's state.
 struct SentenceView {
   SentenceState* state;
-  uint8_t* ancestor;              // [target tokens, beam_size] or null
-  int32_t* tokens;                // token of slot b at position t: tokens[t * n_slots + b]
-  float* scores;                  // [beam_size]
-  Hypothesis* hypotheses;         // [beam_size]
-  int32_t* hypothesis_tokens;     // [beam_size, target tokens]
+  uint8_t* ancestor;           // [target tokens, beam_size] or null
+  int32_t* tokens;             // token of slot b at position t: tokens[t * n_slots + b]
+  float* scores;               // [beam_size]
+  Hypothesis* hypotheses;      // [beam_size]
+  int32_t* hypothesis_tokens;  // [beam_size, target tokens]
   size_t n_slots;
 };
 

@@ -42,14 +42,15 @@ bool kernels_compute_reference_bits(const Kernels& kernels) {
   uint64_t hash = kHashStart;
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu}) {
     kernels.quantize_rows({x, q, x_scale, kWidth, kWidth, 1, kRows, kWidth});
-    kernels.linear({q, x_scale, w, scale, bias, weight_sum, x, y, kWidth, kRows, kWidth, kWidth, Layout::kN16K4, activation});
+    kernels.linear(
+        {q, x_scale, w, scale, bias, weight_sum, x, y, kWidth, kRows, kWidth, kWidth, Layout::kN16K4, activation});
     kernels.layer_norm({y, x, gamma, beta, kWidth, kRows, kWidth, kWidth, 1e-5f});
     hash = hash_floats(hash_floats(hash, y, kRows * kWidth), x, kRows * kWidth);
   }
   // Two heads of 16, the rows being keys, values and queries at once.
   for (uint32_t row = 0; row < kRows; ++row) {
-    kernels.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth, kRows * kHeadWidth, kRows, 2,
-                           kHeadWidth});
+    kernels.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth, kRows * kHeadWidth,
+                           kRows, 2, kHeadWidth});
   }
   AttentionArgs args = {};
   args.q = x;

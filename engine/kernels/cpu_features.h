@@ -8,8 +8,9 @@ namespace goldcrest {
 
 enum CpuFeature : uint32_t {
   kCpuAvx2 = 1u << 0,
-  kCpuAvx512 = 1u << 1,  // F, BW, DQ, VL
-  kCpuAvx512Vnni = 1u << 2,
+  kCpuAvxVnni = 1u << 1,
+  kCpuAvx512 = 1u << 2,  // F, BW, DQ, VL
+  kCpuAvx512Vnni = 1u << 3,
 };
 
 // The features of the CPU that this runs on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of the kernel tables. reference.cc is the specification: every table equals it bit for bit, whatever the
-// arguments' bits. Rows and columns are padded to multiples of 16 by the caller; no kernel touches memory beyond the shapes.
+// arguments' bits. Rows and columns are padded to multiples of 16 by the caller; no kernel touches memory beyond the
+// shapes.
 //
 // An ISA is one translation unit that exports one const table; a slot not worth writing points at the reference.
 #pragma once
@@ -16,9 +17,9 @@ namespace goldcrest {
 //   amax = max |x|; amax < 2^-40 or > 2^56 (or not a number): q = 0, scale = 0
 //   else q = round_half_even(x * (127 / amax)), scale = amax / 127
 struct QuantizeRowsArgs {
-  const float* x;   // [rows, n], row stride x_stride
-  int8_t* q;        // [rows, n], row stride q_stride
-  float* scale;     // [rows], stride scale_stride
+  const float* x;                           // [rows, n], row stride x_stride
+  int8_t* q;                                // [rows, n], row stride q_stride
+  float* scale;                             // [rows], stride scale_stride
   size_t x_stride, q_stride, scale_stride;  // elements
   uint32_t rows, n;                         // n % 16 == 0
 };
@@ -61,8 +62,9 @@ struct LayerNormArgs {
   float epsilon;
 };
 
-// Scaled dot-product attention of some query rows over one sentence's int8 keys and values (Vaswani et al. 2017, eq. 1).
-// Key t of row r lies at row  t * position_stride + (ancestor ? ancestor[t * ancestor_stride + r] : 0)  of its head.
+// Scaled dot-product attention of some query rows over one sentence's int8 keys and values (Vaswani et al. 2017, eq.
+// 1). Key t of row r lies at row  t * position_stride + (ancestor ? ancestor[t * ancestor_stride + r] : 0)  of its
+// head.
 struct AttentionArgs {
   const float* q;             // [rows, n_heads, d_head], row stride q_stride
   const int8_t* keys;         // head h at h * head_stride * d_head; rows of [d_head]
@@ -82,11 +84,11 @@ constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-e
 
 // One block of the output layer: logits, their largest and the sum of exp(logit - largest).
 struct OutputBlockArgs {
-  LinearArgs linear;   // n: the block's outputs, padded; y: logits, row stride kOutputBlock
-  uint32_t count;      // the block's outputs, not padded, 1..256
-  float* block_max;    // [rows], stride `stride`; null: neither is wanted
-  float* block_sum;    // [rows], stride `stride`
-  size_t stride;       // elements
+  LinearArgs linear;  // n: the block's outputs, padded; y: logits, row stride kOutputBlock
+  uint32_t count;     // the block's outputs, not padded, 1..256
+  float* block_max;   // [rows], stride `stride`; null: neither is wanted
+  float* block_sum;   // [rows], stride `stride`
+  size_t stride;      // elements
 };
 
 struct Kernels {
@@ -113,7 +115,8 @@ const Kernels* kernels_at(uint32_t index);
 // where there is one). Null for a name that this build or CPU lacks.
 const Kernels* select_kernels(const char* name);
 
-// A fixed vector through linear, layer norm and soft-max gives the hash that the reference gave: this build keeps the bits.
+// A fixed vector through linear, layer norm and soft-max gives the hash that the reference gave: this build keeps the
+// bits.
 bool kernels_compute_reference_bits(const Kernels& kernels);
 
 }  // namespace goldcrest

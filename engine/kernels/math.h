@@ -52,7 +52,8 @@ namespace goldcrest {
 //   x = 2^e m with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh((m - 1) / (m + 1)) by its series
 [[maybe_unused]] static inline float log_float(float x) {
   const uint32_t bits = float_bits(x);
-  const int32_t e = static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;  // 0x3f3504f3 is sqrt(1/2); the shift keeps the sign
+  const int32_t e =
+      static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;  // 0x3f3504f3 is sqrt(1/2); the shift keeps the sign
   const float m = bits_float(bits - (static_cast<uint32_t>(e) << 23));
   const float s = (m - 1.0f) / (m + 1.0f);
   const float z = s * s;

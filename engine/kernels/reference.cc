@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numeric specification. Each operation is rounded once; nothing is fused (-ffp-contract=off). Sums inside layer norm
-// and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
+// The numeric specification. Each operation is rounded once; nothing is fused (-ffp-contract=off). Sums inside layer
+// norm and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
 #include "kernels/reference.h"
 
 #include "base/crc32c.h"
@@ -23,11 +23,16 @@ float sum_lanes(float lanes[16]) {
 
 float activate(Activation activation, float x) {
   switch (activation) {
-    case Activation::kRelu: return x > 0.0f ? x : 0.0f;
-    case Activation::kGelu: return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
-    case Activation::kGeluTanh: return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
-    case Activation::kSilu: return x * sigmoid_float(x);
-    case Activation::kNone: break;
+    case Activation::kRelu:
+      return x > 0.0f ? x : 0.0f;
+    case Activation::kGelu:
+      return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
+    case Activation::kGeluTanh:
+      return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
+    case Activation::kSilu:
+      return x * sigmoid_float(x);
+    case Activation::kNone:
+      break;
   }
   return x;
 }
@@ -59,9 +64,12 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
 // Element [row, column] of a matrix with k padded columns.
 size_t element_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
   switch (layout) {
-    case Layout::kN16K4: return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
-    case Layout::kN4K16: return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
-    case Layout::kRowMajor: break;
+    case Layout::kN16K4:
+      return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
+    case Layout::kN4K16:
+      return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
+    case Layout::kRowMajor:
+      break;
   }
   return size_t{row} * k + column;
 }
@@ -173,13 +181,14 @@ void reference_attention(const AttentionArgs& args) {
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       float q_scale;
-      reference_quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale, args.d_head,
-                               args.d_head, 1, 1, args.d_head});
+      reference_quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale,
+                               args.d_head, args.d_head, 1, 1, args.d_head});
       attention_weights(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {
-        const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
+        const size_t at =
+            t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
         const int8_t* value = values + at * args.d_head;
         for (uint32_t j = 0; j < args.d_head; ++j) out[j] += args.weights[t] * static_cast<float>(value[j]);
       }

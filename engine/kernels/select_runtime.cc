@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of a kernel table on machines with an operating system: the best that the CPU runs, or the one that the
 // caller or the environment variable GOLDCREST_KERNELS names. The only engine file that calls the C library.
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <cstdlib>
 #include <cstring>
 
@@ -11,6 +15,7 @@ namespace goldcrest {
 
 #if defined(__x86_64__)
 extern const Kernels kernels_x86_avx512vnni;
+extern const Kernels kernels_x86_avxvnni;
 extern const Kernels kernels_x86_avx2;
 #endif
 
@@ -20,6 +25,7 @@ namespace {
 const Kernels* const kTables[] = {
 #if defined(__x86_64__)
     &kernels_x86_avx512vnni,
+    &kernels_x86_avxvnni,
     &kernels_x86_avx2,
 #endif
     &kernels_reference,
@@ -32,6 +38,10 @@ uint32_t detect_cpu_features() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2")) features |= kCpuAvx2;
+  // Leaf 7, subleaf 1: AVX-VNNI is bit 4 of EAX. Older compilers' __builtin_cpu_supports do not know it.
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  const bool has_leaf = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0;
+  if ((features & kCpuAvx2) != 0 && has_leaf && (eax & 1u << 4) != 0) features |= kCpuAvxVnni;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx512) features |= kCpuAvx512;

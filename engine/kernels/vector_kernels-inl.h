@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels once, over vectors of 16 lanes that the including file defines; each ISA's translation unit gets its own copy.
+// The kernels once, over vectors of 16 lanes that the including file defines; each ISA's translation unit gets its own
+// copy.
 //
 // Rows are padded to multiples of 16, so there are no tails. The including file defines before this one, in goldcrest's
 // unnamed namespace:
@@ -70,12 +71,16 @@ inline V erf_vector(V x) {
 
 inline V activate(Activation activation, V x) {
   switch (activation) {
-    case Activation::kRelu: return select(greater(x, set(0.0f)), x, set(0.0f));
-    case Activation::kGelu: return (set(0.5f) * x) * (set(1.0f) + erf_vector(x * set(0.707106781f)));
+    case Activation::kRelu:
+      return select(greater(x, set(0.0f)), x, set(0.0f));
+    case Activation::kGelu:
+      return (set(0.5f) * x) * (set(1.0f) + erf_vector(x * set(0.707106781f)));
     case Activation::kGeluTanh:
       return (set(0.5f) * x) * (set(1.0f) + tanh_vector(set(0.797884561f) * (x + set(0.044715f) * (x * x) * x)));
-    case Activation::kSilu: return x * sigmoid_vector(x);
-    case Activation::kNone: break;
+    case Activation::kSilu:
+      return x * sigmoid_vector(x);
+    case Activation::kNone:
+      break;
   }
   return x;
 }
@@ -120,9 +125,9 @@ inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t fir
   }
   for (uint32_t block = 0; block < args.k; block += 4, w += 64) {
     X inputs[kRows];
-    for (int r = 0; r < kRows; ++r) inputs[r] = broadcast(x + size_t(r) * args.k + block);
+    for (int r = 0; r < kRows; ++r) inputs[r] = broadcast(x + static_cast<size_t>(r) * args.k + block);
     for (int p = 0; p < kPanels; ++p) {
-      const W weights = load_panel(w + p * panel_bytes);
+      const W weights = load_panel(w + static_cast<size_t>(p) * panel_bytes);
       for (int r = 0; r < kRows; ++r) acc[r][p] = accumulate(acc[r][p], inputs[r], weights);
     }
   }
@@ -141,7 +146,8 @@ inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t fir
 template <int kRows, int kPanels>
 inline void linear_rows(const LinearArgs& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
   uint32_t output = first_output;
-  for (; output + 16 * kPanels <= end_output; output += 16 * kPanels) linear_tile<kRows, kPanels>(args, first_row, output);
+  for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
+    linear_tile<kRows, kPanels>(args, first_row, output);
   for (; output < end_output; output += 16) linear_tile<kRows, 1>(args, first_row, output);
 }
 
@@ -150,13 +156,20 @@ constexpr uint32_t kMostExactRows = 6;
 inline void linear_exact_rows(const LinearArgs& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                               uint32_t end_output) {
   switch (rows) {
-    case 1: return linear_rows<1, kPanelsFor1>(args, first_row, first_output, end_output);
-    case 2: return linear_rows<2, kPanelsFor2>(args, first_row, first_output, end_output);
-    case 3: return linear_rows<3, kPanelsFor3>(args, first_row, first_output, end_output);
-    case 4: return linear_rows<4, kPanelsFor4>(args, first_row, first_output, end_output);
-    case 5: return linear_rows<5, kPanelsFor5>(args, first_row, first_output, end_output);
-    case 6: return linear_rows<6, kPanelsFor6>(args, first_row, first_output, end_output);
-    default: break;
+    case 1:
+      return linear_rows<1, kPanelsFor1>(args, first_row, first_output, end_output);
+    case 2:
+      return linear_rows<2, kPanelsFor2>(args, first_row, first_output, end_output);
+    case 3:
+      return linear_rows<3, kPanelsFor3>(args, first_row, first_output, end_output);
+    case 4:
+      return linear_rows<4, kPanelsFor4>(args, first_row, first_output, end_output);
+    case 5:
+      return linear_rows<5, kPanelsFor5>(args, first_row, first_output, end_output);
+    case 6:
+      return linear_rows<6, kPanelsFor6>(args, first_row, first_output, end_output);
+    default:
+      break;
   }
 }
 
@@ -168,7 +181,8 @@ void linear(const LinearArgs& args) {
   for (uint32_t output = 0; output < args.n; output += kGroup) {
     const uint32_t end = output + kGroup < args.n ? output + kGroup : args.n;
     uint32_t row = 0;
-    for (; row + kRowsForMany <= args.rows; row += kRowsForMany) linear_exact_rows(args, row, kRowsForMany, output, end);
+    for (; row + kRowsForMany <= args.rows; row += kRowsForMany)
+      linear_exact_rows(args, row, kRowsForMany, output, end);
     linear_exact_rows(args, row, args.rows - row, output, end);
   }
 }
@@ -231,7 +245,8 @@ inline void attention_weights(const AttentionArgs& args, uint32_t row, const int
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, kVectors * 16 columns at a time.
 template <int kVectors>
-inline void attention_values(const AttentionArgs& args, uint32_t row, const int8_t* values, uint32_t first, float* out) {
+inline void attention_values(const AttentionArgs& args, uint32_t row, const int8_t* values, uint32_t first,
+                             float* out) {
   V sum[kVectors];
   for (int i = 0; i < kVectors; ++i) sum[i] = set(0.0f);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
@@ -250,8 +265,8 @@ void attention(const AttentionArgs& args) {
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       float q_scale;
-      quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale, args.d_head, args.d_head,
-                     1, 1, args.d_head});
+      quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale, args.d_head,
+                     args.d_head, 1, 1, args.d_head});
       attention_weights(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       uint32_t column = 0;
@@ -269,7 +284,8 @@ void output_block(const OutputBlockArgs& args) {
   for (uint32_t row = 0; row < args.linear.rows; ++row) {
     const float* logits = args.linear.y + row * args.linear.y_stride;
     V largest = set(logits[0]);
-    for (uint32_t i = 0; i < whole; i += 16) largest = select(greater(load(logits + i), largest), load(logits + i), largest);
+    for (uint32_t i = 0; i < whole; i += 16)
+      largest = select(greater(load(logits + i), largest), load(logits + i), largest);
     if (rest != 0) {
       const V last = select(counts, load(logits + whole), set(logits[0]));
       largest = select(greater(last, largest), last, largest);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights; the
-// row sums of the file take the 128 back out, exactly.
-#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || !defined(__AVX512VNNI__)
+// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights;
+// the row sums of the file take the 128 back out, exactly.
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || \
+    !defined(__AVX512VNNI__)
 #error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni"
 #endif
 #include <immintrin.h>
@@ -122,8 +123,17 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avx512vnni;
 const Kernels kernels_x86_avx512vnni = {
-    "x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni, quantize_rows,        linear, reference_embed, layer_norm,
-    attention,        output_block,                           next_above,           crc32c, reference_weights_valid,
+    "x86_avx512vnni",
+    kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
+    quantize_rows,
+    linear,
+    reference_embed,
+    layer_norm,
+    attention,
+    output_block,
+    next_above,
+    crc32c,
+    reference_weights_valid,
 };
 
 }  // namespace goldcrest

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/decoder.h"
 
-#include "layers/blocks.h"
+#include "layers/attention.h"
+#include "layers/embedding.h"
+#include "layers/feed_forward.h"
+#include "layers/layer_norm.h"
 #include "layers/linear.h"
 
 namespace goldcrest {
@@ -15,8 +18,8 @@ void attend_to_past(const Runtime& runtime, const TargetRows& rows, const KvCach
   for (uint32_t i = 0; i < rows.n_sentences; ++i) {
     const TargetSentence& sentence = rows.sentences[i];
     const uint8_t* ancestor = rows.ancestor ? rows.ancestor + sentence.first_ancestor : nullptr;
-    attend(runtime, stack, scratch.wide + sentence.first_row * stride, stride, sentence.first_row, sentence.n_rows, cache,
-           {sentence.first_slot, rows.n_slots, rows.position + 1, ancestor, rows.beam_size}, scratch);
+    attend(runtime, stack, scratch.wide + sentence.first_row * stride, stride, sentence.first_row, sentence.n_rows,
+           cache, {sentence.first_slot, rows.n_slots, rows.position + 1, ancestor, rows.beam_size}, scratch);
   }
 }
 
@@ -26,8 +29,8 @@ void attend_to_source(const Runtime& runtime, const TargetRows& rows, const KvCa
   const size_t stride = stack.attention_width();
   for (uint32_t i = 0; i < rows.n_sentences; ++i) {
     const TargetSentence& sentence = rows.sentences[i];
-    attend(runtime, stack, scratch.wide + sentence.first_row * stride, stride, sentence.first_row, sentence.n_rows, cache,
-           {sentence.source.first_row, 1, sentence.source.length, nullptr, 0}, scratch);
+    attend(runtime, stack, scratch.wide + sentence.first_row * stride, stride, sentence.first_row, sentence.n_rows,
+           cache, {sentence.source.first_row, 1, sentence.source.length, nullptr, 0}, scratch);
   }
 }
 
@@ -47,9 +50,9 @@ void store_new_keys(const Runtime& runtime, const TargetRows& rows, const KvCach
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   DecoderRefs refs;
-  refs.cross_kv = plan_kv_cache(plan, {"cross.keys", "cross.values", "cross.key_scales", "cross.value_scales"}, Phase::kAlways,
-                                model.decoder.n_layers, model.decoder, GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH,
-                                0);
+  refs.cross_kv =
+      plan_kv_cache(plan, {"cross.keys", "cross.values", "cross.key_scales", "cross.value_scales"}, Phase::kAlways,
+                    model.decoder.n_layers, model.decoder, GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0);
   refs.self_kv = plan_kv_cache(plan, {"decoder.keys", "decoder.values", "decoder.key_scales", "decoder.value_scales"},
                                Phase::kDecode, model.decoder.n_layers, model.decoder, GOLDCREST_FACTOR_TARGET_TOKENS,
                                GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH);
@@ -60,15 +63,16 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   return refs;
 }
 
-void decoder_layer_memory(const Runtime& runtime, const EncoderRefs& encoder, const DecoderRefs& refs, const SourceBatch& batch,
-                          uint32_t layer, RowBlock block) {
+void decoder_layer_memory(const Runtime& runtime, const EncoderRefs& encoder, const DecoderRefs& refs,
+                          const SourceBatch& batch, uint32_t layer, RowBlock block) {
   const StackView& stack = runtime.model.decoder;
   const CrossAttentionView attention = view_decoder_layer(runtime.file, layer).cross_attention;
   const uint32_t width = stack.attention_width(), source_width = runtime.model.encoder.d_model_padded;
   const RowScratch scratch = row_scratch(runtime, encoder.rows);
   const KvCache cache = kv_cache_layer(runtime, refs.cross_kv, layer, stack, batch.row_capacity);
 
-  quantize(runtime, runtime.buffer<float>(encoder.x) + size_t{block.first} * source_width, block.count, source_width, scratch);
+  quantize(runtime, runtime.buffer<float>(encoder.x) + size_t{block.first} * source_width, block.count, source_width,
+           scratch);
   linear(runtime, attention.key_value, scratch, block.count, Activation::kNone, nullptr, scratch.wide);
   for (uint32_t i = 0; i < block.count; ++i) {
     const float* key = scratch.wide + size_t{i} * 2 * width;
@@ -76,7 +80,8 @@ void decoder_layer_memory(const Runtime& runtime, const EncoderRefs& encoder, co
   }
 }
 
-void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t row, uint32_t token) {
+void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t row,
+                   uint32_t token) {
   const StackView& stack = runtime.model.decoder;
   float* x = runtime.buffer<float>(refs.x) + size_t{row} * stack.d_model_padded;
   embed(runtime, stack, token, rows.position, x);

@@ -21,26 +21,27 @@ struct TargetRows {
   uint32_t n_sentences, n_rows;
   uint32_t position;
   uint32_t beam_size;
-  size_t n_slots;           // slots of the self-attention cache at each position
-  size_t position_capacity; // target positions that it is planned for
-  size_t source_capacity;   // source rows that the cross-attention cache is planned for
+  size_t n_slots;            // slots of the self-attention cache at each position
+  size_t position_capacity;  // target positions that it is planned for
+  size_t source_capacity;    // source rows that the cross-attention cache is planned for
 };
 
 struct DecoderRefs {
-  BufferRef x;               // float [rows, d_model padded]
-  KvCacheRefs self_kv;       // [layer][head][position][slot]
-  KvCacheRefs cross_kv;      // [layer][head][source row]
+  BufferRef x;           // float [rows, d_model padded]
+  KvCacheRefs self_kv;   // [layer][head][position][slot]
+  KvCacheRefs cross_kv;  // [layer][head][source row]
   RowScratchRefs rows;
 };
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);
 
 // The cross-attention keys and values of one decoder layer, for a block of the encoder's output rows.
-void decoder_layer_memory(const Runtime& runtime, const EncoderRefs& encoder, const DecoderRefs& refs, const SourceBatch& batch,
-                          uint32_t layer, RowBlock block);
+void decoder_layer_memory(const Runtime& runtime, const EncoderRefs& encoder, const DecoderRefs& refs,
+                          const SourceBatch& batch, uint32_t layer, RowBlock block);
 
 // x[row] <- embedding of `token` at the current position.
-void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t row, uint32_t token);
+void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t row,
+                   uint32_t token);
 
 // One layer for all rows; the last layer ends with the final norm, if any.
 void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t layer);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/encoder.h"
 
-#include "layers/blocks.h"
+#include "layers/attention.h"
+#include "layers/embedding.h"
+#include "layers/feed_forward.h"
+#include "layers/layer_norm.h"
 #include "layers/linear.h"
 
 namespace goldcrest {
@@ -33,8 +36,9 @@ void attend_within_sentences(const Runtime& runtime, const SourceBatch& batch, c
 
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
   EncoderRefs refs;
-  refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
-                    {0, 4ull * model.encoder.d_model_padded, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+  refs.x = plan.add(
+      "encoder.x", Phase::kEncode, Region::kMain,
+      {0, 4ull * model.encoder.d_model_padded, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
   refs.kv = plan_kv_cache(plan, {"encoder.keys", "encoder.values", "encoder.key_scales", "encoder.value_scales"},
                           Phase::kEncode, 1, model.encoder, GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0);
   refs.rows = plan_row_scratch(plan, Phase::kEncode, model.encoder, 2 * model.decoder.attention_width(),
@@ -64,8 +68,8 @@ void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const S
   const KvCache cache = kv_cache_layer(runtime, refs.kv, 0, stack, batch.row_capacity);
 
   enter_block(runtime, stack, attention.norm, block_of(runtime, refs, block), block.count, scratch);
-  linear(runtime, slice_outputs(attention.query_key_value, width, 2 * width), scratch, block.count, Activation::kNone, nullptr,
-         scratch.wide);
+  linear(runtime, slice_outputs(attention.query_key_value, width, 2 * width), scratch, block.count, Activation::kNone,
+         nullptr, scratch.wide);
   for (uint32_t i = 0; i < block.count; ++i) {
     const float* key = scratch.wide + size_t{i} * 2 * width;
     store_key_value(runtime, stack, key, key + width, block.first + i, cache);

@@ -18,7 +18,7 @@ struct SourceBatch {
   const int32_t* ids;     // [n_rows]
   uint32_t n_sources;
   uint32_t n_rows;
-  size_t row_capacity;    // rows that the caches are planned for
+  size_t row_capacity;  // rows that the caches are planned for
 };
 
 struct EncoderRefs {

@@ -15,11 +15,13 @@ KvCacheRefs plan_kv_cache(Plan& plan, const KvCacheNames& names, Phase phase, ui
   return refs;
 }
 
-KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack, size_t rows) {
+KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack,
+                       size_t rows) {
   const size_t first_scale = size_t{layer} * stack.n_heads * rows;
   const size_t first_element = first_scale * stack.d_head;
   return {runtime.buffer<int8_t>(refs.keys) + first_element, runtime.buffer<int8_t>(refs.values) + first_element,
-          runtime.buffer<float>(refs.key_scales) + first_scale, runtime.buffer<float>(refs.value_scales) + first_scale, rows};
+          runtime.buffer<float>(refs.key_scales) + first_scale, runtime.buffer<float>(refs.value_scales) + first_scale,
+          rows};
 }
 
 void store_key_value(const Runtime& runtime, const StackView& stack, const float* key, const float* value, size_t row,
@@ -27,8 +29,8 @@ void store_key_value(const Runtime& runtime, const StackView& stack, const float
   const uint32_t d_head = stack.d_head;
   runtime.kernels->quantize_rows({key, cache.keys + row * d_head, cache.key_scales + row, d_head, cache.rows * d_head,
                                   cache.rows, stack.n_heads, d_head});
-  runtime.kernels->quantize_rows({value, cache.values + row * d_head, cache.value_scales + row, d_head, cache.rows * d_head,
-                                  cache.rows, stack.n_heads, d_head});
+  runtime.kernels->quantize_rows({value, cache.values + row * d_head, cache.value_scales + row, d_head,
+                                  cache.rows * d_head, cache.rows, stack.n_heads, d_head});
 }
 
 }  // namespace goldcrest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 keys and values with a scale for each (row, head): [layer][head][row][d_head], where a row is a source position or
-// a (target position, slot) pair. Written once, never moved.
+// Int8 keys and values with a scale for each (row, head): [layer][head][row][d_head], where a row is a source position
+// or a (target position, slot) pair. Written once, never moved.
 #pragma once
 
 #include "layers/runtime.h"
@@ -29,7 +29,8 @@ struct KvCache {
   size_t rows;
 };
 
-KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack, size_t rows);
+KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack,
+                       size_t rows);
 
 // Quantizes one row's keys and values, each [n_heads * d_head], into row `row` of the cache.
 void store_key_value(const Runtime& runtime, const StackView& stack, const float* key, const float* value, size_t row,

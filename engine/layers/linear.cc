@@ -24,8 +24,8 @@ LinearArgs linear_args(const Runtime& runtime, const LinearView& view, const Row
   return args;
 }
 
-void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows, Activation activation,
-            const float* residual, float* y) {
+void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows,
+            Activation activation, const float* residual, float* y) {
   LinearArgs args = linear_args(runtime, view, scratch, rows);
   args.activation = activation;
   args.residual = residual;
@@ -42,12 +42,6 @@ LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {
   slice.weight_sum += first / 16;
   slice.n = n;
   return slice;
-}
-
-void layer_norm(const Runtime& runtime, const NormView& view, const StackView& stack, const float* x, uint32_t rows,
-                float* y) {
-  runtime.kernels->layer_norm({x, y, runtime.tensor<float>(view.gamma), runtime.tensor<float>(view.beta),
-                               stack.d_model_padded, rows, stack.d_model, stack.d_model_padded, view.epsilon});
 }
 
 }  // namespace goldcrest

@@ -11,16 +11,13 @@ void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n,
 
 // y [rows, view.n] = activation(view(quantized rows)) + residual; row strides of y and residual are view.n.
 // residual: null or a buffer of y's shape, also y itself.
-void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows, Activation activation,
-            const float* residual, float* y);
+void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows,
+            Activation activation, const float* residual, float* y);
 
 // The outputs [first, first + n) of a linear layer; both multiples of 16.
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n);
 
 // The kernel's arguments for a view; x, rows and y are the quantized rows, as in `linear`.
 LinearArgs linear_args(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows);
-
-// y = norm(x), rows of a stack's d_model; y may be x.
-void layer_norm(const Runtime& runtime, const NormView& view, const StackView& stack, const float* x, uint32_t rows, float* y);
 
 }  // namespace goldcrest

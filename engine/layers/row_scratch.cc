@@ -13,8 +13,8 @@ RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack,
                                 uint8_t other_rows_factor, uint8_t keys_factor) {
   const uint32_t attention_width = stack.attention_width();
   const uint32_t widest_input = largest(largest(stack.d_model_padded, stack.d_ff_padded), attention_width);
-  const uint32_t widest_output = largest(largest(stack.d_model_padded, stack.d_ff_padded),
-                                         largest(3 * attention_width, kv_width));
+  const uint32_t widest_output =
+      largest(largest(stack.d_model_padded, stack.d_ff_padded), largest(3 * attention_width, kv_width));
   const auto rows_of = [&](uint64_t bytes) { return BufferSize{0, bytes, {rows_factor, other_rows_factor, 0, 0}}; };
   RowScratchRefs refs;
   refs.quantized = plan.add("rows.quantized", phase, Region::kScratch, rows_of(widest_input));
@@ -27,9 +27,12 @@ RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack,
 }
 
 RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs) {
-  return {runtime.buffer<int8_t>(refs.quantized),          runtime.buffer<float>(refs.row_scales),
-          runtime.buffer<float>(refs.wide),                runtime.buffer<float>(refs.attention_out),
-          runtime.buffer<float>(refs.attention_weights),   runtime.buffer<int8_t>(refs.query_row)};
+  return {runtime.buffer<int8_t>(refs.quantized),
+          runtime.buffer<float>(refs.row_scales),
+          runtime.buffer<float>(refs.wide),
+          runtime.buffer<float>(refs.attention_out),
+          runtime.buffer<float>(refs.attention_weights),
+          runtime.buffer<int8_t>(refs.query_row)};
 }
 
 }  // namespace goldcrest

@@ -16,12 +16,12 @@ RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack,
                                 uint8_t other_rows_factor, uint8_t keys_factor);
 
 struct RowScratch {
-  int8_t* quantized;        // [rows, widest input of a linear layer]
-  float* row_scales;        // [rows]
-  float* wide;              // [rows, widest output of a linear layer]
-  float* attention_out;     // [rows, n_heads * d_head]
-  float* attention_weights; // [longest source or target padded to 16]
-  int8_t* query_row;        // [d_head]
+  int8_t* quantized;         // [rows, widest input of a linear layer]
+  float* row_scales;         // [rows]
+  float* wide;               // [rows, widest output of a linear layer]
+  float* attention_out;      // [rows, n_heads * d_head]
+  float* attention_weights;  // [longest source or target padded to 16]
+  int8_t* query_row;         // [d_head]
 };
 
 RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs);

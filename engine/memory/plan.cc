@@ -7,17 +7,25 @@ namespace goldcrest {
 
 uint64_t Plan::factor_value(uint8_t factor) const {
   switch (factor) {
-    case GOLDCREST_FACTOR_SOURCE_TOKENS: return limits_.max_source_tokens;
-    case GOLDCREST_FACTOR_SOURCE_BYTES: return limits_.max_source_bytes;
-    case GOLDCREST_FACTOR_TARGET_TOKENS: return limits_.max_target_tokens;
+    case GOLDCREST_FACTOR_SOURCE_TOKENS:
+      return limits_.max_source_tokens;
+    case GOLDCREST_FACTOR_SOURCE_BYTES:
+      return limits_.max_source_bytes;
+    case GOLDCREST_FACTOR_TARGET_TOKENS:
+      return limits_.max_target_tokens;
     case GOLDCREST_FACTOR_LONGEST:
       return limits_.max_source_tokens > limits_.max_target_tokens ? limits_.max_source_tokens
                                                                    : limits_.max_target_tokens;
-    case GOLDCREST_FACTOR_BEAM: return limits_.beam_size;
-    case GOLDCREST_FACTOR_BATCH: return limits_.batch;
-    case GOLDCREST_FACTOR_ENCODER_ROWS: return limits_.encoder_rows;
-    case GOLDCREST_FACTOR_BEAM_USED: return limits_.beam_size > 1 ? 1 : 0;
-    default: return 1;
+    case GOLDCREST_FACTOR_BEAM:
+      return limits_.beam_size;
+    case GOLDCREST_FACTOR_BATCH:
+      return limits_.batch;
+    case GOLDCREST_FACTOR_ENCODER_ROWS:
+      return limits_.encoder_rows;
+    case GOLDCREST_FACTOR_BEAM_USED:
+      return limits_.beam_size > 1 ? 1 : 0;
+    default:
+      return 1;
   }
 }
 
@@ -37,7 +45,7 @@ BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSi
   if (visit_ != nullptr) {
     goldcrest_buffer buffer = {};
     buffer.name = name;
-    buffer.phase = static_cast<goldcrest_phase>(phase);
+    buffer.phase = static_cast<uint32_t>(phase);
     buffer.scratch = region == Region::kScratch;
     buffer.constant = size.constant;
     buffer.coefficient = size.coefficient;

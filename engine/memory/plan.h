@@ -24,7 +24,8 @@ struct BufferRef {
   Phase phase;
 };
 
-// Bytes of a buffer: constant + coefficient * the product of the factors (goldcrest_factor, GOLDCREST_FACTOR_NONE is 1).
+// Bytes of a buffer: constant + coefficient * the product of the factors (goldcrest_factor, GOLDCREST_FACTOR_NONE is
+// 1).
 struct BufferSize {
   uint64_t constant = 0;
   uint64_t coefficient = 0;

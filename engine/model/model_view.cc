@@ -23,8 +23,8 @@ struct Resolver {
         positions(section_offset(model, format::SectionKind::Positions)) {}
 
   LinearView linear(const format::Linear& table) const {
-    return {weights + table.weights(),       parameters + table.scale(), parameters + table.bias(),
-            parameters + table.weight_sum(), pad16(table.n()),           pad16(table.k()),
+    return {weights + table.weights(),          parameters + table.scale(), parameters + table.bias(),
+            parameters + table.weight_sum(),    pad16(table.n()),           pad16(table.k()),
             static_cast<Layout>(table.layout())};
   }
 
@@ -171,8 +171,14 @@ void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
   info->pad_id = generation.pad_id();
   info->unknown_id = generation.unknown_id();
   const format::Limits& limits = *root.limits();
-  info->limits = {limits.max_source_tokens(), limits.max_source_bytes(), limits.max_target_tokens(), limits.beam_size(),
-                  limits.batch(),             limits.n_best(),           limits.encoder_rows(),      1};
+  info->limits = {limits.max_source_tokens(),
+                  limits.max_source_bytes(),
+                  limits.max_target_tokens(),
+                  limits.beam_size(),
+                  limits.batch(),
+                  limits.n_best(),
+                  limits.encoder_rows(),
+                  1};
   info->search = {generation.beam_size(),      generation.min_target_tokens(), generation.max_target_tokens(),
                   generation.length_penalty(), generation.word_penalty(),      0};
 

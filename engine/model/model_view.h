@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A typed read-only view of a validated model file: dimensions, and where each tensor lies. Offsets are in 64-byte units
-// from the start of the file, so a view has the same size on every machine.
+// A typed read-only view of a validated model file: dimensions, and where each tensor lies. Offsets are in 64-byte
+// units from the start of the file, so a view has the same size on every machine.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace goldcrest {
 
-enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                    // FORMAT.md, "Tensor layouts"
-enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone };    // kGelu: with erf
+enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                  // FORMAT.md, "Tensor layouts"
+enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone };  // kGelu: with erf
 
 // y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]
 struct LinearView {

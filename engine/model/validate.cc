@@ -133,7 +133,8 @@ int Validator::check_frame() {
   REQUIRE_INTACT(file_bytes_ >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
   memcpy(&trailer_, file_ + file_bytes_ - sizeof(Trailer), sizeof(Trailer));
   REQUIRE_INTACT(memcmp(trailer_.magic, "GCSTEND\n", 8) == 0, "trailer: not found at the end of the file", -1);
-  REQUIRE_INTACT(functions_.crc32c(0, &trailer_, sizeof(Trailer) - 4) == trailer_.trailer_crc32c, "trailer: checksum", -1);
+  REQUIRE_INTACT(functions_.crc32c(0, &trailer_, sizeof(Trailer) - 4) == trailer_.trailer_crc32c, "trailer: checksum",
+                 -1);
   GOLDCREST_REQUIRE(trailer_.format_version >= 1 && trailer_.format_version <= GOLDCREST_FORMAT_VERSION,
                     GOLDCREST_ERROR_MODEL_VERSION, "trailer: format version unknown to this engine",
                     static_cast<int32_t>(trailer_.format_version));
@@ -142,7 +143,8 @@ int Validator::check_frame() {
   REQUIRE_INTACT(trailer_.metadata_bytes >= 16 && trailer_.metadata_bytes <= file_bytes_ - sizeof(Trailer) &&
                      trailer_.metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
                  "trailer: metadata size", -1);
-  REQUIRE_INTACT(functions_.crc32c(0, file_, trailer_.metadata_bytes) == trailer_.metadata_crc32c, "metadata: checksum", -1);
+  REQUIRE_INTACT(functions_.crc32c(0, file_, trailer_.metadata_bytes) == trailer_.metadata_crc32c, "metadata: checksum",
+                 -1);
   REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
 
   constexpr uint32_t kMaxDepth = 8, kMaxTables = 8192;
@@ -164,8 +166,8 @@ int Validator::check_sections() {
     const int kind = static_cast<int>(table->kind());
     REQUIRE_INTACT(kind == index, "sections: kind", index);
     const uint64_t start = table->offset() * kAlignment, end = file_bytes_ - sizeof(Trailer);
-    REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start, "sections: extent",
-                   index);
+    REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start,
+                   "sections: extent", index);
     REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
     previous_end = start + table->size();
     sections_[kind] = {file_ + start, table->size()};
@@ -202,10 +204,11 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
                      padding_is(parameters.at<float>(table->bias()), n, 0),
                  name, index);
   if (functions_.weights_valid != nullptr) {
-    REQUIRE_INTACT(functions_.weights_valid(weights.at<int8_t>(table->weights()),
-                                            parameters.at<int32_t>(table->weight_sum()), static_cast<uint32_t>(n_padded),
-                                            static_cast<uint32_t>(k_padded), static_cast<Layout>(table->layout())),
-                   name, index);
+    REQUIRE_INTACT(
+        functions_.weights_valid(weights.at<int8_t>(table->weights()), parameters.at<int32_t>(table->weight_sum()),
+                                 static_cast<uint32_t>(n_padded), static_cast<uint32_t>(k_padded),
+                                 static_cast<Layout>(table->layout())),
+        name, index);
   }
   return GOLDCREST_OK;
 }
@@ -215,8 +218,8 @@ int Validator::check_norm(const format::Norm* table, bool needed, uint32_t d_mod
   REQUIRE_INTACT(table != nullptr, name, index);
   const SectionView& parameters = section(format::SectionKind::Parameters);
   const uint32_t padded = pad16(d_model);
-  REQUIRE_INTACT(parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded), name,
-                 index);
+  REQUIRE_INTACT(parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded),
+                 name, index);
   REQUIRE_INTACT(values_in_range(parameters.at<float>(table->gamma()), padded) &&
                      values_in_range(parameters.at<float>(table->beta()), padded) &&
                      padding_is(parameters.at<float>(table->gamma()), d_model, 0) &&
@@ -228,12 +231,14 @@ int Validator::check_norm(const format::Norm* table, bool needed, uint32_t d_mod
 
 int Validator::check_embedding(const format::Embedding* table, uint32_t d_model, const char* name) {
   REQUIRE_INTACT(table != nullptr, name, -1);
-  REQUIRE_INTACT(table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
+  REQUIRE_INTACT(table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name,
+                 -1);
   REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
   const uint64_t rows = pad16(table->vocab_size()), columns = pad16(d_model);
   const SectionView& weights = section(format::SectionKind::Weights);
   const SectionView& parameters = section(format::SectionKind::Parameters);
-  REQUIRE_INTACT(weights.holds(table->weights(), rows * columns) && parameters.holds(table->scale(), 4 * rows), name, -1);
+  REQUIRE_INTACT(weights.holds(table->weights(), rows * columns) && parameters.holds(table->scale(), 4 * rows), name,
+                 -1);
   REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), static_cast<uint32_t>(rows)), name, -1);
   if (functions_.weights_valid != nullptr && table->layout() == format::Layout::RowMajor) {
     REQUIRE_INTACT(functions_.weights_valid(weights.at<int8_t>(table->weights()), nullptr, static_cast<uint32_t>(rows),
@@ -246,8 +251,8 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
 int Validator::check_self_attention(const format::SelfAttention* table, const format::Stack& stack, int32_t index) {
   REQUIRE_INTACT(table != nullptr, "layers.self_attention: missing", index);
   const uint32_t width = stack.n_heads() * stack.d_head();
-  GOLDCREST_TRY(check_linear(table->query_key_value(), 3 * width, stack.d_model(), "layers.self_attention.query_key_value",
-                             index));
+  GOLDCREST_TRY(check_linear(table->query_key_value(), 3 * width, stack.d_model(),
+                             "layers.self_attention.query_key_value", index));
   GOLDCREST_TRY(check_linear(table->out(), stack.d_model(), width, "layers.self_attention.out", index));
   return check_norm(table->norm(), true, stack.d_model(), "layers.self_attention.norm", index);
 }
@@ -271,18 +276,20 @@ int Validator::check_feed_forward(const format::FeedForward* table, const format
 
 int Validator::check_stack(const format::Stack* stack, bool is_decoder, const char* name) {
   REQUIRE_INTACT(stack != nullptr, name, -1);
-  REQUIRE_INTACT(stack->d_model() >= 1 && stack->d_model() <= kMaxWidth && stack->d_ff() >= 1 && stack->d_ff() <= kMaxWidth,
-                 name, -1);
+  REQUIRE_INTACT(
+      stack->d_model() >= 1 && stack->d_model() <= kMaxWidth && stack->d_ff() >= 1 && stack->d_ff() <= kMaxWidth, name,
+      -1);
   REQUIRE_INTACT(stack->n_heads() >= 1 && stack->n_heads() <= kMaxHeads && stack->d_head() >= 16 &&
                      stack->d_head() <= kMaxHeadWidth && stack->d_head() % 16 == 0 &&
                      stack->n_heads() * stack->d_head() <= kMaxWidth,
                  name, -1);
   REQUIRE_INTACT(stack->activation() <= format::Activation::MAX, name, -1);
-  REQUIRE_INTACT(in_range(stack->attention_scale(), 1e-4f, 1.0f) && in_range(stack->embedding_scale(), 1e-4f, 65536.0f), name,
-                 -1);
-  REQUIRE_INTACT(stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name,
-                 -1);
-  GOLDCREST_TRY(check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
+  REQUIRE_INTACT(in_range(stack->attention_scale(), 1e-4f, 1.0f) && in_range(stack->embedding_scale(), 1e-4f, 65536.0f),
+                 name, -1);
+  REQUIRE_INTACT(stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers,
+                 name, -1);
+  GOLDCREST_TRY(
+      check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
   const uint64_t position_values = uint64_t{stack->max_positions()} * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
   REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
@@ -302,7 +309,8 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   return GOLDCREST_OK;
 }
 
-int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name, int32_t index) {
+int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name,
+                         int32_t index) {
   if (ids == nullptr) return GOLDCREST_OK;
   REQUIRE_INTACT(ids->size() <= kMaxPositions, name, index);
   for (uint32_t id : *ids) REQUIRE_INTACT(id < vocab_size, name, index);
@@ -312,7 +320,9 @@ int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t voca
 int Validator::check_generation() {
   const format::Generation* table = model_->generation();
   REQUIRE_INTACT(table != nullptr, "generation: missing", -1);
-  const auto optional_id = [this](int32_t id) { return id == -1 || (id >= 0 && static_cast<uint32_t>(id) < target_vocab_size_); };
+  const auto optional_id = [this](int32_t id) {
+    return id == -1 || (id >= 0 && static_cast<uint32_t>(id) < target_vocab_size_);
+  };
   REQUIRE_INTACT(table->decoder_start_id() < target_vocab_size_, "generation.decoder_start_id", -1);
   REQUIRE_INTACT(table->end_id() < target_vocab_size_, "generation.end_id", -1);
   REQUIRE_INTACT(optional_id(table->pad_id()), "generation.pad_id", -1);
@@ -353,8 +363,9 @@ int Validator::check_tokenizer() {
   REQUIRE_INTACT(table->vocab_size() == source_vocab_size_ && table->unknown_id() < source_vocab_size_ &&
                      table->n_pieces() >= source_vocab_size_ && table->n_pieces() <= kMaxVocabulary,
                  "tokenizer: vocabulary", -1);
-  REQUIRE_INTACT(arrays.holds(table->trie(), 4ull * table->trie_units()) && arrays.holds(table->type(), table->n_pieces()),
-                 "tokenizer: pieces", -1);
+  REQUIRE_INTACT(
+      arrays.holds(table->trie(), 4ull * table->trie_units()) && arrays.holds(table->type(), table->n_pieces()),
+      "tokenizer: pieces", -1);
   REQUIRE_INTACT(arrays.holds(table->normalizer_trie(), 4ull * table->normalizer_trie_units()) &&
                      arrays.holds(table->normalizer_text(), table->normalizer_text_bytes()),
                  "tokenizer: normalizer", -1);
@@ -363,7 +374,8 @@ int Validator::check_tokenizer() {
   if (scored) {
     REQUIRE_INTACT(arrays.holds(table->score(), 4ull * table->n_pieces()), "tokenizer.score", -1);
     for (uint32_t i = 0; i < table->n_pieces(); ++i) {
-      REQUIRE_INTACT(in_range(arrays.at<float>(table->score())[i], -1e9f, 1e9f), "tokenizer.score", static_cast<int32_t>(i));
+      REQUIRE_INTACT(in_range(arrays.at<float>(table->score())[i], -1e9f, 1e9f), "tokenizer.score",
+                     static_cast<int32_t>(i));
     }
     REQUIRE_INTACT(in_range(table->unknown_score(), -1e9f, 1e9f) && in_range(table->max_score(), -1e9f, 1e9f),
                    "tokenizer.unknown_score", -1);

@@ -8,8 +8,8 @@
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all of it in goldcrest_translate
  *
- * There is no heap, no global state and no printing. An engine is used by one thread at a time; any number of engines may
- * share one model. The model's bytes are read in place and must stay unchanged while an engine uses them.
+ * There is no heap, no global state and no printing. An engine is used by one thread at a time; any number of engines
+ * may share one model. The model's bytes are read in place and must stay unchanged while an engine uses them.
  *
  * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
  * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.
@@ -67,7 +67,7 @@ typedef struct goldcrest_detail {
 
 /* Bounds that the memory is planned for. Zero is a default. */
 typedef struct goldcrest_limits {
-  uint32_t max_source_tokens; /* ids of one source, end token included; 0: the file's limit; at most the file's positions */
+  uint32_t max_source_tokens; /* ids of one source, end token included, at most the file's positions; 0: its limit */
   uint32_t max_source_bytes;  /* bytes of one source text; 0: token ids only */
   uint32_t max_target_tokens; /* generated ids, end token included, start token excluded; 0: the file's limit */
   uint32_t beam_size;         /* 1..16; 0: the file's default */
@@ -82,7 +82,7 @@ typedef struct goldcrest_search {
   uint32_t beam_size;         /* 1: greedy; 0: the limits' */
   uint32_t min_target_tokens; /* the end token is not chosen before this many ids, itself included */
   uint32_t max_target_tokens; /* the end token is forced as this id; 0: the limits' */
-  float length_penalty;       /* score = (log_prob - word_penalty * n) / n^length_penalty; transformers: 1, Marian: its normalize */
+  float length_penalty;       /* score = (log_prob - word_penalty * n) / n^length_penalty; Marian's normalize */
   float word_penalty;         /* Marian's; 0 for transformers */
   uint32_t flags;             /* GOLDCREST_SEARCH_* */
 } goldcrest_search;
@@ -99,24 +99,24 @@ typedef struct goldcrest_info {
   uint32_t encoder_layers, decoder_layers;
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
-  int32_t has_tokenizer;   /* text can go in */
-  int32_t has_detokenizer; /* text can come out */
+  int32_t has_tokenizer;                                /* text can go in */
+  int32_t has_detokenizer;                              /* text can come out */
   int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
-  goldcrest_limits limits; /* the defaults */
-  goldcrest_search search; /* the defaults */
+  goldcrest_limits limits;                              /* the defaults */
+  goldcrest_search search;                              /* the defaults */
   const char *name, *source_language, *target_language, *license, *attribution;
   const char *checkpoint_sha256, *dialect, *converter_version;
 } goldcrest_info;
 
-/* Bytes for given limits, the same numbers on every machine. With one arena: arena_bytes = fixed + max(text, encode, decode).
- * With a scratch region: main_bytes there, scratch_bytes here. */
+/* Bytes for given limits, the same numbers on every machine. With one arena: arena_bytes = fixed + max(text, encode,
+ * decode). With a scratch region: main_bytes there, scratch_bytes here. */
 typedef struct goldcrest_memory {
   uint64_t arena_bytes;
   uint64_t main_bytes, scratch_bytes;
   uint64_t fixed_bytes, text_bytes, encode_bytes, decode_bytes;
   uint64_t step_macs;       /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION */
   uint64_t layer_step_macs; /* and with GOLDCREST_STEP_LAYER */
-  goldcrest_limits limits; /* with every default filled in */
+  goldcrest_limits limits;  /* with every default filled in */
 } goldcrest_memory;
 
 /* One buffer of the plan. bytes = round_up(constant + coefficient * product of the factors, 64). */
@@ -134,14 +134,14 @@ typedef enum goldcrest_factor {
 
 typedef enum goldcrest_phase {
   GOLDCREST_PHASE_ALWAYS = 0,
-  GOLDCREST_PHASE_TEXT,   /* text, encode and decode lie over each other */
+  GOLDCREST_PHASE_TEXT, /* text, encode and decode lie over each other */
   GOLDCREST_PHASE_ENCODE,
   GOLDCREST_PHASE_DECODE
 } goldcrest_phase;
 
 typedef struct goldcrest_buffer {
   const char *name;
-  goldcrest_phase phase;
+  uint32_t phase;  /* goldcrest_phase */
   int32_t scratch; /* non-zero: lies in the scratch region when there is one */
   uint64_t constant, coefficient;
   uint8_t factors[4]; /* goldcrest_factor */
@@ -174,9 +174,10 @@ typedef enum goldcrest_step_size {
   GOLDCREST_STEP_LAYER = 1     /* a decoding step is one decoder layer, or the output layer */
 } goldcrest_step_size;
 
-/* Values on their way, for debugging: name is "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder",
- * or "logits"; layer is its index or -1 (for logits: which block of 256 outputs); row counts source positions or target positions. values: [count], not padded.
- * Only in builds with GOLDCREST_TRACE; greedy and one sentence at a time, else rows mix. */
+/* Values on their way, for debugging: name is "encoder.embed", "encoder.layers", "encoder.norm", the same for
+ * "decoder", or "logits"; layer is its index or -1 (for logits: which block of 256 outputs); row counts source
+ * positions or target positions. values: [count], not padded. Only in builds with GOLDCREST_TRACE; greedy and one
+ * sentence at a time, else rows mix. */
 typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_t layer, uint32_t row,
                                          const float *values, uint32_t count);
 
@@ -190,8 +191,8 @@ typedef struct goldcrest_config {
   void *scratch; /* optional fast second region, GOLDCREST_ALIGN; null: all in the arena */
   size_t scratch_bytes;
   goldcrest_limits limits;
-  goldcrest_verify verify;
-  goldcrest_step_size step_size;
+  uint32_t verify;          /* goldcrest_verify */
+  uint32_t step_size;       /* goldcrest_step_size */
   const char *kernels;      /* a kernel table's name; null: the best that this CPU runs */
   goldcrest_detail *detail; /* optional; the engine keeps it and fills it on every error */
   goldcrest_trace_function trace;
@@ -210,8 +211,8 @@ const char *goldcrest_kernels_at(uint32_t index);
 /* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way. */
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
-/* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where it
- * has one). Only stores them. Any earlier result is gone. Returns the source's index, 0. */
+/* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where
+ * it has one). Only stores them. Any earlier result is gone. Returns the source's index, 0. */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
 /* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes. */
@@ -221,8 +222,10 @@ GOLDCREST_MUST_CHECK int goldcrest_begin_text(goldcrest_engine *engine, const ch
 GOLDCREST_MUST_CHECK int goldcrest_add(goldcrest_engine *engine, const int32_t *source, size_t n);
 GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
-/* The ids of a stored source, end token included. *source points into the arena until the next begin. Returns their number. */
-GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence, const int32_t **source);
+/* The ids of a stored source, end token included. *source points into the arena until the next begin. Returns their
+ * number. */
+GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence,
+                                              const int32_t **source);
 
 /* Does a bounded amount of work: at most encoder_rows rows of half an encoder layer, or one target position (or decoder
  * layer, as configured). The results' bits do not depend on it. *token (may be null) is set with GOLDCREST_TOKEN, which
@@ -238,9 +241,9 @@ void goldcrest_reset(goldcrest_engine *engine);
 typedef struct goldcrest_result {
   const int32_t *tokens; /* [n_tokens], end token included; in the arena until the next begin */
   uint32_t n_tokens;
-  float log_prob;        /* sum over the tokens; 0 for greedy without GOLDCREST_SEARCH_SCORES */
-  float score;           /* what the search ranks by */
-  uint64_t logits_hash;  /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
+  float log_prob;       /* sum over the tokens; 0 for greedy without GOLDCREST_SEARCH_SCORES */
+  float score;          /* what the search ranks by */
+  uint64_t logits_hash; /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
 } goldcrest_result;
 
 /* Hypothesis `rank` (0 is the best, < n_best) of a sentence, after DONE. ERROR_ARGUMENT when there is none. */
@@ -250,13 +253,13 @@ GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, ui
 /* State of an incremental detokenization; all zeros to start. */
 typedef struct goldcrest_text_state {
   uint8_t started;
-  uint8_t n_pending;  /* bytes of an unfinished UTF-8 character */
+  uint8_t n_pending; /* bytes of an unfinished UTF-8 character */
   uint8_t pending[4];
 } goldcrest_text_state;
 
 /* Writes the text of n ids to out, continuing from *state, and returns its bytes. No terminator is written and no UTF-8
- * character is cut: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). When out is too
- * small: ERROR_TRUNCATED, nothing written and state unchanged. */
+ * character is cut: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). When out is
+ * too small: ERROR_TRUNCATED, nothing written and state unchanged. */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
                                                   const int32_t *tokens, size_t n, char *out, size_t out_bytes);
 
@@ -266,8 +269,8 @@ GOLDCREST_MUST_CHECK int64_t goldcrest_translate(goldcrest_engine *engine, const
                                                  char *out, size_t out_bytes);
 
 /* Runs the file's own self-test: greedy ids and logits hashes of a few sources. GOLDCREST_OK, or ERROR_SELF_TEST with
- * detail.index = the first line that differs. Lines beyond the engine's limits are left out; ERROR_TOO_LONG when all are.
- * Ends any search under way; keeps the engine's search options. */
+ * detail.index = the first line that differs. Lines beyond the engine's limits are left out; ERROR_TOO_LONG when all
+ * are. Ends any search under way; keeps the engine's search options. */
 GOLDCREST_MUST_CHECK int goldcrest_self_test(goldcrest_engine *engine, goldcrest_detail *detail);
 
 #ifdef __cplusplus

@@ -136,30 +136,41 @@ TEST(Beam, VocabularySmallerThanTheBeam) {
     compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
 }
 
-// Equal rows in the projection give equal logits: the earlier parent wins, then the lower token.
-TEST(Beam, TiesGoToTheEarlierParentThenTheLowerToken) {
-  Model model = model_with(25, 40, 1);
-  auto weight = std::make_shared<converter::Matrix>(*model.spec.projection.weight);
-  for (uint32_t row = 1; row < 39; ++row) {  // rows come in threes
-    const uint32_t first = (row - 1) / 3 * 3 + 1;
-    std::copy_n(weight->row(first), weight->columns, weight->values.begin() + row * weight->columns);
-    model.spec.projection.bias[row] = model.spec.projection.bias[first];
+// Equal rows in a tied embedding give equal logits and equal futures: the earlier parent wins, then the lower token.
+// The end token is one of three equals, so that a finished hypothesis and a living one have the same score.
+void check_ties(float bias_of_first_group) {
+  Model model = model_with(25, 40, 0);
+  auto rows = std::make_shared<converter::Matrix>(*model.spec.decoder.embedding);
+  for (uint32_t row = 0; row < 39; ++row) {
+    const uint32_t first = row / 3 * 3;
+    std::copy_n(rows->row(first), rows->columns, rows->values.begin() + row * rows->columns);
+    model.spec.projection.bias[row] = first == 0 ? bias_of_first_group : model.spec.projection.bias[first];
   }
-  model.spec.projection.weight = weight;
+  model.spec.projection.weight = model.spec.decoder.embedding = rows;
   model.file = test::tiny_file(model.spec);
   test::Rng rng(4);
-  const std::vector<int32_t> source = rng.ids(6, 29);
-  PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
-  const std::vector<float>& first = logits.after({});
-  EXPECT_EQ(first[1], first[2]);
-  EXPECT_EQ(first[1], first[3]);
-  for (const uint32_t beam_size : {2u, 4u, 8u})
-    compare(model.spec, model.file, search_with(beam_size, 1), source, logits);
+  for (int sentence = 0; sentence < 12; ++sentence) {
+    const std::vector<int32_t> source = rng.ids(6, 29);
+    PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+    const std::vector<float>& first = logits.after({});
+    EXPECT_EQ(first[0], first[2]);
+    EXPECT_EQ(first[3], first[5]);
+    for (const uint32_t beam_size : {2u, 3u, 4u, 8u}) {
+      for (const float length_penalty : {0.0f, 1.0f, 2.0f}) {
+        SCOPED_TRACE(testing::Message() << "beam size " << beam_size << ", length penalty " << length_penalty);
+        compare(model.spec, model.file, search_with(beam_size, length_penalty), source, logits);
+      }
+    }
+    test::EngineSetup setup;
+    setup.limits.max_target_tokens = kMaxTarget;
+    TestEngine greedy(model.file.span(), setup);
+    for (const int32_t token : greedy.run(source).tokens) EXPECT_EQ(token % 3, 0);
+  }
+}
 
-  test::EngineSetup setup;
-  setup.limits.max_target_tokens = kMaxTarget;
-  TestEngine greedy(model.file.span(), setup);
-  for (const int32_t token : greedy.run(source).tokens) EXPECT_TRUE(token == 0 || token % 3 == 1) << token;
+TEST(Beam, TiesGoToTheEarlierParentThenTheLowerToken) {
+  check_ties(2);
+  check_ties(8);  // the first group is best at every position
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ Run run_engine(const converter::ModelSpec& spec, format::Layout layout, const st
   test::TestEngine engine(file.span(), setup);
   goldcrest_search search = engine.search();
   search.beam_size = 1;
-  search.min_target_tokens = 6;
-  search.max_target_tokens = 12;
+  search.min_target_tokens = engine.info().max_target_positions / 4;
+  search.max_target_tokens = engine.info().max_target_positions / 2;
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
   engine.set_search(search);
   run.translation = engine.run(source);
@@ -86,7 +86,7 @@ Run run_engine(const converter::ModelSpec& spec, format::Layout layout, const st
 void check_architecture(const TinyOptions& options) {
   const converter::ModelSpec spec = test::tiny_spec(options);
   test::Rng rng(options.seed);
-  const std::vector<int32_t> source = rng.ids(13, options.source_vocab_size);
+  const std::vector<int32_t> source = rng.ids(options.encoder.positions - 1, options.source_vocab_size);
   const Run run = run_engine(spec, format::Layout::N16K4, source);
 
   Trace expected;
@@ -136,6 +136,7 @@ std::vector<Architecture> architectures() {
       {"heads_wider_than_model", with({20, 50, 2, 18, 1}, {36, 70, 3, 20, 1}, 31, 17, false)},
       {"odd_width", with({19, 35, 1, 19, 2}, {33, 65, 3, 11, 2}, 31, 1000, true)},
       {"one_block_of_outputs", with(small, small, 16, 17, false)},
+      {"long_sequences", with({32, 64, 2, 16, 1, 90}, {32, 64, 2, 16, 1, 90}, 31, 37, false)},
       {"full_blocks_of_outputs", with(small, small, 16, 512, true)},
       {"one_output_over_a_block", with(small, small, 16, 257, true)},
   };

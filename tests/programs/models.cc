@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "programs/models.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+const std::filesystem::path kRoot = GOLDCREST_SOURCE_DIR;
+
+}  // namespace
+
+std::filesystem::path convert_program() { return GOLDCREST_CONVERT_PROGRAM; }
+std::filesystem::path translate_program() { return GOLDCREST_TRANSLATE_PROGRAM; }
+std::filesystem::path inspect_program() { return GOLDCREST_INSPECT_PROGRAM; }
+
+std::filesystem::path checkpoint_folder(const std::string& task) { return kRoot / "examples/models" / task; }
+std::filesystem::path golden_folder(const std::string& task) { return kRoot / "tests/golden" / task; }
+std::filesystem::path validation_file(const std::string& task) { return kRoot / "tests/data" / task / "valid.tsv"; }
+
+const std::filesystem::path& converted_model(const std::string& task) {
+  static const TemporaryFolder folder;
+  static std::map<std::string, std::filesystem::path> models;
+  std::filesystem::path& model = models[task];
+  if (model.empty()) {
+    const std::filesystem::path output = folder / (task + ".gcst");
+    const Outcome outcome = run(convert_program(), {"-q", checkpoint_folder(task), "-o", output});
+    if (outcome.status != 0) throw std::runtime_error("cannot convert " + task + ": " + outcome.err);
+    model = output;
+  }
+  return model;
+}
+
+std::vector<GoldenLine> golden_lines(const std::string& task) {
+  std::vector<GoldenLine> lines;
+  std::ifstream results(golden_folder(task) / "results.jsonl");
+  for (std::string line; std::getline(results, line);) {
+    const nlohmann::json result = nlohmann::json::parse(line);
+    lines.push_back({result.at("text"), result.at("source_ids"), result.at("greedy"), result.at("beam4")});
+  }
+  return lines;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string ids_text(const std::vector<int32_t>& ids) { return fmt::format("{}", fmt::join(ids, " ")); }
+
+}  // namespace goldcrest::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs under test, the shipped checkpoints, and the models that the converter makes of them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "programs/process.h"
+
+namespace goldcrest::test {
+
+// The programs of this build.
+std::filesystem::path convert_program();
+std::filesystem::path translate_program();
+std::filesystem::path inspect_program();
+
+std::filesystem::path checkpoint_folder(const std::string& task);  // "g2p", "enfr"
+std::filesystem::path golden_folder(const std::string& task);
+std::filesystem::path validation_file(const std::string& task);  // sources with their references
+
+// The model of a shipped checkpoint, converted with default options once in each test program.
+const std::filesystem::path& converted_model(const std::string& task);
+
+// One validation source with the float32 results of the training framework.
+struct GoldenLine {
+  std::string text;
+  std::vector<int32_t> source_ids, greedy, beam4;  // end token included
+};
+std::vector<GoldenLine> golden_lines(const std::string& task);
+
+std::string read_file(const std::filesystem::path& path);
+// "5 3 0"
+std::string ids_text(const std::vector<int32_t>& ids);
+
+}  // namespace goldcrest::test

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork and exec; what a program reads and writes at once goes through unnamed files, so that nobody waits for anybody.
+#include "programs/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+namespace goldcrest::test {
+namespace {
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+File unnamed_file() {
+  File file(std::tmpfile());
+  if (!file) throw std::runtime_error("cannot make an unnamed file");
+  return file;
+}
+
+// In the child; -1 closes the stream.
+void become(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
+            const int (&streams)[3]) {
+  constexpr int kCannotStart = 127;
+  for (int i = 0; i < 3; ++i) {
+    if (streams[i] < 0)
+      ::close(i);
+    else if (::dup2(streams[i], i) < 0)
+      ::_exit(kCannotStart);
+  }
+  if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kCannotStart);
+  std::vector<char*> words = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  ::alarm(kMostSeconds);
+  ::execv(program.c_str(), words.data());
+  ::_exit(kCannotStart);
+}
+
+pid_t start(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
+            const int (&streams)[3]) {
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("cannot start " + program.string());
+  if (child == 0) become(program, arguments, folder, streams);
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) throw std::runtime_error("lost a program");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string content(std::FILE* file) {
+  std::string text(static_cast<size_t>(::lseek(::fileno(file), 0, SEEK_END)), '\0');
+  if (::pread(::fileno(file), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    throw std::runtime_error("cannot read what a program wrote");
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome run(const std::filesystem::path& program, const Arguments& arguments, const Run& how) {
+  const File input = unnamed_file(), error = unnamed_file();
+  const File output(how.output == Output::kFull ? std::fopen("/dev/full", "w") : std::tmpfile());
+  if (!output) throw std::runtime_error("cannot open a program's output");
+  std::fwrite(how.input.data(), 1, how.input.size(), input.get());
+  if (std::fflush(input.get()) != 0 || ::lseek(::fileno(input.get()), 0, SEEK_SET) != 0) {
+    throw std::runtime_error("cannot write a program's input");
+  }
+  const int out = how.output == Output::kClosed ? -1 : ::fileno(output.get());
+  Outcome outcome;
+  outcome.status = wait_for(start(program, arguments, how.folder, {::fileno(input.get()), out, ::fileno(error.get())}));
+  if (how.output == Output::kCaptured) outcome.out = content(output.get());
+  outcome.err = content(error.get());
+  return outcome;
+}
+
+Dialogue::Dialogue(const std::filesystem::path& program, const Arguments& arguments) {
+  int to[2], from[2];
+  if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+  child_ = start(program, arguments, {}, {to[0], from[1], STDERR_FILENO});
+  ::close(to[0]);
+  ::close(from[1]);
+  input_ = to[1];
+  output_ = from[0];
+}
+
+Dialogue::~Dialogue() {
+  if (child_ >= 0) finish();
+  ::close(output_);
+}
+
+void Dialogue::write(std::string_view text) {
+  if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    throw std::runtime_error("the program reads no more");
+  }
+}
+
+std::string Dialogue::read_line() {
+  constexpr int kMostMilliseconds = 60000;
+  std::string line;
+  while (true) {
+    pollfd answer = {output_, POLLIN, 0};
+    char c = 0;
+    if (::poll(&answer, 1, kMostMilliseconds) != 1 || ::read(output_, &c, 1) != 1) {
+      throw std::runtime_error("the program did not answer; so far: " + line);
+    }
+    if (c == '\n') return line;
+    line += c;
+  }
+}
+
+int Dialogue::finish() {
+  ::close(input_);
+  const int status = wait_for(child_);
+  child_ = -1;
+  return status;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace goldcrest::test
