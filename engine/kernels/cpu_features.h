@@ -11,6 +11,8 @@ enum CpuFeature : uint32_t {
   kCpuAvxVnni = 1u << 1,
   kCpuAvx512 = 1u << 2,  // F, BW, DQ, VL
   kCpuAvx512Vnni = 1u << 3,
+  kCpuNeon = 1u << 8,  // AArch64's Advanced SIMD
+  kCpuDotProduct = 1u << 9,
 };
 
 // The features of the CPU that this runs on.

@@ -3,6 +3,9 @@
 // caller or the environment variable GOLDCREST_KERNELS names. The only engine file that calls the C library.
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 #include <cstdlib>
@@ -17,6 +20,9 @@ namespace goldcrest {
 extern const Kernels kernels_x86_avx512vnni;
 extern const Kernels kernels_x86_avxvnni;
 extern const Kernels kernels_x86_avx2;
+#elif defined(__aarch64__)
+extern const Kernels kernels_arm_dotprod;
+extern const Kernels kernels_arm_neon;
 #endif
 
 namespace {
@@ -27,6 +33,9 @@ const Kernels* const kTables[] = {
     &kernels_x86_avx512vnni,
     &kernels_x86_avxvnni,
     &kernels_x86_avx2,
+#elif defined(__aarch64__)
+    &kernels_arm_dotprod,
+    &kernels_arm_neon,
 #endif
     &kernels_reference,
 };
@@ -46,6 +55,11 @@ uint32_t detect_cpu_features() {
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx512) features |= kCpuAvx512;
   if (avx512 && __builtin_cpu_supports("avx512vnni")) features |= kCpuAvx512Vnni;
+#elif defined(__aarch64__)
+  features |= kCpuNeon;
+#if defined(__linux__)
+  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) features |= kCpuDotProduct;
+#endif
 #endif
   return features;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The slots of a kernel table one by one: seeded arguments of many shapes and kinds, two runs, one comparison.
 #include "contract_cases.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans, allocates exactly that, starts the engine; an error is an exception, so that tests read straight through.
 #include "support/engine_fixture.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The engine is forced along a prefix by writing the prefix's token where it keeps its own choice.
 #include "naive_search.h"
 
 #include <algorithm>

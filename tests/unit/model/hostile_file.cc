@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A writer of its own for the file's frame: it shares nothing with the converter's but the checksum.
 #include "hostile_file.h"
 
 #include <gtest/gtest.h>

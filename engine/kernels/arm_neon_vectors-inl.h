@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 16 lanes of vector_kernels-inl.h as four registers of AArch64's Advanced SIMD.
+#include <arm_neon.h>
+
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "kernels/cpu_features.h"
+#include "kernels/kernels.h"
+
+namespace goldcrest {
+namespace {
+
+struct V {
+  float32x4_t q[4];
+};
+struct Mask {
+  uint32x4_t q[4];
+};
+
+inline V load(const float* p) { return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}}; }
+inline void store(float* p, V x) {
+  for (int i = 0; i < 4; ++i) vst1q_f32(p + 4 * i, x.q[i]);
+}
+inline V set(float x) {
+  const float32x4_t all = vdupq_n_f32(x);
+  return {{all, all, all, all}};
+}
+
+// One operation on each of the four registers.
+template <typename Operation>
+inline V each(V a, V b, Operation operation) {
+  return {{operation(a.q[0], b.q[0]), operation(a.q[1], b.q[1]), operation(a.q[2], b.q[2]), operation(a.q[3], b.q[3])}};
+}
+template <typename Comparison>
+inline Mask each_lane(V a, V b, Comparison comparison) {
+  return {
+      {comparison(a.q[0], b.q[0]), comparison(a.q[1], b.q[1]), comparison(a.q[2], b.q[2]), comparison(a.q[3], b.q[3])}};
+}
+
+inline V operator+(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vaddq_f32(x, y); });
+}
+inline V operator-(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vsubq_f32(x, y); });
+}
+inline V operator*(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vmulq_f32(x, y); });
+}
+inline V operator/(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vdivq_f32(x, y); });
+}
+inline V negate(V x) {
+  return each(x, x, [](float32x4_t a, float32x4_t) { return vnegq_f32(a); });
+}
+inline Mask greater(V a, V b) {
+  return each_lane(a, b, [](float32x4_t x, float32x4_t y) { return vcgtq_f32(x, y); });
+}
+inline Mask not_less(V a, V b) {
+  return each_lane(a, b, [](float32x4_t x, float32x4_t y) { return vcgeq_f32(x, y); });
+}
+inline V select(Mask mask, V yes, V no) {
+  V selected;
+  for (int i = 0; i < 4; ++i) selected.q[i] = vbslq_f32(mask.q[i], yes.q[i], no.q[i]);
+  return selected;
+}
+
+inline Mask first_lanes(uint32_t n) {
+  static constexpr uint32_t kLanes[4] = {0, 1, 2, 3};
+  Mask mask;
+  for (uint32_t i = 0; i < 4; ++i) {
+    mask.q[i] = vcltq_u32(vaddq_u32(vld1q_u32(kLanes), vdupq_n_u32(4 * i)), vdupq_n_u32(n));
+  }
+  return mask;
+}
+
+inline uint32_t first_true(Mask mask) {
+  // One byte a lane, four bits of it a lane in 64 bits.
+  const uint16x8_t low = vcombine_u16(vmovn_u32(mask.q[0]), vmovn_u32(mask.q[1]));
+  const uint16x8_t high = vcombine_u16(vmovn_u32(mask.q[2]), vmovn_u32(mask.q[3]));
+  const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(high));
+  const uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
+  return nibbles == 0 ? 16 : static_cast<uint32_t>(__builtin_ctzll(nibbles)) / 4;
+}
+
+inline V scale_by_power_of_two(V p, V n) {
+  return each(p, n, [](float32x4_t value, float32x4_t power) {
+    const int32x4_t exponent = vshlq_n_s32(vcvtq_s32_f32(power), 23);
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(value), exponent));
+  });
+}
+
+inline V max_magnitude(V a, V x) {
+  return each(a, x, [](float32x4_t running, float32x4_t value) {
+    const uint32x4_t magnitude = vandq_u32(vreinterpretq_u32_f32(value), vdupq_n_u32(0x7fffffffu));
+    return vreinterpretq_f32_u32(vmaxq_u32(vreinterpretq_u32_f32(running), magnitude));
+  });
+}
+
+inline uint32_t largest_bits(V x) {
+  const uint32x4_t a = vmaxq_u32(vreinterpretq_u32_f32(x.q[0]), vreinterpretq_u32_f32(x.q[1]));
+  const uint32x4_t b = vmaxq_u32(vreinterpretq_u32_f32(x.q[2]), vreinterpretq_u32_f32(x.q[3]));
+  return vmaxvq_u32(vmaxq_u32(a, b));
+}
+
+inline float sum_lanes(V x) {
+  const float32x4_t four = vaddq_f32(vaddq_f32(x.q[0], x.q[2]), vaddq_f32(x.q[1], x.q[3]));
+  const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+  return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+}
+
+inline float largest_lane(V x) {
+  float largest = vgetq_lane_f32(x.q[0], 0);
+  float lanes[16];
+  store(lanes, x);
+  for (float lane : lanes) largest = lane > largest ? lane : largest;
+  return largest;
+}
+
+inline V load_int8(const int8_t* p) {
+  const int8x16_t bytes = vld1q_s8(p);
+  const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_s8(vget_high_s8(bytes));
+  return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(low))),
+           vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)))}};
+}
+
+inline void store_int8(int8_t* p, V x) {
+  const int16x8_t low = vcombine_s16(vmovn_s32(vcvtq_s32_f32(x.q[0])), vmovn_s32(vcvtq_s32_f32(x.q[1])));
+  const int16x8_t high = vcombine_s16(vmovn_s32(vcvtq_s32_f32(x.q[2])), vmovn_s32(vcvtq_s32_f32(x.q[3])));
+  vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+}
+
+// 16 int32, and 64 bytes of a panel: four outputs a register.
+struct Acc {
+  int32x4_t q[4];
+};
+struct W {
+  int8x16_t q[4];
+};
+
+inline Acc zero() {
+  const int32x4_t none = vdupq_n_s32(0);
+  return {{none, none, none, none}};
+}
+
+inline W load_panel(const int8_t* w) { return {{vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)}}; }
+
+// Four activations in every lane.
+inline int8x16_t broadcast_four(const int8_t* x) {
+  int32_t four;
+  memcpy(&four, x, sizeof four);
+  return vreinterpretq_s8_s32(vdupq_n_s32(four));
+}
+
+inline V finish(Acc acc, const int32_t*) {
+  return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
+}
+
+}  // namespace
+}  // namespace goldcrest

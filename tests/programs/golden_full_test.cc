@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What int8 costs on the whole validation sets, against the float32 results of the training framework.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "evaluate/evaluate.h"
+#include "evaluate/metrics_bleu.h"
+#include "evaluate/metrics_error_rate.h"
+#include "programs/models.h"
+
+namespace goldcrest::test {
+namespace {
+
+using Search = std::vector<int32_t> GoldenLine::*;
+
+struct Translations {
+  std::vector<std::string> ids, texts;
+};
+
+class Validation {
+ public:
+  explicit Validation(const std::string& task) : task_(task), golden_(golden_lines(task)) {
+    const std::filesystem::path file = validation_file(task);
+    for (const converter::EvaluationLine& line : converter::read_evaluation_lines(file, " | ")) {
+      references_[line.source] = line.references;
+    }
+  }
+
+  size_t size() const { return golden_.size(); }
+
+  Translations float32(Search search) const {
+    Translations result;
+    for (const GoldenLine& line : golden_) result.ids.push_back(ids_text(line.*search));
+    result.texts = decode(result.ids);
+    return result;
+  }
+
+  Translations int8(const std::string& beam_size, const std::string& max_target) const {
+    std::string input;
+    for (const GoldenLine& line : golden_) input += line.text + "\n";
+    Translations result;
+    result.ids = translate({"--beam-size", beam_size, "--max-target", max_target, "--tokens"}, input);
+    result.texts = decode(result.ids);
+    return result;
+  }
+
+  double bleu(const Translations& translations) const {
+    converter::BleuScorer scorer;
+    for (size_t i = 0; i < size(); ++i) scorer.add(translations.texts[i], references_.at(golden_[i].text));
+    return scorer.score();
+  }
+
+  // Percentage of lines that equal no reference.
+  double error_rate(const Translations& translations) const {
+    converter::ErrorRateScorer scorer;
+    for (size_t i = 0; i < size(); ++i) scorer.add(translations.texts[i], references_.at(golden_[i].text));
+    return 100 - scorer.exact_match();
+  }
+
+ private:
+  std::vector<std::string> translate(Arguments arguments, const std::string& input) const {
+    arguments.insert(arguments.begin(), converted_model(task_));
+    const Outcome outcome = run(translate_program(), arguments, {.input = input});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    std::vector<std::string> lines = lines_of(outcome.out);
+    EXPECT_EQ(lines.size(), size());
+    lines.resize(size());
+    return lines;
+  }
+
+  std::vector<std::string> decode(const std::vector<std::string>& ids) const {
+    std::string input;
+    for (const std::string& line : ids) input += line + "\n";
+    return translate({"--decode"}, input);
+  }
+
+  std::string task_;
+  std::vector<GoldenLine> golden_;
+  std::map<std::string, std::vector<std::string>> references_;
+};
+
+// Percentage of equal lines.
+double identical(const Translations& a, const Translations& b) {
+  size_t n = 0;
+  for (size_t i = 0; i < a.ids.size(); ++i) n += a.ids[i] == b.ids[i];
+  return 100.0 * static_cast<double>(n) / static_cast<double>(a.ids.size());
+}
+
+constexpr std::pair<const char*, Search> kSearches[] = {{"1", &GoldenLine::greedy}, {"4", &GoldenLine::beam4}};
+
+TEST(AllGoldenLines, EnglishToFrench) {
+  const Validation validation("enfr");
+  ASSERT_EQ(validation.size(), 960u);
+  for (const auto& [beam_size, search] : kSearches) {
+    const Translations float32 = validation.float32(search), int8 = validation.int8(beam_size, "99");
+    const double expected = validation.bleu(float32), found = validation.bleu(int8), same = identical(float32, int8);
+    fmt::print("enfr, beam size {}: BLEU {:.2f} float32, {:.2f} int8; {:.2f} % of lines identical\n", beam_size, expected,
+               found, same);
+    EXPECT_GE(found, expected - 0.2) << "beam size " << beam_size;
+    EXPECT_GE(same, 95.0) << "beam size " << beam_size;
+  }
+}
+
+TEST(AllGoldenLines, SpellingToPronunciation) {
+  const Validation validation("g2p");
+  ASSERT_EQ(validation.size(), 2484u);
+  for (const auto& [beam_size, search] : kSearches) {
+    const Translations float32 = validation.float32(search), int8 = validation.int8(beam_size, "48");
+    const double expected = validation.error_rate(float32), found = validation.error_rate(int8);
+    const double same = identical(float32, int8);
+    fmt::print("g2p, beam size {}: word error {:.2f} % float32, {:.2f} % int8; {:.2f} % of words identical\n", beam_size,
+               expected, found, same);
+    EXPECT_LE(found, expected + 0.3) << "beam size " << beam_size;
+    EXPECT_GE(same, 98.5) << "beam size " << beam_size;
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::test

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The int8 engine on the first validation lines: source ids exactly as the training framework's, target ids as its
+// float32 gave them on all but a few lines, and text that is these ids'.
+#include <gtest/gtest.h>
+
+#include "programs/models.h"
+
+namespace goldcrest::test {
+namespace {
+
+constexpr size_t kLines = 100;
+constexpr size_t kLeastIdentical = 95;
+
+struct Task {
+  const char* name;
+  const char* max_target;  // what the golden results were made with
+};
+
+class FirstGoldenLines : public ::testing::TestWithParam<Task> {
+ protected:
+  FirstGoldenLines() : golden_(golden_lines(GetParam().name)) {
+    golden_.resize(kLines);
+    for (const GoldenLine& line : golden_) input_ += line.text + "\n";
+  }
+
+  std::vector<std::string> translate(Arguments arguments, const std::string& input) {
+    arguments.insert(arguments.begin(), converted_model(GetParam().name));
+    const Outcome outcome = run(translate_program(), arguments, {.input = input});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    std::vector<std::string> lines = lines_of(outcome.out);
+    EXPECT_EQ(lines.size(), kLines);
+    lines.resize(kLines);
+    return lines;
+  }
+
+  std::vector<GoldenLine> golden_;
+  std::string input_;
+};
+
+TEST_P(FirstGoldenLines, SourceIdsAreTheFrameworks) {
+  const std::vector<std::string> found = translate({"--encode"}, input_);
+  for (size_t i = 0; i < kLines; ++i) EXPECT_EQ(found[i], ids_text(golden_[i].source_ids)) << golden_[i].text;
+}
+
+TEST_P(FirstGoldenLines, TargetIdsAndTextAreThoseOfFloat32ButForAFewLines) {
+  for (const auto& [beam_size, expected] : {std::pair("1", &GoldenLine::greedy), std::pair("4", &GoldenLine::beam4)}) {
+    const Arguments options = {"--beam-size", beam_size, "--max-target", GetParam().max_target};
+    Arguments with_tokens = options;
+    with_tokens.push_back("--tokens");
+    const std::vector<std::string> ids = translate(with_tokens, input_), texts = translate(options, input_);
+    std::string golden_ids;
+    for (const GoldenLine& line : golden_) golden_ids += ids_text(line.*expected) + "\n";
+    const std::vector<std::string> golden_texts = translate({"--decode"}, golden_ids);
+    size_t n_identical = 0;
+    for (size_t i = 0; i < kLines; ++i) {
+      const bool is_identical = ids[i] == ids_text(golden_[i].*expected);
+      n_identical += is_identical;
+      if (is_identical) {
+        EXPECT_EQ(texts[i], golden_texts[i]) << golden_[i].text;
+      }
+    }
+    EXPECT_GE(n_identical, kLeastIdentical) << "beam size " << beam_size;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tasks, FirstGoldenLines, ::testing::Values(Task{"g2p", "48"}, Task{"enfr", "99"}),
+                         [](const auto& task) { return std::string(task.param.name); });
+
+}  // namespace
+}  // namespace goldcrest::test
