@@ -113,7 +113,7 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
   check_ids("generation: source prefix id", generation.source_prefix, source_vocab_size);
   check_ids("generation: source suffix id", generation.source_suffix, source_vocab_size);
   require_range("generation: beam size", generation.beam_size, 1u, 16u);
-  require_range("generation: length penalty", generation.length_penalty, -16.0f, 16.0f);
+  require_range("generation: length penalty", generation.length_penalty, -2.0f, 4.0f);
   require_range("generation: word penalty", generation.word_penalty, -1024.0f, 1024.0f);
 }
 

@@ -130,7 +130,7 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   if (beams > kMostBeams)
     warnings.push_back(fmt::format("{} is {}; {} are used", settings.where("num_beams"), beams, kMostBeams));
   spec.beam_size = std::min(beams, kMostBeams);
-  spec.length_penalty = static_cast<float>(settings.home("length_penalty").number_or("length_penalty", 1, -16, 16));
+  spec.length_penalty = static_cast<float>(settings.home("length_penalty").number_or("length_penalty", 1, -2, 4));
   set_lengths(settings, bounds, spec, warnings);
   warn_of_ignored(settings, warnings);
   return spec;

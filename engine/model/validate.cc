@@ -334,7 +334,7 @@ int Validator::check_generation() {
   REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "generation.beam_size", -1);
   REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->min_target_tokens() <= table->max_target_tokens(),
                  "generation.max_target_tokens", -1);
-  REQUIRE_INTACT(in_range(table->length_penalty(), -16.0f, 16.0f), "generation.length_penalty", -1);
+  REQUIRE_INTACT(in_range(table->length_penalty(), -2.0f, 4.0f), "generation.length_penalty", -1);
   REQUIRE_INTACT(in_range(table->word_penalty(), -1024.0f, 1024.0f), "generation.word_penalty", -1);
   return GOLDCREST_OK;
 }

@@ -62,7 +62,7 @@ TEST(ValidateSpec, BrokenModelsAreNamed) {
       {"generation: end id is 37; expected 0 to 36", [](ModelSpec& s) { s.generation.end_id = 37; }},
       {"generation: source suffix id is 19; expected 0 to 18", [](ModelSpec& s) { s.generation.source_suffix = {19}; }},
       {"generation: beam size is 20; expected 1 to 16", [](ModelSpec& s) { s.generation.beam_size = 20; }},
-      {"generation: length penalty is inf; expected -16 to 16",
+      {"generation: length penalty is inf; expected -2 to 4",
        [](ModelSpec& s) { s.generation.length_penalty = INFINITY; }},
       {"the source tokenizer has 0 ids; the encoder's embedding 'encoder.embedding' has 19 rows",
        [](ModelSpec& s) { s.source_tokenizer.emplace(); }},

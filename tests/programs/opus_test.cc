@@ -28,7 +28,7 @@ Converted convert(const TemporaryFolder& folder, const std::string& container) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_LT(seconds, kMostSecondsToConvert);
-  RecordProperty("seconds_" + container, std::to_string(seconds));
+  ::testing::Test::RecordProperty("seconds_" + container, std::to_string(seconds));
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(report.at("encoder").at("layers"), 6);
   EXPECT_EQ(report.at("decoder").at("d_ff"), 2048);

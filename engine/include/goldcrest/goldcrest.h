@@ -82,7 +82,7 @@ typedef struct goldcrest_search {
   uint32_t beam_size;         /* 1: greedy; 0: the limits' */
   uint32_t min_target_tokens; /* the end token is not chosen before this many ids, itself included */
   uint32_t max_target_tokens; /* the end token is forced as this id; 0: the limits' */
-  float length_penalty;       /* score = (log_prob - word_penalty * n) / n^length_penalty; Marian's normalize */
+  float length_penalty;       /* -2..4: score = (log_prob - word_penalty * n) / n^length_penalty */
   float word_penalty;         /* Marian's; 0 for transformers */
   uint32_t flags;             /* GOLDCREST_SEARCH_* */
 } goldcrest_search;

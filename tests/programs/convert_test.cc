@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-convert from end to end on the shipped checkpoints.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "convert/arena_formula.h"
+#include "convert/sample_folder.h"
+#include "goldcrest/goldcrest.h"
+#include "programs/checkpoint_copy.h"
+#include "programs/models.h"
+#include "support/rng.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+const Arguments kTasks = {"g2p", "enfr"};
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
+  options.insert(options.begin(), {"-q", checkpoint});
+  return run(convert_program(), options);
+}
+
+// Converts with --json, expecting success.
+nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
+  options.push_back("--json");
+  const Outcome outcome = convert(checkpoint, options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return nlohmann::json::parse(outcome.out);
+}
+
+std::string inspect(const std::filesystem::path& model, Arguments options = {}) {
+  options.insert(options.begin(), model);
+  const Outcome outcome = run(inspect_program(), options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.out;
+}
+
+// What follows `label` on its line.
+std::string field(const std::string& text, const std::string& label) {
+  for (const std::string& line : lines_of(text)) {
+    const size_t at = line.find(label);
+    if (at != std::string::npos) return line.substr(at + label.size());
+  }
+  ADD_FAILURE() << "no " << label << " in\n" << text;
+  return {};
+}
+
+size_t files_in(const TemporaryFolder& folder) {
+  const std::filesystem::directory_iterator entries(folder.path());
+  return static_cast<size_t>(std::distance(begin(entries), end(entries)));
+}
+
+TEST(Convert, TheSameBytesHoweverItIsCalled) {
+  for (const std::string& task : kTasks) {
+    const TemporaryFolder folder;
+    const std::string expected = read_file(converted_model(task));
+    const std::filesystem::path checkpoint = checkpoint_folder(task), output = folder / "model.gcst";
+    const std::pair<std::string, std::filesystem::path> calls[] = {{checkpoint, {}},
+                                                                   {task, checkpoint.parent_path()},
+                                                                   {task + "/", checkpoint.parent_path()},
+                                                                   {".", checkpoint},
+                                                                   {checkpoint / "model.safetensors", {}}};
+    for (const auto& [name, from] : calls) {
+      const Outcome outcome = run(convert_program(), {name, "-o", output}, {.folder = from});
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_TRUE(read_file(output) == expected) << name << " from " << from;
+      EXPECT_TRUE(has(outcome.out, "written      " + output.string() + "\n"));
+    }
+    EXPECT_EQ(files_in(folder), 1u);
+  }
+}
+
+TEST(Convert, JsonHasEveryField) {
+  for (const std::string& task : kTasks) {
+    const TemporaryFolder folder;
+    const nlohmann::json json = convert_json(checkpoint_folder(task), {"-o", folder / "model.gcst"});
+    for (const char* key : {"checkpoint", "output", "dialect", "checkpoint_sha256", "encoder", "decoder", "tensors", "sections",
+                            "file_bytes", "self_test_lines", "limits", "arena", "warnings"}) {
+      EXPECT_TRUE(json.contains(key)) << key;
+    }
+    EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(folder / "model.gcst"));
+    EXPECT_EQ(json.at("self_test_lines"), 3);
+    EXPECT_EQ(json.at("warnings"), nlohmann::json::array());
+    EXPECT_EQ(json.at("encoder").at("d_model"), task == "g2p" ? 128 : 256);
+    EXPECT_EQ(json.at("decoder").at("layers"), 2);
+    EXPECT_EQ(json.at("encoder").at("style"), task == "g2p" ? "relu, post-norm, final norm" : "silu, post-norm");
+    uint64_t tensor_bytes = 0, section_bytes = 0;
+    for (const nlohmann::json& tensor : json.at("tensors")) {
+      tensor_bytes += tensor.at("bytes").get<uint64_t>();
+      if (!tensor.at("sqnr_db").is_null()) EXPECT_GT(tensor.at("sqnr_db").get<double>(), 30.0) << tensor;
+    }
+    for (const auto& [name, bytes] : json.at("sections").items()) section_bytes += bytes.get<uint64_t>();
+    EXPECT_EQ(tensor_bytes + json.at("sections").at("Tokenizer").get<uint64_t>(), section_bytes);
+    EXPECT_LT(section_bytes, json.at("file_bytes").get<uint64_t>());
+    const std::string inspected = inspect(folder / "model.gcst");
+    EXPECT_TRUE(has(inspected, "sha256 " + json.at("checkpoint_sha256").get<std::string>()));
+  }
+}
+
+TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
+  Rng rng(61);
+  for (int i = 0; i < 12; ++i) {
+    const TemporaryFolder folder;
+    goldcrest_limits limits = {};
+    limits.max_source_tokens = rng.between(1, 64);
+    limits.max_source_bytes = rng.between(1, 1000);
+    limits.max_target_tokens = rng.between(1, 64);
+    limits.beam_size = rng.between(1, 16);
+    limits.batch = rng.between(1, 8);
+    limits.n_best = rng.between(1, limits.beam_size);
+    limits.encoder_rows = rng.between(1, 64);
+    const Arguments common = {"--max-source",       std::to_string(limits.max_source_tokens),
+                              "--max-source-bytes", std::to_string(limits.max_source_bytes),
+                              "--max-target",       std::to_string(limits.max_target_tokens),
+                              "--beam-size",        std::to_string(limits.beam_size),
+                              "--batch",            std::to_string(limits.batch),
+                              "--encoder-rows",     std::to_string(limits.encoder_rows)};
+    Arguments options = {"-o", folder / "model.gcst", "--n-best", std::to_string(limits.n_best)};
+    options.insert(options.end(), common.begin(), common.end());
+    const nlohmann::json json = convert_json(checkpoint_folder("g2p"), options);
+    const auto bytes = json.at("arena").at("bytes").get<uint64_t>();
+    const auto formula = json.at("arena").at("formula").get<std::string>();
+    EXPECT_EQ(ArenaFormula(formula).evaluate(limits), bytes);
+    EXPECT_EQ(json.at("limits").at("n_best"), limits.n_best);
+    EXPECT_EQ(json.at("limits").at("encoder_rows"), limits.encoder_rows);
+
+    const converter::FileImage unused(0);
+    const std::string model = read_file(folder / "model.gcst");
+    converter::FileImage image(model.size());
+    std::copy(model.begin(), model.end(), image.bytes());
+    EXPECT_EQ(goldcrest_arena_bytes(image.bytes(), image.size(), &limits), static_cast<int64_t>(bytes));
+    Arguments map = common;
+    map.push_back("--map");
+    const std::string inspected = inspect(folder / "model.gcst", map);
+    EXPECT_EQ(field(inspected, "arena        ").substr(0, std::to_string(bytes).size() + 1), std::to_string(bytes) + " ");
+    EXPECT_TRUE(has(inspected, formula)) << inspected;
+    // The limits of the conversion are the file's defaults.
+    EXPECT_EQ(field(inspect(folder / "model.gcst"), "arena        ").substr(0, std::to_string(bytes).size() + 1),
+              std::to_string(bytes) + " ");
+  }
+}
+
+TEST(Convert, AnotherProcessorGetsAnotherOrderOfTheSameWeights) {
+  for (const std::string& task : kTasks) {
+    const TemporaryFolder folder;
+    const std::filesystem::path model = folder / "helium.gcst";
+    convert_json(checkpoint_folder(task), {"-o", model, "--cpu", "cortex-m55"});
+    EXPECT_FALSE(read_file(model) == read_file(converted_model(task)));
+    const std::string hash = field(inspect(model), "weights hash ");
+    EXPECT_EQ(hash.size(), 16u);
+    EXPECT_EQ(hash, field(inspect(converted_model(task)), "weights hash "));
+    inspect(model, {"--self-test"});
+    std::string input;
+    const std::vector<GoldenLine> golden = golden_lines(task);
+    for (size_t i = 0; i < golden.size(); i += golden.size() / 10) input += golden[i].text + "\n";
+    const Run how = {.input = input};
+    EXPECT_EQ(run(translate_program(), {model, "--scores"}, how).out,
+              run(translate_program(), {converted_model(task), "--scores"}, how).out);
+  }
+}
+
+TEST(Convert, NameLicenceAndAttributionOfTheCommandLine) {
+  const TemporaryFolder folder;
+  convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--name", "my model", "--license", "CC0-1.0", "--attribution",
+                                          "by Élodie, \"quoted\""});
+  const std::string inspected = inspect(folder / "model.gcst");
+  EXPECT_EQ(field(inspected, "name         "), "my model");
+  EXPECT_EQ(field(inspected, "licence      "), "CC0-1.0");
+  EXPECT_EQ(field(inspected, "attribution  "), "by Élodie, \"quoted\"");
+}
+
+TEST(Convert, TheSelfTestOfTheUsersLines) {
+  const TemporaryFolder folder;
+  const std::string lines = folder.write("lines", "abaco\tAE1 B\n\nwren\nfinch\ngoldcrest\nfirecrest\n");
+  const nlohmann::json json = convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--self-test", lines});
+  EXPECT_EQ(json.at("self_test_lines"), 4);  // the first four
+  inspect(folder / "model.gcst", {"--self-test"});
+  EXPECT_FALSE(read_file(folder / "model.gcst") == read_file(converted_model("g2p")));
+}
+
+TEST(Convert, TheHtmlReportStandsAlone) {
+  const TemporaryFolder folder;
+  convert_json(checkpoint_folder("g2p"), {"--report", folder / "report.html"});
+  const std::string html = read_file(folder / "report.html");
+  EXPECT_TRUE(html.starts_with("<!doctype html>"));
+  for (const char* word : {"http:", "https:", "src=", "href=", "url(", "<script", "@import"}) EXPECT_FALSE(has(html, word)) << word;
+  EXPECT_TRUE(has(html, "transformer.encoder.layers.0.linear1.weight"));
+  EXPECT_TRUE(has(html, "arena = fixed + max(text, encode, decode)"));
+  EXPECT_EQ(files_in(folder), 1u);  // without -o there is no model
+}
+
+TEST(Convert, ProgressGoesToStandardErrorInPlainLines) {
+  const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p")});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err,
+            "loading " + checkpoint_folder("g2p").string() + "\nquantizing\nrunning the self-test\n");
+  EXPECT_FALSE(has(outcome.out, "\x1b"));
+  EXPECT_EQ(convert(checkpoint_folder("g2p"), {}).out, outcome.out);
+}
+
+// Golden lines on which int8 gives what float32 gave, or does not: `SOURCE TAB REFERENCE`.
+std::string evaluation_lines(bool identical) {
+  std::vector<GoldenLine> golden = golden_lines("g2p");
+  golden.resize(300);
+  std::string input, lines;
+  for (const GoldenLine& line : golden) input += line.text + "\n";
+  const Outcome outcome = run(translate_program(), {converted_model("g2p"), "--tokens"}, {.input = input});
+  const std::vector<std::string> ids = lines_of(outcome.out);
+  EXPECT_EQ(ids.size(), golden.size());
+  size_t n = 0;
+  for (size_t i = 0; i < golden.size() && n < 5; ++i) {
+    if ((ids[i] == ids_text(golden[i].greedy)) != identical) continue;
+    lines += golden[i].text + "\tAH0 B\n";
+    ++n;
+  }
+  EXPECT_GT(n, 1u);
+  return lines;
+}
+
+TEST(Convert, EvaluationBoundsTheLoss) {
+  const TemporaryFolder folder;
+  const std::string same = folder.write("same", evaluation_lines(true)), other = folder.write("other", evaluation_lines(false));
+  for (const char* metric : {"tokens", "lines", "bleu", "chrf", "wer", "exact"}) {
+    const nlohmann::json json = convert_json(
+        checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--evaluate", same, "--max-loss", "0", "--metric", metric});
+    const nlohmann::json& evaluation = json.at("evaluation");
+    EXPECT_EQ(evaluation.at("lines"), 5);
+    EXPECT_EQ(evaluation.at("identical_lines"), 5);
+    EXPECT_EQ(evaluation.at("token_agreement"), 1.0);
+    EXPECT_EQ(evaluation.at("failed"), 0);
+    EXPECT_EQ(evaluation.at("float32"), evaluation.at("int8"));
+    EXPECT_EQ(evaluation.at("most_lost"), nlohmann::json::array());
+    EXPECT_TRUE(std::filesystem::remove(folder / "model.gcst"));
+  }
+  for (const char* metric : {"tokens", "lines"}) {
+    const Outcome outcome = convert(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--json", "--evaluate", other,
+                                                               "--max-loss", "0.5", "--metric", metric});
+    EXPECT_EQ(outcome.status, 4);
+    EXPECT_TRUE(has(outcome.err, "more than --max-loss 0.5")) << outcome.err;
+    const nlohmann::json evaluation = nlohmann::json::parse(outcome.out).at("evaluation");
+    EXPECT_EQ(evaluation.at("identical_lines"), 0);
+    EXPECT_LT(evaluation.at("token_agreement"), 0.995);
+    EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
+  }
+  EXPECT_EQ(convert(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--evaluate", other, "--max-loss", "100", "--metric",
+                                               "lines"})
+                .status,
+            0);
+  EXPECT_EQ(convert(checkpoint_folder("g2p"), {"--evaluate", other, "--max-loss", "nan", "--metric", "lines"}).status, 4);
+}
+
+TEST(Convert, CheckPassesOnTheGoldenSamples) {
+  for (const std::string& task : kTasks) {
+    const SampleFolder samples(task, 80);
+    const Outcome outcome = convert(checkpoint_folder(task), {"--check", samples.path()});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(has(outcome.out, "encoder.layers.0 ")) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "lines equal")) << outcome.out;
+  }
+}
+
+TEST(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
+  struct Case {
+    const char* task;
+    const char* setting;
+    nlohmann::json value;
+    const char* first;  // the layer that departs
+    const char* not_yet;
+  };
+  const Case cases[] = {{"g2p", "norm_first", true, "encoder.layers.0", "encoder.embed"},
+                        {"g2p", "activation", "gelu", "encoder.layers.0", "encoder.embed"},
+                        {"g2p", "decoder_activation", "silu", "decoder.layers.0", "encoder.norm"},
+                        {"g2p", "nhead", 8, "encoder.layers.0", "encoder.embed"},
+                        {"g2p", "decoder_nhead", 2, "decoder.layers.0", "encoder.norm"},
+                        {"g2p", "position_encoding", "sinusoidal_concatenated", "encoder.embed", nullptr},
+                        {"g2p", "scale_embedding", false, "encoder.embed", nullptr},
+                        {"g2p", "layer_norm_eps", 1e-2, "encoder.layers.0", "encoder.embed"},
+                        {"enfr", "activation_function", "relu", "encoder.layers.0", "encoder.embed"},
+                        {"enfr", "normalize_before", true, "encoder.layers.0", "encoder.embed"},
+                        {"enfr", "decoder_attention_heads", 8, "decoder.layers.0", "encoder.layers.3"},
+                        {"enfr", "scale_embedding", false, "encoder.embed", nullptr}};
+  for (const Case& c : cases) {
+    const CheckpointCopy copy(c.task);
+    copy.set("config.json", c.setting, c.value);
+    const TemporaryFolder folder;
+    const Outcome outcome = convert(copy.path(), {"-o", folder / "model.gcst", "--check", golden_folder(c.task)});
+    const std::string name = std::string(c.task) + " " + c.setting;
+    EXPECT_EQ(outcome.status, 3) << name << outcome.err;
+    EXPECT_TRUE(has(outcome.out, std::string("first departure: ") + c.first)) << name << "\n" << outcome.out;
+    if (c.not_yet != nullptr) EXPECT_TRUE(has(outcome.out, c.not_yet)) << name;
+    EXPECT_EQ(files_in(folder), 0u) << name;
+  }
+}
+
+TEST(Convert, HelpAndBadUsage) {
+  const Outcome help = run(convert_program(), {"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_TRUE(has(help.out, "Exit status: 0 done, 1 bad input or failed write, 2 bad usage"));
+  EXPECT_EQ(run(convert_program(), {"--version"}).out, "goldcrest-convert " GOLDCREST_VERSION "\n");
+  const Arguments bad[] = {{},
+                           {"--no-such-option"},
+                           {"--cpu", "z80"},
+                           {"--beam-size", "many"},
+                           {"--beam-size", "-4"},
+                           {"--max-source", "99999999999"},
+                           {"--max-loss", "1"},
+                           {"--metric", "bleu"},
+                           {"--evaluate", "file", "--max-loss", "1", "--metric", "comet"},
+                           {"--alternatives", "|"}};
+  for (const Arguments& options : bad) {
+    Arguments arguments = options;
+    if (!arguments.empty()) arguments.push_back(checkpoint_folder("g2p"));
+    const Outcome outcome = run(convert_program(), arguments);
+    EXPECT_EQ(outcome.status, 2) << (options.empty() ? "nothing" : options[0]);
+    EXPECT_NE(outcome.err, "");
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_TRUE(has(run(convert_program(), {"--cpu", "z80", "x"}).err, "cortex-m55"));
+}
+
+TEST(Convert, WithoutAPlaceForTheReportNothingIsWritten) {
+  for (const Output output : {Output::kFull, Output::kClosed}) {
+    const TemporaryFolder folder;
+    const Outcome outcome =
+        run(convert_program(), {"-q", checkpoint_folder("g2p"), "-o", folder / "model.gcst"}, {.output = output});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
+    EXPECT_EQ(files_in(folder), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::test
