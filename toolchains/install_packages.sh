@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs and the machine lacks, from the distribution's own packages (Debian 12 or 13, Ubuntu 24.04),
-# saying so. Usage: bash toolchains/install_packages.sh [tests]
+# saying so. Usage: bash toolchains/install_packages.sh [tests|arm]
 set -euo pipefail
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev)
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils)
+elif [ "${1:-}" = arm ]; then
+  packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

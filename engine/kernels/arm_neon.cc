@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 without dot product instructions (Raspberry Pi 3, 4, Zero 2 W): the products of two inputs are added in 16
 // bits, which cannot overflow because both factors lie in [-127, 127], then pairwise into 32.
-#if !defined(__aarch64__)
-#error "compile for AArch64"
-#endif
-#include "kernels/arm_neon_vectors-inl.h"
+#include "kernels/arm_aarch64_vectors-inl.h"
 
 namespace goldcrest {
 namespace {

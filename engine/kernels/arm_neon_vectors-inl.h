@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16 lanes of vector_kernels-inl.h as four registers of AArch64's Advanced SIMD.
+// The 16 lanes of vector_kernels-inl.h as four registers of Advanced SIMD: what AArch64 and ARMv7 have in common.
 #include <arm_neon.h>
 
 #include <cstring>
@@ -47,9 +47,6 @@ inline V operator-(V a, V b) {
 inline V operator*(V a, V b) {
   return each(a, b, [](float32x4_t x, float32x4_t y) { return vmulq_f32(x, y); });
 }
-inline V operator/(V a, V b) {
-  return each(a, b, [](float32x4_t x, float32x4_t y) { return vdivq_f32(x, y); });
-}
 inline V negate(V x) {
   return each(x, x, [](float32x4_t a, float32x4_t) { return vnegq_f32(a); });
 }
@@ -80,7 +77,9 @@ inline uint32_t first_true(Mask mask) {
   const uint16x8_t high = vcombine_u16(vmovn_u32(mask.q[2]), vmovn_u32(mask.q[3]));
   const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(high));
   const uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
-  return nibbles == 0 ? 16 : static_cast<uint32_t>(__builtin_ctzll(nibbles)) / 4;
+  const uint32_t first = static_cast<uint32_t>(nibbles), second = static_cast<uint32_t>(nibbles >> 32);
+  if (first != 0) return static_cast<uint32_t>(__builtin_ctz(first)) / 4;
+  return second == 0 ? 16 : 8 + static_cast<uint32_t>(__builtin_ctz(second)) / 4;
 }
 
 inline V scale_by_power_of_two(V p, V n) {
@@ -100,7 +99,9 @@ inline V max_magnitude(V a, V x) {
 inline uint32_t largest_bits(V x) {
   const uint32x4_t a = vmaxq_u32(vreinterpretq_u32_f32(x.q[0]), vreinterpretq_u32_f32(x.q[1]));
   const uint32x4_t b = vmaxq_u32(vreinterpretq_u32_f32(x.q[2]), vreinterpretq_u32_f32(x.q[3]));
-  return vmaxvq_u32(vmaxq_u32(a, b));
+  const uint32x4_t four = vmaxq_u32(a, b);
+  const uint32x2_t two = vmax_u32(vget_low_u32(four), vget_high_u32(four));
+  return vget_lane_u32(vpmax_u32(two, two), 0);
 }
 
 inline float sum_lanes(V x) {
@@ -130,18 +131,10 @@ inline void store_int8(int8_t* p, V x) {
   vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
 }
 
-// 16 int32, and 64 bytes of a panel: four outputs a register.
-struct Acc {
-  int32x4_t q[4];
-};
+// 64 bytes of a panel: four outputs a register.
 struct W {
   int8x16_t q[4];
 };
-
-inline Acc zero() {
-  const int32x4_t none = vdupq_n_s32(0);
-  return {{none, none, none, none}};
-}
 
 inline W load_panel(const int8_t* w) { return {{vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)}}; }
 
@@ -150,10 +143,6 @@ inline int8x16_t broadcast_four(const int8_t* x) {
   int32_t four;
   memcpy(&four, x, sizeof four);
   return vreinterpretq_s8_s32(vdupq_n_s32(four));
-}
-
-inline V finish(Acc acc, const int32_t*) {
-  return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
 }
 
 }  // namespace

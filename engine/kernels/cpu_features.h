@@ -11,8 +11,9 @@ enum CpuFeature : uint32_t {
   kCpuAvxVnni = 1u << 1,
   kCpuAvx512 = 1u << 2,  // F, BW, DQ, VL
   kCpuAvx512Vnni = 1u << 3,
-  kCpuNeon = 1u << 8,  // AArch64's Advanced SIMD
+  kCpuNeon = 1u << 8,  // Advanced SIMD, of AArch64 or of ARMv7
   kCpuDotProduct = 1u << 9,
+  kCpuMatrixInt8 = 1u << 10,
 };
 
 // The features of the CPU that this runs on.

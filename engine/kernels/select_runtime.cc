@@ -3,7 +3,7 @@
 // caller or the environment variable GOLDCREST_KERNELS names. The only engine file that calls the C library.
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
@@ -21,8 +21,11 @@ extern const Kernels kernels_x86_avx512vnni;
 extern const Kernels kernels_x86_avxvnni;
 extern const Kernels kernels_x86_avx2;
 #elif defined(__aarch64__)
+extern const Kernels kernels_arm_i8mm;
 extern const Kernels kernels_arm_dotprod;
 extern const Kernels kernels_arm_neon;
+#elif defined(__arm__) && defined(__linux__)
+extern const Kernels kernels_arm_neon32;
 #endif
 
 namespace {
@@ -34,8 +37,11 @@ const Kernels* const kTables[] = {
     &kernels_x86_avxvnni,
     &kernels_x86_avx2,
 #elif defined(__aarch64__)
+    &kernels_arm_i8mm,
     &kernels_arm_dotprod,
     &kernels_arm_neon,
+#elif defined(__arm__) && defined(__linux__)
+    &kernels_arm_neon32,
 #endif
     &kernels_reference,
 };
@@ -59,7 +65,10 @@ uint32_t detect_cpu_features() {
   features |= kCpuNeon;
 #if defined(__linux__)
   if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) features |= kCpuDotProduct;
+  if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) features |= kCpuMatrixInt8;
 #endif
+#elif defined(__arm__) && defined(__linux__)
+  if ((getauxval(AT_HWCAP) & HWCAP_NEON) != 0) features |= kCpuNeon;
 #endif
   return features;
 }

@@ -113,6 +113,21 @@ inline void write_outputs(const LinearArgs& args, uint32_t row, uint32_t output,
   store(args.y + at, y);
 }
 
+// Scales, bias, activation and residual for a tile's sums.
+template <int kRows, int kPanels>
+inline void finish_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output,
+                        const Acc (&acc)[kRows][kPanels]) {
+  for (int p = 0; p < kPanels; ++p) {
+    const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
+    const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
+    for (int r = 0; r < kRows; ++r) {
+      const uint32_t row = first_row + static_cast<uint32_t>(r);
+      const V product = finish(acc[r][p], args.weight_sum + output);
+      write_outputs(args, row, output, product * (set(args.x_scale[row]) * w_scale) + bias);
+    }
+  }
+}
+
 // Rows x panels of 16 outputs, all accumulators in registers.
 template <int kRows, int kPanels>
 inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
@@ -131,15 +146,7 @@ inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t fir
       for (int r = 0; r < kRows; ++r) acc[r][p] = accumulate(acc[r][p], inputs[r], weights);
     }
   }
-  for (int p = 0; p < kPanels; ++p) {
-    const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
-    const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
-    for (int r = 0; r < kRows; ++r) {
-      const uint32_t row = first_row + static_cast<uint32_t>(r);
-      const V product = finish(acc[r][p], args.weight_sum + output);
-      write_outputs(args, row, output, product * (set(args.x_scale[row]) * w_scale) + bias);
-    }
-  }
+  finish_tile(args, first_row, first_output, acc);
 }
 
 // All panels for kRows rows, kPanels at a time.
@@ -276,8 +283,8 @@ void attention(const AttentionArgs& args) {
   }
 }
 
-void output_block(const OutputBlockArgs& args) {
-  linear(args.linear);
+// The largest logit of a block and the sum of exponentials, once the logits are there.
+inline void output_block_sums(const OutputBlockArgs& args) {
   if (args.block_max == nullptr) return;
   const uint32_t whole = args.count / 16 * 16, rest = args.count - whole;
   const Mask counts = first_lanes(rest);
@@ -297,6 +304,11 @@ void output_block(const OutputBlockArgs& args) {
     args.block_max[row * args.stride] = largest_lane(largest);
     args.block_sum[row * args.stride] = sum_lanes(sum);
   }
+}
+
+inline void output_block(const OutputBlockArgs& args) {
+  linear(args.linear);
+  output_block_sums(args);
 }
 
 uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {

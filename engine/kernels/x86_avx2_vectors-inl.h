@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "base/crc32c.h"
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
+#include "kernels/x86_crc32c-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -9,9 +9,9 @@
 
 #include <cstring>
 
-#include "base/crc32c.h"
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
+#include "kernels/x86_crc32c-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -132,7 +132,7 @@ const Kernels kernels_x86_avx512vnni = {
     attention,
     output_block,
     next_above,
-    crc32c,
+    crc32c_sse42,
     reference_weights_valid,
 };
 

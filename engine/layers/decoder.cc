@@ -11,6 +11,9 @@ namespace goldcrest {
 
 namespace {
 
+constexpr KvCacheNames kCrossNames = {"cross.keys", "cross.values", "cross.key_scales", "cross.value_scales"};
+constexpr KvCacheNames kSelfNames = {"decoder.keys", "decoder.values", "decoder.key_scales", "decoder.value_scales"};
+
 // Each hypothesis attends to its own past, found through the ancestor table.
 void attend_to_past(const Runtime& runtime, const TargetRows& rows, const KvCache& cache, const RowScratch& scratch) {
   const StackView& stack = runtime.model.decoder;
@@ -50,12 +53,10 @@ void store_new_keys(const Runtime& runtime, const TargetRows& rows, const KvCach
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   DecoderRefs refs;
-  refs.cross_kv =
-      plan_kv_cache(plan, {"cross.keys", "cross.values", "cross.key_scales", "cross.value_scales"}, Phase::kAlways,
-                    model.decoder.n_layers, model.decoder, GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0);
-  refs.self_kv = plan_kv_cache(plan, {"decoder.keys", "decoder.values", "decoder.key_scales", "decoder.value_scales"},
-                               Phase::kDecode, model.decoder.n_layers, model.decoder, GOLDCREST_FACTOR_TARGET_TOKENS,
-                               GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH);
+  refs.cross_kv = plan_kv_cache(plan, kCrossNames, Phase::kAlways, model.decoder.n_layers, model.decoder,
+                                GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0);
+  refs.self_kv = plan_kv_cache(plan, kSelfNames, Phase::kDecode, model.decoder.n_layers, model.decoder,
+                               GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH);
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, 4ull * model.decoder.d_model_padded, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
   refs.rows = plan_row_scratch(plan, Phase::kDecode, model.decoder, 0, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH,

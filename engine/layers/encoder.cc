@@ -11,6 +11,8 @@ namespace goldcrest {
 
 namespace {
 
+constexpr KvCacheNames kCacheNames = {"encoder.keys", "encoder.values", "encoder.key_scales", "encoder.value_scales"};
+
 float* block_of(const Runtime& runtime, const EncoderRefs& refs, RowBlock block) {
   return runtime.buffer<float>(refs.x) + size_t{block.first} * runtime.model.encoder.d_model_padded;
 }
@@ -39,8 +41,8 @@ EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
   refs.x = plan.add(
       "encoder.x", Phase::kEncode, Region::kMain,
       {0, 4ull * model.encoder.d_model_padded, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
-  refs.kv = plan_kv_cache(plan, {"encoder.keys", "encoder.values", "encoder.key_scales", "encoder.value_scales"},
-                          Phase::kEncode, 1, model.encoder, GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0);
+  refs.kv = plan_kv_cache(plan, kCacheNames, Phase::kEncode, 1, model.encoder, GOLDCREST_FACTOR_SOURCE_TOKENS,
+                          GOLDCREST_FACTOR_BATCH, 0);
   refs.rows = plan_row_scratch(plan, Phase::kEncode, model.encoder, 2 * model.decoder.attention_width(),
                                GOLDCREST_FACTOR_ENCODER_ROWS, 0, GOLDCREST_FACTOR_SOURCE_TOKENS);
   return refs;

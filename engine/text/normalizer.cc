@@ -16,6 +16,7 @@ struct Replacement {
   TextSpan by;        // may be empty
   uint32_t consumed;  // bytes of the text, at least 1
 };
+constexpr Replacement kInvalidByte = {{kReplacementSymbol, sizeof(kReplacementSymbol)}, 1};
 
 class Output {
  public:
@@ -92,7 +93,7 @@ Replacement replace_prefix(const TokenizerView& view, TextSpan text) {
   if (find_rule(view, text, &replacement)) return replacement;
   const uint32_t n = valid_char_bytes(text);
   if (n > 0) return {{text.bytes, n}, n};
-  return {{kReplacementSymbol, sizeof(kReplacementSymbol)}, 1};
+  return kInvalidByte;
 }
 
 bool is_space(TextSpan text) { return text.n == 1 && text.bytes[0] == ' '; }

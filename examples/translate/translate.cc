@@ -59,6 +59,20 @@ size_t valid_utf8_prefix(const std::string& text) {
   return i;
 }
 
+constexpr size_t kMostLineBytes = size_t{1} << 24;  // no engine takes more
+
+// Reads a line without its end. Of a longer one than kMostLineBytes, one byte more than that is kept.
+bool read_line(std::istream& input, std::string* line) {
+  constexpr int kEnd = std::char_traits<char>::eof();
+  line->clear();
+  int c = input.rdbuf()->sbumpc();
+  if (c == kEnd) return false;
+  for (; c != kEnd && c != '\n'; c = input.rdbuf()->sbumpc()) {
+    if (line->size() <= kMostLineBytes) line->push_back(static_cast<char>(c));
+  }
+  return true;
+}
+
 class Program {
  public:
   int run(const Arguments& arguments);
@@ -227,6 +241,7 @@ void Program::decode(const std::string& line) {
 }
 
 void Program::process_line(const std::string& line) {
+  if (line.size() > kMostLineBytes) return reject("too long: more than " + std::to_string(kMostLineBytes) + " bytes");
   if (arguments_.decode) return decode(line);
   const size_t valid = valid_utf8_prefix(line);
   if (valid != line.size()) return reject("not UTF-8 at byte " + std::to_string(valid + 1));
@@ -235,7 +250,7 @@ void Program::process_line(const std::string& line) {
 }
 
 void Program::process(std::istream& input) {
-  for (std::string line; std::getline(input, line);) {
+  for (std::string line; read_line(input, &line);) {
     ++line_;
     if (!line.empty() && line.back() == '\r') line.pop_back();
     process_line(line);

@@ -52,7 +52,7 @@ TEST(EngineTranslator, ABatchGivesWhatEachLineGivesAlone) {
       EXPECT_EQ(together[i].error, alone[i].error);
     }
   }
-  EXPECT_EQ(alone[0].text, "AH0 B AA1 K OW2");
+  EXPECT_EQ(alone[0].text, "AH0 B AA1 K OW0");
   EXPECT_NE(alone[3].error.find("source"), std::string::npos) << alone[3].error;  // 90 characters, 64 positions
   EXPECT_TRUE(alone[3].tokens.empty());
 }

@@ -81,8 +81,8 @@ std::vector<std::string> problems_of(const std::map<std::string, Object>& object
   std::vector<std::string> problems;
   for (const auto& [file, object] : objects) {
     std::set<std::string> allowed = {"memcpy", "memmove", "memset", "memcmp"};
-    if (file == "select_runtime.cc.o") {  // only with an operating system; what the CPU has is libgcc's to say
-      allowed.insert({"getenv", "strcmp", "__cpu_model", "__cpu_features2", "__cpu_indicator_init"});
+    if (file == "select_runtime.cc.o") {  // only with an operating system; libgcc and the kernel say what the CPU has
+      allowed.insert({"getenv", "strcmp", "getauxval", "__cpu_model", "__cpu_features2", "__cpu_indicator_init"});
     }
     for (const std::string& name : object.undefined) {
       if (defined.contains(name) || allowed.contains(name) || is_compiler_helper(name)) continue;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <stdexcept>
 
 #include "convert/arena_formula.h"
 #include "convert/shipped_model.h"
+#include "examples/support/mapped_file.h"
 #include "memory_map.h"
 #include "model_generated.h"
 #include "programs/models.h"
@@ -23,13 +26,16 @@ Outcome inspect(const std::filesystem::path& model, Arguments options = {}) {
 
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
-// A file in memory, aligned as the engine needs it.
-converter::FileImage load_image(const std::filesystem::path& path) {
-  const std::string bytes = read_file(path);
-  converter::FileImage image(bytes.size());
-  std::memcpy(image.bytes(), bytes.data(), bytes.size());
-  return image;
-}
+class Model {
+ public:
+  explicit Model(const std::filesystem::path& path) {
+    if (!file_.open(path).empty()) throw std::runtime_error("cannot map " + path.string());
+  }
+  std::span<const uint8_t> span() const { return {static_cast<const uint8_t*>(file_.bytes()), file_.size()}; }
+
+ private:
+  MappedFile file_;
+};
 
 TEST(Inspect, TellsWhatTheFileHoldsAndWhereItCameFrom) {
   const Outcome g2p = inspect(converted_model("g2p"));
@@ -43,20 +49,21 @@ TEST(Inspect, TellsWhatTheFileHoldsAndWhereItCameFrom) {
         std::string("made by      0.1.0\n"),
         std::string("encoder      3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions\n"),
         std::string("decoder      2 layers, d_model 128, d_ff 512, 4 heads, vocabulary 73, 64 positions\n"),
-        std::string("text         tokenizer, detokenizer\n"), std::string("ids          start 1, end 2, padding 0, unknown 3\n"),
-        std::string("arena        ")}) {
+        std::string("text         tokenizer, detokenizer\n"),
+        std::string("ids          start 1, end 2, padding 0, unknown 3\n"), std::string("arena        ")}) {
     EXPECT_TRUE(has(g2p.out, words)) << words << "\nin\n" << g2p.out;
   }
   EXPECT_FALSE(has(g2p.out, "self-test"));
   EXPECT_FALSE(has(g2p.out, "fixed = "));
   const Outcome enfr = inspect(converted_model("enfr"));
-  EXPECT_TRUE(has(enfr.out, "search       beam size 4, at most 127 tokens, length penalty 1, word penalty 0\n")) << enfr.out;
+  EXPECT_TRUE(has(enfr.out, "search       beam size 4, at most 127 tokens, length penalty 1, word penalty 0\n"))
+      << enfr.out;
   EXPECT_TRUE(has(enfr.out, "languages    en -> fr\n")) << enfr.out;
 }
 
 TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
   for (const char* task : {"g2p", "enfr"}) {
-    const converter::FileImage image = load_image(converted_model(task));
+    const Model model(converted_model(task));
     Rng rng(41);
     for (int i = 0; i < 12; ++i) {
       goldcrest_limits limits = {};
@@ -66,14 +73,14 @@ TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
       limits.beam_size = rng.between(1, 16);
       limits.batch = rng.between(1, 8);
       limits.encoder_rows = rng.between(1, 64);
-      const Outcome outcome = inspect(
-          converted_model(task),
-          {"--map", "--max-source", std::to_string(limits.max_source_tokens), "--max-source-bytes",
-           std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens), "--beam-size",
-           std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch), "--encoder-rows",
-           std::to_string(limits.encoder_rows)});
+      const Outcome outcome =
+          inspect(converted_model(task),
+                  {"--map", "--max-source", std::to_string(limits.max_source_tokens), "--max-source-bytes",
+                   std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
+                   "--beam-size", std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch),
+                   "--encoder-rows", std::to_string(limits.encoder_rows)});
       ASSERT_EQ(outcome.status, 0) << outcome.err;
-      const converter::MemoryMap map = converter::map_memory(image.span(), limits, task);
+      const converter::MemoryMap map = converter::map_memory(model.span(), limits, task);
       const std::string bytes = std::to_string(map.memory.arena_bytes);
       EXPECT_TRUE(has(outcome.out, "arena        " + bytes + " bytes for ")) << outcome.out;
       EXPECT_EQ(ArenaFormula(outcome.out).evaluate(map.memory.limits), map.memory.arena_bytes);
@@ -90,10 +97,10 @@ TEST(Inspect, TheSelfTestPasses) {
   }
 }
 
-std::vector<converter::SelfTestLine> self_test_of(const converter::FileImage& image) {
+std::vector<converter::SelfTestLine> self_test_of(const Model& file) {
   std::vector<converter::SelfTestLine> lines;
-  const converter::format::Model* model = converter::format::GetModel(image.bytes());
-  for (const converter::format::SelfTestLine* line : *model->self_test()) {
+  const format::Model* model = format::GetModel(file.span().data());
+  for (const format::SelfTestLine* line : *model->self_test()) {
     lines.push_back({{line->source()->begin(), line->source()->end()},
                      {line->target()->begin(), line->target()->end()},
                      (uint64_t{line->hash_high()} << 32) | line->hash_low()});
@@ -104,8 +111,8 @@ std::vector<converter::SelfTestLine> self_test_of(const converter::FileImage& im
 // Element [0, 0] of the output projection is another one; sums and checksums are right.
 converter::FileImage with_another_weight(const ShippedModel& model, std::span<const converter::SelfTestLine> lines) {
   converter::Payload payload = converter::build_payload(model.spec, {});
-  const converter::format::LinearT& projection = *payload.metadata.projection;
-  using Kind = converter::format::SectionKind;
+  const format::LinearT& projection = *payload.metadata.projection;
+  using Kind = format::SectionKind;
   uint8_t& weight = payload.sections[static_cast<size_t>(Kind::Weights)].bytes[uint64_t{projection.weights} * 64];
   uint8_t* sum_bytes =
       &payload.sections[static_cast<size_t>(Kind::Parameters)].bytes[uint64_t{projection.weight_sum} * 64];
@@ -120,7 +127,7 @@ converter::FileImage with_another_weight(const ShippedModel& model, std::span<co
 
 TEST(Inspect, TheSelfTestFindsAnotherWeight) {
   const TemporaryFolder folder;
-  const converter::FileImage good = load_image(converted_model("g2p"));
+  const Model good(converted_model("g2p"));
   const std::vector<converter::SelfTestLine> lines = self_test_of(good);
   ASSERT_EQ(lines.size(), 3u);
   const ShippedModel& model = shipped_model("g2p");

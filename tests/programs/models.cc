@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
 
 #include <fmt/format.h>

@@ -54,7 +54,8 @@ TEST(Opus, BothContainersGiveTheSameModel) {
   EXPECT_TRUE(expected == found);
 
   for (const char* name : {"safetensors.gcst", "bin.gcst"}) {
-    const Outcome outcome = run(translate_program(), {folder / name, "--max-target", "20"}, {.input = "How are you?\n"});
+    const Outcome outcome =
+        run(translate_program(), {folder / name, "--max-target", "20"}, {.input = "How are you?\n"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(lines_of(outcome.out).size(), 1u);
     EXPECT_GT(outcome.out.size(), 1u) << "random weights, but some text";

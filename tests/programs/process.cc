@@ -68,7 +68,7 @@ std::string content(std::FILE* file) {
 
 }  // namespace
 
-Outcome run(const std::filesystem::path& program, const Arguments& arguments, const Run& how) {
+Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how) {
   const File input = unnamed_file(), error = unnamed_file();
   const File output(how.output == Output::kFull ? std::fopen("/dev/full", "w") : std::tmpfile());
   if (!output) throw std::runtime_error("cannot open a program's output");

@@ -20,7 +20,7 @@ struct Outcome {
 
 enum class Output { kCaptured, kFull, kClosed };  // kFull: a device without space
 
-struct Run {
+struct RunOptions {
   std::string input = {};
   std::filesystem::path folder = {};  // to run in; empty: the test's own
   Output output = Output::kCaptured;
@@ -29,7 +29,7 @@ struct Run {
 // A program that takes more than `kMostSeconds` is ended by SIGALRM. Throws std::runtime_error when it cannot be
 // started.
 constexpr unsigned kMostSeconds = 300;
-Outcome run(const std::filesystem::path& program, const Arguments& arguments, const Run& how = {});
+Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how = {});
 
 // A program that is talked to line by line through pipes.
 class Dialogue {

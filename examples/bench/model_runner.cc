@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_runner.h"
+
+#include <random>
+#include <stdexcept>
+
+namespace bench {
+namespace {
+
+// [batch][source_tokens], ids in [0, vocab_size); the same on every machine.
+std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint32_t vocab_size) {
+  std::mt19937_64 random(workload.seed);
+  std::vector<std::vector<int32_t>> sources(workload.batch, std::vector<int32_t>(workload.source_tokens));
+  for (auto& source : sources) {
+    for (int32_t& id : source) id = static_cast<int32_t>(random() % vocab_size);
+  }
+  return sources;
+}
+
+}  // namespace
+
+ModelRunner::ModelRunner(const Options& options, const Workload& workload) : path_(options.model), workload_(workload) {
+  const std::string problem = file_.open(options.model);
+  if (!problem.empty()) throw std::runtime_error(problem);
+  check(goldcrest_model_info(file_.bytes(), file_.size(), &model_, &detail_));
+
+  goldcrest_limits limits = {};
+  limits.max_source_tokens = workload.source_tokens;
+  limits.max_target_tokens = workload.target_tokens + 1;
+  limits.beam_size = workload.beam_size;
+  limits.batch = workload.batch;
+  check(goldcrest_plan_memory(file_.bytes(), file_.size(), &limits, &memory_, nullptr, nullptr, &detail_));
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
+  if (!arena_) throw std::runtime_error("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
+
+  goldcrest_config config = {};
+  config.model = file_.bytes();
+  config.model_bytes = file_.size();
+  config.arena = arena_.get();
+  config.arena_bytes = memory_.arena_bytes;
+  config.limits = limits;
+  config.verify = options.verify;
+  config.step_size = options.step_size;
+  config.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+  config.detail = &detail_;
+  check(goldcrest_init(&engine_, &config));
+  sources_ = random_sources(workload, model_.source_vocab_size);
+}
+
+int ModelRunner::check(int status) const {
+  if (status >= 0) return status;
+  std::string message = path_ + ": " + goldcrest_status_string(status);
+  if (detail_.message != nullptr && detail_.message[0] != '\0') message += std::string(": ") + detail_.message;
+  if (detail_.index >= 0) message += " (" + std::to_string(detail_.index) + ")";
+  throw std::runtime_error(message);
+}
+
+void ModelRunner::begin(uint32_t computed_positions) {
+  goldcrest_search search = model_.search;
+  search.beam_size = workload_.beam_size;
+  search.min_target_tokens = search.max_target_tokens = computed_positions + 1;
+  check(goldcrest_set_search(engine_, &search));
+  check(goldcrest_begin(engine_, sources_[0].data(), sources_[0].size()));
+  for (uint32_t i = 1; i < workload_.batch; ++i) {
+    check(goldcrest_add(engine_, sources_[i].data(), sources_[i].size()));
+  }
+}
+
+int ModelRunner::step() { return check(goldcrest_step(engine_, nullptr)); }
+
+void ModelRunner::run_to_end(uint32_t computed_positions) {
+  begin(computed_positions);
+  check(goldcrest_run(engine_));
+  // Work that was less than asked for would make the figures wrong, so it is an error.
+  for (uint32_t sentence = 0; sentence < workload_.batch; ++sentence) {
+    goldcrest_result result = {};
+    check(goldcrest_get_result(engine_, sentence, 0, &result));
+    if (result.n_tokens != computed_positions + 1) {
+      throw std::runtime_error(path_ + ": sentence " + std::to_string(sentence) + " has " +
+                               std::to_string(result.n_tokens) + " tokens where " +
+                               std::to_string(computed_positions + 1) + " were forced");
+    }
+  }
+}
+
+void ModelRunner::run() { run_to_end(workload_.target_tokens); }
+void ModelRunner::run_encoder() { run_to_end(0); }
+void ModelRunner::run_one_token() { run_to_end(1); }
+
+}  // namespace bench

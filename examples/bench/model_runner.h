@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine over a mapped model, with sources of random ids whose translations have a forced length.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../support/mapped_file.h"
+#include "goldcrest/goldcrest.h"
+
+namespace bench {
+
+// One case of work. Every search computes exactly target_tokens positions with all of its beams: the end token is
+// forced as one id more, which the engine writes without computing anything.
+struct Workload {
+  uint32_t source_tokens = 32, target_tokens = 64;
+  uint32_t beam_size = 1, batch = 1;
+  uint64_t seed = 1;
+};
+
+// Functions throw std::runtime_error with the file, the status and its detail.
+class ModelRunner {
+ public:
+  struct Options {
+    std::string model, kernels;  // kernels: empty for the best
+    uint32_t verify = GOLDCREST_VERIFY_FULL;
+    uint32_t step_size = GOLDCREST_STEP_POSITION;
+  };
+
+  // Maps and checks the file, plans the memory for `workload`, starts the engine.
+  ModelRunner(const Options& options, const Workload& workload);
+
+  void run();            // encoding and all target positions
+  void run_encoder();    // encoding alone: the end token is forced as the first id
+  void run_one_token();  // encoding and one target position
+
+  // Stores the sources; what a run does first.
+  void begin(uint32_t computed_positions);
+  // One goldcrest_step.
+  int step();
+
+  const goldcrest_info& model() const { return model_; }
+  uint64_t arena_bytes() const { return memory_.arena_bytes; }
+  std::string kernels() const { return goldcrest_kernels_name(engine_); }
+
+ private:
+  struct FreeDeleter {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  void run_to_end(uint32_t computed_positions);
+  int check(int status) const;
+
+  std::string path_;
+  MappedFile file_;
+  Workload workload_;
+  goldcrest_info model_ = {};
+  goldcrest_memory memory_ = {};
+  goldcrest_detail detail_ = {"", -1};
+  std::unique_ptr<void, FreeDeleter> arena_;
+  goldcrest_engine* engine_ = nullptr;
+  std::vector<std::vector<int32_t>> sources_;  // [batch][source_tokens]
+};
+
+}  // namespace bench

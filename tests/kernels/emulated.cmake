@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of a cross build, on emulated CPUs (the toolchain file names the emulator).
+
+# goldcrest_chooses(CPU TABLE...): the tables that an emulated CPU runs, best first, are these and the reference.
+function(goldcrest_chooses cpu)
+  string(JOIN "\n" tables ${ARGN} reference)
+  add_test(NAME kernels_of_${cpu} COMMAND ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:list_kernels>)
+  set_tests_properties(kernels_of_${cpu} PROPERTIES PASS_REGULAR_EXPRESSION "^${tables}\n$" LABELS fast)
+  add_test(NAME contract_test_${cpu} COMMAND ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:contract_test>)
+  set_tests_properties(contract_test_${cpu} PROPERTIES LABELS fast)
+endfunction()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  goldcrest_chooses(max arm_i8mm arm_dotprod arm_neon)
+  goldcrest_chooses(neoverse-n1 arm_dotprod arm_neon)
+  goldcrest_chooses(cortex-a72 arm_neon)
+else()
+  goldcrest_chooses(max arm_neon32)
+  goldcrest_chooses(cortex-a7 arm_neon32)
+  goldcrest_chooses(cortex-r5f)  # no NEON
+endif()
+
+# Models and hashes of a host build (golden.cmake): every table, emulated, gives the host's bits.
+if(GOLDCREST_GOLDEN_FOLDER)
+  foreach(task enfr g2p)
+    add_test(NAME golden_hash_${task} COMMAND golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${task}.gcst"
+      "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/${task}.hash")
+    set_tests_properties(golden_hash_${task} PROPERTIES LABELS fast)
+  endforeach()
+endif()

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# The golden hash of the shipped models here, the same on every table; cross builds compare theirs with the files.
+set(golden "${CMAKE_CURRENT_BINARY_DIR}/golden")
+file(MAKE_DIRECTORY "${golden}")
+foreach(task enfr g2p)
+  add_test(NAME golden_model_${task}
+    COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/${task}" -o "${golden}/${task}.gcst")
+  add_test(NAME golden_hash_${task} COMMAND sh -c
+    "'$<TARGET_FILE:golden_hash>' '${golden}/${task}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv' > '${golden}/${task}.hash'")
+  set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_SETUP golden_${task})
+  set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task})
+  set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
+endforeach()

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast the kernel tables are on the models' shapes: every table that this CPU runs, by rows, with weights in cache
+// (hot) and streamed from memory (cold). Not a test: run it by hand on a quiet machine with a pinned core.
+//
+//   kernel_benchmark --benchmark_filter='linear/x86_avx512vnni/512x2048/.*/hot'
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "support/rng.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 8, 32, 128};
+constexpr size_t kColdBytes = size_t{128} << 20;  // rotated over, larger than the last cache of usual machines
+
+struct LinearShape {
+  uint32_t n, k;
+};
+
+constexpr LinearShape kLinearShapes[] = {
+    {1536, 512}, {512, 512}, {2048, 512}, {512, 2048}, {32000, 512}, {54688, 512},  // base, OPUS-MT
+    {768, 256},  {256, 256}, {1024, 256}, {256, 1024}, {8000, 256},                 // small
+    {384, 128},  {128, 128}, {512, 128},  {128, 512},  {4000, 128},                 // tiny
+};
+constexpr uint32_t kWidths[] = {128, 256, 512, 2048};
+
+// Zeroed memory that starts on a cache line, as the engine's does.
+template <typename T>
+class AlignedBuffer {
+ public:
+  explicit AlignedBuffer(size_t n) : values_(static_cast<T*>(::operator new(n * sizeof(T), kAlignment))), n_(n) {
+    std::memset(values_, 0, n * sizeof(T));
+  }
+  ~AlignedBuffer() { ::operator delete(values_, kAlignment); }
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+  T* begin() { return values_; }
+  T* end() { return values_ + n_; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  T* values_;
+  size_t n_;
+};
+
+void fill_weights(AlignedBuffer<int8_t>& buffer) {
+  test::Rng rng(1);
+  for (int8_t& value : buffer) value = rng.weight();
+}
+
+void fill_floats(AlignedBuffer<float>& buffer) {
+  test::Rng rng(2);
+  for (float& value : buffer) value = rng.uniform();
+}
+
+// items: multiply-accumulates; bytes: weights.
+void bench_linear(benchmark::State& state, const Kernels* table, LinearShape shape, uint32_t rows, bool cold) {
+  const size_t weights_bytes = size_t{shape.n} * shape.k;
+  const size_t n_copies = cold ? kColdBytes / weights_bytes + 1 : 1;
+  AlignedBuffer<int8_t> weights(n_copies * weights_bytes), x(size_t{rows} * shape.k);
+  AlignedBuffer<float> x_scale(rows), w_scale(shape.n), bias(shape.n), y(size_t{rows} * shape.n);
+  AlignedBuffer<int32_t> weight_sum(shape.n);  // zeros: the time does not depend on the values
+  fill_weights(weights);
+  fill_weights(x);
+  std::fill(x_scale.begin(), x_scale.end(), 0.01f);
+  std::fill(w_scale.begin(), w_scale.end(), 0.01f);
+  LinearArgs args = {};
+  args.x = x.begin();
+  args.x_scale = x_scale.begin();
+  args.w_scale = w_scale.begin();
+  args.bias = bias.begin();
+  args.weight_sum = weight_sum.begin();
+  args.y = y.begin();
+  args.y_stride = args.n = shape.n;
+  args.rows = rows;
+  args.k = shape.k;
+  args.layout = Layout::kN16K4;
+  args.activation = Activation::kNone;
+  size_t copy = 0;
+  for (auto _ : state) {
+    args.w = weights.begin() + copy * weights_bytes;
+    table->linear(args);
+    benchmark::ClobberMemory();
+    copy = copy + 1 == n_copies ? 0 : copy + 1;
+  }
+  const auto iterations = static_cast<int64_t>(state.iterations());
+  state.SetBytesProcessed(iterations * static_cast<int64_t>(weights_bytes));
+  state.SetItemsProcessed(iterations * static_cast<int64_t>(weights_bytes * rows));
+}
+
+void bench_quantize(benchmark::State& state, const Kernels* table, uint32_t n, uint32_t rows) {
+  AlignedBuffer<float> x(size_t{rows} * n), scale(rows);
+  AlignedBuffer<int8_t> q(size_t{rows} * n);
+  fill_floats(x);
+  const QuantizeRowsArgs args = {x.begin(), q.begin(), scale.begin(), n, n, 1, rows, n};
+  for (auto _ : state) {
+    table->quantize_rows(args);
+    benchmark::ClobberMemory();
+  }
+}
+
+void bench_layer_norm(benchmark::State& state, const Kernels* table, uint32_t n, uint32_t rows) {
+  AlignedBuffer<float> x(size_t{rows} * n), y(size_t{rows} * n), gamma(n), beta(n);
+  fill_floats(x);
+  std::fill(gamma.begin(), gamma.end(), 1.0f);
+  const LayerNormArgs args = {x.begin(), y.begin(), gamma.begin(), beta.begin(), n, rows, n, n, 1e-5f};
+  for (auto _ : state) {
+    table->layer_norm(args);
+    benchmark::ClobberMemory();
+  }
+}
+
+// Rows of one sentence over its keys, as in cross-attention, heads of 64.
+void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_model, uint32_t rows, uint32_t n_keys) {
+  constexpr uint32_t kHead = 64;
+  const uint32_t n_heads = d_model / kHead;
+  AlignedBuffer<float> q(size_t{rows} * d_model), out(size_t{rows} * d_model);
+  AlignedBuffer<float> scales(size_t{n_heads} * n_keys), weights(n_keys + 15);
+  AlignedBuffer<int8_t> keys(size_t{n_keys} * d_model), values(size_t{n_keys} * d_model), q_row(kHead);
+  fill_floats(q);
+  fill_weights(keys);
+  fill_weights(values);
+  std::fill(scales.begin(), scales.end(), 0.01f);
+  AttentionArgs args = {};
+  args.q = q.begin();
+  args.keys = keys.begin();
+  args.values = values.begin();
+  args.key_scales = args.value_scales = scales.begin();
+  args.out = out.begin();
+  args.weights = weights.begin();
+  args.q_row = q_row.begin();
+  args.q_stride = args.out_stride = d_model;
+  args.head_stride = n_keys;
+  args.position_stride = 1;
+  args.rows = rows;
+  args.n_keys = n_keys;
+  args.n_heads = n_heads;
+  args.d_head = kHead;
+  args.scale = 0.125f;
+  for (auto _ : state) {
+    table->attention(args);
+    benchmark::ClobberMemory();
+  }
+}
+
+void register_linear(const Kernels* table) {
+  for (const LinearShape shape : kLinearShapes) {
+    for (const uint32_t rows : kRows) {
+      for (const bool cold : {false, true}) {
+        const std::string name = std::string("linear/") + table->name + "/" + std::to_string(shape.n) + "x" +
+                                 std::to_string(shape.k) + "/rows:" + std::to_string(rows) + (cold ? "/cold" : "/hot");
+        benchmark::RegisterBenchmark(name.c_str(), bench_linear, table, shape, rows, cold);
+      }
+    }
+  }
+}
+
+void register_row_operations(const Kernels* table) {
+  for (const uint32_t width : kWidths) {
+    for (const uint32_t rows : kRows) {
+      const std::string name = std::string("/") + table->name + "/" + std::to_string(width);
+      const std::string rows_name = "/rows:" + std::to_string(rows);
+      benchmark::RegisterBenchmark(("quantize_rows" + name + rows_name).c_str(), bench_quantize, table, width, rows);
+      benchmark::RegisterBenchmark(("layer_norm" + name + rows_name).c_str(), bench_layer_norm, table, width, rows);
+      if (width > 512) continue;  // attention's widths are d_model
+      for (const uint32_t n_keys : {32u, 200u}) {
+        const std::string keys_name = "/keys:" + std::to_string(n_keys);
+        benchmark::RegisterBenchmark(("attention" + name + keys_name + rows_name).c_str(), bench_attention, table,
+                                     width, rows, n_keys);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
+
+int main(int argc, char** argv) {
+  for (uint32_t i = 0; goldcrest::kernels_at(i) != nullptr; ++i) {
+    goldcrest::register_linear(goldcrest::kernels_at(i));
+    goldcrest::register_row_operations(goldcrest::kernels_at(i));
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
