@@ -75,12 +75,22 @@ Speed measure_speed(const Settings& settings, uint32_t beam_size, uint32_t batch
 }
 
 LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t short_tokens, uint32_t long_tokens) {
-  const auto position = [&](uint32_t target_tokens) {
-    Settings sized = settings;
-    sized.target_tokens = target_tokens;
-    return measure_speed(sized, beam_size, 1).position_s;
-  };
-  return {beam_size, short_tokens, long_tokens, position(short_tokens), position(long_tokens)};
+  const ModelRunner::Options options = {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE,
+                                        GOLDCREST_STEP_POSITION};
+  Workload workload = make_workload(settings, beam_size, 1);
+  workload.target_tokens = short_tokens;
+  ModelRunner short_runner(options, workload);
+  workload.target_tokens = long_tokens;
+  ModelRunner long_runner(options, workload);
+
+  // In turns, so that a change of the machine's speed falls on both lengths.
+  std::vector<double> short_times, long_times;
+  time_repeated(settings.patience, [&] {
+    const double encode_s = time_once([&] { short_runner.run_encoder(); });
+    short_times.push_back((time_once([&] { short_runner.run(); }) - encode_s) / short_tokens);
+    long_times.push_back((time_once([&] { long_runner.run(); }) - encode_s) / long_tokens);
+  });
+  return {beam_size, short_tokens, long_tokens, median(std::move(short_times)), median(std::move(long_times))};
 }
 
 Breakdown measure_breakdown(const Settings& settings) {
