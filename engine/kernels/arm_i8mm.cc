@@ -84,8 +84,8 @@ void output_block_by_pairs(const OutputBlockArgs& args) {
 
 extern const Kernels kernels_arm_i8mm;
 const Kernels kernels_arm_i8mm = {
-    "arm_i8mm", kCpuDotProduct | kCpuMatrixInt8, quantize_rows, linear_by_pairs, reference_embed,         layer_norm,
-    attention,  output_block_by_pairs,           next_above,    crc32c,          reference_weights_valid,
+    "arm_i8mm", kCpuDotProduct | kCpuMatrixInt8, quantize_rows, linear_by_pairs, reference_embed, layer_norm,
+    attention,  output_block_by_pairs,           next_above,    crc32c,          weights_valid,
 };
 
 }  // namespace goldcrest

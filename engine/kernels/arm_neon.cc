@@ -43,8 +43,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_arm_neon;
 const Kernels kernels_arm_neon = {
-    "arm_neon", kCpuNeon,     quantize_rows, linear, reference_embed,         layer_norm,
-    attention,  output_block, next_above,    crc32c, reference_weights_valid,
+    "arm_neon", kCpuNeon,     quantize_rows, linear, reference_embed, layer_norm,
+    attention,  output_block, next_above,    crc32c, weights_valid,
 };
 
 }  // namespace goldcrest

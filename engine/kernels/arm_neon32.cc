@@ -72,8 +72,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_arm_neon32;
 const Kernels kernels_arm_neon32 = {
-    "arm_neon32", kCpuNeon,     quantize_rows, linear, reference_embed,         layer_norm,
-    attention,    output_block, next_above,    crc32c, reference_weights_valid,
+    "arm_neon32", kCpuNeon,     quantize_rows, linear, reference_embed, layer_norm,
+    attention,    output_block, next_above,    crc32c, weights_valid,
 };
 
 }  // namespace goldcrest

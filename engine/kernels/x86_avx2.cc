@@ -43,8 +43,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avx2;
 const Kernels kernels_x86_avx2 = {
-    "x86_avx2", kCpuAvx2,     quantize_rows, linear,       reference_embed,         layer_norm,
-    attention,  output_block, next_above,    crc32c_sse42, reference_weights_valid,
+    "x86_avx2", kCpuAvx2,     quantize_rows, linear,       reference_embed, layer_norm,
+    attention,  output_block, next_above,    crc32c_sse42, weights_valid,
 };
 
 }  // namespace goldcrest

@@ -123,17 +123,12 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avx512vnni;
 const Kernels kernels_x86_avx512vnni = {
-    "x86_avx512vnni",
-    kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
-    quantize_rows,
-    linear,
-    reference_embed,
-    layer_norm,
-    attention,
-    output_block,
-    next_above,
-    crc32c_sse42,
-    reference_weights_valid,
+    "x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
+    quantize_rows,    linear,
+    reference_embed,  layer_norm,
+    attention,        output_block,
+    next_above,       crc32c_sse42,
+    weights_valid,
 };
 
 }  // namespace goldcrest

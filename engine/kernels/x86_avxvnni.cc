@@ -39,8 +39,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avxvnni;
 const Kernels kernels_x86_avxvnni = {
-    "x86_avxvnni", kCpuAvx2 | kCpuAvxVnni, quantize_rows, linear,       reference_embed,         layer_norm,
-    attention,     output_block,           next_above,    crc32c_sse42, reference_weights_valid,
+    "x86_avxvnni", kCpuAvx2 | kCpuAvxVnni, quantize_rows, linear,       reference_embed, layer_norm,
+    attention,     output_block,           next_above,    crc32c_sse42, weights_valid,
 };
 
 }  // namespace goldcrest
