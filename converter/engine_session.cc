@@ -35,7 +35,9 @@ void EngineSession::check(int64_t status, const std::string& what) const {
   if (status < 0) throw Error("{}: {}", what, describe(status));
 }
 
-void EngineSession::set_search(const goldcrest_search& search) { check(goldcrest_set_search(engine_, &search), "search"); }
+void EngineSession::set_search(const goldcrest_search& search) {
+  check(goldcrest_set_search(engine_, &search), "search");
+}
 
 std::vector<int32_t> EngineSession::encode(const std::string& text) {
   check(goldcrest_begin_text(engine_, text.data(), text.size()), "source");
@@ -68,8 +70,10 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
       const std::string& text = sources[next];
       const int index = stored.empty() ? goldcrest_begin_text(engine, text.data(), text.size())
                                        : goldcrest_add_text(engine, text.data(), text.size());
-      if (index < 0) translations[next].error = session_.describe(index);
-      else stored.push_back(next);
+      if (index < 0)
+        translations[next].error = session_.describe(index);
+      else
+        stored.push_back(next);
     }
     if (stored.empty()) continue;
     const int status = goldcrest_run(engine);

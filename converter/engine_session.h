@@ -52,8 +52,8 @@ class EngineTranslator : public Translator {
   EngineSession& session_;
 };
 
-// Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the limits
-// are left out.
+// Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the
+// limits are left out.
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources);
 
 // Sources for a self-test where the user gives none: seeded random ids, ended as the model's texts are.

@@ -46,8 +46,10 @@ std::string unknown_cpu(const std::string& name) {
 void declare(CLI::App& app, Arguments& arguments) {
   app.description(
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
-      "CHECKPOINT is a Hugging Face Marian / OPUS-MT directory, or a directory or weight file of a PyTorch nn.Transformer "
-      "with a config.json (converter/dialects/NN_TRANSFORMER.md). Weights: safetensors, or what torch.save wrote; nothing in "
+      "CHECKPOINT is a Hugging Face Marian / OPUS-MT directory, or a directory or weight file of a PyTorch "
+      "nn.Transformer "
+      "with a config.json (converter/dialects/NN_TRANSFORMER.md). Weights: safetensors, or what torch.save wrote; "
+      "nothing in "
       "them is executed.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
   app.add_option("CHECKPOINT", arguments.checkpoint, "directory or weight file")->required();
@@ -57,14 +59,16 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(unknown_cpu)
       ->capture_default_str();
 
-  CLI::Option_group* limits = app.add_option_group("Limits", "what the memory is planned for; defaults of the file (0: the checkpoint's)");
+  CLI::Option_group* limits =
+      app.add_option_group("Limits", "what the memory is planned for; defaults of the file (0: the checkpoint's)");
   limits->add_option("--max-source", arguments.limits.max_source_tokens, "tokens of a source, end token included");
   limits->add_option("--max-source-bytes", arguments.limits.max_source_bytes, "bytes of a source text");
   limits->add_option("--max-target", arguments.limits.max_target_tokens, "generated tokens, end token included");
   limits->add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses, 1 to 16; 1 is greedy");
   limits->add_option("--batch", arguments.limits.batch, "sources at a time");
   limits->add_option("--n-best", arguments.limits.n_best, "results kept for a source");
-  limits->add_option("--encoder-rows", arguments.limits.encoder_rows, "source positions encoded at a time: fewer need less memory");
+  limits->add_option("--encoder-rows", arguments.limits.encoder_rows,
+                     "source positions encoded at a time: fewer need less memory");
 
   CLI::Option_group* metadata = app.add_option_group("Metadata");
   metadata->add_option("--name", arguments.name, "the model's name");
@@ -73,22 +77,28 @@ void declare(CLI::App& app, Arguments& arguments) {
   metadata->add_option("--self-test", arguments.self_test_path, "text whose first lines become the file's self-test");
 
   CLI::Option_group* quality = app.add_option_group("Quality");
-  quality->add_option("--check", arguments.check_path,
-                      "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
-                      "exit status 3 where they depart");
-  CLI::Option* evaluate = quality->add_option(
-      "--evaluate", arguments.evaluate_path,
-      "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
-  quality->add_option("--alternatives", arguments.alternatives, "what stands between several references in one field, such as ' | '")
+  quality->add_option(
+      "--check", arguments.check_path,
+      "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
+      "exit status 3 where they depart");
+  CLI::Option* evaluate =
+      quality->add_option("--evaluate", arguments.evaluate_path,
+                          "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
+  quality
+      ->add_option("--alternatives", arguments.alternatives,
+                   "what stands between several references in one field, such as ' | '")
       ->needs(evaluate);
-  quality->add_option("--evaluate-beam", arguments.evaluate_beam, "beam size of the evaluation (0: the limits')")->needs(evaluate);
+  quality->add_option("--evaluate-beam", arguments.evaluate_beam, "beam size of the evaluation (0: the limits')")
+      ->needs(evaluate);
   CLI::Option* max_loss =
       quality->add_option("--max-loss", arguments.max_loss,
                           "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
   max_loss->needs(evaluate);
-  quality->add_option("--metric", arguments.metric,
-                      "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
-                      "Default: bleu with references, else tokens")
+  quality
+      ->add_option(
+          "--metric", arguments.metric,
+          "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
+          "Default: bleu with references, else tokens")
       ->check(CLI::IsMember({"bleu", "chrf", "wer", "exact", "tokens", "lines"}))
       ->needs(max_loss);
 
@@ -125,7 +135,8 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
 }
 
 // The ids of the self-test's sources: the user's lines, or random ones.
-std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session, const std::string& path) {
+std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session,
+                                                    const std::string& path) {
   if (path.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
   constexpr size_t kMostLines = 4;
   std::vector<std::vector<int32_t>> sources;
@@ -144,7 +155,8 @@ std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, Engin
   return sources;
 }
 
-FileImage make_image(const ModelSpec& spec, const Payload& payload, const Arguments& arguments, size_t* self_test_lines) {
+FileImage make_image(const ModelSpec& spec, const Payload& payload, const Arguments& arguments,
+                     size_t* self_test_lines) {
   const FileImage untested = assemble(payload, {});
   goldcrest_limits limits = {};
   limits.max_source_bytes = payload.metadata.limits->max_source_bytes;
@@ -156,8 +168,8 @@ FileImage make_image(const ModelSpec& spec, const Payload& payload, const Argume
   return assemble(payload, lines);
 }
 
-void run_evaluation(const ModelSpec& spec, const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
-                    Progress& progress, Report* report) {
+void run_evaluation(const ModelSpec& spec, const FileImage& image, const goldcrest_limits& file_limits,
+                    const Arguments& arguments, Progress& progress, Report* report) {
   progress.stage("evaluating");
   report->evaluation_lines = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
   goldcrest_limits limits = file_limits;
@@ -170,7 +182,9 @@ void run_evaluation(const ModelSpec& spec, const FileImage& image, const goldcre
   const Reference reference(spec);
   ReferenceTranslator float32(
       reference, search, [&](const std::string& text) { return session.encode(text); },
-      [&](std::span<const int32_t> tokens) { return session.info().has_detokenizer ? session.decode(tokens) : std::string(); });
+      [&](std::span<const int32_t> tokens) {
+        return session.info().has_detokenizer ? session.decode(tokens) : std::string();
+      });
   EngineTranslator int8(session);
   EvaluationOptions options;
   options.progress = [&](size_t done, size_t total) { progress.at(done, total); };
@@ -220,8 +234,10 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments) {
 void print_report(const Report& report, const Arguments& arguments) {
   // A name in the checkpoint need not be UTF-8.
   constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
-  if (arguments.json) fmt::print("{}\n", report_json(report).dump(2, ' ', false, kReplace));
-  else fmt::print("{}", report_text(report));
+  if (arguments.json)
+    fmt::print("{}\n", report_json(report).dump(2, ' ', false, kReplace));
+  else
+    fmt::print("{}", report_text(report));
   if (std::fflush(stdout) != 0) throw Error("standard output: write failed; no file was written");
   if (arguments.report_path.empty()) return;
   const std::string html = report_html(report);
@@ -257,7 +273,8 @@ int convert(const Arguments& arguments) {
   if (arguments.max_loss != kAnyLoss) {
     const double lost = loss(*report.evaluation, arguments.metric);
     if (!(lost <= arguments.max_loss)) {
-      fmt::print(stderr, "goldcrest-convert: int8 lost {:.3f} points, more than --max-loss {}\n", lost, arguments.max_loss);
+      fmt::print(stderr, "goldcrest-convert: int8 lost {:.3f} points, more than --max-loss {}\n", lost,
+                 arguments.max_loss);
       return kTooMuchLost;
     }
   }

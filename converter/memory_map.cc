@@ -14,15 +14,24 @@ constexpr std::array<const char*, 4> kPhaseNames = {"fixed", "text", "encode", "
 
 const char* letter(uint8_t factor) {
   switch (factor) {
-    case GOLDCREST_FACTOR_SOURCE_TOKENS: return "S";
-    case GOLDCREST_FACTOR_SOURCE_BYTES: return "C";
-    case GOLDCREST_FACTOR_TARGET_TOKENS: return "T";
-    case GOLDCREST_FACTOR_LONGEST: return "L";
-    case GOLDCREST_FACTOR_BEAM: return "B";
-    case GOLDCREST_FACTOR_BATCH: return "N";
-    case GOLDCREST_FACTOR_ENCODER_ROWS: return "R";
-    case GOLDCREST_FACTOR_BEAM_USED: return "(B>1)";
-    default: return "";
+    case GOLDCREST_FACTOR_SOURCE_TOKENS:
+      return "S";
+    case GOLDCREST_FACTOR_SOURCE_BYTES:
+      return "C";
+    case GOLDCREST_FACTOR_TARGET_TOKENS:
+      return "T";
+    case GOLDCREST_FACTOR_LONGEST:
+      return "L";
+    case GOLDCREST_FACTOR_BEAM:
+      return "B";
+    case GOLDCREST_FACTOR_BATCH:
+      return "N";
+    case GOLDCREST_FACTOR_ENCODER_ROWS:
+      return "R";
+    case GOLDCREST_FACTOR_BEAM_USED:
+      return "(B>1)";
+    default:
+      return "";
   }
 }
 
@@ -70,22 +79,25 @@ std::string formula_legend(const goldcrest_limits& limits) {
       "S = {} source tokens, C = {} source bytes, T = {} target tokens, L = {} (the larger of S and T), B = {} beams, "
       "N = {} sentences, R = {} encoder rows; up64: rounded up to 64; (B>1): 1 with beams, else 0",
       limits.max_source_tokens, limits.max_source_bytes, limits.max_target_tokens,
-      std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch, limits.encoder_rows);
+      std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch,
+      limits.encoder_rows);
 }
 
 std::string picture(const MemoryMap& map) {
   std::vector<goldcrest_buffer> buffers = map.buffers;
   std::erase_if(buffers, [](const goldcrest_buffer& buffer) { return buffer.bytes == 0; });
-  std::ranges::stable_sort(buffers, {}, [](const goldcrest_buffer& buffer) { return std::pair(buffer.phase, buffer.offset_bytes); });
+  std::ranges::stable_sort(buffers, {},
+                           [](const goldcrest_buffer& buffer) { return std::pair(buffer.phase, buffer.offset_bytes); });
   constexpr uint64_t kBarWidth = 40;
-  std::string text = fmt::format("{:>12} {:>12}  {:{}}  {:7} buffer\n", "offset", "bytes", "share of the arena", kBarWidth, "phase");
+  std::string text =
+      fmt::format("{:>12} {:>12}  {:{}}  {:7} buffer\n", "offset", "bytes", "share of the arena", kBarWidth, "phase");
   for (const goldcrest_buffer& buffer : buffers) {
     const uint64_t begin = buffer.offset_bytes * kBarWidth / map.memory.arena_bytes;
     const uint64_t end = std::max(begin + 1, (buffer.offset_bytes + buffer.bytes) * kBarWidth / map.memory.arena_bytes);
     std::string bar(kBarWidth, '.');
     for (uint64_t i = begin; i < std::min(end, kBarWidth); ++i) bar[i] = '#';
-    text += fmt::format("{:>12} {:>12}  {}  {:7} {}{}\n", buffer.offset_bytes, buffer.bytes, bar, kPhaseNames[buffer.phase],
-                        buffer.name, buffer.scratch ? " (scratch)" : "");
+    text += fmt::format("{:>12} {:>12}  {}  {:7} {}{}\n", buffer.offset_bytes, buffer.bytes, bar,
+                        kPhaseNames[buffer.phase], buffer.name, buffer.scratch ? " (scratch)" : "");
   }
   return text;
 }

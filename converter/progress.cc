@@ -28,8 +28,8 @@ void Progress::at(size_t done, size_t total) {
   if (quiet_ || !terminal_ || total == 0) return;
   constexpr size_t kWidth = 30;
   const size_t filled = done * kWidth / total;
-  fmt::print(stderr, "{}{} [{}{}] {} of {}", kClearLine, stage_, std::string(filled, '#'), std::string(kWidth - filled, ' '),
-             done, total);
+  fmt::print(stderr, "{}{} [{}{}] {} of {}", kClearLine, stage_, std::string(filled, '#'),
+             std::string(kWidth - filled, ' '), done, total);
   std::fflush(stderr);
 }
 

@@ -11,10 +11,14 @@ namespace {
 
 const char* activation_name(Activation activation) {
   switch (activation) {
-    case Activation::kRelu: return "relu";
-    case Activation::kGelu: return "gelu";
-    case Activation::kGeluTanh: return "gelu_tanh";
-    case Activation::kSilu: return "silu";
+    case Activation::kRelu:
+      return "relu";
+    case Activation::kGelu:
+      return "gelu";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kSilu:
+      return "silu";
   }
   return "";
 }
@@ -58,9 +62,12 @@ nlohmann::ordered_json evaluation_json(const Evaluation& evaluation, const std::
 }
 
 nlohmann::ordered_json limits_json(const goldcrest_limits& limits) {
-  return {{"max_source_tokens", limits.max_source_tokens}, {"max_source_bytes", limits.max_source_bytes},
-          {"max_target_tokens", limits.max_target_tokens}, {"beam_size", limits.beam_size},
-          {"batch", limits.batch},                         {"n_best", limits.n_best},
+  return {{"max_source_tokens", limits.max_source_tokens},
+          {"max_source_bytes", limits.max_source_bytes},
+          {"max_target_tokens", limits.max_target_tokens},
+          {"beam_size", limits.beam_size},
+          {"batch", limits.batch},
+          {"n_best", limits.n_best},
           {"encoder_rows", limits.encoder_rows}};
 }
 
@@ -77,22 +84,26 @@ std::string describe_architecture(const goldcrest_info& info) {
 
 std::string report_text(const Report& report) {
   const ModelSpec& spec = *report.spec;
-  std::string text = fmt::format("checkpoint  {} ({}), sha256 {}\n", report.checkpoint, spec.dialect, spec.checkpoint_sha256);
+  std::string text =
+      fmt::format("checkpoint  {} ({}), sha256 {}\n", report.checkpoint, spec.dialect, spec.checkpoint_sha256);
   text += describe_architecture(report.info);
   text += fmt::format("style    encoder {}; decoder {}\n\n", stack_style(spec.encoder), stack_style(spec.decoder));
   size_t width = 10;
   for (const TensorRecord& tensor : report.tensors) width = std::max(width, tensor.name.size());
   text += fmt::format("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
   for (const TensorRecord& tensor : report.tensors) {
-    text += fmt::format("{:{}} {:>14} {:>12} {:>10}\n", tensor.name, width, shape(tensor), tensor.bytes, decibels(tensor));
+    text +=
+        fmt::format("{:{}} {:>14} {:>12} {:>10}\n", tensor.name, width, shape(tensor), tensor.bytes, decibels(tensor));
   }
   text += "\n";
   for (const auto& [name, bytes] : report.sections) text += fmt::format("{:12} {:>12} bytes\n", name, bytes);
-  text += fmt::format("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
+  text +=
+      fmt::format("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
   const goldcrest_memory& memory = report.memory.memory;
   text += fmt::format("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
   text += arena_formula(report.memory);
-  text += fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  text +=
+      fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
   for (const std::string& warning : spec.warnings) text += fmt::format("warning: {}\n", warning);
   constexpr size_t kMostLines = 10;
   if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMostLines));
@@ -107,13 +118,19 @@ nlohmann::ordered_json report_json(const Report& report) {
   json["output"] = report.output;
   json["dialect"] = spec.dialect;
   json["checkpoint_sha256"] = spec.checkpoint_sha256;
-  json["encoder"] = {{"layers", info.encoder_layers},       {"d_model", info.encoder_d_model},
-                     {"d_ff", info.encoder_d_ff},           {"heads", info.encoder_heads},
-                     {"vocab_size", info.source_vocab_size}, {"positions", info.max_source_positions},
+  json["encoder"] = {{"layers", info.encoder_layers},
+                     {"d_model", info.encoder_d_model},
+                     {"d_ff", info.encoder_d_ff},
+                     {"heads", info.encoder_heads},
+                     {"vocab_size", info.source_vocab_size},
+                     {"positions", info.max_source_positions},
                      {"style", stack_style(spec.encoder)}};
-  json["decoder"] = {{"layers", info.decoder_layers},       {"d_model", info.decoder_d_model},
-                     {"d_ff", info.decoder_d_ff},           {"heads", info.decoder_heads},
-                     {"vocab_size", info.target_vocab_size}, {"positions", info.max_target_positions},
+  json["decoder"] = {{"layers", info.decoder_layers},
+                     {"d_model", info.decoder_d_model},
+                     {"d_ff", info.decoder_d_ff},
+                     {"heads", info.decoder_heads},
+                     {"vocab_size", info.target_vocab_size},
+                     {"positions", info.max_target_positions},
                      {"style", stack_style(spec.decoder)}};
   json["tensors"] = nlohmann::ordered_json::array();
   for (const TensorRecord& tensor : report.tensors) {
@@ -129,7 +146,7 @@ nlohmann::ordered_json report_json(const Report& report) {
   json["self_test_lines"] = report.self_test_lines;
   const goldcrest_memory& memory = report.memory.memory;
   json["limits"] = limits_json(memory.limits);
-  json["arena"] = {{"bytes", memory.arena_bytes},        {"formula", arena_formula(report.memory)},
+  json["arena"] = {{"bytes", memory.arena_bytes},         {"formula", arena_formula(report.memory)},
                    {"fixed_bytes", memory.fixed_bytes},   {"text_bytes", memory.text_bytes},
                    {"encode_bytes", memory.encode_bytes}, {"decode_bytes", memory.decode_bytes},
                    {"main_bytes", memory.main_bytes},     {"scratch_bytes", memory.scratch_bytes},

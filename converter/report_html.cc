@@ -13,11 +13,20 @@ std::string escape(const std::string& text) {
   std::string escaped;
   for (char c : text) {
     switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += c;
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
     }
   }
   return escaped;
@@ -47,11 +56,13 @@ std::string bars_html(const Report& report) {
   const std::vector<LayerBar> bars = layer_bars(report);
   uint64_t largest = 1;
   for (const LayerBar& bar : bars) largest = std::max(largest, bar.bytes);
-  std::string html = "<h2>Layers</h2><p>Length: bytes. Colour: the lowest signal-to-quantization-noise ratio in the layer.</p><table>";
+  std::string html =
+      "<h2>Layers</h2><p>Length: bytes. Colour: the lowest signal-to-quantization-noise ratio in the layer.</p><table>";
   for (const LayerBar& bar : bars) {
     const bool quantized = bar.worst_sqnr_db < 1e9;
     html += fmt::format(
-        "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=w><div style=\"width:{:.1f}%;background:{}\"></div></td></tr>\n",
+        "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=w><div "
+        "style=\"width:{:.1f}%;background:{}\"></div></td></tr>\n",
         escape(bar.name), bar.bytes, quantized ? fmt::format("{:.1f} dB", bar.worst_sqnr_db) : "float32",
         100.0 * static_cast<double>(bar.bytes) / static_cast<double>(largest),
         quantized ? fmt::format("hsl({},60%,55%)", hue(bar.worst_sqnr_db)) : "#999");
@@ -75,9 +86,12 @@ std::string evaluation_html(const Report& report) {
                                  evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement);
   if (evaluation.float32 && evaluation.int8) {
     html += "<table><tr><th><th>BLEU<th>chrF<th>word error, %<th>exact match, %</tr>";
-    for (const auto& [name, quality] : {std::pair("float32", *evaluation.float32), std::pair("int8", *evaluation.int8)}) {
-      html += fmt::format("<tr><td>{}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td></tr>",
-                          name, quality.bleu, quality.chrf, quality.word_error_rate, quality.exact_match);
+    for (const auto& [name, quality] :
+         {std::pair("float32", *evaluation.float32), std::pair("int8", *evaluation.int8)}) {
+      html += fmt::format(
+          "<tr><td>{}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td "
+          "class=n>{:.2f}</td></tr>",
+          name, quality.bleu, quality.chrf, quality.word_error_rate, quality.exact_match);
     }
     html += "</table>";
   }
@@ -86,8 +100,9 @@ std::string evaluation_html(const Report& report) {
   for (size_t i = 0; i < std::min(kMostLines, evaluation.most_lost.size()); ++i) {
     const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
     const EvaluationLine& given = report.evaluation_lines[line.line];
-    html += fmt::format("<tr><td class=n>{}</td><td class=n>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", given.number,
-                        line.loss, escape(given.source), escape(line.float32.text), escape(line.int8.text));
+    html +=
+        fmt::format("<tr><td class=n>{}</td><td class=n>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                    given.number, line.loss, escape(given.source), escape(line.float32.text), escape(line.int8.text));
   }
   return html + "</table>";
 }
@@ -103,8 +118,9 @@ std::string report_html(const Report& report) {
       ".w{{width:22em}}.w div{{height:1em}}pre{{overflow:auto;background:#f4f4f4;padding:.7em}}</style>"
       "<h1>{0}</h1><p>from {1} ({2}), sha256 {3}</p><pre>{4}</pre>"
       "<p>File: {5} bytes. Arena: <b>{6} bytes</b>.</p><h2>Memory</h2><p>{7}</p><pre>{8}</pre><pre>{9}</pre>",
-      escape(report.output.empty() ? report.checkpoint : report.output), escape(report.checkpoint), escape(report.spec->dialect), report.spec->checkpoint_sha256,
-      escape(describe_architecture(report.info)), report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
+      escape(report.output.empty() ? report.checkpoint : report.output), escape(report.checkpoint),
+      escape(report.spec->dialect), report.spec->checkpoint_sha256, escape(describe_architecture(report.info)),
+      report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
   for (const std::string& warning : report.spec->warnings) html += fmt::format("<p>Warning: {}</p>", escape(warning));
   if (report.evaluation) html += evaluation_html(report);

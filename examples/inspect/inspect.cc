@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-inspect: what a .gcst file holds, where it came from, the memory it needs, and whether this machine computes
-// what the converter computed.
+// goldcrest-inspect: what a .gcst file holds, where it came from, the memory it needs, and whether this machine
+// computes what the converter computed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,21 +28,27 @@ struct Arguments {
 std::string or_none(const char* text) { return text[0] != '\0' ? text : "not stated"; }
 
 void print_info(const goldcrest_info& info) {
-  fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version, info.weights_hash);
+  fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
+             info.weights_hash);
   fmt::print("name         {}\n", or_none(info.name));
   fmt::print("languages    {} -> {}\n", or_none(info.source_language), or_none(info.target_language));
   fmt::print("licence      {}\n", or_none(info.license));
   fmt::print("attribution  {}\n", or_none(info.attribution));
   fmt::print("made from    {} checkpoint, sha256 {}\n", or_none(info.dialect), or_none(info.checkpoint_sha256));
   fmt::print("made by      {}\n", or_none(info.converter_version));
-  fmt::print("encoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n", info.encoder_layers,
-             info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size, info.max_source_positions);
-  fmt::print("decoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n", info.decoder_layers,
-             info.decoder_d_model, info.decoder_d_ff, info.decoder_heads, info.target_vocab_size, info.max_target_positions);
-  fmt::print("text         {}, {}\n", info.has_tokenizer ? "tokenizer" : "no tokenizer", info.has_detokenizer ? "detokenizer" : "no detokenizer");
-  fmt::print("ids          start {}, end {}, padding {}, unknown {}\n", info.decoder_start_id, info.end_id, info.pad_id, info.unknown_id);
-  fmt::print("search       beam size {}, at most {} tokens, length penalty {}, word penalty {}\n", info.search.beam_size,
-             info.search.max_target_tokens, info.search.length_penalty, info.search.word_penalty);
+  fmt::print("encoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
+             info.encoder_layers, info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size,
+             info.max_source_positions);
+  fmt::print("decoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
+             info.decoder_layers, info.decoder_d_model, info.decoder_d_ff, info.decoder_heads, info.target_vocab_size,
+             info.max_target_positions);
+  fmt::print("text         {}, {}\n", info.has_tokenizer ? "tokenizer" : "no tokenizer",
+             info.has_detokenizer ? "detokenizer" : "no detokenizer");
+  fmt::print("ids          start {}, end {}, padding {}, unknown {}\n", info.decoder_start_id, info.end_id, info.pad_id,
+             info.unknown_id);
+  fmt::print("search       beam size {}, at most {} tokens, length penalty {}, word penalty {}\n",
+             info.search.beam_size, info.search.max_target_tokens, info.search.length_penalty,
+             info.search.word_penalty);
 }
 
 // Runs the file's self-test in an arena of its own; prints the verdict.
@@ -78,7 +84,8 @@ int inspect(const Arguments& arguments) {
   goldcrest_detail detail = {"", -1};
   const int status = goldcrest_model_info(model.bytes(), model.size(), &info, &detail);
   if (status < 0) {
-    throw goldcrest::converter::Error("{}: {}: {} ({})", arguments.model, goldcrest_status_string(status), detail.message, detail.index);
+    throw goldcrest::converter::Error("{}: {}: {} ({})", arguments.model, goldcrest_status_string(status),
+                                      detail.message, detail.index);
   }
   print_info(info);
   goldcrest_limits limits = arguments.limits;
@@ -87,9 +94,11 @@ int inspect(const Arguments& arguments) {
   const MemoryMap map = goldcrest::converter::map_memory(bytes, limits, arguments.model);
   const goldcrest_memory& memory = map.memory;
   fmt::print("arena        {} bytes for {}\n", memory.arena_bytes, goldcrest::converter::formula_legend(memory.limits));
-  fmt::print("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes, memory.scratch_bytes);
+  fmt::print("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes,
+             memory.scratch_bytes);
   fmt::print("step         at most {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
-  if (arguments.map) fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
+  if (arguments.map)
+    fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
   const bool passed = !arguments.self_test || self_test(model, map);
   if (std::fflush(stdout) != 0) throw goldcrest::converter::Error("standard output: write failed");
   return passed ? kSuccess : kFailed;
@@ -109,7 +118,8 @@ int main(int argc, char** argv) {
   app.add_option("--max-target", arguments.limits.max_target_tokens, "generated tokens (0: the model's)");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses (0: the model's)");
   app.add_option("--batch", arguments.limits.batch, "sources at a time (0: 1)");
-  app.add_option("--encoder-rows", arguments.limits.encoder_rows, "source positions encoded at a time (0: the model's)");
+  app.add_option("--encoder-rows", arguments.limits.encoder_rows,
+                 "source positions encoded at a time (0: the model's)");
   app.footer("Exit status: 0 done, 1 the file is refused or the self-test failed, 2 bad usage.");
   try {
     app.parse(argc, argv);

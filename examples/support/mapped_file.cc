@@ -25,8 +25,10 @@ std::string MappedFile::open(const std::string& path) {
   } else {
     size_ = static_cast<size_t>(status.st_size);
     void* mapped = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-    if (mapped == MAP_FAILED) problem = path + ": " + std::strerror(errno);
-    else bytes_ = mapped;
+    if (mapped == MAP_FAILED)
+      problem = path + ": " + std::strerror(errno);
+    else
+      bytes_ = mapped;
   }
   close(descriptor);
   return problem;

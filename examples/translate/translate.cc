@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate: lines in, lines out, through the C API alone. One engine, one arena, no allocation per line but the
-// line's own.
+// goldcrest-translate: lines in, lines out, through the C API alone. One engine, one arena, no allocation per line but
+// the line's own.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,11 @@ size_t valid_utf8_prefix(const std::string& text) {
   size_t i = 0;
   while (i < text.size()) {
     const unsigned lead = byte(i);
-    const size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    const size_t length = lead < 0x80                   ? 1
+                          : lead >= 0xc2 && lead < 0xe0 ? 2
+                          : lead >= 0xe0 && lead < 0xf0 ? 3
+                          : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                        : 0;
     if (length == 0) return i;
     for (size_t k = 1; k < length; ++k) {
       if ((byte(i + k) & 0xc0) != 0x80) return i;
@@ -147,8 +151,9 @@ bool Program::start() {
   if (status < 0) return fail(status);
 
   goldcrest_search search = info.search;
-  search.beam_size = 0;          // the limits'
-  if (search.max_target_tokens > memory_.limits.max_target_tokens || limits.max_target_tokens != 0) search.max_target_tokens = 0;
+  search.beam_size = 0;  // the limits'
+  if (search.max_target_tokens > memory_.limits.max_target_tokens || limits.max_target_tokens != 0)
+    search.max_target_tokens = 0;
   if (arguments_.min_target != 0) search.min_target_tokens = arguments_.min_target;
   if (arguments_.has_length_penalty) search.length_penalty = arguments_.length_penalty;
   if (arguments_.has_word_penalty) search.word_penalty = arguments_.word_penalty;
@@ -193,8 +198,10 @@ void Program::print_result(uint32_t rank, const goldcrest_result& result) {
   }
   if (arguments_.n_best > 1) std::printf("%" PRIu64 "\t%u\t", line_, rank + 1);
   if (arguments_.scores) std::printf("%.6f\t", static_cast<double>(result.score));
-  if (arguments_.tokens) print_ids(result.tokens, result.n_tokens);
-  else print_line(text);
+  if (arguments_.tokens)
+    print_ids(result.tokens, result.n_tokens);
+  else
+    print_line(text);
 }
 
 void Program::translate(const std::string& line) {
@@ -263,10 +270,11 @@ void Program::print_stats() const {
   getrusage(RUSAGE_SELF, &usage);
   const double speed = seconds_ > 0 ? static_cast<double>(target_tokens_) / seconds_ : 0;
   std::fprintf(stderr,
-               "lines %" PRIu64 " (%" PRIu64 " failed), source tokens %" PRIu64 ", target tokens %" PRIu64 ", %.3f s, %.1f target tokens/s\n"
+               "lines %" PRIu64 " (%" PRIu64 " failed), source tokens %" PRIu64 ", target tokens %" PRIu64
+               ", %.3f s, %.1f target tokens/s\n"
                "arena %" PRIu64 " bytes, model %zu bytes, peak resident memory %ld KiB, kernels %s\n",
-               line_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, memory_.arena_bytes, model_.size(),
-               usage.ru_maxrss, goldcrest_kernels_name(engine_));
+               line_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, memory_.arena_bytes,
+               model_.size(), usage.ru_maxrss, goldcrest_kernels_name(engine_));
 }
 
 int Program::run(const Arguments& arguments) {
@@ -297,14 +305,18 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("goldcrest-translate " GOLDCREST_VERSION));
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
   app.add_option("INPUT", arguments.inputs, "text files; none: standard input");
-  app.add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses, 1 to 16; 1 is greedy; 0: the model's default");
-  app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")->check(CLI::Range(1, 16));
+  app.add_option("--beam-size,--beam", arguments.limits.beam_size,
+                 "hypotheses, 1 to 16; 1 is greedy; 0: the model's default");
+  app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
+      ->check(CLI::Range(1, 16));
   app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
   app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
   app.add_option("--min-target", arguments.min_target, "fewest generated tokens");
-  CLI::Option* length_penalty = app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
-  CLI::Option* word_penalty = app.add_option("--word-penalty", arguments.word_penalty, "taken from a score for each token");
+  CLI::Option* length_penalty =
+      app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
+  CLI::Option* word_penalty =
+      app.add_option("--word-penalty", arguments.word_penalty, "taken from a score for each token");
   app.add_option("--kernels", arguments.kernels, "force a kernel table by its name");
   app.add_flag("--scores", arguments.scores, "print the score before each result");
   CLI::Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");

@@ -124,6 +124,18 @@ TEST(Quantize, TheScaleIsTheCandidateOfLeastError) {
   }
 }
 
+TEST(Quantize, ALoneLargeValueIsClippedByAFifthAtMost) {
+  // So many small values that a still smaller scale would lose less.
+  Matrix matrix = test::RandomFloats(8).matrix("wide", 1, 60000);
+  for (float& value : matrix.values) value *= 0.5f;
+  matrix.values[7] = 1;
+  QuantizedMatrix quantized(1, 60000);
+  quantize(matrix, quantized);
+  EXPECT_EQ(quantized.scale[0], candidate(1, 20));
+  EXPECT_EQ(quantized.weights[7], 127);
+  EXPECT_LT(noise(matrix.row(0), 60000, candidate(1, 21)), noise(matrix.row(0), 60000, candidate(1, 20)));
+}
+
 TEST(Quantize, ARowThatFitsIsKeptExactly) {
   test::RandomFloats random(5);
   for (const float step : {1.0f, 0x1p-20f, 0.37f}) {
