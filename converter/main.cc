@@ -1,115 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert: a trained checkpoint to a .gcst file, with a report of what int8 cost and how many bytes it needs.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "command_line.h"
 #include "dialects/dialect.h"
+#include "emit_c.h"
 #include "engine_session.h"
 #include "error.h"
 #include "evaluate/check.h"
 #include "metadata.h"
 #include "pack.h"
 #include "progress.h"
+#include "relayout.h"
 #include "report.h"
 #include "write.h"
 
 namespace goldcrest::converter {
 namespace {
-
-enum ExitStatus { kSuccess = 0, kBadInput = 1, kBadUsage = 2, kCheckFailed = 3, kTooMuchLost = 4 };
-
-constexpr double kAnyLoss = std::numeric_limits<double>::infinity();
-
-struct Arguments {
-  std::string checkpoint, output, config, cpu = "generic";
-  std::string name, license, attribution;
-  std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
-  double max_loss = kAnyLoss;
-  goldcrest_limits limits = {};
-  uint32_t evaluate_beam = 0;
-  bool json = false, quiet = false;
-};
-
-// Why `name` is no value of --cpu, "" when it is one.
-std::string unknown_cpu(const std::string& name) {
-  try {
-    layout_for_cpu(name);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-void declare(CLI::App& app, Arguments& arguments) {
-  app.description(
-      "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
-      "CHECKPOINT is a Hugging Face Marian / OPUS-MT directory, or a directory or weight file of a PyTorch "
-      "nn.Transformer "
-      "with a config.json (converter/dialects/NN_TRANSFORMER.md). Weights: safetensors, or what torch.save wrote; "
-      "nothing in "
-      "them is executed.");
-  app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
-  app.add_option("CHECKPOINT", arguments.checkpoint, "directory or weight file")->required();
-  app.add_option("-o,--output", arguments.output, "the file to write; without it only the report is made");
-  app.add_option("--config", arguments.config, "config.json, where it does not lie beside the weights");
-  app.add_option("--cpu", arguments.cpu, "the processor to order the weights for; any runs any order")
-      ->check(unknown_cpu)
-      ->capture_default_str();
-
-  CLI::Option_group* limits =
-      app.add_option_group("Limits", "what the memory is planned for; defaults of the file (0: the checkpoint's)");
-  limits->add_option("--max-source", arguments.limits.max_source_tokens, "tokens of a source, end token included");
-  limits->add_option("--max-source-bytes", arguments.limits.max_source_bytes, "bytes of a source text");
-  limits->add_option("--max-target", arguments.limits.max_target_tokens, "generated tokens, end token included");
-  limits->add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses, 1 to 16; 1 is greedy");
-  limits->add_option("--batch", arguments.limits.batch, "sources at a time");
-  limits->add_option("--n-best", arguments.limits.n_best, "results kept for a source");
-  limits->add_option("--encoder-rows", arguments.limits.encoder_rows,
-                     "source positions encoded at a time: fewer need less memory");
-
-  CLI::Option_group* metadata = app.add_option_group("Metadata");
-  metadata->add_option("--name", arguments.name, "the model's name");
-  metadata->add_option("--license", arguments.license, "the model's licence, in place of the checkpoint's");
-  metadata->add_option("--attribution", arguments.attribution, "whom to name, in place of the checkpoint's");
-  metadata->add_option("--self-test", arguments.self_test_path, "text whose first lines become the file's self-test");
-
-  CLI::Option_group* quality = app.add_option_group("Quality");
-  quality->add_option(
-      "--check", arguments.check_path,
-      "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
-      "exit status 3 where they depart");
-  CLI::Option* evaluate =
-      quality->add_option("--evaluate", arguments.evaluate_path,
-                          "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
-  quality
-      ->add_option("--alternatives", arguments.alternatives,
-                   "what stands between several references in one field, such as ' | '")
-      ->needs(evaluate);
-  quality->add_option("--evaluate-beam", arguments.evaluate_beam, "beam size of the evaluation (0: the limits')")
-      ->needs(evaluate);
-  CLI::Option* max_loss =
-      quality->add_option("--max-loss", arguments.max_loss,
-                          "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
-  max_loss->needs(evaluate);
-  quality
-      ->add_option(
-          "--metric", arguments.metric,
-          "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
-          "Default: bleu with references, else tokens")
-      ->check(CLI::IsMember({"bleu", "chrf", "wer", "exact", "tokens", "lines"}))
-      ->needs(max_loss);
-
-  CLI::Option_group* output = app.add_option_group("Reports");
-  output->add_option("--report", arguments.report_path, "also write the report as an HTML page");
-  output->add_flag("--json", arguments.json, "print the report as JSON");
-  output->add_flag("-q,--quiet", arguments.quiet, "no progress");
-  app.footer(
-      "Exit status: 0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded.\n"
-      "Except with status 0 no output file is written.");
-}
 
 std::string read_text_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -118,7 +27,7 @@ std::string read_text_file(const std::string& path) {
 }
 
 ModelSpec load(const Arguments& arguments) {
-  ModelSpec spec = load_checkpoint(arguments.checkpoint, {arguments.config});
+  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config});
   if (!arguments.name.empty()) spec.name = arguments.name;
   return spec;
 }
@@ -161,7 +70,7 @@ FileImage make_image(const ModelSpec& spec, const Payload& payload, const Argume
   goldcrest_limits limits = {};
   limits.max_source_bytes = payload.metadata.limits->max_source_bytes;
   limits.beam_size = 1;
-  EngineSession session(untested.span(), limits, arguments.checkpoint);
+  EngineSession session(untested.span(), limits, arguments.input);
   const std::vector<std::vector<int32_t>> sources = self_test_sources(spec, session, arguments.self_test_path);
   const std::vector<SelfTestLine> lines = make_self_test(session, sources);
   *self_test_lines = lines.size();
@@ -219,14 +128,14 @@ std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& paylo
 // The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
 Payload make_payload(const ModelSpec& spec, const Arguments& arguments) {
   BuildOptions options;
-  options.layout = layout_for_cpu(arguments.cpu);
+  options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
   options.limits = arguments.limits;
   if (!arguments.license.empty()) options.license = arguments.license;
   if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
   try {
     return build_payload(spec, options);
   } catch (const Error& error) {
-    throw Error("{}: {}", arguments.checkpoint, error.what());
+    throw Error("{}: {}", arguments.input, error.what());
   }
 }
 
@@ -244,9 +153,33 @@ void print_report(const Report& report, const Arguments& arguments) {
   write_file(arguments.report_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
 }
 
-int convert(const Arguments& arguments) {
+// Writes what was asked for, unless the model needs more than the budget. `name`: of the emitted C source.
+int write_output(const FileImage& image, const goldcrest_memory& memory, const std::string& name,
+                 const Arguments& arguments) {
+  const std::string excess = over_budget(arguments.budget, memory.arena_bytes, image.size());
+  if (!excess.empty()) {
+    fmt::print(stderr, "goldcrest-convert: {} does not fit: nothing was written\n{}", arguments.input, excess);
+    return kOverBudget;
+  }
+  const bool emits = !arguments.emit_folder.empty();
+  const EmitOptions emitted = {emits ? c_name(name) : "", arguments.section, arguments.array};
+  std::vector<std::filesystem::path> written;
+  if (!arguments.output.empty()) {
+    write_file(arguments.output, image.span());
+    written.push_back(arguments.output);
+  }
+  if (emits) {
+    std::ranges::move(emit_c(arguments.emit_folder, emitted, image.span(), memory), std::back_inserter(written));
+  }
+  for (const std::filesystem::path& path : written) {
+    if (!arguments.json) fmt::print("written      {}\n", path.string());
+  }
+  return kSuccess;
+}
+
+int convert_checkpoint(const Arguments& arguments) {
   Progress progress(arguments.quiet);
-  progress.stage("loading " + arguments.checkpoint);
+  progress.stage("loading " + arguments.input);
   const ModelSpec spec = load(arguments);
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
 
@@ -256,7 +189,7 @@ int convert(const Arguments& arguments) {
   progress.stage("running the self-test");
   Report report;
   const FileImage image = make_image(spec, payload, arguments, &report.self_test_lines);
-  report.checkpoint = arguments.checkpoint;
+  report.checkpoint = arguments.input;
   report.output = arguments.output;
   report.spec = &spec;
   report.tensors = payload.tensors;
@@ -264,8 +197,8 @@ int convert(const Arguments& arguments) {
   report.file_bytes = image.size();
   goldcrest_limits limits = resolve_limits(spec, arguments.limits);
   limits.threads = 1;
-  report.memory = map_memory(image.span(), limits, arguments.checkpoint);
-  report.info = EngineSession(image.span(), limits, arguments.checkpoint).info();
+  report.memory = map_memory(image.span(), limits, arguments.input);
+  report.info = EngineSession(image.span(), limits, arguments.input).info();
   if (!arguments.evaluate_path.empty()) run_evaluation(spec, image, limits, arguments, progress, &report);
   progress.finish();
 
@@ -278,11 +211,41 @@ int convert(const Arguments& arguments) {
       return kTooMuchLost;
     }
   }
-  if (!arguments.output.empty()) {
-    write_file(arguments.output, image.span());
-    if (!arguments.json) fmt::print("written      {}\n", arguments.output);
+  return write_output(image, report.memory.memory, spec.name, arguments);
+}
+
+// Throws Error when the engine refuses the file, or computes from it what the file does not promise.
+goldcrest_info check_model_file(const FileImage& image, const std::string& file) {
+  EngineSession session(image.span(), {}, file);
+  goldcrest_detail detail = {"", -1};
+  const int status = goldcrest_self_test(session.engine(), &detail);
+  const bool has_none = status == GOLDCREST_ERROR_TOO_LONG;  // each line fits the file's own limits
+  if (status < 0 && !has_none)
+    throw Error("{}: {}: {} ({})", file, goldcrest_status_string(status), detail.message, detail.index);
+  return session.info();
+}
+
+int convert_model_file(const Arguments& arguments) {
+  Progress progress(arguments.quiet);
+  progress.stage("loading " + arguments.input);
+  FileImage image = read_model_file(arguments.input);
+  progress.stage("running the self-test");
+  goldcrest_info info = check_model_file(image, arguments.input);
+  if (!arguments.cpu.empty()) {
+    progress.stage("ordering the weights for " + arguments.cpu);
+    image = relay_out(image, layout_for_cpu(arguments.cpu), arguments.input);
+    info = check_model_file(image, arguments.input);
   }
-  return kSuccess;
+  const MemoryMap map = map_memory(image.span(), resolve_limits(info, arguments.limits), arguments.input);
+  progress.finish();
+  fmt::print("model        {}, weights hash {:016x}\n{}", arguments.input, info.weights_hash,
+             describe_architecture(info));
+  fmt::print("file         {} bytes\n", image.size());
+  fmt::print("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
+             arena_formula(map));
+  if (std::fflush(stdout) != 0) throw Error("standard output: write failed; no file was written");
+  const std::string stem = std::filesystem::path(arguments.input).stem().string();
+  return write_output(image, map.memory, arguments.name.empty() ? stem : arguments.name, arguments);
 }
 
 }  // namespace
@@ -299,7 +262,11 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kSuccess : kBadUsage;
   }
   try {
-    return convert(arguments);
+    if (!is_model_file(arguments.input)) return convert_checkpoint(arguments);
+    const std::string unfit = unfit_for_model_file(arguments);
+    if (unfit.empty()) return convert_model_file(arguments);
+    fmt::print(stderr, "goldcrest-convert: {}\n", unfit);
+    return kBadUsage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "goldcrest-convert: {}\n", error.what());
     return kBadInput;

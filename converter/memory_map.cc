@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/align.h"
 #include "error.h"
 
 namespace goldcrest::converter {
@@ -30,22 +31,24 @@ const char* letter(uint8_t factor) {
       return "R";
     case GOLDCREST_FACTOR_BEAM_USED:
       return "(B>1)";
+    case GOLDCREST_FACTOR_THREADS:
+      return "P";
     default:
       return "";
   }
 }
 
 std::string term(const goldcrest_buffer& buffer) {
-  std::string product;
-  if (buffer.coefficient != 0) {
-    product = fmt::format("{}", buffer.coefficient);
-    for (uint8_t factor : buffer.factors) {
-      if (factor != GOLDCREST_FACTOR_NONE) product += fmt::format("*{}", letter(factor));
-    }
+  const bool for_each_task = std::ranges::count(buffer.factors, GOLDCREST_FACTOR_THREADS) > 0;
+  const std::string copies = for_each_task ? fmt::format("{}*", letter(GOLDCREST_FACTOR_THREADS)) : "";
+  if (buffer.coefficient == 0) return fmt::format("{}{}", copies, align_bytes(buffer.constant));
+  std::string product = fmt::format("{}", buffer.coefficient);
+  for (uint8_t factor : buffer.factors) {
+    if (factor != GOLDCREST_FACTOR_NONE && factor != GOLDCREST_FACTOR_THREADS)
+      product += fmt::format("*{}", letter(factor));
   }
-  if (product.empty()) return fmt::format("{}", buffer.bytes);
   if (buffer.constant != 0) product = fmt::format("{} + {}", buffer.constant, product);
-  return fmt::format("up64({})", product);
+  return fmt::format("{}up64({})", copies, product);
 }
 
 }  // namespace
@@ -77,10 +80,10 @@ std::string arena_formula(const MemoryMap& map) {
 std::string formula_legend(const goldcrest_limits& limits) {
   return fmt::format(
       "S = {} source tokens, C = {} source bytes, T = {} target tokens, L = {} (the larger of S and T), B = {} beams, "
-      "N = {} sentences, R = {} encoder rows; up64: rounded up to 64; (B>1): 1 with beams, else 0",
+      "N = {} sentences, R = {} encoder rows, P = {} threads; up64: rounded up to 64; (B>1): 1 with beams, else 0",
       limits.max_source_tokens, limits.max_source_bytes, limits.max_target_tokens,
-      std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch,
-      limits.encoder_rows);
+      std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch, limits.encoder_rows,
+      limits.threads);
 }
 
 std::string picture(const MemoryMap& map) {

@@ -20,6 +20,10 @@ uint32_t resolve(const char* name, uint32_t limit, uint32_t fallback, uint32_t l
   return value;
 }
 
+uint32_t default_source_bytes(uint32_t max_source_tokens) {
+  return static_cast<uint32_t>(std::min(uint64_t{kBytesPerSourceToken} * max_source_tokens, uint64_t{kMaxSourceBytes}));
+}
+
 int32_t id_or_none(const std::optional<uint32_t>& id) { return id ? static_cast<int32_t>(*id) : -1; }
 
 }  // namespace
@@ -34,11 +38,10 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
       resolve("max_target_tokens", limits.max_target_tokens,
               checkpoint_target == 0 ? target_positions : std::min(checkpoint_target, target_positions),
               target_positions, "the decoder's positions");
-  const uint64_t default_bytes = uint64_t{kBytesPerSourceToken} * resolved.max_source_tokens;
   if (spec.source_tokenizer) {
-    resolved.max_source_bytes = resolve("max_source_bytes", limits.max_source_bytes,
-                                        static_cast<uint32_t>(std::min<uint64_t>(default_bytes, kMaxSourceBytes)),
-                                        kMaxSourceBytes, "the format's bound");
+    resolved.max_source_bytes =
+        resolve("max_source_bytes", limits.max_source_bytes, default_source_bytes(resolved.max_source_tokens),
+                kMaxSourceBytes, "the format's bound");
   } else if (limits.max_source_bytes != 0) {
     throw Error("max_source_bytes is {}, but the checkpoint has no tokenizer; leave it out", limits.max_source_bytes);
   }
@@ -48,6 +51,19 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   resolved.encoder_rows =
       resolve("encoder_rows", limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens), 1024,
               "the engine's bound");
+  return resolved;
+}
+
+goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limits& limits) {
+  goldcrest_limits resolved = limits;
+  const bool fewer = limits.max_source_tokens != 0;
+  if (!fewer) resolved.max_source_tokens = file.limits.max_source_tokens;
+  if (limits.max_source_bytes == 0 && file.has_tokenizer) {
+    resolved.max_source_bytes = fewer ? default_source_bytes(limits.max_source_tokens) : file.limits.max_source_bytes;
+  }
+  if (limits.encoder_rows == 0) {
+    resolved.encoder_rows = std::min(file.limits.encoder_rows, resolved.max_source_tokens);
+  }
   return resolved;
 }
 

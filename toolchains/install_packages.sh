@@ -7,7 +7,8 @@ set -euo pipefail
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev)
 if [ "${1:-}" = tests ]; then
-  packages+=(libgtest-dev libsentencepiece-dev binutils)
+  packages+=(libgtest-dev libsentencepiece-dev binutils
+    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 elif [ "${1:-}" = arm ]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
 fi

@@ -11,7 +11,8 @@ using namespace goldcrest;
 
 namespace {
 
-constexpr uint32_t kMaxBatch = 256, kMaxBeams = 16, kMaxEncoderRows = 1024, kMaxSourceBytes = 1u << 24;
+constexpr uint32_t kMaxBatch = 256, kMaxBeams = 16, kMaxEncoderRows = 1024, kMaxSourceBytes = 1u << 24,
+                   kMaxThreads = 64;
 
 uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
 uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -39,7 +40,7 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
   GOLDCREST_REQUIRE(limits->batch <= kMaxBatch, bad, "limits.batch: above 256", -1);
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
   GOLDCREST_REQUIRE(limits->encoder_rows <= kMaxEncoderRows, bad, "limits.encoder_rows: above 1024", -1);
-  GOLDCREST_REQUIRE(limits->threads == 1, GOLDCREST_ERROR_UNSUPPORTED, "limits.threads: above 1", -1);
+  GOLDCREST_REQUIRE(limits->threads <= kMaxThreads, bad, "limits.threads: above 64", -1);
   return GOLDCREST_OK;
 }
 
@@ -306,6 +307,9 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   made->runtime.model = view;
   made->runtime.trace = config->trace;
   made->runtime.trace_context = config->trace_context;
+  made->runtime.parallel_for = config->parallel_for;
+  made->runtime.parallel_context = config->parallel_context;
+  made->runtime.threads = config->trace != nullptr ? 1 : limits.threads;
   place_parts(plan, *config, &made->runtime);
   made->refs = refs;
   made->search.refs = refs.search;

@@ -12,7 +12,7 @@ SourceBatch source_batch(const goldcrest_engine& engine) {
 }
 
 // One block of rows of one stage: the embeddings, two passes a layer, then each decoder layer's memory.
-void encode_block(const goldcrest_engine& engine, RowBlock block) {
+void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
   const SourceBatch batch = source_batch(engine);
   const uint32_t n_layers = runtime.model.encoder.n_layers;

@@ -67,7 +67,7 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
   const uint32_t beam_size = search.options.beam_size;
   const int32_t end = static_cast<int32_t>(view_generation(runtime.file).end_id);
   Continuation continuations[2 * kMaxBeams];
-  const Candidates lists = candidates(runtime, search.refs.candidates, 2 * beam_size);
+  const Candidates lists = candidates(runtime, search.refs.candidates, 2 * beam_size, 0);
   const uint32_t n = best_continuations(lists, view, 2 * beam_size, continuations);
 
   uint32_t n_living = 0;

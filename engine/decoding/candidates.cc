@@ -25,27 +25,27 @@ void insert(float* values, int32_t* tokens, uint32_t* count, uint32_t capacity, 
 
 CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
   const uint32_t n_blocks = (model.vocab_size + kOutputBlock - 1) / kOutputBlock;
-  const auto rows_of = [](uint64_t bytes) {
-    return BufferSize{0, bytes, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}};
-  };
-  const BufferSize list = {0, 2 * 4, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0}};
+  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
+  const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
+  const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
+  const BufferSize list = {0, 2 * 4, {kBeam, kBeam, kBatch, kThreads}};
   CandidateRefs refs;
-  refs.logits = plan.add("output.logits", Phase::kDecode, Region::kScratch, rows_of(4 * kOutputBlock));
+  refs.logits = plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(4 * kOutputBlock));
   refs.block_max = plan.add("output.block_max", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
   refs.block_sum = plan.add("output.block_sum", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
   refs.values = plan.add("candidates.values", Phase::kDecode, Region::kScratch, list);
   refs.tokens = plan.add("candidates.tokens", Phase::kDecode, Region::kScratch, list);
-  refs.counts = plan.add("candidates.counts", Phase::kDecode, Region::kScratch, rows_of(4));
+  refs.counts = plan.add("candidates.counts", Phase::kDecode, Region::kScratch, task_rows_of(4));
   return refs;
 }
 
-Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row) {
-  return {runtime.buffer<float>(refs.logits),
+Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t task) {
+  return {runtime.task_buffer<float>(refs.logits, task),
           runtime.buffer<float>(refs.block_max),
           runtime.buffer<float>(refs.block_sum),
-          runtime.buffer<float>(refs.values),
-          runtime.buffer<int32_t>(refs.tokens),
-          runtime.buffer<uint32_t>(refs.counts),
+          runtime.task_buffer<float>(refs.values, task),
+          runtime.task_buffer<int32_t>(refs.tokens, task),
+          runtime.task_buffer<uint32_t>(refs.counts, task),
           per_row,
           (runtime.model.vocab_size + kOutputBlock - 1) / kOutputBlock};
 }
@@ -62,6 +62,16 @@ void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row,
     if (i == count) return;
     insert(values, tokens, kept, candidates.per_row, logits[i], static_cast<int32_t>(first + i));
     ++i;
+  }
+}
+
+void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t row) {
+  float* values = into.row_values(row);
+  uint32_t* kept = into.counts + row;
+  for (uint32_t i = 0; i < higher.counts[row]; ++i) {
+    const float value = higher.row_values(row)[i];
+    if (*kept == into.per_row && !(value > values[*kept - 1])) return;
+    insert(values, into.row_tokens(row), kept, into.per_row, value, higher.row_tokens(row)[i]);
   }
 }
 

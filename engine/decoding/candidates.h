@@ -4,10 +4,11 @@
 // A row's candidates are ordered by logit, descending, then by token, ascending.
 #pragma once
 
-#include "layers/runtime.h"
+#include "layers/parallel.h"
 
 namespace goldcrest {
 
+// All but the block's sums are for each task, which lists the outputs that it computed.
 struct CandidateRefs {
   BufferRef logits;     // float [rows, 256], the current block
   BufferRef block_max;  // float [rows, n_blocks]
@@ -33,10 +34,14 @@ struct Candidates {
   int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
 };
 
-Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row);
+// The lists of a task; after merge_candidates, those of task 0 are of all outputs.
+Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t task);
 
 // Merges the logits of outputs [first, first + count) of one row into its candidates; -infinity never enters.
 void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row, uint32_t first, uint32_t count);
+
+// Merges a row's candidates among higher outputs into `into`.
+void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t row);
 
 // M + log(sum over blocks of s_b * exp(m_b - M)), M = max m_b, in block order.
 float log_sum_exp(const Candidates& candidates, uint32_t row);

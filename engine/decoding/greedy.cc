@@ -6,7 +6,7 @@ namespace goldcrest {
 
 int32_t greedy_advance(const Runtime& runtime, const Search& search, uint32_t sentence) {
   const SentenceView view = sentence_view(runtime, search, sentence);
-  const Candidates lists = candidates(runtime, search.refs.candidates, 1);
+  const Candidates lists = candidates(runtime, search.refs.candidates, 1, 0);
   const uint32_t row = view.state->first_row;
   const int32_t end = static_cast<int32_t>(view_generation(runtime.file).end_id);
   const int32_t token = lists.counts[row] > 0 ? *lists.row_tokens(row) : end;  // everything is suppressed: end

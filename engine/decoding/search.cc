@@ -40,6 +40,73 @@ void force_token(const Runtime& runtime, const Search& search, uint32_t sentence
   if (is_end) view.state->n_live = 0;
 }
 
+// Embeds the input tokens of the current position.
+void embed_targets(const Runtime& runtime, const Search& search) {
+  const TargetRows rows = target_rows(runtime, search);
+  const int32_t* tokens = runtime.buffer<int32_t>(search.refs.tokens) + search.position * rows.n_slots;
+  const uint32_t n_tasks = count_row_tasks(runtime, search.n_rows);
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    const Range part = part_of(rows.n_sentences, task, n_tasks);
+    for (uint32_t i = part.first; i < part.first + part.count; ++i) {
+      const TargetSentence& target = rows.sentences[i];
+      for (uint32_t b = 0; b < target.n_rows; ++b) {
+        decoder_embed(runtime, search.decoder, rows, target.first_row + b,
+                      static_cast<uint32_t>(tokens[target.first_slot + b]));
+      }
+    }
+  });
+}
+
+// The output layer at the current position.
+class OutputLayer {
+ public:
+  OutputLayer(const Runtime& runtime, const Search& search)
+      : runtime_(runtime),
+        search_(search),
+        generation_(view_generation(runtime.file)),
+        end_allowed_(search.position + 1 >= search.options.min_target_tokens),
+        wants_sums_(!greedy(search) || (search.options.flags & GOLDCREST_SEARCH_SCORES) != 0) {}
+
+  Candidates lists(uint32_t task) const {
+    return candidates(runtime_, search_.refs.candidates, greedy(search_) ? 1 : 2 * search_.options.beam_size, task);
+  }
+  uint32_t n_blocks() const { return (runtime_.model.vocab_size + kOutputBlock - 1) / kOutputBlock; }
+
+  // Candidates of some rows among some blocks of outputs, into the lists of `task`; with them the rows' log-sum-exp
+  // parts and logits hashes.
+  void run(Range rows, Range blocks, uint32_t task) const {
+    const Candidates lists = this->lists(task);
+    memset(lists.counts + rows.first, 0, rows.count * sizeof *lists.counts);
+    for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
+      float* logits = lists.logits + size_t{rows.first} * kOutputBlock;
+      const size_t first_sum = size_t{rows.first} * lists.n_blocks + block;
+      const uint32_t count = output_block(runtime_, search_.decoder, rows, block, logits,
+                                          wants_sums_ ? lists.block_max + first_sum : nullptr,
+                                          lists.block_sum + first_sum, lists.n_blocks);
+      trace_rows(runtime_, "logits", static_cast<int32_t>(block), search_.position, logits, rows.count, count,
+                 kOutputBlock);
+      for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
+        if (hashes_logits(search_.options)) hash(row, logits, count);
+        mask(generation_, end_allowed_, logits, block * kOutputBlock, count);
+        collect(runtime_, lists, row, block * kOutputBlock, count);
+      }
+    }
+  }
+
+ private:
+  // Greedy: row i belongs to the i-th live sentence.
+  void hash(uint32_t row, const float* logits, uint32_t count) const {
+    const uint32_t slot = runtime_.buffer<TargetSentence>(search_.refs.targets)[row].first_slot;
+    SentenceState& state = runtime_.buffer<SentenceState>(search_.refs.sentences)[slot / search_.limits.beam_size];
+    state.logits_hash = hash_floats(state.logits_hash, logits, count);
+  }
+
+  const Runtime& runtime_;
+  const Search& search_;
+  GenerationView generation_;
+  bool end_allowed_, wants_sums_;
+};
+
 }  // namespace
 
 SearchRefs plan_search(Plan& plan, const ModelView& model) {
@@ -113,14 +180,7 @@ void search_embed(const Runtime& runtime, Search& search) {
     }
     search.n_rows += view.state->n_live;
   }
-  const TargetRows rows = target_rows(runtime, search);
-  for (uint32_t sentence = 0; sentence < search.n_sentences; ++sentence) {
-    const SentenceView view = sentence_view(runtime, search, sentence);
-    for (uint32_t b = 0; b < view.state->n_live; ++b) {
-      const int32_t token = view.tokens[search.position * view.n_slots + b];
-      decoder_embed(runtime, search.decoder, rows, view.state->first_row + b, static_cast<uint32_t>(token));
-    }
-  }
+  embed_targets(runtime, search);
 }
 
 TargetRows target_rows(const Runtime& runtime, const Search& search) {
@@ -138,41 +198,35 @@ TargetRows target_rows(const Runtime& runtime, const Search& search) {
 }
 
 void search_output(const Runtime& runtime, const Search& search) {
-  const bool wants_sums = !greedy(search) || (search.options.flags & GOLDCREST_SEARCH_SCORES) != 0;
-  const bool wants_hash = hashes_logits(search.options);
-  const GenerationView generation = view_generation(runtime.file);
-  const bool end_allowed = search.position + 1 >= search.options.min_target_tokens;
-  const Candidates lists =
-      candidates(runtime, search.refs.candidates, greedy(search) ? 1 : 2 * search.options.beam_size);
-  const TargetSentence* targets = runtime.buffer<TargetSentence>(search.refs.targets);
-  SentenceState* sentences = runtime.buffer<SentenceState>(search.refs.sentences);
+  const uint32_t n_rows = search.n_rows, row_tasks = count_row_tasks(runtime, n_rows);
+  const OutputLayer layer(runtime, search);
+  if (row_tasks > 1) {
+    run_tasks(runtime, row_tasks, [&](uint32_t task) {
+      const Range rows = part_of(n_rows, task, row_tasks);
+      output_begin(runtime, search.decoder, rows);
+      layer.run(rows, {0, layer.n_blocks()}, 0);
+    });
+    return;
+  }
 
-  memset(lists.counts, 0, search.n_rows * sizeof *lists.counts);
-  output_begin(runtime, search.decoder, search.n_rows);
-  for (uint32_t block = 0; block < lists.n_blocks; ++block) {
-    const uint32_t count =
-        output_block(runtime, search.decoder, search.n_rows, block, lists.logits,
-                     wants_sums ? lists.block_max + block : nullptr, lists.block_sum + block, lists.n_blocks);
-    trace_rows(runtime, "logits", static_cast<int32_t>(block), search.position, lists.logits, search.n_rows, count,
-               kOutputBlock);
-    for (uint32_t row = 0; row < search.n_rows; ++row) {
-      float* logits = lists.logits + size_t{row} * kOutputBlock;
-      if (wants_hash) {  // greedy: row i belongs to the i-th live sentence
-        SentenceState& state = sentences[targets[row].first_slot / search.limits.beam_size];
-        state.logits_hash = hash_floats(state.logits_hash, logits, count);
-      }
-      mask(generation, end_allowed, logits, block * kOutputBlock, count);
-      collect(runtime, lists, row, block * kOutputBlock, count);
-    }
+  const uint64_t macs = uint64_t{n_rows} * runtime.model.decoder.d_model_padded * runtime.model.projection.n;
+  const uint32_t most = layer.n_blocks() < runtime.threads ? layer.n_blocks() : runtime.threads;
+  const uint32_t n_tasks = hashes_logits(search.options) ? 1 : count_tasks(macs, most);  // a hash is of blocks in order
+  output_begin(runtime, search.decoder, {0, n_rows});
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    layer.run({0, n_rows}, part_of(layer.n_blocks(), task, n_tasks), task);
+  });
+  for (uint32_t task = 1; task < n_tasks; ++task) {
+    for (uint32_t row = 0; row < n_rows; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
   }
 }
 
 int32_t search_advance(const Runtime& runtime, Search& search, Choice choice) {
   const GenerationView generation = view_generation(runtime.file);
   int32_t first_token = -1;
-  for (uint32_t sentence = 0; sentence < search.n_sentences; ++sentence) {
+  const auto advance = [&](uint32_t sentence) {
     const SentenceView view = sentence_view(runtime, search, sentence);
-    if (view.state->n_live == 0) continue;
+    if (view.state->n_live == 0) return;
     int32_t token = -1;
     if (choice == Choice::kByScore) {
       if (greedy(search))
@@ -184,7 +238,12 @@ int32_t search_advance(const Runtime& runtime, Search& search, Choice choice) {
       force_token(runtime, search, sentence, token, token == static_cast<int32_t>(generation.end_id));
     }
     if (sentence == 0) first_token = token;
-  }
+  };
+  const uint32_t n_tasks = count_row_tasks(runtime, search.n_rows);
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    const Range part = part_of(search.n_sentences, task, n_tasks);
+    for (uint32_t sentence = part.first; sentence < part.first + part.count; ++sentence) advance(sentence);
+  });
   ++search.position;
   search.n_rows = 0;
   for (uint32_t sentence = 0; sentence < search.n_sentences; ++sentence) {

@@ -7,8 +7,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_arm_dotprod;
 const Kernels kernels_arm_dotprod = {
-    "arm_dotprod", kCpuDotProduct, quantize_rows, linear, reference_embed, layer_norm,
-    attention,     output_block,   next_above,    crc32c, weights_valid,
+    "arm_dotprod", kCpuDotProduct, quantize_rows, linear,       embed,         layer_norm,
+    attention,     output_block,   next_above,    crc32c_words, weights_valid,
 };
 
 }  // namespace goldcrest

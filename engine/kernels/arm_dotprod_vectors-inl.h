@@ -8,27 +8,47 @@
 namespace goldcrest {
 namespace {
 
+constexpr int kBlockInputs = 4;
+
+struct Acc {
+  int32x4_t q[4];
+};
+
+inline Acc add(Acc a, Acc b) {
+  for (int i = 0; i < 4; ++i) a.q[i] = vaddq_s32(a.q[i], b.q[i]);
+  return a;
+}
+
+inline V finish(Acc acc, const int32_t*) {
+  return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
+}
+
 struct X {
   int8x16_t v;
 };
 
 inline X broadcast(const int8_t* x) { return {broadcast_four(x)}; }
 
-inline Acc accumulate(Acc acc, X x, W w) {
-  for (int i = 0; i < 4; ++i) acc.q[i] = vdotq_s32(acc.q[i], w.q[i], x.v);
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, const int8_t* w) {
+  for (int i = 0; i < 4; ++i) acc.q[i] = vdotq_s32(acc.q[i], vld1q_s8(w + 16 * i), x.v);
   return acc;
 }
 
-inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
-  int32x4_t sum = vdupq_n_s32(0);
-  for (uint32_t i = 0; i < n; i += 16) sum = vdotq_s32(sum, vld1q_s8(a + i), vld1q_s8(b + i));
-  return vaddvq_s32(sum);
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  const int32x4_t none = vdupq_n_s32(0);
+  int32x4_t sum[4] = {none, none, none, none};
+  for (uint32_t i = 0; i < n; i += 16) {
+    const int8x16_t x = vld1q_s8(q + i);
+    for (int k = 0; k < 4; ++k) sum[k] = vdotq_s32(sum[k], x, vld1q_s8(keys[k] + i));
+  }
+  return add_lanes(sum);
 }
 
-// A panel takes four of the 32 registers.
-constexpr int kPanelsFor1 = 4, kPanelsFor2 = 2, kPanelsFor3 = 1, kPanelsFor4 = 1, kPanelsFor5 = 1, kPanelsFor6 = 1;
-constexpr int kPanelsForMany = 4;
-constexpr uint32_t kRowsForMany = 4;
+// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
+// sum.
+constexpr int kTilePanels[] = {1, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {4, 2, 1, 1, 1};
 
 }  // namespace
 }  // namespace goldcrest

@@ -63,7 +63,7 @@ inline void matrix_rows(const LinearArgs& args, uint32_t first_row, uint32_t fir
 void linear_by_pairs(const LinearArgs& args) {
   if (args.layout != Layout::kN16K4 || args.rows == 1) return linear(args);
   // A group of panels stays in the first-level cache while the rows pass by.
-  constexpr uint32_t kGroup = 16 * kPanelsForMany;
+  constexpr uint32_t kGroup = 16 * 4;
   for (uint32_t output = 0; output < args.n; output += kGroup) {
     const uint32_t end = output + kGroup < args.n ? output + kGroup : args.n;
     uint32_t row = 0;
@@ -71,7 +71,7 @@ void linear_by_pairs(const LinearArgs& args) {
     const uint32_t rest = args.rows - row;
     if (rest >= 4) matrix_rows<2>(args, row, output, end);
     if (rest == 2 || rest == 3) matrix_rows<1>(args, row, output, end);
-    if (rest % 2 == 1) linear_exact_rows(args, args.rows - 1, 1, output, end);
+    if (rest % 2 == 1) linear_rows<1>(args, args.rows - 1, output, end);
   }
 }
 
@@ -84,8 +84,8 @@ void output_block_by_pairs(const OutputBlockArgs& args) {
 
 extern const Kernels kernels_arm_i8mm;
 const Kernels kernels_arm_i8mm = {
-    "arm_i8mm", kCpuDotProduct | kCpuMatrixInt8, quantize_rows, linear_by_pairs, reference_embed, layer_norm,
-    attention,  output_block_by_pairs,           next_above,    crc32c,          weights_valid,
+    "arm_i8mm", kCpuDotProduct | kCpuMatrixInt8, quantize_rows, linear_by_pairs, embed,         layer_norm,
+    attention,  output_block_by_pairs,           next_above,    crc32c_words,    weights_valid,
 };
 
 }  // namespace goldcrest

@@ -5,6 +5,8 @@
 #error "compile for 32-bit Arm with -march=armv7-a+simd"
 #endif
 #include "kernels/arm_neon_vectors-inl.h"
+// The vectors first.
+#include "kernels/arm_neon_products-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -17,51 +19,39 @@ inline V operator/(V a, V b) {
   return load(dividends);
 }
 
-// Two sums for each of 16 outputs, of the first and of the last two inputs of every four.
-struct Acc {
-  int32x4_t q[8];
+// Vectors of values for each number of queries at a time.
+constexpr int kValueVectorsOf1 = 2, kValueVectorsOf2 = 1, kValueVectorsOf4 = 1;
+
+// The products of four keys.
+struct FourDots {
+  int32x4_t v;
 };
 
-inline Acc zero() {
+inline int32x2_t add_pair(int32x4_t a, int32x4_t b) {
+  return vpadd_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)), vpadd_s32(vget_low_s32(b), vget_high_s32(b)));
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
   const int32x4_t none = vdupq_n_s32(0);
-  return {{none, none, none, none, none, none, none, none}};
-}
-
-inline V finish(Acc acc, const int32_t*) {
-  V sums;
-  for (int i = 0; i < 4; ++i) {
-    const int32x2_t low = vpadd_s32(vget_low_s32(acc.q[2 * i]), vget_high_s32(acc.q[2 * i]));
-    const int32x2_t high = vpadd_s32(vget_low_s32(acc.q[2 * i + 1]), vget_high_s32(acc.q[2 * i + 1]));
-    sums.q[i] = vcvtq_f32_s32(vcombine_s32(low, high));
+  int32x4_t sum[4] = {none, none, none, none};
+  for (uint32_t i = 0; i < n; i += 16) {
+    const int8x8_t low = vld1_s8(q + i), high = vld1_s8(q + i + 8);
+    for (int k = 0; k < 4; ++k) {  // two products fit 16 bits
+      const int16x8_t products = vmlal_s8(vmull_s8(low, vld1_s8(keys[k] + i)), high, vld1_s8(keys[k] + i + 8));
+      sum[k] = vpadalq_s16(sum[k], products);
+    }
   }
-  return sums;
+  return {vcombine_s32(add_pair(sum[0], sum[1]), add_pair(sum[2], sum[3]))};
 }
 
-struct X {
-  int8x8_t v;
-};
-
-inline X broadcast(const int8_t* x) { return {vget_low_s8(broadcast_four(x))}; }
-
-inline Acc accumulate(Acc acc, X x, W w) {
-  for (int i = 0; i < 4; ++i) {
-    acc.q[2 * i] = vpadalq_s16(acc.q[2 * i], vmull_s8(vget_low_s8(w.q[i]), x.v));
-    acc.q[2 * i + 1] = vpadalq_s16(acc.q[2 * i + 1], vmull_s8(vget_high_s8(w.q[i]), x.v));
-  }
-  return acc;
+inline V join(const FourDots (&dots)[4]) {
+  return {{vcvtq_f32_s32(dots[0].v), vcvtq_f32_s32(dots[1].v), vcvtq_f32_s32(dots[2].v), vcvtq_f32_s32(dots[3].v)}};
 }
 
-inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
-  int32x4_t sum = vdupq_n_s32(0);
-  for (uint32_t i = 0; i < n; i += 8) sum = vpadalq_s16(sum, vmull_s8(vld1_s8(a + i), vld1_s8(b + i)));
-  const int32x2_t two = vpadd_s32(vget_low_s32(sum), vget_high_s32(sum));
-  return vget_lane_s32(two, 0) + vget_lane_s32(two, 1);
-}
-
-// A row's sums take eight of the 16 registers.
-constexpr int kPanelsFor1 = 1, kPanelsFor2 = 1, kPanelsFor3 = 1, kPanelsFor4 = 1, kPanelsFor5 = 1, kPanelsFor6 = 1;
-constexpr int kPanelsForMany = 4;
-constexpr uint32_t kRowsForMany = 1;
+// A row's sums take eight of the 16 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators
+// share a sum.
+constexpr int kTilePanels[] = {1};
+constexpr int kTileSplits[] = {1};
 
 }  // namespace
 }  // namespace goldcrest
@@ -72,7 +62,7 @@ namespace goldcrest {
 
 extern const Kernels kernels_arm_neon32;
 const Kernels kernels_arm_neon32 = {
-    "arm_neon32", kCpuNeon,     quantize_rows, linear, reference_embed, layer_norm,
+    "arm_neon32", kCpuNeon,     quantize_rows, linear, embed,         layer_norm,
     attention,    output_block, next_above,    crc32c, weights_valid,
 };
 

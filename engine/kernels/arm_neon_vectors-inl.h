@@ -19,12 +19,27 @@ struct Mask {
 };
 
 inline V load(const float* p) { return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}}; }
+inline V load_first(const float* p, uint32_t n) {
+  float lanes[16] = {};
+  memcpy(lanes, p, n * sizeof *p);
+  return load(lanes);
+}
 inline void store(float* p, V x) {
   for (int i = 0; i < 4; ++i) vst1q_f32(p + 4 * i, x.q[i]);
 }
 inline V set(float x) {
   const float32x4_t all = vdupq_n_f32(x);
   return {{all, all, all, all}};
+}
+
+// Halves to even, within 22 bits.
+inline int32x4_t round_to_int(float32x4_t x) {
+#if defined(__aarch64__)
+  return vcvtnq_s32_f32(x);
+#else  // adding 1.5 * 2^23 leaves no fraction bits
+  const float32x4_t large = vdupq_n_f32(12582912.0f);
+  return vcvtq_s32_f32(vsubq_f32(vaddq_f32(x, large), large));
+#endif
 }
 
 // One operation on each of the four registers.
@@ -111,24 +126,39 @@ inline float sum_lanes(V x) {
 }
 
 inline float largest_lane(V x) {
-  float largest = vgetq_lane_f32(x.q[0], 0);
-  float lanes[16];
-  store(lanes, x);
-  for (float lane : lanes) largest = lane > largest ? lane : largest;
-  return largest;
+  const float32x4_t four = vmaxq_f32(vmaxq_f32(x.q[0], x.q[1]), vmaxq_f32(x.q[2], x.q[3]));
+  const float32x2_t two = vmax_f32(vget_low_f32(four), vget_high_f32(four));
+  return vget_lane_f32(vpmax_f32(two, two), 0);
 }
 
-inline V load_int8(const int8_t* p) {
-  const int8x16_t bytes = vld1q_s8(p);
+inline V widen_int8(int8x16_t bytes) {
   const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_s8(vget_high_s8(bytes));
   return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(low))),
            vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)))}};
 }
 
+inline V load_int8(const int8_t* p) { return widen_int8(vld1q_s8(p)); }
+
+inline int32_t load_word(const int8_t* p) {
+  int32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
+inline V load_int8_words(const int8_t* p) {
+  int32x4_t words = vdupq_n_s32(load_word(p));
+  words = vsetq_lane_s32(load_word(p + 64), words, 1);
+  words = vsetq_lane_s32(load_word(p + 128), words, 2);
+  return widen_int8(vreinterpretq_s8_s32(vsetq_lane_s32(load_word(p + 192), words, 3)));
+}
+
 inline void store_int8(int8_t* p, V x) {
-  const int16x8_t low = vcombine_s16(vmovn_s32(vcvtq_s32_f32(x.q[0])), vmovn_s32(vcvtq_s32_f32(x.q[1])));
-  const int16x8_t high = vcombine_s16(vmovn_s32(vcvtq_s32_f32(x.q[2])), vmovn_s32(vcvtq_s32_f32(x.q[3])));
+  const int16x8_t low = vcombine_s16(vmovn_s32(round_to_int(x.q[0])), vmovn_s32(round_to_int(x.q[1])));
+  const int16x8_t high = vcombine_s16(vmovn_s32(round_to_int(x.q[2])), vmovn_s32(round_to_int(x.q[3])));
   vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+}
+inline void store_int8(int8_t* p, const V (&x)[4]) {
+  for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);
 }
 
 // 64 bytes of a panel: four outputs a register.
@@ -138,12 +168,21 @@ struct W {
 
 inline W load_panel(const int8_t* w) { return {{vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)}}; }
 
-// Four activations in every lane.
-inline int8x16_t broadcast_four(const int8_t* x) {
-  int32_t four;
-  memcpy(&four, x, sizeof four);
-  return vreinterpretq_s8_s32(vdupq_n_s32(four));
+inline W smaller_int8(W a, W b) {
+  for (int i = 0; i < 4; ++i) a.q[i] = vminq_s8(a.q[i], b.q[i]);
+  return a;
 }
+
+inline W add_fours(W sums, W w) {
+  for (int i = 0; i < 4; ++i) {
+    const int32x4_t four = vpadalq_s16(vreinterpretq_s32_s8(sums.q[i]), vpaddlq_s8(w.q[i]));
+    sums.q[i] = vreinterpretq_s8_s32(four);
+  }
+  return sums;
+}
+
+// Four activations in every lane.
+inline int8x16_t broadcast_four(const int8_t* x) { return vreinterpretq_s8_s32(vdupq_n_s32(load_word(x))); }
 
 }  // namespace
 }  // namespace goldcrest

@@ -14,6 +14,7 @@ enum CpuFeature : uint32_t {
   kCpuNeon = 1u << 8,  // Advanced SIMD, of AArch64 or of ARMv7
   kCpuDotProduct = 1u << 9,
   kCpuMatrixInt8 = 1u << 10,
+  kCpuCrc32 = 1u << 11,  // optional before ARMv8.1, and there in every Cortex-A
 };
 
 // The features of the CPU that this runs on.

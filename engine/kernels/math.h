@@ -30,6 +30,39 @@ namespace goldcrest {
 // Round half to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no fraction bits.
 [[maybe_unused]] static inline float round_half_even(float x) { return (x + 12582912.0f) - 12582912.0f; }
 
+// The correctly rounded square root by integers, for CPUs without an instruction for it; NaN below zero.
+//   x = m 2^e, e even, m in [2^48, 2^50): the integer part of sqrt(m) has one bit more than the result, and no square
+//   root lies half-way between two floats, so that this bit alone rounds
+[[maybe_unused]] static inline float sqrt_float_portable(float x) {
+  uint32_t bits = float_bits(x);
+  if (bits << 1 == 0 || bits == 0x7f800000u || (bits & 0x7fffffffu) > 0x7f800000u) return x;  // 0, infinity, NaN
+  if (bits >> 31 != 0) return bits_float(0x7fc00000u);
+  int32_t exponent = static_cast<int32_t>(bits >> 23);
+  if (exponent == 0) {  // denormal
+    for (exponent = 1; bits < 1u << 23; --exponent) bits <<= 1;
+  }
+  const uint32_t mantissa = (bits & 0x7fffffu) | 1u << 23;
+  exponent -= 150;
+  const int32_t shift = 26 - (exponent & 1);
+  const uint64_t square = uint64_t{mantissa} << shift;
+  uint32_t root = 0;
+  for (uint32_t bit = 1u << 24; bit != 0; bit >>= 1) {
+    const uint32_t larger = root | bit;
+    if (uint64_t{larger} * larger <= square) root = larger;
+  }
+  // Adding the mantissa with its leading bit counts the exponent up by one.
+  return bits_float((static_cast<uint32_t>((exponent - shift) / 2 + 150) << 23) + ((root + 1) >> 1));
+}
+
+// The correctly rounded square root.
+[[maybe_unused]] static inline float sqrt_float(float x) {
+#if defined(__SSE2__) || defined(__aarch64__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || defined(__riscv_flen)
+  return __builtin_sqrtf(x);  // one instruction
+#else
+  return sqrt_float_portable(x);
+#endif
+}
+
 // e^x, relative error below 2e-7; exactly 0 below -40 and for NaN, and e^88 above 88.
 //   x = n ln 2 + r with |r| <= ln(2)/2, ln 2 in two parts; Taylor series of e^r to r^7; 2^n by the exponent bits
 [[maybe_unused]] static inline float exp_float(float x) {

@@ -21,22 +21,6 @@ float sum_lanes(float lanes[16]) {
   return lanes[0];
 }
 
-float activate(Activation activation, float x) {
-  switch (activation) {
-    case Activation::kRelu:
-      return x > 0.0f ? x : 0.0f;
-    case Activation::kGelu:
-      return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
-    case Activation::kGeluTanh:
-      return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
-    case Activation::kSilu:
-      return x * sigmoid_float(x);
-    case Activation::kNone:
-      break;
-  }
-  return x;
-}
-
 int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   int32_t sum = 0;
   for (uint32_t i = 0; i < n; ++i) sum += a[i] * b[i];
@@ -99,6 +83,22 @@ void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* ke
 
 }  // namespace
 
+float reference_activate(Activation activation, float x) {
+  switch (activation) {
+    case Activation::kRelu:
+      return x > 0.0f ? x : 0.0f;
+    case Activation::kGelu:
+      return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
+    case Activation::kGeluTanh:
+      return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
+    case Activation::kSilu:
+      return x * sigmoid_float(x);
+    case Activation::kNone:
+      break;
+  }
+  return x;
+}
+
 void reference_quantize_rows(const QuantizeRowsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
@@ -138,7 +138,7 @@ void reference_linear(const LinearArgs& args) {
       for (uint32_t j = 0; j < panel_outputs; ++j) {
         const uint32_t output = first + j;
         float y = static_cast<float>(acc[j]) * (args.x_scale[row] * args.w_scale[output]) + args.bias[output];
-        y = activate(args.activation, y);
+        y = reference_activate(args.activation, y);
         const size_t at = row * args.y_stride + output;
         args.y[at] = args.residual ? y + args.residual[at] : y;
       }
@@ -168,7 +168,7 @@ void reference_layer_norm(const LayerNormArgs& args) {
       squares[i % 16] += difference * difference;
     }
     const float variance = sum_lanes(squares) * inverse_n;
-    const float inverse_deviation = 1.0f / __builtin_sqrtf(variance + args.epsilon);
+    const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
     for (uint32_t i = 0; i < args.n; ++i) y[i] = ((x[i] - mean) * inverse_deviation) * args.gamma[i] + args.beta[i];
     for (uint32_t i = args.n; i < args.n_padded; ++i) y[i] = 0.0f;
   }

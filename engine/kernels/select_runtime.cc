@@ -64,6 +64,7 @@ uint32_t detect_cpu_features() {
 #elif defined(__aarch64__)
   features |= kCpuNeon;
 #if defined(__linux__)
+  if ((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0) features |= kCpuCrc32;
   if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) features |= kCpuDotProduct;
   if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) features |= kCpuMatrixInt8;
 #endif

@@ -6,16 +6,23 @@
 // unnamed namespace:
 //   V       16 floats: load, store, set, operators + - * /, negate (the sign bit), select(Mask, yes, no)
 //   Mask    of 16 lanes: greater(a, b), not_less(a, b) (false for NaN), first_lanes(n), first_true(mask) (16: none)
-//   V scale_by_power_of_two(V p, V n)   the bits of p plus int(n) << 23
+//   V load_first(const float*, n)       the first n floats, then zeros; n <= 16
+//   V scale_by_power_of_two(V p, V n)   p * 2^n for integral n, where both are normal
 //   V max_magnitude(V a, V x)           the larger of a and the sign-cleared bits of x, as integers
 //   uint32_t largest_bits(V)            the largest lane, as an integer
-//   V load_int8(const int8_t*), void store_int8(int8_t*, V)    16 int8 from and to integral floats in [-128, 127]
+//   V load_int8(const int8_t*)          16 int8
+//   V load_int8_words(const int8_t*)    16 int8 in four words that lie 64 bytes apart
+//   void store_int8(int8_t*, V), void store_int8(int8_t*, const V (&)[4])   16 or 64 int8, halves rounded to even
 //   float sum_lanes(V)                  8 + 8, 4 + 4, 2 + 2, 1 + 1
 //   float largest_lane(V)
-//   Acc     16 int32: zero, accumulate(Acc, X, W), finish(Acc, weight_sum) -> V
-//   X       4 activations for all lanes: broadcast(const int8_t*)
-//   W       64 bytes of an N16K4 panel: load_panel(const int8_t*)
-//   int32_t dot(const int8_t*, const int8_t*, n)               n % 16 == 0
+//   Acc     16 int32: add, finish(Acc, weight_sum) -> V,
+//           accumulate<rows>(Acc, X, const int8_t* w): 16 outputs x kBlockInputs weights, which so many rows share
+//   X       kBlockInputs (4 or 8) activations for all lanes: broadcast(const int8_t*)
+//   W       64 bytes of a panel: load_panel(const int8_t*), smaller_int8(W, W) byte by byte,
+//           add_fours(W sums, W w): 16 int32 plus the sums of each four int8
+//   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows
+//   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
+//   V join(const FourDots (&)[4])       16 such products as floats
 #include "kernels/kernels.h"
 #include "kernels/math.h"
 #include "kernels/reference.h"

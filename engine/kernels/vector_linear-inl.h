@@ -4,91 +4,106 @@
 namespace goldcrest {
 namespace {
 
-inline void write_outputs(const LinearArgs& args, uint32_t row, uint32_t output, V y) {
-  y = activate(args.activation, y);
-  const size_t at = row * args.y_stride + output;
-  if (args.residual != nullptr) y = y + load(args.residual + at);
-  store(args.y + at, y);
+// body(0), body(1), ... one after the other, so that the arrays they index can live in registers.
+template <int kCount, typename Body>
+inline void unrolled(Body body) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) body(i);
 }
+
+// Asks for the cache line `bytes` behind `w`, which may lie past the weights: nothing is read.
+inline void prefetch(const int8_t* w, size_t bytes) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
+}
+
+// How far ahead of a tile's reading to ask: for the next tile's weights, if both fit the first-level cache.
+inline size_t prefetch_distance(size_t tile_bytes) { return tile_bytes <= 16384 ? tile_bytes : 2048; }
 
 // Scales, bias, activation and residual for a tile's sums.
 template <int kRows, int kPanels>
-inline void finish_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output,
-                        const Acc (&acc)[kRows][kPanels]) {
+inline void finish_tile(const LinearArgs& linear_args, uint32_t first_row, uint32_t first_output,
+                        const Acc (&sums)[kRows][kPanels]) {
+  const LinearArgs args = linear_args;  // a copy, which the stores cannot change
   for (int p = 0; p < kPanels; ++p) {
     const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
     const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
     for (int r = 0; r < kRows; ++r) {
-      const uint32_t row = first_row + static_cast<uint32_t>(r);
-      const V product = finish(acc[r][p], args.weight_sum + output);
-      write_outputs(args, row, output, product * (set(args.x_scale[row]) * w_scale) + bias);
+      const size_t row = first_row + static_cast<uint32_t>(r), at = row * args.y_stride + output;
+      V y = finish(sums[r][p], args.weight_sum + output) * (set(args.x_scale[row]) * w_scale) + bias;
+      if (args.activation != Activation::kNone) y = activate(args.activation, y);
+      if (args.residual != nullptr) y = y + load(args.residual + at);
+      store(args.y + at, y);
     }
   }
 }
 
-// Rows x panels of 16 outputs, all accumulators in registers.
-template <int kRows, int kPanels>
+// Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
+// hide the latency; kBlockInputs * kSplit is at most 16.
+template <int kRows, int kPanels, int kSplit>
 inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
-  const size_t panel_bytes = size_t{16} * args.k;
-  const int8_t* x = args.x + size_t{first_row} * args.k;
-  const int8_t* w = args.w + size_t{first_output} * args.k;
-  Acc acc[kRows][kPanels];
-  for (int r = 0; r < kRows; ++r) {
-    for (int p = 0; p < kPanels; ++p) acc[r][p] = zero();
+  const size_t k = args.k, panel_bytes = 16 * k, ahead = prefetch_distance(kPanels * panel_bytes);
+  const int8_t* x = args.x + first_row * k;
+  const int8_t* w = args.w + first_output * k;
+  Acc acc[kSplit][kRows][kPanels] = {};
+  constexpr int kBlockBytes = 16 * kBlockInputs;
+  for (size_t block = 0; block < k; block += kBlockInputs * kSplit, w += kBlockBytes * kSplit) {
+    unrolled<kSplit>([&](int s) {
+      unrolled<kRows>([&](int r) {
+        const X inputs = broadcast(x + static_cast<size_t>(r) * k + block + kBlockInputs * s);
+        unrolled<kPanels>([&](int p) {
+          const int8_t* weights = w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * s;
+          acc[s][r][p] = accumulate<kRows>(acc[s][r][p], inputs, weights);
+        });
+      });
+      unrolled<kPanels>([&](int p) {
+        unrolled<kBlockBytes / 64>(
+            [&](int line) { prefetch(w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * s + 64 * line, ahead); });
+      });
+    });
   }
-  for (uint32_t block = 0; block < args.k; block += 4, w += 64) {
-    X inputs[kRows];
-    for (int r = 0; r < kRows; ++r) inputs[r] = broadcast(x + static_cast<size_t>(r) * args.k + block);
-    for (int p = 0; p < kPanels; ++p) {
-      const W weights = load_panel(w + static_cast<size_t>(p) * panel_bytes);
-      for (int r = 0; r < kRows; ++r) acc[r][p] = accumulate(acc[r][p], inputs[r], weights);
-    }
-  }
-  finish_tile(args, first_row, first_output, acc);
+  Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
+  unrolled<kRows>([&](int r) {
+    unrolled<kPanels>([&](int p) {
+      sums[r][p] = acc[0][r][p];
+      unrolled<kSplit - 1>([&](int s) { sums[r][p] = add(sums[r][p], acc[s + 1][r][p]); });
+    });
+  });
+  finish_tile(args, first_row, first_output, sums);
 }
 
-// All panels for kRows rows, kPanels at a time.
-template <int kRows, int kPanels>
+// All panels for kRows rows.
+template <int kRows>
 inline void linear_rows(const LinearArgs& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
+  constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
   uint32_t output = first_output;
   for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
-    linear_tile<kRows, kPanels>(args, first_row, output);
-  for (; output < end_output; output += 16) linear_tile<kRows, 1>(args, first_row, output);
+    linear_tile<kRows, kPanels, kSplit>(args, first_row, output);
+  for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit>(args, first_row, output);
 }
 
-constexpr uint32_t kMostExactRows = 6;
-
-inline void linear_exact_rows(const LinearArgs& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
-                              uint32_t end_output) {
-  switch (rows) {
-    case 1:
-      return linear_rows<1, kPanelsFor1>(args, first_row, first_output, end_output);
-    case 2:
-      return linear_rows<2, kPanelsFor2>(args, first_row, first_output, end_output);
-    case 3:
-      return linear_rows<3, kPanelsFor3>(args, first_row, first_output, end_output);
-    case 4:
-      return linear_rows<4, kPanelsFor4>(args, first_row, first_output, end_output);
-    case 5:
-      return linear_rows<5, kPanelsFor5>(args, first_row, first_output, end_output);
-    case 6:
-      return linear_rows<6, kPanelsFor6>(args, first_row, first_output, end_output);
-    default:
-      break;
-  }
+// The same for a number of rows that is known only now, at most kMost.
+template <int kMost>
+inline void linear_some_rows(const LinearArgs& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
+                             uint32_t end_output) {
+  if (rows == kMost) return linear_rows<kMost>(args, first_row, first_output, end_output);
+  if constexpr (kMost > 1) linear_some_rows<kMost - 1>(args, first_row, rows, first_output, end_output);
 }
 
 void linear(const LinearArgs& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
-  if (args.rows <= kMostExactRows) return linear_exact_rows(args, 0, args.rows, 0, args.n);
-  // Many rows: a group of panels stays in the first-level cache while the rows pass by.
-  constexpr uint32_t kGroup = 16 * kPanelsForMany;
-  for (uint32_t output = 0; output < args.n; output += kGroup) {
-    const uint32_t end = output + kGroup < args.n ? output + kGroup : args.n;
+  constexpr int kMost = sizeof kTilePanels / sizeof kTilePanels[0];
+  if (args.rows <= kMost) return linear_some_rows<kMost>(args, 0, args.rows, 0, args.n);
+  // Many rows: a tile's weights stay in the first-level cache while the rows pass by, in blocks of nearly one size.
+  constexpr uint32_t kStep = 16 * kTilePanels[kMost - 1];
+  const uint32_t blocks = (args.rows + kMost - 1) / kMost;
+  for (uint32_t output = 0; output < args.n; output += kStep) {
+    const uint32_t end = output + kStep < args.n ? output + kStep : args.n;
     uint32_t row = 0;
-    for (; row + kRowsForMany <= args.rows; row += kRowsForMany)
-      linear_exact_rows(args, row, kRowsForMany, output, end);
-    linear_exact_rows(args, row, args.rows - row, output, end);
+    for (uint32_t block = 0; block < blocks; ++block) {
+      const uint32_t rows = (args.rows - row) / (blocks - block);
+      linear_some_rows<kMost>(args, row, rows, output, end);
+      row += rows;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization and layer norm of rows, over the 16 lanes of vector_kernels-inl.h.
+// Quantization, layer norm and embedding of rows, over the 16 lanes of vector_kernels-inl.h.
 
 namespace goldcrest {
 namespace {
@@ -20,8 +20,30 @@ void quantize_rows(const QuantizeRowsArgs& args) {
     // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most
     const float amax = bits_float(amax_bits);
     const V inverse = set(127.0f / amax);
-    for (uint32_t i = 0; i < args.n; i += 16) store_int8(q + i, round_half_even(load(x + i) * inverse));
+    const auto scaled = [&](uint32_t i) { return load(x + i) * inverse; };
+    uint32_t i = 0;
+    for (; i + 64 <= args.n; i += 64) store_int8(q + i, {scaled(i), scaled(i + 16), scaled(i + 32), scaled(i + 48)});
+    for (; i < args.n; i += 16) store_int8(q + i, scaled(i));
     args.scale[row * args.scale_stride] = amax / 127.0f;
+  }
+}
+
+void embed(const EmbedArgs& args) {
+  const V scale = set(args.w_scale[args.token] * args.embedding_scale);
+  const size_t token = args.token, n = args.n;
+  const auto write = [&](uint32_t i, V q) { store(args.y + i, q * scale + load(args.position + i)); };
+  switch (args.layout) {
+    case Layout::kRowMajor:
+      for (uint32_t i = 0; i < n; i += 16) write(i, load_int8(args.w + token * n + i));
+      break;
+    case Layout::kN16K4:
+      for (uint32_t i = 0; i < n; i += 16)
+        write(i, load_int8_words(args.w + token / 16 * 16 * n + token % 16 * 4 + size_t{16} * i));
+      break;
+    case Layout::kN4K16:
+      for (uint32_t i = 0; i < n; i += 16)
+        write(i, load_int8(args.w + token / 4 * 4 * n + token % 4 * 16 + size_t{4} * i));
+      break;
   }
 }
 
@@ -46,7 +68,7 @@ void layer_norm(const LayerNormArgs& args) {
       squares = select(in_row, squares + difference * difference, squares);
     }
     const float variance = sum_lanes(squares) * inverse_n;
-    const V inverse_deviation = set(1.0f / __builtin_sqrtf(variance + args.epsilon));
+    const V inverse_deviation = set(1.0f / sqrt_float(variance + args.epsilon));
     const auto normalize = [&](uint32_t i) {
       return ((load(x + i) - mean) * inverse_deviation) * load(args.gamma + i) + load(args.beta + i);
     };

@@ -10,29 +10,39 @@ namespace goldcrest {
 namespace {
 
 struct X {
-  __m256i x, magnitude;
+  __m256i v;
 };
 
-inline X broadcast(const int8_t* x) {
-  const __m256i all = broadcast_four(x);
-  return {all, _mm256_abs_epi8(all)};
+inline X broadcast(const int8_t* x) { return {broadcast_four(x)}; }
+
+// Sums of four products.
+inline __m256i multiply(__m256i a, __m256i b) {
+  const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(a), _mm256_sign_epi8(b, a));
+  return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
-inline __m256i accumulate_half(__m256i acc, X x, __m256i w) {
-  const __m256i pairs = _mm256_maddubs_epi16(x.magnitude, _mm256_sign_epi8(w, x.x));
-  return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+// The magnitudes are found once for all products that share them: of the activations for one row, else of the weights.
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, const int8_t* w) {
+  const W weights = load_panel(w);
+  const __m256i low = kRows == 1 ? multiply(x.v, weights.low) : multiply(weights.low, x.v);
+  const __m256i high = kRows == 1 ? multiply(x.v, weights.high) : multiply(weights.high, x.v);
+  return {acc.low + reinterpret_cast<__v8si>(low), acc.high + reinterpret_cast<__v8si>(high)};
 }
 
-inline Acc accumulate(Acc acc, X x, W w) {
-  return {accumulate_half(acc.low, x, w.low), accumulate_half(acc.high, x, w.high)};
+inline V finish(Acc acc, const int32_t*) {
+  return {_mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.low)),
+          _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.high))};
 }
 
-inline V finish(Acc acc, const int32_t*) { return {_mm256_cvtepi32_ps(acc.low), _mm256_cvtepi32_ps(acc.high)}; }
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  return dot_four_by(q, keys, n,
+                     [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
+}
 
-// A panel takes two of the 16 registers.
-constexpr int kPanelsFor1 = 2, kPanelsFor2 = 2, kPanelsFor3 = 1, kPanelsFor4 = 1, kPanelsFor5 = 1, kPanelsFor6 = 1;
-constexpr int kPanelsForMany = 4;
-constexpr uint32_t kRowsForMany = 4;
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1, 1, 1, 1, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
 
 }  // namespace
 }  // namespace goldcrest
@@ -43,8 +53,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avx2;
 const Kernels kernels_x86_avx2 = {
-    "x86_avx2", kCpuAvx2,     quantize_rows, linear,       reference_embed, layer_norm,
-    attention,  output_block, next_above,    crc32c_sse42, weights_valid,
+    "x86_avx2", kCpuAvx2,     quantize_rows, linear,       embed,         layer_norm,
+    attention,  output_block, next_above,    crc32c_words, weights_valid,
 };
 
 }  // namespace goldcrest

@@ -11,7 +11,7 @@
 
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
-#include "kernels/x86_crc32c-inl.h"
+#include "kernels/x86_avx512_crc32c-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -23,7 +23,16 @@ struct Mask {
   __mmask16 m;
 };
 
+inline int32_t load_word(const int8_t* p) {
+  int32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
 inline V load(const float* p) { return {_mm512_loadu_ps(p)}; }
+inline V load_first(const float* p, uint32_t n) {
+  return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p)};
+}
 inline void store(float* p, V x) { _mm512_storeu_ps(p, x.v); }
 inline V set(float x) { return {_mm512_set1_ps(x)}; }
 inline V operator+(V a, V b) { return {_mm512_add_ps(a.v, b.v)}; }
@@ -37,10 +46,7 @@ inline V select(Mask mask, V yes, V no) { return {_mm512_mask_blend_ps(mask.m, n
 inline Mask first_lanes(uint32_t n) { return {static_cast<__mmask16>((1u << n) - 1)}; }
 inline uint32_t first_true(Mask mask) { return static_cast<uint32_t>(__builtin_ctz(mask.m | 0x10000u)); }
 
-inline V scale_by_power_of_two(V p, V n) {
-  const __m512i exponent = _mm512_slli_epi32(_mm512_cvtps_epi32(n.v), 23);
-  return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p.v), exponent))};
-}
+inline V scale_by_power_of_two(V p, V n) { return {_mm512_scalef_ps(p.v, n.v)}; }
 
 inline V max_magnitude(V a, V x) {
   const __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(0x7fffffff));
@@ -58,16 +64,27 @@ inline float sum_lanes(V x) {
 
 inline float largest_lane(V x) { return _mm512_reduce_max_ps(x.v); }
 
-inline V load_int8(const int8_t* p) {
-  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+inline V widen_int8(__m128i bytes) { return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))}; }
+inline V load_int8(const int8_t* p) { return widen_int8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+inline V load_int8_words(const int8_t* p) {
+  return widen_int8(_mm_setr_epi32(load_word(p), load_word(p + 64), load_word(p + 128), load_word(p + 192)));
 }
 
 inline void store_int8(int8_t* p, V x) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(x.v)));
 }
+inline void store_int8(int8_t* p, const V (&x)[4]) {
+  const __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(x[0].v), _mm512_cvtps_epi32(x[1].v));
+  const __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(x[2].v), _mm512_cvtps_epi32(x[3].v));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high)));
+}
 
+constexpr int kBlockInputs = 4;
+
+// Of the type of VPDPBUSD's sums: GCC copies registers where a loop's variable has another.
 struct Acc {
-  __m512i v;
+  __v16si v;
 };
 struct X {
   __m512i v;
@@ -76,43 +93,77 @@ struct W {
   __m512i v;
 };
 
-inline Acc zero() { return {_mm512_setzero_si512()}; }
+inline Acc add(Acc a, Acc b) { return {a.v + b.v}; }
 
 inline X broadcast(const int8_t* x) {
-  int32_t four;
-  memcpy(&four, x, sizeof four);
-  return {_mm512_xor_si512(_mm512_set1_epi32(four), _mm512_set1_epi8(-128))};
+  return {_mm512_xor_si512(_mm512_set1_epi32(load_word(x)), _mm512_set1_epi8(-128))};
 }
 
 inline W load_panel(const int8_t* w) { return {_mm512_loadu_si512(w)}; }
-inline Acc accumulate(Acc acc, X x, W w) { return {_mm512_dpbusd_epi32(acc.v, x.v, w.v)}; }
+inline W smaller_int8(W a, W b) { return {_mm512_min_epi8(a.v, b.v)}; }
+inline W add_fours(W sums, W w) {  // the sum apart: an addition waits less for the one before than a product does
+  return {_mm512_add_epi32(sums.v, _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), w.v))};
+}
+
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, const int8_t* w) {
+  return {reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc.v), x.v, load_panel(w).v))};
+}
 
 inline V finish(Acc acc, const int32_t* weight_sum) {
   const __m512i excess = _mm512_slli_epi32(_mm512_loadu_si512(weight_sum), 7);
-  return {_mm512_cvtepi32_ps(_mm512_sub_epi32(acc.v, excess))};
+  return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), excess))};
 }
 
-// Signed by signed through 16 bits: keys are short, and have no row sums.
-inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
-  __m512i sum = _mm512_setzero_si512();
+// Partial sums of four keys in each quarter of the register.
+struct FourDots {
+  __m512i v;
+};
+
+// VPDPBUSD again: key + 128 is the unsigned factor, and 128 times the sum of q comes out again.
+template <typename Load>
+inline void add_products(Load load_bytes, const int8_t* q, const int8_t* const (&keys)[4], __m512i (&sum)[4]) {
+  const __m512i x = load_bytes(q), flip = _mm512_set1_epi8(-128);
+  const __m512i excess = _mm512_dpbusd_epi32(_mm512_setzero_si512(), flip, x);
+  for (int k = 0; k < 4; ++k) {
+    const __m512i key = _mm512_xor_si512(load_bytes(keys[k]), flip);
+    sum[k] = _mm512_dpbusd_epi32(_mm512_sub_epi32(sum[k], excess), key, x);
+  }
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  const __m512i none = _mm512_setzero_si512();
+  __m512i sum[4] = {none, none, none, none};
   uint32_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    const __m512i x = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)));
-    const __m512i y = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + i)));
-    sum = _mm512_dpwssd_epi32(sum, x, y);
+  const auto whole = [&](const int8_t* p) { return _mm512_loadu_si512(p + i); };
+  if (n == 64) {
+    add_products(whole, q, keys, sum);
+  } else {
+    for (; i + 64 <= n; i += 64) add_products(whole, q, keys, sum);
+    const __mmask64 rest = (uint64_t{1} << (n - i)) - 1;
+    if (i < n) add_products([&](const int8_t* p) { return _mm512_maskz_loadu_epi8(rest, p + i); }, q, keys, sum);
   }
-  if (i < n) {
-    const __m256i x = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)));
-    const __m256i y = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)));
-    sum = _mm512_add_epi32(sum, _mm512_zextsi256_si512(_mm256_madd_epi16(x, y)));
-  }
-  return _mm512_reduce_add_epi32(sum);
+  const __m512i two = _mm512_add_epi32(_mm512_unpacklo_epi32(sum[0], sum[1]), _mm512_unpackhi_epi32(sum[0], sum[1]));
+  const __m512i more = _mm512_add_epi32(_mm512_unpacklo_epi32(sum[2], sum[3]), _mm512_unpackhi_epi32(sum[2], sum[3]));
+  return {_mm512_add_epi32(_mm512_unpacklo_epi64(two, more), _mm512_unpackhi_epi64(two, more))};
 }
 
-// Panels of 16 outputs at a time for each number of rows: enough accumulators to hide the latency, within 32 registers.
-constexpr int kPanelsFor1 = 8, kPanelsFor2 = 4, kPanelsFor3 = 4, kPanelsFor4 = 4, kPanelsFor5 = 2, kPanelsFor6 = 2;
-constexpr int kPanelsForMany = 4;
-constexpr uint32_t kRowsForMany = 4;
+// The sums of neighbouring quarters: a's two, then b's.
+inline __m512i add_quarters(__m512i a, __m512i b) {
+  return _mm512_add_epi32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
+}
+
+inline V join(const FourDots (&dots)[4]) {
+  return {_mm512_cvtepi32_ps(add_quarters(add_quarters(dots[0].v, dots[1].v), add_quarters(dots[2].v, dots[3].v)))};
+}
+
+// Vectors of values for each number of queries at a time.
+constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
+
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum. One row reads its weights as one
+// stream; more rows have the sums to hide the latency, within 32 registers.
+constexpr int kTilePanels[] = {1, 1, 2, 2, 2, 2, 2, 2};
+constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
 
 }  // namespace
 }  // namespace goldcrest
@@ -123,11 +174,16 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avx512vnni;
 const Kernels kernels_x86_avx512vnni = {
-    "x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
-    quantize_rows,    linear,
-    reference_embed,  layer_norm,
-    attention,        output_block,
-    next_above,       crc32c_sse42,
+    "x86_avx512vnni",
+    kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
+    quantize_rows,
+    linear,
+    embed,
+    layer_norm,
+    attention,
+    output_block,
+    next_above,
+    crc32c_avx512,
     weights_valid,
 };
 

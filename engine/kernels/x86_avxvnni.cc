@@ -15,20 +15,31 @@ struct X {
 
 inline X broadcast(const int8_t* x) { return {_mm256_xor_si256(broadcast_four(x), _mm256_set1_epi8(-128))}; }
 
-inline Acc accumulate(Acc acc, X x, W w) {
-  return {_mm256_dpbusd_avx_epi32(acc.low, x.v, w.low), _mm256_dpbusd_avx_epi32(acc.high, x.v, w.high)};
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, const int8_t* w) {
+  const W weights = load_panel(w);
+  return {reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.low), x.v, weights.low)),
+          reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), x.v, weights.high))};
 }
 
 inline V finish(Acc acc, const int32_t* weight_sum) {
   const W sum = load_panel(reinterpret_cast<const int8_t*>(weight_sum));
-  return {_mm256_cvtepi32_ps(_mm256_sub_epi32(acc.low, _mm256_slli_epi32(sum.low, 7))),
-          _mm256_cvtepi32_ps(_mm256_sub_epi32(acc.high, _mm256_slli_epi32(sum.high, 7)))};
+  return {_mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.low), _mm256_slli_epi32(sum.low, 7))),
+          _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), _mm256_slli_epi32(sum.high, 7)))};
 }
 
-// A panel takes two of the 16 registers.
-constexpr int kPanelsFor1 = 4, kPanelsFor2 = 2, kPanelsFor3 = 2, kPanelsFor4 = 1, kPanelsFor5 = 1, kPanelsFor6 = 1;
-constexpr int kPanelsForMany = 4;
-constexpr uint32_t kRowsForMany = 5;
+// Here key + 128 is the unsigned factor, and 128 times the sum of q comes out again.
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  return dot_four_by(q, keys, n, [](__m256i x, __m256i key, __m256i sum) {
+    const __m256i flip = _mm256_set1_epi8(-128);
+    const __m256i excess = _mm256_dpbusd_avx_epi32(_mm256_setzero_si256(), flip, x);
+    return _mm256_dpbusd_avx_epi32(_mm256_sub_epi32(sum, excess), _mm256_xor_si256(key, flip), x);
+  });
+}
+
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1, 2, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {4, 1, 2, 1, 1, 1};
 
 }  // namespace
 }  // namespace goldcrest
@@ -39,8 +50,8 @@ namespace goldcrest {
 
 extern const Kernels kernels_x86_avxvnni;
 const Kernels kernels_x86_avxvnni = {
-    "x86_avxvnni", kCpuAvx2 | kCpuAvxVnni, quantize_rows, linear,       reference_embed, layer_norm,
-    attention,     output_block,           next_above,    crc32c_sse42, weights_valid,
+    "x86_avxvnni", kCpuAvx2 | kCpuAvxVnni, quantize_rows, linear,       embed,         layer_norm,
+    attention,     output_block,           next_above,    crc32c_words, weights_valid,
 };
 
 }  // namespace goldcrest

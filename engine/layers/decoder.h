@@ -37,21 +37,21 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model);
 
 // The cross-attention keys and values of one decoder layer, for a block of the encoder's output rows.
 void decoder_layer_memory(const Runtime& runtime, const EncoderRefs& encoder, const DecoderRefs& refs,
-                          const SourceBatch& batch, uint32_t layer, RowBlock block);
+                          const SourceBatch& batch, uint32_t layer, Range block);
 
 // x[row] <- embedding of `token` at the current position.
 void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t row,
                    uint32_t token);
 
 // One layer for all rows; the last layer ends with the final norm, if any.
-void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& rows, uint32_t layer);
+void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer);
 
-// Quantizes the decoder's output rows for output_block.
-void output_begin(const Runtime& runtime, const DecoderRefs& refs, uint32_t n_rows);
+// Quantizes some of the decoder's output rows for output_block.
+void output_begin(const Runtime& runtime, const DecoderRefs& refs, Range rows);
 
-// Logits of the outputs [256 * block, ...) for all rows into `logits` [n_rows, 256]. block_max, block_sum: see
+// Logits of the outputs [256 * block, ...) for some rows into `logits` [rows.count, 256]. block_max, block_sum: see
 // OutputBlockArgs; `stride` elements from row to row. Returns the number of outputs in the block.
-uint32_t output_block(const Runtime& runtime, const DecoderRefs& refs, uint32_t n_rows, uint32_t block, float* logits,
+uint32_t output_block(const Runtime& runtime, const DecoderRefs& refs, Range rows, uint32_t block, float* logits,
                       float* block_max, float* block_sum, size_t stride);
 
 }  // namespace goldcrest

@@ -29,18 +29,13 @@ struct EncoderRefs {
 
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model);
 
-// Rows [first, first + count) of the batch.
-struct RowBlock {
-  uint32_t first, count;
-};
-
-// x <- embeddings and positions.
-void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, RowBlock block);
+// x <- embeddings and positions, for a block of the batch's rows.
+void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, Range block);
 
 // A layer takes two passes: first the keys and values of all rows, then block by block attention and feed-forward.
 void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, uint32_t layer,
-                        RowBlock block);
+                        Range block);
 void encoder_layer_rest(const Runtime& runtime, const EncoderRefs& refs, const SourceBatch& batch, uint32_t layer,
-                        RowBlock block);
+                        Range block);
 
 }  // namespace goldcrest

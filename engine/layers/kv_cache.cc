@@ -33,4 +33,13 @@ void store_key_value(const Runtime& runtime, const StackView& stack, const float
                                   cache.rows * d_head, cache.rows, stack.n_heads, d_head});
 }
 
+void store_keys_values(const Runtime& runtime, const StackView& stack, const float* keys_values, Range rows,
+                       const KvCache& cache) {
+  const uint32_t width = stack.attention_width();
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    const float* key = keys_values + size_t{i} * 2 * width;
+    store_key_value(runtime, stack, key, key + width, rows.first + i, cache);
+  }
+}
+
 }  // namespace goldcrest

@@ -3,7 +3,7 @@
 // or a (target position, slot) pair. Written once, never moved.
 #pragma once
 
-#include "layers/runtime.h"
+#include "layers/parallel.h"
 
 namespace goldcrest {
 
@@ -35,5 +35,9 @@ KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t
 // Quantizes one row's keys and values, each [n_heads * d_head], into row `row` of the cache.
 void store_key_value(const Runtime& runtime, const StackView& stack, const float* key, const float* value, size_t row,
                      const KvCache& cache);
+
+// The same for a row of the cache for each of `rows`. keys_values: [rows.count, 2, n_heads * d_head].
+void store_keys_values(const Runtime& runtime, const StackView& stack, const float* keys_values, Range rows,
+                       const KvCache& cache);
 
 }  // namespace goldcrest

@@ -3,6 +3,25 @@
 
 namespace goldcrest {
 
+namespace {
+
+constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
+
+// The part of a linear layer that computes the outputs [first, first + n).
+LinearArgs outputs_of(const LinearArgs& whole, uint32_t first, uint32_t n) {
+  LinearArgs part = whole;
+  part.w += size_t{first} * whole.k;
+  part.w_scale += first;
+  part.bias += first;
+  part.weight_sum += first;
+  part.residual += whole.residual != nullptr ? first : 0;
+  part.y += first;
+  part.n = n;
+  return part;
+}
+
+}  // namespace
+
 void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const RowScratch& scratch) {
   runtime.kernels->quantize_rows({x, scratch.quantized, scratch.row_scales, n, n, 1, rows, n});
 }
@@ -30,7 +49,14 @@ void linear(const Runtime& runtime, const LinearView& view, const RowScratch& sc
   args.activation = activation;
   args.residual = residual;
   args.y = y;
-  runtime.kernels->linear(args);
+  const uint32_t n_groups = (args.n + kOutputsTogether - 1) / kOutputsTogether;
+  const uint32_t most = n_groups < scratch.n_tasks ? n_groups : scratch.n_tasks;
+  const uint32_t n_tasks = count_tasks(uint64_t{rows} * args.n * args.k, most);
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    const Range groups = part_of(n_groups, task, n_tasks);
+    const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
+    runtime.kernels->linear(outputs_of(args, first, (end < args.n ? end : args.n) - first));
+  });
 }
 
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {

@@ -10,7 +10,8 @@ namespace goldcrest {
 void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const RowScratch& scratch);
 
 // y [rows, view.n] = activation(view(quantized rows)) + residual; row strides of y and residual are view.n.
-// residual: null or a buffer of y's shape, also y itself.
+// residual: null or a buffer of y's shape, also y itself. Split by outputs where the work is worth scratch.n_tasks
+// tasks.
 void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows,
             Activation activation, const float* residual, float* y);
 

@@ -21,18 +21,30 @@ RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack,
   refs.row_scales = plan.add("rows.scales", phase, Region::kScratch, rows_of(4));
   refs.wide = plan.add("rows.wide", phase, Region::kScratch, rows_of(4ull * widest_output));
   refs.attention_out = plan.add("rows.attention_out", phase, Region::kScratch, rows_of(4ull * attention_width));
-  refs.attention_weights = plan.add("rows.attention_weights", phase, Region::kScratch, {0, 4, {keys_factor, 0, 0, 0}});
-  refs.query_row = plan.add("rows.query", phase, Region::kScratch, {stack.d_head, 0, {}});
+  refs.attention_weights = plan.add("rows.attention_weights", phase, Region::kScratch,
+                                    {0, 4, {keys_factor, GOLDCREST_FACTOR_THREADS, 0, 0}});
+  refs.query_row =
+      plan.add("rows.query", phase, Region::kScratch, {stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+  refs.widest_input = widest_input;
+  refs.widest_output = widest_output;
+  refs.attention_width = attention_width;
   return refs;
 }
 
-RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs) {
-  return {runtime.buffer<int8_t>(refs.quantized),
-          runtime.buffer<float>(refs.row_scales),
-          runtime.buffer<float>(refs.wide),
-          runtime.buffer<float>(refs.attention_out),
-          runtime.buffer<float>(refs.attention_weights),
-          runtime.buffer<int8_t>(refs.query_row)};
+RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs, uint32_t first_row, uint32_t task,
+                       uint32_t n_tasks) {
+  const size_t row = first_row;
+  RowScratch scratch;
+  scratch.quantized = runtime.buffer<int8_t>(refs.quantized) + row * refs.widest_input;
+  scratch.row_scales = runtime.buffer<float>(refs.row_scales) + row;
+  scratch.wide = runtime.buffer<float>(refs.wide) + row * refs.widest_output;
+  scratch.attention_out = runtime.buffer<float>(refs.attention_out) + row * refs.attention_width;
+  scratch.attention_weights = runtime.task_buffer<float>(refs.attention_weights, task);
+  scratch.query_row = runtime.task_buffer<int8_t>(refs.query_row, task);
+  scratch.attention_weights_stride = size_t{refs.attention_weights.task_stride} * size_t{kAlignment} / sizeof(float);
+  scratch.query_row_stride = size_t{refs.query_row.task_stride} * kAlignment;
+  scratch.n_tasks = n_tasks;
+  return scratch;
 }
 
 }  // namespace goldcrest

@@ -2,12 +2,13 @@
 // The scratch that a block of rows needs on its way through a layer, encoder and decoder alike.
 #pragma once
 
-#include "layers/runtime.h"
+#include "layers/parallel.h"
 
 namespace goldcrest {
 
 struct RowScratchRefs {
   BufferRef quantized, row_scales, wide, attention_out, attention_weights, query_row;
+  uint32_t widest_input, widest_output, attention_width;
 };
 
 // Plans the scratch for `rows` rows (a product of two factors) of a stack. `kv_width`: columns of the widest key-value
@@ -16,14 +17,30 @@ RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack,
                                 uint8_t other_rows_factor, uint8_t keys_factor);
 
 struct RowScratch {
-  int8_t* quantized;         // [rows, widest input of a linear layer]
-  float* row_scales;         // [rows]
-  float* wide;               // [rows, widest output of a linear layer]
-  float* attention_out;      // [rows, n_heads * d_head]
-  float* attention_weights;  // [longest source or target padded to 16]
-  int8_t* query_row;         // [d_head]
+  int8_t* quantized;                                  // [rows, widest input of a linear layer]
+  float* row_scales;                                  // [rows]
+  float* wide;                                        // [rows, widest output of a linear layer]
+  float* attention_out;                               // [rows, n_heads * d_head]
+  float* attention_weights;                           // for each task [longest source or target padded to 16]
+  int8_t* query_row;                                  // for each task [d_head]
+  size_t attention_weights_stride, query_row_stride;  // elements from task to task
+  uint32_t n_tasks;                                   // that an operation on these rows may be split into
 };
 
-RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs);
+// The scratch of rows [first_row, ...) of the planned ones. Its per-task parts are those of `task` and the n_tasks - 1
+// after it.
+RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs, uint32_t first_row, uint32_t task,
+                       uint32_t n_tasks);
+
+// Calls work(rows, scratch) until all n_rows rows are done. Many rows are split: each task does everything for its own.
+// Few rows stay together, and each operation on them is split.
+template <typename Work>
+void for_all_rows(const Runtime& runtime, const RowScratchRefs& refs, uint32_t n_rows, const Work& work) {
+  const uint32_t n_tasks = count_row_tasks(runtime, n_rows);
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    const Range rows = part_of(n_rows, task, n_tasks);
+    work(rows, row_scratch(runtime, refs, rows.first, task, n_tasks > 1 ? 1 : runtime.threads));
+  });
+}
 
 }  // namespace goldcrest

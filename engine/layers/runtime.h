@@ -15,6 +15,9 @@ struct Runtime {
   uint8_t* part[kRegions][kPhases];  // where each region's part for a phase begins
   goldcrest_trace_function trace;
   void* trace_context;
+  goldcrest_parallel_for parallel_for;  // null: tasks run one after another
+  void* parallel_context;
+  uint32_t threads;  // tasks that work may be split into, >= 1
 
   // A tensor of the file, by its offset in units.
   template <typename T>
@@ -26,6 +29,13 @@ struct Runtime {
   T* buffer(BufferRef ref) const {
     return reinterpret_cast<T*>(part[static_cast<int>(ref.region)][static_cast<int>(ref.phase)] +
                                 size_t{ref.offset} * kAlignment);
+  }
+
+  // Of a buffer for each task, the one of `task`.
+  template <typename T>
+  T* task_buffer(BufferRef ref, uint32_t task) const {
+    ref.offset += task * ref.task_stride;
+    return buffer<T>(ref);
   }
 };
 

@@ -36,6 +36,10 @@ BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSi
   overflow |= __builtin_add_overflow(bytes, size.constant, &bytes);
   overflow |= bytes > uint64_t{1} << 40;
   bytes = overflow ? 0 : align_bytes(bytes);
+  bool for_each_task = false;
+  for (uint8_t factor : size.factors) for_each_task |= factor == GOLDCREST_FACTOR_THREADS;
+  const uint64_t task_stride = for_each_task ? bytes / kAlignment : 0;
+  if (for_each_task) bytes *= limits_.threads;  // at most 2^40 * 64
 
   uint64_t& used = used_[static_cast<int>(region)][static_cast<int>(phase)];
   const uint64_t offset = used;
@@ -54,7 +58,7 @@ BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSi
     buffer.offset_bytes = finished_->part_offset(region, phase) + offset;
     visit_(visit_context_, &buffer);
   }
-  return {static_cast<uint32_t>(offset / kAlignment), region, phase};
+  return {static_cast<uint32_t>(offset / kAlignment), static_cast<uint32_t>(task_stride), region, phase};
 }
 
 uint64_t Plan::longest_phase(Region region) const {

@@ -17,15 +17,17 @@ constexpr int kPhases = 4;
 enum class Region : uint8_t { kMain, kScratch };
 constexpr int kRegions = 2;
 
-// Where a buffer lies: `offset` 64-byte units behind the start of its region's part for its phase.
+// Where a buffer lies: `offset` 64-byte units behind the start of its region's part for its phase. Of a buffer for each
+// task, task i's lies i * task_stride units further.
 struct BufferRef {
   uint32_t offset;
+  uint32_t task_stride;  // 0: the tasks share one
   Region region;
   Phase phase;
 };
 
 // Bytes of a buffer: constant + coefficient * the product of the factors (goldcrest_factor, GOLDCREST_FACTOR_NONE is
-// 1).
+// 1). GOLDCREST_FACTOR_THREADS makes it a buffer for each task.
 struct BufferSize {
   uint64_t constant = 0;
   uint64_t coefficient = 0;

@@ -7,12 +7,9 @@ namespace goldcrest {
 
 namespace {
 
-// Where the section of a kind begins, in units from the start of the file.
+// Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
-  for (const format::Section* section : *model.sections()) {
-    if (section->kind() == kind) return section->offset();
-  }
-  return 0;
+  return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
 }
 
 // Turns the tables' offsets inside sections into offsets inside the file.
@@ -93,7 +90,7 @@ struct TokenizerSection {
 
 }  // namespace
 
-ModelView view_model(const void* model) {
+[[gnu::cold]] ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   return {resolver.stack(*root.encoder()), resolver.stack(*root.decoder()), resolver.linear(*root.projection()),
@@ -137,13 +134,13 @@ uint32_t count_self_tests(const void* model) {
   return lines != nullptr ? lines->size() : 0;
 }
 
-SelfTestView view_self_test(const void* model, uint32_t line) {
+[[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->Get(line);
   return {elements(table.source()), elements(table.target()), length(table.source()), length(table.target()),
           join(table.hash_low(), table.hash_high())};
 }
 
-void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
+[[gnu::cold]] void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
   const format::Model& root = *format::GetModel(model);
   const ModelView view = view_model(model);
   *info = goldcrest_info{};
@@ -193,7 +190,7 @@ void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
   info->converter_version = provenance ? text_or_empty(provenance->converter_version()) : "";
 }
 
-bool view_tokenizer(const void* model, TokenizerView* view) {
+[[gnu::cold]] bool view_tokenizer(const void* model, TokenizerView* view) {
   const format::Tokenizer* table = format::GetModel(model)->tokenizer();
   if (table == nullptr) return false;
   const TokenizerSection section(model);
@@ -224,7 +221,7 @@ bool view_tokenizer(const void* model, TokenizerView* view) {
   return true;
 }
 
-bool view_detokenizer(const void* model, DetokenizerView* view) {
+[[gnu::cold]] bool view_detokenizer(const void* model, DetokenizerView* view) {
   const format::Detokenizer* table = format::GetModel(model)->detokenizer();
   if (table == nullptr) return false;
   const TokenizerSection section(model);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/status.h"
+#include "model/structure.h"
 #include "model_generated.h"
 
 namespace goldcrest {
@@ -37,37 +38,45 @@ constexpr uint32_t kMaxBeams = 16;
 constexpr uint32_t kMaxBatch = 256;
 constexpr uint32_t kMaxSourceBytes = 1u << 24;
 
+constexpr uint32_t kPieceBytes =
+    1u << 16;  // of weights: their checksum and their values are read while they are cached
+
 // float bits of the bounds of design section 4, magnitudes
 constexpr uint32_t kBits2ToMinus60 = 0x21800000u;
 constexpr uint32_t kBits2ToMinus47 = 0x28000000u;
-constexpr uint32_t kBitsOne = 0x3f800000u;
 constexpr uint32_t kBits2To16 = 0x47800000u;
+constexpr uint32_t kBitsOne = 0x3f800000u;
 
-uint32_t bits_at(const float* values, uint32_t i) {
+uint32_t bits_at(const float* values, uint64_t i) {
   uint32_t bits;
   memcpy(&bits, values + i, sizeof bits);
   return bits;
 }
 
-bool scales_in_range(const float* values, uint32_t n) {
-  bool good = true;
-  for (uint32_t i = 0; i < n; ++i) {
-    const uint32_t bits = bits_at(values, i);  // a set sign bit makes it larger than any bound
-    good &= bits >= kBits2ToMinus47 && bits <= kBits2To16;
+// The sign bit of the result is set if bits, itself without sign bit, are not in [low, high]. No branches: the compiler
+// makes vectors of the loops below.
+uint32_t beyond(uint32_t bits, uint32_t low, uint32_t high) { return (bits - low) | (high - bits); }
+
+constexpr uint32_t kSignBit = 0x80000000u;
+
+// In [2^-47, 2^16]. Hot, as its callers are not.
+[[gnu::hot, gnu::noinline]] bool scales_in_range(const float* values, uint64_t n) {
+  uint32_t outside = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint32_t bits = bits_at(values, i);
+    outside |= beyond(bits, kBits2ToMinus47, kBits2To16) | bits;
   }
-  return good;
+  return (outside & kSignBit) == 0;
 }
 
 // Zero, or a magnitude in [2^-60, 2^16]: nothing that could make a denormal or an infinity.
-bool values_in_range(const float* values, uint64_t n) {
-  bool good = true;
+[[gnu::hot, gnu::noinline]] bool values_in_range(const float* values, uint64_t n) {
+  uint32_t outside = 0;
   for (uint64_t i = 0; i < n; ++i) {
-    uint32_t bits;
-    memcpy(&bits, values + i, sizeof bits);
-    const uint32_t magnitude = bits & 0x7fffffffu;
-    good &= bits == 0 || (magnitude >= kBits2ToMinus60 && magnitude <= kBits2To16);
+    const uint32_t bits = bits_at(values, i);
+    outside |= bits == 0 ? 0 : beyond(bits & ~kSignBit, kBits2ToMinus60, kBits2To16);
   }
-  return good;
+  return (outside & kSignBit) == 0;
 }
 
 // What lies behind the first n values of an array padded to a multiple of 16: zeros, or ones.
@@ -91,30 +100,39 @@ struct SectionView {
   }
 };
 
+// Its functions run once and are cold: compiled for size, whatever the rest is compiled for.
 class Validator {
  public:
   Validator(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, goldcrest_detail* where)
       : file_(file), file_bytes_(file_bytes), functions_(functions), detail(where) {}
 
-  int run();
+  [[gnu::cold]] int run();
 
  private:
-  int check_frame();
-  int check_sections();
-  bool is_padding(uint64_t begin, uint64_t end) const;
-  int check_linear(const format::Linear* table, uint32_t n, uint32_t k, const char* name, int32_t index);
-  int check_norm(const format::Norm* table, bool needed, uint32_t d_model, const char* name, int32_t index);
-  int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
-  int check_self_attention(const format::SelfAttention* table, const format::Stack& stack, int32_t index);
-  int check_cross_attention(const format::CrossAttention* table, const format::Stack& stack, int32_t index);
-  int check_feed_forward(const format::FeedForward* table, const format::Stack& stack, int32_t index);
-  int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
-  int check_generation();
-  int check_limits();
-  int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name, int32_t index);
-  int check_tokenizer();
-  int check_detokenizer();
-  int check_self_tests();
+  [[gnu::cold]] int check_frame();
+  [[gnu::cold]] int check_sections();
+  [[gnu::cold]] bool is_padding(uint64_t begin, uint64_t end) const;
+  [[gnu::cold]] void checksum_weights_to(uint64_t end);
+  [[gnu::cold]] int check_weights_checksum();
+  [[gnu::cold]] int check_weights(uint32_t units, const int32_t* weight_sum, uint32_t n, uint32_t k,
+                                  format::Layout layout, const char* name, int32_t index);
+  [[gnu::cold]] int check_linear(const format::Linear* table, uint32_t n, uint32_t k, const char* name, int32_t index);
+  [[gnu::cold]] int check_norm(const format::Norm* table, bool needed, uint32_t d_model, const char* name,
+                               int32_t index);
+  [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
+  [[gnu::cold]] int check_self_attention(const format::SelfAttention* table, const format::Stack& stack, int32_t index);
+  [[gnu::cold]] int check_cross_attention(const format::CrossAttention* table, const format::Stack& stack,
+                                          int32_t index);
+  [[gnu::cold]] int check_feed_forward(const format::FeedForward* table, const format::Stack& stack, int32_t index);
+  [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
+  [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
+  [[gnu::cold]] int check_generation();
+  [[gnu::cold]] int check_limits();
+  [[gnu::cold]] int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name,
+                              int32_t index);
+  [[gnu::cold]] int check_tokenizer();
+  [[gnu::cold]] int check_detokenizer();
+  [[gnu::cold]] int check_self_tests();
 
   const uint8_t* file_;
   uint64_t file_bytes_;
@@ -123,7 +141,9 @@ class Validator {
   Trailer trailer_ = {};
   const format::Model* model_ = nullptr;
   const SectionView& section(format::SectionKind kind) const { return sections_[static_cast<int>(kind)]; }
-  SectionView sections_[4] = {};  // by kind
+  SectionView sections_[4] = {};    // by kind
+  uint64_t checksummed_bytes_ = 0;  // of the weights
+  uint32_t weights_crc_ = 0;        // of these bytes
   uint32_t source_vocab_size_ = 0, target_vocab_size_ = 0;
 };
 
@@ -147,9 +167,7 @@ int Validator::check_frame() {
                  -1);
   REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
 
-  constexpr uint32_t kMaxDepth = 8, kMaxTables = 8192;
-  flatbuffers::Verifier verifier(file_, trailer_.metadata_bytes, kMaxDepth, kMaxTables);
-  REQUIRE_INTACT(verifier.VerifyBuffer<format::Model>(nullptr), "metadata: structure", -1);
+  REQUIRE_INTACT(metadata_is_sound(file_, trailer_.metadata_bytes), "metadata: structure", -1);
   model_ = format::GetModel(file_);
   REQUIRE_INTACT(model_->format_version() == trailer_.format_version, "metadata: format version", -1);
   GOLDCREST_REQUIRE(model_->features() == 0, GOLDCREST_ERROR_UNSUPPORTED, "metadata: feature bits",
@@ -171,7 +189,7 @@ int Validator::check_sections() {
     REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
     previous_end = start + table->size();
     sections_[kind] = {file_ + start, table->size()};
-    if (table->kind() == format::SectionKind::Weights && functions_.weights_valid == nullptr) continue;
+    if (table->kind() == format::SectionKind::Weights) continue;  // together with the weights' values
     REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
                    "sections: checksum", index);
   }
@@ -187,6 +205,39 @@ bool Validator::is_padding(uint64_t begin, uint64_t end) const {
   return begin == end;
 }
 
+void Validator::checksum_weights_to(uint64_t end) {
+  if (end <= checksummed_bytes_) return;
+  weights_crc_ = functions_.crc32c(weights_crc_, section(format::SectionKind::Weights).start + checksummed_bytes_,
+                                   static_cast<size_t>(end - checksummed_bytes_));
+  checksummed_bytes_ = end;
+}
+
+int Validator::check_weights_checksum() {
+  if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
+  checksum_weights_to(section(format::SectionKind::Weights).size);
+  REQUIRE_INTACT(weights_crc_ == model_->sections()->Get(0)->crc32c(), "sections: checksum", 0);
+  return GOLDCREST_OK;
+}
+
+// The values of an [n, k] matrix, and the checksum up to its end. Both dimensions are padded. Matrices come mostly in
+// the file's order; whatever the order, each byte goes into the checksum once.
+int Validator::check_weights(uint32_t units, const int32_t* weight_sum, uint32_t n, uint32_t k, format::Layout layout,
+                             const char* name, int32_t index) {
+  if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
+  const int8_t* w = section(format::SectionKind::Weights).at<int8_t>(units);
+  const uint32_t piece = k < kPieceBytes / 16 ? kPieceBytes / k / 16 * 16 : 16;
+  for (uint32_t row = 0; row < n; row += piece) {
+    const uint32_t rows = n - row < piece ? n - row : piece;
+    if (!functions_.weights_valid(w + uint64_t{row} * k, weight_sum != nullptr ? weight_sum + row : nullptr, rows, k,
+                                  static_cast<Layout>(layout))) {
+      GOLDCREST_TRY(check_weights_checksum());  // damage has the first word
+      return fail(detail, GOLDCREST_ERROR_MODEL_CORRUPT, name, index);
+    }
+    checksum_weights_to(units * kAlignment + uint64_t{row + rows} * k);
+  }
+  return GOLDCREST_OK;
+}
+
 int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k, const char* name, int32_t index) {
   REQUIRE_INTACT(table != nullptr, name, index);
   REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
@@ -198,19 +249,13 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   REQUIRE_INTACT(parameters.holds(table->scale(), 4 * n_padded) && parameters.holds(table->bias(), 4 * n_padded) &&
                      parameters.holds(table->weight_sum(), 4 * n_padded),
                  name, index);
-  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), static_cast<uint32_t>(n_padded)), name, index);
+  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), n_padded), name, index);
   REQUIRE_INTACT(values_in_range(parameters.at<float>(table->bias()), n_padded), name, index);
   REQUIRE_INTACT(padding_is(parameters.at<float>(table->scale()), n, kBitsOne) &&
                      padding_is(parameters.at<float>(table->bias()), n, 0),
                  name, index);
-  if (functions_.weights_valid != nullptr) {
-    REQUIRE_INTACT(
-        functions_.weights_valid(weights.at<int8_t>(table->weights()), parameters.at<int32_t>(table->weight_sum()),
-                                 static_cast<uint32_t>(n_padded), static_cast<uint32_t>(k_padded),
-                                 static_cast<Layout>(table->layout())),
-        name, index);
-  }
-  return GOLDCREST_OK;
+  return check_weights(table->weights(), parameters.at<int32_t>(table->weight_sum()), static_cast<uint32_t>(n_padded),
+                       static_cast<uint32_t>(k_padded), table->layout(), name, index);
 }
 
 int Validator::check_norm(const format::Norm* table, bool needed, uint32_t d_model, const char* name, int32_t index) {
@@ -239,13 +284,10 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   const SectionView& parameters = section(format::SectionKind::Parameters);
   REQUIRE_INTACT(weights.holds(table->weights(), rows * columns) && parameters.holds(table->scale(), 4 * rows), name,
                  -1);
-  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), static_cast<uint32_t>(rows)), name, -1);
-  if (functions_.weights_valid != nullptr && table->layout() == format::Layout::RowMajor) {
-    REQUIRE_INTACT(functions_.weights_valid(weights.at<int8_t>(table->weights()), nullptr, static_cast<uint32_t>(rows),
-                                            static_cast<uint32_t>(columns), Layout::kRowMajor),
-                   name, -1);
-  }
-  return GOLDCREST_OK;
+  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), rows), name, -1);
+  if (table->layout() != format::Layout::RowMajor) return GOLDCREST_OK;  // the projection's, checked there
+  return check_weights(table->weights(), nullptr, static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
+                       table->layout(), name, -1);
 }
 
 int Validator::check_self_attention(const format::SelfAttention* table, const format::Stack& stack, int32_t index) {
@@ -297,14 +339,17 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                      values_in_range(positions.at<float>(stack->positions()), position_values),
                  is_decoder ? "decoder.positions" : "encoder.positions", -1);
   GOLDCREST_TRY(check_norm(stack->embedding_norm(), false, stack->d_model(), "embedding_norm", -1));
-  GOLDCREST_TRY(check_norm(stack->final_norm(), false, stack->d_model(), "final_norm", -1));
-  for (uint32_t i = 0; i < stack->layers()->size(); ++i) {
-    const format::Layer* layer = stack->layers()->Get(i);
+  return check_norm(stack->final_norm(), false, stack->d_model(), "final_norm", -1);
+}
+
+int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
+  for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
+    const format::Layer* layer = stack.layers()->Get(i);
     const int32_t index = static_cast<int32_t>(i);
-    GOLDCREST_TRY(check_self_attention(layer->self_attention(), *stack, index));
-    if (is_decoder) GOLDCREST_TRY(check_cross_attention(layer->cross_attention(), *stack, index));
+    GOLDCREST_TRY(check_self_attention(layer->self_attention(), stack, index));
+    if (is_decoder) GOLDCREST_TRY(check_cross_attention(layer->cross_attention(), stack, index));
     REQUIRE_INTACT(is_decoder || layer->cross_attention() == nullptr, "encoder.layers.cross_attention", index);
-    GOLDCREST_TRY(check_feed_forward(layer->feed_forward(), *stack, index));
+    GOLDCREST_TRY(check_feed_forward(layer->feed_forward(), stack, index));
   }
   return GOLDCREST_OK;
 }
@@ -433,6 +478,9 @@ int Validator::run() {
   target_vocab_size_ = model_->projection()->n();
   REQUIRE_INTACT(model_->decoder()->embedding()->vocab_size() == target_vocab_size_, "decoder.embedding: rows", -1);
   GOLDCREST_TRY(check_linear(model_->projection(), target_vocab_size_, model_->decoder()->d_model(), "projection", -1));
+  GOLDCREST_TRY(check_layers(*model_->encoder(), false));
+  GOLDCREST_TRY(check_layers(*model_->decoder(), true));
+  GOLDCREST_TRY(check_weights_checksum());
   GOLDCREST_TRY(check_generation());
   GOLDCREST_TRY(check_limits());
   GOLDCREST_TRY(check_tokenizer());

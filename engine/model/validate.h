@@ -16,8 +16,9 @@ struct VerifyFunctions {
   bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
 };
 
-// Trailer, checksums, FlatBuffers structure, then meaning. GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT,
-// ERROR_MODEL_VERSION or ERROR_UNSUPPORTED with *detail (may be null) naming what is wrong.
+// Trailer, checksums, FlatBuffers structure, then meaning; the weights' checksum goes with their values, in one pass
+// over the memory. GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION or ERROR_UNSUPPORTED with
+// *detail (may be null) naming what is wrong.
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail);
 
 }  // namespace goldcrest

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,13 @@ namespace {
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 
 constexpr uint32_t kShortTokens = 20, kLongTokens = 200;
+constexpr double kMostSecondsForMachine = 0.1;  // for each of the machine's speeds
 
 struct Arguments {
   bench::Settings settings;
   bool source_given = false, target_given = false;
-  std::vector<std::string> measures = {"open", "speed", "length", "breakdown", "bandwidth"};
+  std::vector<std::string> measures = {"open", "speed", "length", "breakdown", "bounds"};
+  uint32_t threads = 1;
   bool json = false, list_kernels = false;
 };
 
@@ -37,27 +40,45 @@ void fit_lengths(const goldcrest_info& model, Arguments& arguments) {
   }
 }
 
+bool wanted(const Arguments& arguments, const char* measure) {
+  return std::find(arguments.measures.begin(), arguments.measures.end(), measure) != arguments.measures.end();
+}
+
+bench::Case measure_case(const Arguments& arguments, bench::Machine& machine, uint32_t beam_size, uint32_t batch) {
+  const bench::Settings& settings = arguments.settings;
+  bench::Case result;
+  result.speed = bench::measure_speed(settings, beam_size, batch);
+  const bool bounds = wanted(arguments, "bounds"), breakdown = wanted(arguments, "breakdown");
+  if (!bounds && !breakdown) return result;
+  const bench::CaseWork work = bench::measure_work(settings, beam_size, batch);
+  if (bounds) result.bound = bench::bound_of(settings, result.speed, work, machine);
+  if (breakdown && settings.pool->threads() == 1) result.work = work;
+  return result;
+}
+
 bench::Report measure(const Arguments& arguments, const bench::ModelRunner& probe) {
-  const auto wanted = [&](const char* name) {
-    return std::find(arguments.measures.begin(), arguments.measures.end(), name) != arguments.measures.end();
-  };
   const bench::Settings& settings = arguments.settings;
   bench::Report report;
   report.model = probe.model();
   report.kernels = probe.kernels();
-  report.decoder_bytes = bench::decoder_bytes(probe.model());
+  report.threads = settings.pool->threads();
+  report.target_tokens = settings.target_tokens;
   // First, before larger arenas and buffers raise the process's peak memory.
-  if (wanted("open")) report.open = bench::measure_open(settings);
+  if (wanted(arguments, "open")) report.open = bench::measure_open(settings);
+  report.position_bytes = bench::position_bytes(settings);
+  bench::Patience brief = settings.patience;
+  brief.seconds = std::min(brief.seconds, kMostSecondsForMachine);
+  bench::Machine machine(report.kernels, *settings.pool, brief);
   for (const uint32_t beam_size : settings.beam_sizes) {
     for (const uint32_t batch : settings.batches) {
-      if (wanted("speed")) report.speeds.push_back(bench::measure_speed(settings, beam_size, batch));
+      if (wanted(arguments, "speed")) report.cases.push_back(measure_case(arguments, machine, beam_size, batch));
     }
-    if (wanted("length") && report.model.max_target_positions > kLongTokens) {
+    if (wanted(arguments, "length") && report.model.max_target_positions > kLongTokens) {
       report.lengths.push_back(bench::measure_length(settings, beam_size, kShortTokens, kLongTokens));
     }
   }
-  if (wanted("breakdown")) report.breakdown = bench::measure_breakdown(settings);
-  if (wanted("bandwidth")) report.bandwidth = bench::measure_bandwidth(settings, report.decoder_bytes);
+  if (wanted(arguments, "breakdown")) report.breakdown = bench::measure_breakdown(settings);
+  if (wanted(arguments, "bounds")) report.machine = bench::measure_machine(machine, report.position_bytes);
   return report;
 }
 
@@ -76,10 +97,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 256));
-  app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bandwidth (all)")
+  app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"open", "speed", "length", "breakdown", "bandwidth"}));
+      ->check(CLI::IsMember({"open", "speed", "length", "breakdown", "bounds"}));
+  app.add_option("--threads", arguments.threads, "threads of the engine (1); 0: one for each CPU")
+      ->check(CLI::Range(0, 64));
   bench::Patience& patience = settings.patience;
   app.add_option("--seconds", patience.seconds, "least time for each figure (1)")->check(CLI::Range(0.0, 3600.0));
   app.add_option("--repetitions", patience.repetitions, "least runs for each figure (5)")->check(counts);
@@ -90,14 +113,27 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--json", arguments.json, "print JSON instead of tables");
   app.add_flag("--list-kernels", arguments.list_kernels, "print the kernel tables that run here, best first");
   app.footer(
-      "For figures worth quoting, pin a core (taskset -c 0) and leave the machine to it.\n"
+      "What is measured:\n"
+      "  open       from a file in the page cache to an engine, to the first token and the first sentence; peak "
+      "memory\n"
+      "  speed      tokens/s of every beam size with every batch, encoding also on its own\n"
+      "  length     the cost of a target position in 20 and in 200 target tokens, batch 1\n"
+      "  breakdown  a greedy translation layer by layer; with one thread, each case of speed by kernel\n"
+      "  bounds     how fast the threads' cores read memory, by size, and multiply; what that allows in each case of "
+      "speed\n"
+      "For figures worth quoting, pin a core for each thread (taskset -c 0) and leave the machine to it.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage.");
 }
 
 void run(Arguments& arguments) {
-  const bench::Settings& settings = arguments.settings;
+  ThreadPool pool;
+  const std::string problem = pool.start(arguments.threads);
+  if (!problem.empty()) throw std::runtime_error(problem);
+  bench::Settings& settings = arguments.settings;
+  settings.pool = &pool;
   const bench::ModelRunner probe(
-      {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION}, {1, 1, 1, 1, 1});
+      {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, nullptr},
+      {1, 1, 1, 1, 1});
   fit_lengths(probe.model(), arguments);
   const bench::Report report = measure(arguments, probe);
   const std::string text = arguments.json ? report_json(settings, report) : report_text(settings, report);
@@ -107,7 +143,7 @@ void run(Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Measures a .gcst model on this machine: random source ids, targets of a forced length, one thread."};
+  CLI::App app{"Measures a .gcst model on this machine: random source ids, targets of a forced length."};
   Arguments arguments;
   arguments.settings.beam_sizes = {1, 4};
   arguments.settings.batches = {1, 8, 32};

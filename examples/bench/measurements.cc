@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
-
-#include "read_bandwidth.h"
+#include <stdexcept>
 
 namespace bench {
 namespace {
@@ -18,9 +17,62 @@ double position_seconds(const Timing& run, const Timing& encode, uint32_t positi
   return std::max(run.median_s - encode.median_s, 0.0) / positions;
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
+ModelRunner::Options engine_options(const Settings& settings) {
+  return {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, settings.pool};
+}
+
+// Kernels are recorded on one thread.
+ModelRunner::Options recorded_options(const Settings& settings) {
+  ModelRunner::Options options = engine_options(settings);
+  options.pool = nullptr;
+  return options;
+}
+
+// What one call of work() does, seconds the median over the calls.
+template <typename Work>
+Record recorded(KernelRecorder& recorder, const Patience& patience, const Work& work) {
+  const std::vector<Record> records = repeat(patience, [&] { return recorder.record(work); });
+  Record result = records.back();
+  result.rest_s = timing_of(records, [](const Record& record) { return record.rest_s; }).median_s;
+  for (size_t slot = 0; slot < kSlots; ++slot) {
+    result.kernels[slot].seconds =
+        timing_of(records, [=](const Record& record) { return record.kernels[slot].seconds; }).median_s;
+  }
+  return result;
+}
+
+// Seconds of the steps of greedy translations of one sentence, in every repetition.
+struct StepTimes {
+  std::vector<std::vector<double>> encode;         // [step]
+  std::vector<std::vector<double>> decoder_layer;  // [layer], one position
+  std::vector<double> output;                      // one position
+};
+
+// The engine steps by layers: a position is n_layers steps WORKING and one step TOKEN; the encoder's steps, before the
+// first position, are WORKING too and are told apart by their number.
+StepTimes step_times(ModelRunner& runner, const Settings& settings) {
+  const size_t n_layers = runner.model().decoder_layers;
+  StepTimes times;
+  times.decoder_layer.resize(n_layers);
+  time_repeated(settings.patience, [&] {
+    runner.begin(settings.target_tokens);
+    std::vector<double> working;
+    for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
+      const double seconds = time_once([&] { status = runner.step(); });
+      if (status == GOLDCREST_WORKING) working.push_back(seconds);
+      // The forced end token is computed without layers.
+      if (status != GOLDCREST_TOKEN || working.size() < n_layers) continue;
+      const size_t n_encode = working.size() - n_layers;
+      if (n_encode > 0) times.encode.resize(n_encode);
+      for (size_t step = 0; step < n_encode; ++step) times.encode[step].push_back(working[step]);
+      for (size_t layer = 0; layer < n_layers; ++layer) {
+        times.decoder_layer[layer].push_back(working[n_encode + layer]);
+      }
+      times.output.push_back(seconds);
+      working.clear();
+    }
+  });
+  return times;
 }
 
 // The process's peak resident memory, 0 where the system does not tell. (getrusage's figure would not do: it starts
@@ -34,34 +86,46 @@ uint64_t peak_resident_bytes() {
   return 0;
 }
 
-}  // namespace
+// Seconds from before the file is opened.
+struct Opening {
+  double full_s, first_token_s, first_sentence_s;
+};
 
-uint64_t decoder_bytes(const goldcrest_info& model) {
-  constexpr uint64_t kBytesPerOutput = 12;  // float scale, float bias, int32 sum
-  const auto padded = [](uint64_t n) { return (n + 15) / 16 * 16; };
-  const auto linear = [&](uint64_t n, uint64_t k) { return padded(n) * (padded(k) + kBytesPerOutput); };
-  const uint64_t d_model = model.decoder_d_model, d_ff = model.decoder_d_ff;
-  // Self-attention's query, key, value and output; cross-attention's query and output; the feed-forward block.
-  const uint64_t layer =
-      linear(3 * d_model, d_model) + 3 * linear(d_model, d_model) + linear(d_ff, d_model) + linear(d_model, d_ff);
-  return model.decoder_layers * layer + linear(model.target_vocab_size, d_model);
+Opening open_and_translate(const ModelRunner::Options& options, const Workload& workload) {
+  std::optional<ModelRunner> runner;
+  Opening opening;
+  opening.full_s = time_once([&] { runner.emplace(options, workload); });
+  const auto run_until = [&](int status) {
+    return time_once([&] {
+      while (runner->step() != status) {
+      }
+    });
+  };
+  opening.first_token_s =
+      opening.full_s + time_once([&] { runner->begin(workload.target_tokens); }) + run_until(GOLDCREST_TOKEN);
+  opening.first_sentence_s = opening.first_token_s + run_until(GOLDCREST_DONE);
+  return opening;
 }
+
+}  // namespace
 
 OpenCost measure_open(const Settings& settings) {
   const Workload workload = make_workload(settings, 1, 1);
+  ModelRunner::Options options = engine_options(settings);
+  options.verify = GOLDCREST_VERIFY_FULL;
+  const auto openings = repeat(settings.patience, [&] { return open_and_translate(options, workload); });
   OpenCost cost;
-  ModelRunner::Options options = {settings.model, settings.kernels, GOLDCREST_VERIFY_FULL, GOLDCREST_STEP_POSITION};
-  cost.full = time_repeated(settings.patience, [&] { ModelRunner runner(options, workload); });
-  cost.first_token = time_repeated(settings.patience, [&] { ModelRunner(options, workload).run_one_token(); });
+  cost.peak_resident_bytes = peak_resident_bytes();
+  cost.full = timing_of(openings, [](const Opening& opening) { return opening.full_s; });
+  cost.first_token = timing_of(openings, [](const Opening& opening) { return opening.first_token_s; });
+  cost.first_sentence = timing_of(openings, [](const Opening& opening) { return opening.first_sentence_s; });
   options.verify = GOLDCREST_VERIFY_STRUCTURE;
   cost.structure = time_repeated(settings.patience, [&] { ModelRunner runner(options, workload); });
-  cost.peak_resident_bytes = peak_resident_bytes();
   return cost;
 }
 
 Speed measure_speed(const Settings& settings, uint32_t beam_size, uint32_t batch) {
-  ModelRunner runner({settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION},
-                     make_workload(settings, beam_size, batch));
+  ModelRunner runner(engine_options(settings), make_workload(settings, beam_size, batch));
   Speed speed;
   speed.beam_size = beam_size;
   speed.batch = batch;
@@ -75,8 +139,7 @@ Speed measure_speed(const Settings& settings, uint32_t beam_size, uint32_t batch
 }
 
 LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t short_tokens, uint32_t long_tokens) {
-  const ModelRunner::Options options = {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE,
-                                        GOLDCREST_STEP_POSITION};
+  const ModelRunner::Options options = engine_options(settings);
   Workload workload = make_workload(settings, beam_size, 1);
   workload.target_tokens = short_tokens;
   ModelRunner short_runner(options, workload);
@@ -84,53 +147,79 @@ LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t
   ModelRunner long_runner(options, workload);
 
   // In turns, so that a change of the machine's speed falls on both lengths.
-  std::vector<double> short_times, long_times;
-  time_repeated(settings.patience, [&] {
+  struct Turn {
+    double short_position_s, long_position_s;
+  };
+  const auto turns = repeat(settings.patience, [&] {
     const double encode_s = time_once([&] { short_runner.run_encoder(); });
-    short_times.push_back((time_once([&] { short_runner.run(); }) - encode_s) / short_tokens);
-    long_times.push_back((time_once([&] { long_runner.run(); }) - encode_s) / long_tokens);
+    const double short_s = time_once([&] { short_runner.run(); }), long_s = time_once([&] { long_runner.run(); });
+    return Turn{(short_s - encode_s) / short_tokens, (long_s - encode_s) / long_tokens};
   });
-  return {beam_size, short_tokens, long_tokens, median(std::move(short_times)), median(std::move(long_times))};
+  return {beam_size, short_tokens, long_tokens,
+          timing_of(turns, [](const Turn& turn) { return turn.short_position_s; }).median_s,
+          timing_of(turns, [](const Turn& turn) { return turn.long_position_s; }).median_s};
+}
+
+CaseWork measure_work(const Settings& settings, uint32_t beam_size, uint32_t batch) {
+  ModelRunner runner(recorded_options(settings), make_workload(settings, beam_size, batch));
+  KernelRecorder recorder(runner.engine());
+  const Record encode = recorded(recorder, settings.patience, [&] { runner.run_encoder(); });
+  const Record run = recorded(recorder, settings.patience, [&] { runner.run(); });
+  return {encode, difference(run, encode)};
+}
+
+uint64_t position_bytes(const Settings& settings) {
+  ModelRunner runner(recorded_options(settings), {1, 1, 1, 1, settings.seed});
+  KernelRecorder recorder(runner.engine());
+  const Record encode = recorder.record([&] { runner.run_encoder(); });
+  const Record position = difference(recorder.record([&] { runner.run_one_token(); }), encode);
+  return position.kernels[kLinear].bytes + position.kernels[kOutputBlock].bytes;
+}
+
+Bound bound_of(const Settings& settings, const Speed& speed, const CaseWork& work, Machine& machine) {
+  Bound bound = {roofline(work.encode.kernels, 1, machine),
+                 roofline(work.decode.kernels, settings.target_tokens, machine)};
+  bound.tokens_per_s = speed.batch * settings.target_tokens / (bound.encode.seconds() + bound.decode.seconds());
+  return bound;
+}
+
+MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes) {
+  MachineSpeeds speeds;
+  std::vector<uint64_t> sizes = {position_bytes};
+  for (const uint64_t kibibytes : {32u, 256u, 1024u, 4096u, 16384u, 65536u, 262144u}) sizes.push_back(kibibytes << 10);
+  std::sort(sizes.begin(), sizes.end());
+  for (const uint64_t bytes : sizes) speeds.readings.push_back({bytes, machine.bytes_per_s(bytes)});
+  speeds.macs_per_s = machine.macs_per_s();
+  return speeds;
 }
 
 Breakdown measure_breakdown(const Settings& settings) {
-  ModelRunner runner({settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_LAYER},
-                     make_workload(settings, 1, 1));
-  Breakdown breakdown;
-  breakdown.encode_s = time_repeated(settings.patience, [&] { runner.run_encoder(); }).median_s;
+  ModelRunner::Options options = engine_options(settings);
+  options.step_size = GOLDCREST_STEP_LAYER;
+  ModelRunner runner(options, make_workload(settings, 1, 1));
+  const StepTimes times = step_times(runner, settings);
 
-  // A greedy position is n_layers steps WORKING and one step TOKEN; encoding steps, before the first position, are
-  // WORKING too and are told apart by their number.
-  const size_t n_layers = runner.model().decoder_layers;
-  std::vector<std::vector<double>> layer_times(n_layers);
-  std::vector<double> output_times;
-  const auto translate = [&] {
-    runner.begin(settings.target_tokens);
-    std::vector<double> working;
-    for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
-      const double seconds = time_once([&] { status = runner.step(); });
-      if (status == GOLDCREST_WORKING) working.push_back(seconds);
-      // The forced end token is computed without layers.
-      if (status != GOLDCREST_TOKEN || working.size() < n_layers) continue;
-      const size_t first = working.size() - n_layers;
-      for (size_t layer = 0; layer < n_layers; ++layer) layer_times[layer].push_back(working[first + layer]);
-      output_times.push_back(seconds);
-      working.clear();
-    }
+  // Encoding works stage by stage: the embeddings, two passes a layer, the memory of each decoder layer; each stage
+  // block by block.
+  const size_t n_encoder_layers = runner.model().encoder_layers, n_decoder_layers = runner.model().decoder_layers;
+  const size_t blocks = (settings.source_tokens + runner.encoder_rows() - 1) / runner.encoder_rows();
+  if (times.encode.size() != blocks * (1 + 2 * n_encoder_layers + n_decoder_layers)) {
+    throw std::runtime_error("goldcrest_step encodes in other steps than this program knows");
+  }
+  const auto stages_s = [&](size_t first, size_t n) {
+    double seconds = 0;
+    for (size_t step = first * blocks; step < (first + n) * blocks; ++step) seconds += median(times.encode[step]);
+    return seconds;
   };
-  time_repeated(settings.patience, translate);
-  for (std::vector<double>& times : layer_times) breakdown.layer_s.push_back(median(std::move(times)));
-  breakdown.output_s = median(std::move(output_times));
+  Breakdown breakdown;
+  breakdown.embed_s = stages_s(0, 1);
+  for (size_t layer = 0; layer < n_encoder_layers; ++layer) {
+    breakdown.encoder_layer_s.push_back(stages_s(1 + 2 * layer, 2));
+  }
+  breakdown.memory_s = stages_s(1 + 2 * n_encoder_layers, n_decoder_layers);
+  for (const std::vector<double>& layer : times.decoder_layer) breakdown.decoder_layer_s.push_back(median(layer));
+  breakdown.output_s = median(times.output);
   return breakdown;
-}
-
-Bandwidth measure_bandwidth(const Settings& settings, uint64_t streamed_bytes) {
-  Bandwidth bandwidth;
-  bandwidth.memory_bytes = uint64_t{256} << 20;
-  bandwidth.streamed_bytes = streamed_bytes;
-  bandwidth.memory_per_s = read_bandwidth(bandwidth.memory_bytes, settings.patience);
-  bandwidth.streamed_per_s = read_bandwidth(streamed_bytes, settings.patience);
-  return bandwidth;
 }
 
 }  // namespace bench

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "bounds.h"
+#include "kernel_recorder.h"
+#include "machine.h"
 #include "model_runner.h"
 #include "timing.h"
 
@@ -18,13 +21,15 @@ struct Settings {
   std::vector<uint32_t> beam_sizes, batches;
   Patience patience;
   uint64_t seed = 1;
+  ThreadPool* pool = nullptr;  // of the program; started
 };
 
 // From a mapped file in the page cache to a started engine, and on to the first token.
 struct OpenCost {
   Timing full, structure;            // verification of everything, and without the weights' bytes
   Timing first_token;                // full verification, encoding and one position of greedy search
-  uint64_t peak_resident_bytes = 0;  // of the process so far, mapped pages counted
+  Timing first_sentence;             // the same with all of a sentence's target tokens
+  uint64_t peak_resident_bytes = 0;  // of the process up to its first sentences, mapped pages counted
 };
 
 struct Speed {
@@ -42,37 +47,58 @@ struct LengthCost {
   double short_position_s = 0, long_position_s = 0;
 };
 
-// Where the time of a greedy translation goes.
-struct Breakdown {
-  double encode_s = 0;          // all of it
-  std::vector<double> layer_s;  // each decoder layer, one position; the first with the embedding
-  double output_s = 0;          // output layer and choice, one position
+// What one translation of the batch consists of. Seconds are medians over whole translations.
+struct CaseWork {
+  Record encode, decode;
 };
 
-struct Bandwidth {
-  uint64_t memory_bytes = 0, streamed_bytes = 0;  // sizes of the buffers; the second as large as the streamed weights
-  double memory_per_s = 0, streamed_per_s = 0;    // bytes per second
+// One beam size with one batch.
+struct Case {
+  Speed speed;
+  std::optional<CaseWork> work;
+  std::optional<Bound> bound;
+};
+
+// Where the time of a greedy translation of one sentence goes, step by step.
+struct Breakdown {
+  double embed_s = 0;                   // all source positions
+  std::vector<double> encoder_layer_s;  // all source positions
+  double memory_s = 0;                  // cross-attention's keys and values of all decoder layers
+  std::vector<double> decoder_layer_s;  // one target position; the first with the embedding
+  double output_s = 0;                  // output layer and choice, one position
+};
+
+// What the machine reads by the size of the buffer, and multiplies.
+struct MachineSpeeds {
+  struct Reading {
+    uint64_t bytes = 0;
+    double bytes_per_s = 0;
+  };
+  std::vector<Reading> readings;
+  double macs_per_s = 0;
 };
 
 struct Report {
   goldcrest_info model = {};  // strings are not valid
   std::string kernels;
-  uint64_t decoder_bytes = 0;  // weights, scales, biases and sums that one target position reads
+  uint32_t threads = 1, target_tokens = 0;
+  uint64_t position_bytes = 0;  // weights, scales, biases and sums that one target position reads
   std::optional<OpenCost> open;
-  std::vector<Speed> speeds;
+  std::vector<Case> cases;
   std::vector<LengthCost> lengths;
   std::optional<Breakdown> breakdown;
-  std::optional<Bandwidth> bandwidth;
+  std::optional<MachineSpeeds> machine;
 };
-
-// Bytes that one target position reads of decoder and output layer, when n_heads * d_head = d_model (the interface does
-// not tell d_head).
-uint64_t decoder_bytes(const goldcrest_info& model);
 
 OpenCost measure_open(const Settings& settings);
 Speed measure_speed(const Settings& settings, uint32_t beam_size, uint32_t batch);
+CaseWork measure_work(const Settings& settings, uint32_t beam_size, uint32_t batch);
 LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t short_tokens, uint32_t long_tokens);
 Breakdown measure_breakdown(const Settings& settings);
-Bandwidth measure_bandwidth(const Settings& settings, uint64_t streamed_bytes);
+MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes);
+Bound bound_of(const Settings& settings, const Speed& speed, const CaseWork& work, Machine& machine);
+
+// Report::position_bytes, counted.
+uint64_t position_bytes(const Settings& settings);
 
 }  // namespace bench

@@ -29,6 +29,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   limits.max_target_tokens = workload.target_tokens + 1;
   limits.beam_size = workload.beam_size;
   limits.batch = workload.batch;
+  limits.threads = options.pool != nullptr ? options.pool->threads() : 1;
   check(goldcrest_plan_memory(file_.bytes(), file_.size(), &limits, &memory_, nullptr, nullptr, &detail_));
   arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
   if (!arena_) throw std::runtime_error("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
@@ -43,6 +44,10 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   config.step_size = options.step_size;
   config.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
   config.detail = &detail_;
+  if (options.pool != nullptr) {
+    config.parallel_for = options.pool->parallel_for();
+    config.parallel_context = options.pool->context();
+  }
   check(goldcrest_init(&engine_, &config));
   sources_ = random_sources(workload, model_.source_vocab_size);
 }

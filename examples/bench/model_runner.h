@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../support/mapped_file.h"
+#include "../support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
 
 namespace bench {
@@ -28,6 +29,7 @@ class ModelRunner {
     std::string model, kernels;  // kernels: empty for the best
     uint32_t verify = GOLDCREST_VERIFY_FULL;
     uint32_t step_size = GOLDCREST_STEP_POSITION;
+    const ThreadPool* pool = nullptr;  // null: one thread
   };
 
   // Maps and checks the file, plans the memory for `workload`, starts the engine.
@@ -44,6 +46,8 @@ class ModelRunner {
 
   const goldcrest_info& model() const { return model_; }
   uint64_t arena_bytes() const { return memory_.arena_bytes; }
+  uint32_t encoder_rows() const { return memory_.limits.encoder_rows; }
+  goldcrest_engine* engine() { return engine_; }
   std::string kernels() const { return goldcrest_kernels_name(engine_); }
 
  private:

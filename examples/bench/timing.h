@@ -20,26 +20,65 @@ struct Patience {
   size_t repetitions = 5;  // at least
 };
 
+// Adds its own lifetime to `seconds`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds), begin_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
 // Seconds of one call.
 template <typename Work>
 double time_once(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  double seconds = 0;
+  {
+    const Stopwatch watch(seconds);
+    work();
+  }
+  return seconds;
+}
+
+// values: at least one.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+// times: at least one.
+inline Timing timing_of(const std::vector<double>& times) {
+  return {median(times), *std::min_element(times.begin(), times.end()), times.size()};
+}
+
+// What work() returned in each counted call.
+template <typename Work>
+auto repeat(const Patience& patience, const Work& work) {
+  for (size_t i = 0; i < patience.warm_ups; ++i) work();
+  std::vector<decltype(work())> results;
+  for (double total = 0; total < patience.seconds || results.size() < patience.repetitions;) {
+    total += time_once([&] { results.push_back(work()); });
+  }
+  return results;
 }
 
 // Times single calls of work(). The calls must be long against the clock, that is some microseconds.
 template <typename Work>
 Timing time_repeated(const Patience& patience, const Work& work) {
-  for (size_t i = 0; i < patience.warm_ups; ++i) work();
+  return timing_of(repeat(patience, [&] { return time_once(work); }));
+}
+
+// The median of one quantity of the results.
+template <typename Results, typename Quantity>
+Timing timing_of(const Results& results, const Quantity& quantity) {
   std::vector<double> times;
-  for (double total = 0; total < patience.seconds || times.size() < patience.repetitions; total += times.back()) {
-    times.push_back(time_once(work));
-  }
-  std::sort(times.begin(), times.end());
-  const size_t half = times.size() / 2;
-  const double median = times.size() % 2 == 1 ? times[half] : 0.5 * (times[half - 1] + times[half]);
-  return {median, times.front(), times.size()};
+  for (const auto& result : results) times.push_back(quantity(result));
+  return timing_of(times);
 }
 
 }  // namespace bench

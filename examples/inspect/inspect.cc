@@ -118,6 +118,7 @@ int main(int argc, char** argv) {
   app.add_option("--max-target", arguments.limits.max_target_tokens, "generated tokens (0: the model's)");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses (0: the model's)");
   app.add_option("--batch", arguments.limits.batch, "sources at a time (0: 1)");
+  app.add_option("--threads", arguments.limits.threads, "tasks that work is split into (0: 1)");
   app.add_option("--encoder-rows", arguments.limits.encoder_rows,
                  "source positions encoded at a time (0: the model's)");
   app.footer("Exit status: 0 done, 1 the file is refused or the self-test failed, 2 bad usage.");

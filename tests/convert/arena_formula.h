@@ -94,7 +94,7 @@ class ArenaFormula {
           {"S", limits_.max_source_tokens}, {"C", limits_.max_source_bytes},
           {"T", limits_.max_target_tokens}, {"L", std::max(limits_.max_source_tokens, limits_.max_target_tokens)},
           {"B", limits_.beam_size},         {"N", limits_.batch},
-          {"R", limits_.encoder_rows}};
+          {"R", limits_.encoder_rows},      {"P", limits_.threads}};
       const auto letter = letters.find(name);
       return letter != letters.end() ? letter->second : value_of(name);
     }

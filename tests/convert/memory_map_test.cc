@@ -28,6 +28,7 @@ goldcrest_limits random_limits(test::Rng& rng, uint32_t positions) {
   limits.batch = at_most(9);
   limits.n_best = at_most(limits.beam_size);
   limits.encoder_rows = at_most(200);
+  limits.threads = at_most(64);
   return limits;
 }
 
@@ -79,6 +80,7 @@ TEST(ArenaFormulaText, IsEvaluatedAsWritten) {
   limits.beam_size = 2;
   limits.batch = 5;
   limits.encoder_rows = 11;
+  limits.threads = 4;
   const auto value = [&](const std::string& text) {
     return test::ArenaFormula("arena = " + text + "\n").evaluate(limits);
   };
@@ -86,6 +88,7 @@ TEST(ArenaFormulaText, IsEvaluatedAsWritten) {
   EXPECT_EQ(value("up64(1) + up64(64) + up64(65) + up64(0)"), 64u + 64 + 128);
   EXPECT_EQ(value("max(C, 10*T, B*N)"), 70u);
   EXPECT_EQ(value("up64(30 + 2*R)"), 64u);
+  EXPECT_EQ(value("P*up64(30 + 2*R)"), 256u);
   EXPECT_EQ(value("8*L*(B>1) + (B>2)"), 56u);
   EXPECT_EQ(value("fixed + 1\nfixed = 2*S\nignored"), 7u);
   EXPECT_THROW(value("3*Q"), std::runtime_error);

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <sstream>
+#include <vector>
 
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
@@ -74,6 +75,14 @@ void fill_scales(GuardedBuffer<float>& buffer, Rng& rng) {
 bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
 bool same(int8_t a, int8_t b) { return a == b; }
 
+std::string text_of(const char* text) { return text; }
+template <typename T>
+std::string text_of(T number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(number));
+  return digits;
+}
+
 // What each of the two tables wrote.
 template <typename T>
 struct Outputs {
@@ -84,10 +93,7 @@ struct Outputs {
     if (!found.intact()) return std::string(name) + ": a write before its start";
     for (size_t i = 0; i < found.size(); ++i) {
       if (same(found[i], expected[i])) continue;
-      std::ostringstream text;
-      text.precision(9);
-      text << name << "[" << i << "] is " << +found[i] << ", expected " << +expected[i];
-      return text.str();
+      return std::string(name) + "[" + text_of(i) + "] is " + text_of(found[i]) + ", expected " + text_of(expected[i]);
     }
     return {};
   }
@@ -98,11 +104,7 @@ struct Outputs {
 template <typename... Parts>
 Difference in_case(const Difference& difference, const Parts&... parts) {
   if (!difference) return {};
-  std::ostringstream text;
-  text << *difference << " (";
-  ((text << parts << " "), ...);
-  text << ")";
-  return text.str();
+  return *difference + " (" + ((text_of(parts) + " ") + ...) + ")";
 }
 
 Difference compare_quantize_rows(const Kernels& table, const Kernels& specification) {
@@ -253,63 +255,88 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
 }
 
 struct AttentionShape {
-  uint32_t rows, n_keys, n_heads, d_head, slots;  // slots 0: no ancestor table
+  uint32_t rows, n_keys, n_heads, d_head, slots;
+  bool ancestors;
 };
 
-Difference compare_attention_shape(const Kernels& table, const Kernels& specification, const AttentionShape& shape,
-                                   Fill kind, Rng& rng) {
-  const uint32_t slots = std::max(1u, shape.slots), cache_rows = shape.n_keys * slots;
-  const size_t width = size_t{shape.n_heads} * shape.d_head, stride = width * (1 + rng.below(3));
-  GuardedBuffer<float> q((shape.rows - 1) * stride + width);
-  fill(q, kind, rng);
-  GuardedBuffer<int8_t> keys(cache_rows * width), values(cache_rows * width), query(shape.d_head);
-  fill(keys, Fill::kRandom, rng);
-  fill(values, Fill::kRandom, rng);
-  GuardedBuffer<float> key_scales(cache_rows * shape.n_heads), value_scales(cache_rows * shape.n_heads);
-  fill_scales(key_scales, rng);
-  fill_scales(value_scales, rng);
-  if (kind == Fill::kSpecial) key_scales[rng.below(static_cast<uint32_t>(key_scales.size()))] = kNan;
-  GuardedBuffer<uint8_t> ancestor(cache_rows);
-  for (uint8_t& slot : ancestor) slot = static_cast<uint8_t>(rng.below(slots));
-  GuardedBuffer<float> weights(pad16(shape.n_keys));
-  Outputs<float> out(shape.rows * width);
-  AttentionArgs args = {};
-  args.q = q.get();
-  args.keys = keys.get();
-  args.values = values.get();
-  args.key_scales = key_scales.get();
-  args.value_scales = value_scales.get();
-  args.ancestor = shape.slots != 0 ? ancestor.get() : nullptr;
-  args.out = out.found.get();
-  args.weights = weights.get();
-  args.q_row = query.get();
-  args.q_stride = stride;
-  args.out_stride = width;
-  args.head_stride = cache_rows;
-  args.position_stride = args.ancestor_stride = slots;
-  args.rows = shape.rows;
-  args.n_keys = shape.n_keys;
-  args.n_heads = shape.n_heads;
-  args.d_head = shape.d_head;
-  args.scale = 0.125f;
-  table.attention(args);
-  args.out = out.expected.get();
-  specification.attention(args);
-  if (!weights.intact() || !query.intact()) return "a write before the start of the scratch";
-  return in_case(out.difference("out"), "rows", shape.rows, "keys", shape.n_keys, "heads", shape.n_heads, "d_head",
-                 shape.d_head, "slots", shape.slots, "fill", static_cast<int>(kind));
-}
+// Seeded arguments of attention; `kind` fills the queries, kSpecial the scales too.
+struct AttentionInputs {
+  AttentionInputs(const AttentionShape& shape, Fill kind, Fill key_kind, Rng& rng)
+      : stride(size_t{shape.n_heads} * shape.d_head * (1 + rng.below(3))),
+        q((shape.rows - 1) * stride + size_t{shape.n_heads} * shape.d_head),
+        keys(size_t{shape.n_keys} * shape.slots * shape.n_heads * shape.d_head),
+        values(keys.size()),
+        query(shape.d_head),
+        key_scales(size_t{shape.n_keys} * shape.slots * shape.n_heads),
+        value_scales(key_scales.size()),
+        weights(pad16(shape.n_keys)),
+        ancestor(size_t{shape.n_keys} * shape.slots) {
+    fill(q, kind, rng);
+    fill(keys, key_kind, rng);
+    fill(values, key_kind, rng);
+    for (GuardedBuffer<float>* scales : {&key_scales, &value_scales}) {
+      fill_scales(*scales, rng);
+      const float special[] = {kNan, kInfinity, -kInfinity, -1.0f};
+      if (kind == Fill::kSpecial) (*scales)[rng.below(static_cast<uint32_t>(scales->size()))] = special[rng.below(4)];
+    }
+    const size_t n_common = rng.below(shape.n_keys + 1);  // hypotheses share their past up to some position
+    for (size_t i = 0; i < ancestor.size(); ++i) {
+      const bool common = i / shape.slots < n_common && i % shape.slots != 0;
+      ancestor[i] = common ? ancestor[i - 1] : static_cast<uint8_t>(rng.below(shape.slots));
+    }
+  }
+
+  AttentionArgs args(const AttentionShape& shape, float* out) {
+    AttentionArgs args = {};
+    args.q = q.get();
+    args.keys = keys.get();
+    args.values = values.get();
+    args.key_scales = key_scales.get();
+    args.value_scales = value_scales.get();
+    args.ancestor = shape.ancestors ? ancestor.get() : nullptr;
+    args.out = out;
+    args.weights = weights.get();
+    args.q_row = query.get();
+    args.q_stride = stride;
+    args.out_stride = size_t{shape.n_heads} * shape.d_head;
+    args.head_stride = size_t{shape.n_keys} * shape.slots;
+    args.position_stride = args.ancestor_stride = shape.slots;
+    args.rows = shape.rows;
+    args.n_keys = shape.n_keys;
+    args.n_heads = shape.n_heads;
+    args.d_head = shape.d_head;
+    args.scale = 0.125f;
+    return args;
+  }
+
+  size_t stride;
+  GuardedBuffer<float> q;
+  GuardedBuffer<int8_t> keys, values, query;
+  GuardedBuffer<float> key_scales, value_scales, weights;
+  GuardedBuffer<uint8_t> ancestor;
+};
 
 Difference compare_attention(const Kernels& table, const Kernels& specification) {
   Rng rng(5);
   uint32_t turn = 0;
-  for (const uint32_t n_keys : {1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u, 11u,  12u,  13u,
-                                14u, 15u, 16u, 17u, 31u, 32u, 33u, 63u, 64u, 65u, 127u, 128u, 129u}) {
-    for (const uint32_t d_head : {16u, 32u, 48u, 64u, 80u}) {
-      for (const uint32_t rows : {1u, 2u, 3u, 4u, 5u, 6u, 8u}) {
-        const AttentionShape shape = {rows, n_keys, 1 + rng.below(3), d_head, turn % 2 == 0 ? 0 : std::max(rows, 4u)};
-        const Fill kind = kFloatFills[turn++ % 7];
-        if (const Difference d = compare_attention_shape(table, specification, shape, kind, rng)) return d;
+  std::vector<uint32_t> key_counts = {64, 127, 129, 200, 255, 256, 257};
+  for (uint32_t n = 1; n <= 40; ++n) key_counts.push_back(n);
+  for (const uint32_t n_keys : key_counts) {
+    for (const uint32_t d_head : {16u, 32u, 48u, 64u, 80u, 128u, 144u}) {
+      for (const bool ancestors : {false, true}) {
+        const uint32_t rows = 1 + rng.below(9), slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
+        const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
+        const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors};
+        const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
+        AttentionInputs inputs(shape, kind, key_kind, rng);
+        Outputs<float> out(size_t{rows} * n_heads * d_head);
+        table.attention(inputs.args(shape, out.found.get()));
+        specification.attention(inputs.args(shape, out.expected.get()));
+        if (!inputs.weights.intact() || !inputs.query.intact()) return "a write before the start of the scratch";
+        if (const Difference d = out.difference("out")) {
+          return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots,
+                         "ancestors", ancestors, "fill", static_cast<int>(kind));
+        }
       }
     }
   }
@@ -365,16 +392,52 @@ Difference compare_next_above(const Kernels& table, const Kernels& specification
   return {};
 }
 
+Difference compare_checksums(const Kernels& table, const Kernels& specification, size_t n, Rng& rng) {
+  constexpr size_t kAlignments = 16;
+  GuardedBuffer<int8_t> bytes(n + kAlignments);
+  fill(bytes, Fill::kRandom, rng);
+  for (size_t begin = 0; begin <= kAlignments; ++begin) {  // the last ends on the unmapped page
+    const auto crc = static_cast<uint32_t>(rng.bits());    // of what came before
+    if (table.crc32c(crc, bytes.get() + begin, n) != specification.crc32c(crc, bytes.get() + begin, n)) {
+      return in_case(Difference("checksum"), "begin", begin, "n", n);
+    }
+  }
+  return {};
+}
+
 Difference compare_crc32c(const Kernels& table, const Kernels& specification) {
   Rng rng(8);
-  GuardedBuffer<int8_t> bytes(300);
-  fill(bytes, Fill::kRandom, rng);
-  for (size_t begin = 0; begin <= 300; begin += 1 + begin / 50) {
-    for (size_t n = 0; n <= 300 - begin; n += 1 + n / 40) {
-      const auto crc = static_cast<uint32_t>(rng.bits());
-      if (table.crc32c(crc, bytes.get() + begin, n) != specification.crc32c(crc, bytes.get() + begin, n)) {
-        return in_case(Difference("checksum"), "begin", begin, "n", n);
+  for (size_t n = 0; n <= 600; ++n) {
+    if (const Difference d = compare_checksums(table, specification, n, rng)) return d;
+  }
+  for (const size_t n : {1023u, 4096u, 6143u, 6144u, 6145u, 12287u, 12288u, 12295u, 20000u}) {
+    if (const Difference d = compare_checksums(table, specification, n, rng)) return d;
+  }
+  return {};
+}
+
+enum Damage { kNone, kMinus128, kMinus128WithItsSum, kOneSum, kTwoSums, kDamages };
+
+// sums: null when the check is to leave them out.
+Difference compare_damaged_weights(const Kernels& table, const Kernels& specification, LinearInputs& inputs, uint32_t k,
+                                   Layout layout, const int32_t* sums, Rng& rng) {
+  const auto size = static_cast<uint32_t>(inputs.w.size()), n = size / k;
+  for (int damage = 0; damage < (sums != nullptr ? kDamages : kMinus128WithItsSum); ++damage) {
+    for (const uint32_t at : {rng.below(2) * (size - 1), rng.below(size)}) {  // an end, and somewhere
+      const int8_t weight = inputs.w[at];
+      const uint32_t output = rng.below(n), other = output ^ 1;
+      const std::vector<int32_t> right(inputs.sum.begin(), inputs.sum.end());
+      if (damage == kMinus128 || damage == kMinus128WithItsSum) inputs.w[at] = -128;
+      if (damage == kMinus128WithItsSum) inputs.args(1, n, k, layout, nullptr);
+      if (damage >= kOneSum) inputs.sum[output] += 1;
+      if (damage >= kTwoSums) inputs.sum[other] -= 1;
+      const bool found = table.weights_valid(inputs.w.get(), sums, n, k, layout);
+      if (found != specification.weights_valid(inputs.w.get(), sums, n, k, layout)) {
+        return in_case(Difference("answer"), found, "n", n, "k", k, "layout", static_cast<int>(layout), "damage",
+                       damage, "at", at, "output", output);
       }
+      inputs.w[at] = weight;
+      std::copy(right.begin(), right.end(), inputs.sum.begin());
     }
   }
   return {};
@@ -385,19 +448,15 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
   for (const Layout layout : kAllLayouts) {
     for (const uint32_t n : {16u, 48u}) {
       for (const uint32_t k : kWidths) {
-        LinearInputs inputs(1, n, k, Fill::kRandom, rng);
-        const int32_t* sums = layout == Layout::kRowMajor ? nullptr : inputs.args(1, n, k, layout, nullptr).weight_sum;
-        for (int damage = 0; damage < 3; ++damage) {  // none, a -128, then a wrong sum
-          const uint32_t at = rng.below(n * k);
-          const int8_t before = inputs.w[at];
-          if (damage == 1) inputs.w[at] = -128;
-          if (damage == 2 && sums != nullptr) inputs.sum[rng.below(n)] += 1;
-          const bool found = table.weights_valid(inputs.w.get(), sums, n, k, layout);
-          if (found != specification.weights_valid(inputs.w.get(), sums, n, k, layout)) {
-            return in_case(Difference("answer"), found, "n", n, "k", k, "layout", static_cast<int>(layout), "damage",
-                           damage);
+        for (const Fill kind : {Fill::kRandom, Fill::kSmallest}) {
+          LinearInputs inputs(1, n, k, kind, rng);
+          const int32_t* sums = inputs.args(1, n, k, layout, nullptr).weight_sum;
+          if (layout != Layout::kRowMajor) {
+            const Difference d = compare_damaged_weights(table, specification, inputs, k, layout, sums, rng);
+            if (d) return d;
           }
-          inputs.w[at] = before;
+          const Difference d = compare_damaged_weights(table, specification, inputs, k, layout, nullptr, rng);
+          if (d) return d;
         }
       }
     }

@@ -8,6 +8,12 @@ foreach(task enfr g2p)
   add_test(NAME golden_hash_${task} COMMAND sh -c
     "'$<TARGET_FILE:golden_hash>' '${golden}/${task}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv' > '${golden}/${task}.hash'")
   set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_SETUP golden_${task})
-  set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task})
+  set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
   set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
+
+# All pronunciations, for the boards' full tests.
+add_test(NAME golden_hash_g2p_all COMMAND sh -c
+  "'$<TARGET_FILE:golden_hash>' --all '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_all.hash'")
+set_tests_properties(golden_hash_g2p_all PROPERTIES LABELS full FIXTURES_REQUIRED golden_g2p
+  FIXTURES_SETUP golden_hash_g2p_all)

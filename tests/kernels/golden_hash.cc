@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's golden hash (FORMAT.md, "Self-test") over the first 50 validation lines must be one number: for every
-// kernel table that this CPU runs, without and with denormals flushed to zero, here and on the machine that wrote
-// HASH_FILE. Prints it. The file's own self-test runs along. Usage: golden_hash MODEL VALIDATION_TSV [HASH_FILE]
+// A model's golden hash (FORMAT.md, "Self-test") over the first 50 validation lines, or all, must be one number: for
+// every kernel table that this CPU runs, without and with denormals flushed to zero, on any number of threads, in
+// batches of any size and order, here and on the machine that wrote HASH_FILE. Prints it. The file's own self-test runs
+// along.
+// Usage: golden_hash [--all] MODEL VALIDATION_TSV [HASH_FILE]
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/hash.h"
+#include "examples/support/thread_pool.h"
 #include "flush_to_zero.h"
 #include "support/engine_fixture.h"
 
@@ -31,11 +36,11 @@ std::string read_model(const std::string& path) {
   return bytes;
 }
 
-// The first column; a source with several references counts once.
-std::vector<std::string> read_sources(const std::string& path) {
+// The first column of the first 50 lines, or of all; a source with several references counts once.
+std::vector<std::string> read_sources(const std::string& path, bool all) {
   std::ifstream file(path);
   std::vector<std::string> sources;
-  for (std::string line; sources.size() < kLines && std::getline(file, line);) {
+  for (std::string line; (all || sources.size() < kLines) && std::getline(file, line);) {
     const std::string source = line.substr(0, line.find('\t'));
     if (sources.empty() || sources.back() != source) sources.push_back(source);
   }
@@ -43,18 +48,63 @@ std::vector<std::string> read_sources(const std::string& path) {
   return sources;
 }
 
-// Throws std::runtime_error when the self-test fails.
-uint64_t golden_hash(TestEngine& engine, const std::vector<std::string>& sources) {
+// What must not matter.
+struct Composition {
+  bool flushed;
+  uint32_t threads, batch;
+};
+
+constexpr Composition kCompositions[] = {{false, 1, 1}, {true, 1, 1}, {false, 3, 1}, {true, 2, 17}, {false, 5, 7}};
+
+// The hash of each source's logits. Batches take their sources from both ends in turn, so that neighbours and lengths
+// mix. Throws std::runtime_error when the self-test fails.
+std::vector<uint64_t> logits_hashes(TestEngine& engine, const std::vector<std::string>& sources) {
   const int self_test = goldcrest_self_test(engine.get(), nullptr);
   if (self_test != GOLDCREST_OK)
     throw std::runtime_error(std::string("self-test: ") + goldcrest_status_string(self_test));
-  uint64_t hash = kHashStart;
-  for (const std::string& source : sources) {
-    const int begun = goldcrest_begin_text(engine.get(), source.data(), source.size());
-    const int status = begun < 0 ? begun : goldcrest_run(engine.get());
-    if (status < 0) throw std::runtime_error(source + ": " + goldcrest_status_string(status));
-    hash = hash_halves(hash, engine.results(0).at(0).logits_hash);
+  std::vector<uint64_t> hashes(sources.size());
+  std::deque<size_t> left(sources.size());
+  std::iota(left.begin(), left.end(), 0);
+  while (!left.empty()) {
+    std::vector<size_t> batch;
+    int status = GOLDCREST_OK;
+    while (status >= 0 && !left.empty() && batch.size() < engine.memory().limits.batch) {
+      const bool front = batch.size() % 2 == 0;
+      batch.push_back(front ? left.front() : left.back());
+      front ? left.pop_front() : left.pop_back();
+      const std::string& source = sources[batch.back()];
+      const auto store = batch.size() == 1 ? goldcrest_begin_text : goldcrest_add_text;
+      status = store(engine.get(), source.data(), source.size());
+    }
+    if (status >= 0) status = goldcrest_run(engine.get());
+    if (status < 0) throw std::runtime_error(sources[batch.back()] + ": " + goldcrest_status_string(status));
+    for (uint32_t i = 0; i < batch.size(); ++i) hashes[batch[i]] = engine.results(i).at(0).logits_hash;
   }
+  return hashes;
+}
+
+uint64_t golden_hash(const GuardedBuffer<uint8_t>& model, const std::vector<std::string>& sources,
+                     const Composition& composition) {
+  ThreadPool pool;
+  const std::string problem = pool.start(composition.threads);
+  if (!problem.empty()) throw std::runtime_error(problem);
+  EngineSetup setup;
+  setup.limits.max_source_bytes = kMostSourceBytes;
+  setup.limits.batch = composition.batch;
+  setup.limits.threads = pool.threads();
+  setup.parallel_for = pool.parallel_for();
+  setup.parallel_context = pool.context();
+  TestEngine engine({model.get(), model.size()}, setup);
+  goldcrest_search search = engine.search();
+  search.beam_size = 1;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  engine.set_search(search);
+  std::optional<FlushToZero> flush;
+  if (composition.flushed) flush.emplace();
+  if (FlushToZero::in_force() != composition.flushed)
+    throw std::runtime_error("this CPU does not flush denormals as told");
+  uint64_t hash = kHashStart;
+  for (const uint64_t of_line : logits_hashes(engine, sources)) hash = hash_halves(hash, of_line);
   return hash;
 }
 
@@ -64,23 +114,13 @@ bool all_agree(const GuardedBuffer<uint8_t>& model, const std::vector<std::strin
   bool agree = true;
   for (uint32_t i = 0; const char* name = goldcrest_kernels_at(i); ++i) {
     setenv("GOLDCREST_KERNELS", name, 1);
-    EngineSetup setup;
-    setup.limits.max_source_bytes = kMostSourceBytes;
-    TestEngine engine({model.get(), model.size()}, setup);
-    goldcrest_search search = engine.search();
-    search.beam_size = 1;
-    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-    engine.set_search(search);
-    for (const bool flushed : {false, true}) {
-      std::optional<FlushToZero> flush;
-      if (flushed) flush.emplace();
-      if (FlushToZero::in_force() != flushed) throw std::runtime_error("this CPU does not flush denormals as told");
-      const uint64_t hash = golden_hash(engine, sources);
-      flush.reset();
+    for (const Composition& composition : kCompositions) {
+      const uint64_t hash = golden_hash(model, sources, composition);
       if (!expected) expected = hash;
       const bool same = hash == *expected;
-      std::fprintf(stderr, "%-16s %s %016" PRIx64 " %s\n", goldcrest_kernels_name(engine.get()),
-                   flushed ? "flushed" : "exact  ", hash, same ? "same" : "DIFFERENT");
+      std::fprintf(stderr, "%-16s %s threads %" PRIu32 " batch %-2" PRIu32 " %016" PRIx64 " %s\n", name,
+                   composition.flushed ? "flushed" : "exact  ", composition.threads, composition.batch, hash,
+                   same ? "same" : "DIFFERENT");
       agree &= same;
     }
   }
@@ -88,8 +128,10 @@ bool all_agree(const GuardedBuffer<uint8_t>& model, const std::vector<std::strin
 }
 
 int run(int n_arguments, char** arguments) {
+  const bool all = n_arguments > 1 && std::string(arguments[1]) == "--all";
+  if (all) --n_arguments, ++arguments;
   if (n_arguments < 3 || n_arguments > 4) {
-    std::fprintf(stderr, "usage: golden_hash MODEL VALIDATION_TSV [HASH_FILE]\n");
+    std::fprintf(stderr, "usage: golden_hash [--all] MODEL VALIDATION_TSV [HASH_FILE]\n");
     return 2;
   }
   std::optional<uint64_t> expected;
@@ -103,7 +145,7 @@ int run(int n_arguments, char** arguments) {
   const std::string bytes = read_model(arguments[1]);
   GuardedBuffer<uint8_t> model(bytes.size());  // aligned as a mapped file is
   std::copy(bytes.begin(), bytes.end(), model.begin());
-  const bool agree = all_agree(model, read_sources(arguments[2]), expected);
+  const bool agree = all_agree(model, read_sources(arguments[2], all), expected);
   std::printf("%016" PRIx64 "\n", *expected);
   return agree ? 0 : 1;
 }

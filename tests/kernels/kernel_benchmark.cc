@@ -6,54 +6,24 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "linear_problem.h"
 #include "support/rng.h"
 
 namespace goldcrest {
 namespace {
 
-constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 8, 32, 128};
+using test::AlignedBuffer;
+using test::LinearProblem;
+using test::LinearShape;
+
+constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 64, 128};
 constexpr size_t kColdBytes = size_t{128} << 20;  // rotated over, larger than the last cache of usual machines
 
-struct LinearShape {
-  uint32_t n, k;
-};
-
-constexpr LinearShape kLinearShapes[] = {
-    {1536, 512}, {512, 512}, {2048, 512}, {512, 2048}, {32000, 512}, {54688, 512},  // base, OPUS-MT
-    {768, 256},  {256, 256}, {1024, 256}, {256, 1024}, {8000, 256},                 // small
-    {384, 128},  {128, 128}, {512, 128},  {128, 512},  {4000, 128},                 // tiny
-};
 constexpr uint32_t kWidths[] = {128, 256, 512, 2048};
-
-// Zeroed memory that starts on a cache line, as the engine's does.
-template <typename T>
-class AlignedBuffer {
- public:
-  explicit AlignedBuffer(size_t n) : values_(static_cast<T*>(::operator new(n * sizeof(T), kAlignment))), n_(n) {
-    std::memset(values_, 0, n * sizeof(T));
-  }
-  ~AlignedBuffer() { ::operator delete(values_, kAlignment); }
-  AlignedBuffer(const AlignedBuffer&) = delete;
-  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
-  T* begin() { return values_; }
-  T* end() { return values_ + n_; }
-
- private:
-  static constexpr std::align_val_t kAlignment{64};
-  T* values_;
-  size_t n_;
-};
-
-void fill_weights(AlignedBuffer<int8_t>& buffer) {
-  test::Rng rng(1);
-  for (int8_t& value : buffer) value = rng.weight();
-}
 
 void fill_floats(AlignedBuffer<float>& buffer) {
   test::Rng rng(2);
@@ -62,27 +32,14 @@ void fill_floats(AlignedBuffer<float>& buffer) {
 
 // items: multiply-accumulates; bytes: weights.
 void bench_linear(benchmark::State& state, const Kernels* table, LinearShape shape, uint32_t rows, bool cold) {
+  LinearProblem problem(shape, rows);
+  LinearArgs args = problem.args();
   const size_t weights_bytes = size_t{shape.n} * shape.k;
   const size_t n_copies = cold ? kColdBytes / weights_bytes + 1 : 1;
-  AlignedBuffer<int8_t> weights(n_copies * weights_bytes), x(size_t{rows} * shape.k);
-  AlignedBuffer<float> x_scale(rows), w_scale(shape.n), bias(shape.n), y(size_t{rows} * shape.n);
-  AlignedBuffer<int32_t> weight_sum(shape.n);  // zeros: the time does not depend on the values
-  fill_weights(weights);
-  fill_weights(x);
-  std::fill(x_scale.begin(), x_scale.end(), 0.01f);
-  std::fill(w_scale.begin(), w_scale.end(), 0.01f);
-  LinearArgs args = {};
-  args.x = x.begin();
-  args.x_scale = x_scale.begin();
-  args.w_scale = w_scale.begin();
-  args.bias = bias.begin();
-  args.weight_sum = weight_sum.begin();
-  args.y = y.begin();
-  args.y_stride = args.n = shape.n;
-  args.rows = rows;
-  args.k = shape.k;
-  args.layout = Layout::kN16K4;
-  args.activation = Activation::kNone;
+  AlignedBuffer<int8_t> weights(n_copies * weights_bytes);
+  for (size_t i = 0; i < n_copies; ++i) {
+    std::copy(problem.w.begin(), problem.w.end(), weights.begin() + i * weights_bytes);
+  }
   size_t copy = 0;
   for (auto _ : state) {
     args.w = weights.begin() + copy * weights_bytes;
@@ -125,8 +82,8 @@ void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_m
   AlignedBuffer<float> scales(size_t{n_heads} * n_keys), weights(n_keys + 15);
   AlignedBuffer<int8_t> keys(size_t{n_keys} * d_model), values(size_t{n_keys} * d_model), q_row(kHead);
   fill_floats(q);
-  fill_weights(keys);
-  fill_weights(values);
+  test::fill_int8(keys);
+  test::fill_int8(values);
   std::fill(scales.begin(), scales.end(), 0.01f);
   AttentionArgs args = {};
   args.q = q.begin();
@@ -151,7 +108,7 @@ void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_m
 }
 
 void register_linear(const Kernels* table) {
-  for (const LinearShape shape : kLinearShapes) {
+  for (const LinearShape shape : test::kModelShapes) {
     for (const uint32_t rows : kRows) {
       for (const bool cold : {false, true}) {
         const std::string name = std::string("linear/") + table->name + "/" + std::to_string(shape.n) + "x" +

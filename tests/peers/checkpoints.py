@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded checkpoints of the compared models' shapes, written once and converted for both engines."""
+"""Seeded checkpoints of the compared models' shapes, written once and converted for all engines."""
 
 import json
 import pathlib
@@ -60,15 +60,37 @@ def write_checkpoint(folder: pathlib.Path, shape: Shape, opus: pathlib.Path, see
     (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False), encoding="utf-8")
 
 
-def prepare(name: str, folder: pathlib.Path, opus: pathlib.Path, converter: pathlib.Path, seed: int):
-    """Returns (model.gcst, CTranslate2's folder) for a shape, made where they are missing."""
-    checkpoint, ours, theirs = folder / name, folder / f"{name}.gcst", folder / f"{name}-ct2-int8"
+def convert_to_ctranslate2(checkpoint: pathlib.Path, folder: pathlib.Path) -> None:
+    from ctranslate2.converters import TransformersConverter
+
+    TransformersConverter(str(checkpoint)).convert(str(folder), quantization="int8", force=True)
+
+
+def convert_to_onnx(checkpoint: pathlib.Path, folder: pathlib.Path) -> None:
+    import onnx_export
+
+    onnx_export.export(checkpoint, folder)
+
+
+# By peer: the end of its folder's name, the file that is written last, the conversion.
+CONVERSIONS = {
+    "CTranslate2": ("-ct2-int8", "model.bin", convert_to_ctranslate2),
+    "ONNX Runtime": ("-onnx-int8", "ids.txt", convert_to_onnx),
+}
+
+
+def prepare(name: str, folder: pathlib.Path, opus: pathlib.Path, converter: pathlib.Path, seed: int,
+            peers: list[str]) -> tuple[pathlib.Path, dict[str, pathlib.Path]]:
+    """Returns model.gcst and the folder of each peer's model for a shape, made where they are missing."""
+    checkpoint, ours = folder / name, folder / f"{name}.gcst"
     if not (checkpoint / "vocab.json").exists():
         write_checkpoint(checkpoint, SHAPES[name], opus, seed)
     # An older file may be of another format or another converter; conversion takes seconds.
     subprocess.run([converter, checkpoint, "-o", ours], check=True, stdout=subprocess.DEVNULL)
-    if not (theirs / "model.bin").exists():
-        from ctranslate2.converters import TransformersConverter
-
-        TransformersConverter(str(checkpoint)).convert(str(theirs), quantization="int8", force=True)
+    theirs = {}
+    for peer in peers:
+        ending, last_file, convert = CONVERSIONS[peer]
+        theirs[peer] = folder / f"{name}{ending}"
+        if not (theirs[peer] / last_file).exists():
+            convert(checkpoint, theirs[peer])
     return ours, theirs

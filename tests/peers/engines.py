@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two engines behind the same two questions: tokens/s of a cell, and the cost of opening a model."""
+"""Goldcrest and its peers behind the same questions: tokens/s of a case, and the cost of opening a model."""
 
 import json
 import os
@@ -10,13 +10,14 @@ import sys
 from dataclasses import asdict, dataclass
 
 SOURCE_TOKENS = 32
-BACKENDS = {"oneDNN": "0", "MKL": "1"}  # value of CT2_USE_MKL
+FIRST_SENTENCE_TOKENS = 64
 
 
 @dataclass(frozen=True)
-class Cell:
+class Case:
     beam_size: int
     batch: int
+    threads: int
 
     @property
     def target_tokens(self) -> int:
@@ -32,66 +33,126 @@ class Patience:
     repetitions: int
 
 
+@dataclass(frozen=True)
+class Variant:
+    """A peer with one of its backends."""
+
+    name: str
+    worker: str
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+ONEDNN = Variant("oneDNN", "ct2_worker.py", (("CT2_USE_MKL", "0"),))
+MKL = Variant("MKL", "ct2_worker.py", (("CT2_USE_MKL", "1"),))
+MLAS = Variant("MLAS", "ort_worker.py")
+PEERS = {"CTranslate2": (ONEDNN, MKL), "ONNX Runtime": (MLAS,)}
+
+
 class Goldcrest:
     """goldcrest-bench, one process for each measurement."""
 
-    def __init__(self, program: pathlib.Path, model: pathlib.Path, kernels: str | None, patience: Patience):
-        self.command = [program, model, "--json", "--source", str(SOURCE_TOKENS), "--seconds", str(patience.seconds),
-                        "--warm-ups", str(patience.warm_ups), "--repetitions", str(patience.repetitions)]
-        if kernels:
-            self.command += ["--kernels", kernels]
+    def __init__(self, program: pathlib.Path, model: pathlib.Path, kernels: str | None, patience: Patience,
+                 cores: list[int]):
+        self.program, self.model, self.kernels = program, model, kernels
+        self.patience, self.cores = patience, cores
 
-    def _run(self, *arguments: str) -> dict:
-        return json.loads(subprocess.run([*self.command, *arguments], check=True, capture_output=True).stdout)
+    def _run(self, patience: Patience, measures: str, threads: int, *arguments: str) -> dict:
+        command = [self.program, self.model, "--json", "--measure", measures, "--source", str(SOURCE_TOKENS),
+                   "--threads", str(threads), "--seconds", str(patience.seconds),
+                   "--warm-ups", str(patience.warm_ups), "--repetitions", str(patience.repetitions), *arguments]
+        if self.kernels:
+            command += ["--kernels", self.kernels]
+        run = subprocess.run(command, capture_output=True, text=True,
+                             preexec_fn=lambda: os.sched_setaffinity(0, self.cores[:threads]))
+        if run.returncode != 0:
+            raise RuntimeError(run.stderr.strip())
+        return json.loads(run.stdout)
 
-    def tokens_per_s(self, cell: Cell) -> float:
-        report = self._run("--measure", "speed", "--beam", str(cell.beam_size), "--batch", str(cell.batch),
-                           "--target", str(cell.target_tokens))
-        return report["speed"][0]["tokens_per_s"]
+    def _run_case(self, measures: str, case: Case) -> dict:
+        report = self._run(self.patience, measures, case.threads, "--beam", str(case.beam_size), "--batch",
+                           str(case.batch), "--target", str(case.target_tokens))
+        return report["cases"][0]
+
+    def tokens_per_s(self, case: Case) -> float:
+        return self._run_case("speed", case)["tokens_per_s"]
+
+    def bound(self, case: Case) -> dict:
+        """What the machine's measured speeds allow, and what limits each part."""
+        bound = self._run_case("speed,bounds", case)["bound"]
+        return {"tokens_per_s": bound["tokens_per_s"], "encode_limit": bound["encode"]["limit"],
+                "decode_limit": bound["decode"]["limit"]}
+
+    def length_ratios(self) -> dict[str, float]:
+        """By beam size: the cost of a position in 200 target tokens over that in 20."""
+        report = self._run(self.patience, "length", 1, "--beam", "1,4")
+        return {str(cost["beam_size"]): cost["ratio"] for cost in report["length"]}
 
     def opening(self) -> dict:
-        report = self._run("--measure", "open")
-        return {"kernels": report["kernels"], "load_s": report["open"]["full"]["median_s"],
-                "first_token_s": report["open"]["first_token"]["median_s"],
-                "peak_resident_bytes": report["open"]["peak_resident_bytes"]}
+        """Medians over fresh processes, process start excluded from the times."""
+        once = Patience(0, 0, 1)
+        starts = []
+        for _ in range(self.patience.repetitions):
+            report = self._run(once, "open", 1, "--target", str(FIRST_SENTENCE_TOKENS))["open"]
+            starts.append({"load_s": report["full"]["median_s"], "first_token_s": report["first_token"]["median_s"],
+                           "first_sentence_s": report["first_sentence"]["median_s"],
+                           "peak_resident_bytes": report["peak_resident_bytes"]})
+        return medians(starts)
 
 
-class CTranslate2:
-    """ct2_worker.py, a process that keeps its model and waits without using the core."""
+class PeerProcess:
+    """A worker that keeps its model and waits without using a core."""
 
-    def __init__(self, model: pathlib.Path, backend: str, patience: Patience):
-        self.patience = patience
-        environment = os.environ | {"CT2_USE_MKL": BACKENDS[backend], "OMP_NUM_THREADS": "1"}
-        worker = pathlib.Path(__file__).with_name("ct2_worker.py")
-        self.process = subprocess.Popen([sys.executable, worker, model], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, env=environment)
+    def __init__(self, variant: Variant, model: pathlib.Path, patience: Patience, cores: list[int],
+                 first_tokens: int = 1):
+        self.variant, self.patience = variant, patience
+        threads = len(cores)
+        environment = os.environ | {"OMP_NUM_THREADS": str(threads)} | dict(variant.environment)
+        worker = pathlib.Path(__file__).with_name(variant.worker)
+        self.process = subprocess.Popen(
+            [sys.executable, worker, model, str(first_tokens), str(threads)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=environment, preexec_fn=lambda: os.sched_setaffinity(0, cores))
         self.start = self._answer()
 
-    def __enter__(self):
+    def __enter__(self) -> "PeerProcess":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_) -> None:
         self.process.stdin.close()
         self.process.wait()
 
     def _answer(self) -> dict:
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"ct2_worker.py ended with status {self.process.wait()}")
+            raise RuntimeError(f"{self.variant.worker} ended with status {self.process.wait()}")
         return json.loads(line)
 
-    def tokens_per_s(self, cell: Cell) -> float:
-        request = asdict(cell) | asdict(self.patience) | {"source_tokens": SOURCE_TOKENS,
-                                                          "target_tokens": cell.target_tokens}
+    def tokens_per_s(self, case: Case) -> float:
+        request = asdict(case) | asdict(self.patience) | {"source_tokens": SOURCE_TOKENS,
+                                                          "target_tokens": case.target_tokens}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self._answer()["tokens_per_s"]
 
 
-def ct2_opening(model: pathlib.Path, backend: str, patience: Patience) -> dict:
-    """Medians over fresh processes, imports and process start excluded from the times."""
-    starts = []
-    for _ in range(patience.repetitions):
-        with CTranslate2(model, backend, patience) as engine:
-            starts.append(engine.start)
-    return {key: statistics.median(start[key] for start in starts) for key in starts[0] if key != "version"}
+def peer_opening(variants: tuple[Variant, ...], model: pathlib.Path, patience: Patience, core: int) -> dict:
+    """Medians over fresh processes of the variant that is first with its first token; imports and process start are
+    excluded from the times."""
+    def start(variant: Variant, first_tokens: int) -> dict:
+        with PeerProcess(variant, model, patience, [core], first_tokens) as peer:
+            return peer.start
+
+    def opening(variant: Variant) -> dict:
+        starts = []
+        for _ in range(patience.repetitions):
+            first = start(variant, 1)
+            starts.append({"load_s": first["load_s"], "first_token_s": first["first_s"],
+                           "first_sentence_s": start(variant, FIRST_SENTENCE_TOKENS)["first_s"],
+                           "imported_bytes": first["imported_bytes"],
+                           "peak_resident_bytes": first["peak_resident_bytes"]})
+        return medians(starts) | {"variant": variant.name}
+
+    return min((opening(variant) for variant in variants), key=lambda figures: figures["first_token_s"])
+
+
+def medians(rows: list[dict]) -> dict:
+    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldcrest and CTranslate2 int8 on the same weights, with equal forced work, in interleaved pairs on one pinned core.
+"""Goldcrest, CTranslate2 and ONNX Runtime, all int8, on the same weights, with equal forced work, in interleaved pairs
+on pinned cores.
 
   python peers.py --build BUILD_FOLDER --work FOLDER [--quick] [--models base,small] [--json FILE]
 
-Needs torch, transformers, sentencepiece and ctranslate2. Prints a Markdown table with its conditions.
+Prints Markdown tables with their conditions. With --json FILE every figure is saved when it is there, and the same
+command goes on where it was interrupted.
 """
 
 import argparse
+import contextlib
 import importlib.metadata
-import json
 import os
 import pathlib
 import platform
@@ -17,11 +19,19 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 
+import acceptance
 import checkpoints
-from engines import BACKENDS, SOURCE_TOKENS, Cell, CTranslate2, Goldcrest, Patience, ct2_opening
+import tables
+from engines import PEERS, SOURCE_TOKENS, Case, Goldcrest, Patience, PeerProcess, peer_opening
+from results import Results
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+BENCH = "examples/goldcrest-bench"
+PACKAGES = {"CTranslate2": "ctranslate2", "ONNX Runtime": "onnxruntime"}
+# A peer's idle threads spin on for a while; CTranslate2's OpenMP does for 0.2 s.
+SETTLE_S = 0.3
 
 
 def bootstrap_interval(ratios: list[float], resamples: int = 10000) -> tuple[float, float]:
@@ -31,123 +41,169 @@ def bootstrap_interval(ratios: list[float], resamples: int = 10000) -> tuple[flo
     return medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]
 
 
-def compare(ours: Goldcrest, theirs: CTranslate2, cell: Cell, n_pairs: int) -> dict:
+def settled_rate(engine: Goldcrest | PeerProcess, case: Case) -> float:
+    if case.threads > 1:
+        time.sleep(SETTLE_S)
+    return engine.tokens_per_s(case)
+
+
+def compare(ours: Goldcrest, theirs: PeerProcess, case: Case, n_pairs: int) -> dict:
     """Pairs in the order AB BA AB ..., so that a drift of the machine falls on both sides."""
     our_rates, their_rates = [], []
     for pair in range(n_pairs):
         sides = [(ours, our_rates), (theirs, their_rates)]
         for engine, rates in sides if pair % 2 == 0 else reversed(sides):
-            rates.append(engine.tokens_per_s(cell))
+            rates.append(settled_rate(engine, case))
     ratios = [our / their for our, their in zip(our_rates, their_rates)]
     low, high = bootstrap_interval(ratios)
     return {"ours": statistics.median(our_rates), "theirs": statistics.median(their_rates), "ratios": ratios,
             "ratio": statistics.median(ratios), "low": low, "high": high}
 
 
-def compare_cell(name: str, ours: Goldcrest, backends: dict[str, CTranslate2], cell: Cell, n_pairs: int) -> dict:
-    """One probe of each backend, then the pairs against the faster."""
-    probes = {backend: engine.tokens_per_s(cell) for backend, engine in backends.items()}
-    fastest = max(probes, key=probes.get)
-    row = {"model": name, "beam_size": cell.beam_size, "batch": cell.batch, "target_tokens": cell.target_tokens,
-           "backend": fastest, "probes": probes} | compare(ours, backends[fastest], cell, n_pairs)
-    print(f"{name} beam {cell.beam_size} batch {cell.batch}: {row['ratio']:.2f}x", file=sys.stderr, flush=True)
-    return row
+def compare_case(ours: Goldcrest, variants: list[PeerProcess], case: Case, n_pairs: int) -> dict:
+    """One probe of each of the peer's backends, then the pairs against the fastest."""
+    probes = {peer.variant.name: settled_rate(peer, case) for peer in variants}
+    fastest = max(variants, key=lambda peer: probes[peer.variant.name])
+    return {"variant": fastest.variant.name, "probes": probes, "bound": ours.bound(case)} | compare(
+        ours, fastest, case, n_pairs)
 
 
-def speed_table(rows: list[dict]) -> str:
-    lines = ["| model | beam | batch | target | Goldcrest tok/s | CTranslate2 tok/s | backend | other backend "
-             "| ratio | 95 % interval | least and most |",
-             "|---|--:|--:|--:|--:|--:|---|--:|--:|---|---|"]
-    for row in rows:
-        other = min(row["probes"].values())
-        lines.append(f"| {row['model']} | {row['beam_size']} | {row['batch']} | {row['target_tokens']} "
-                     f"| {row['ours']:.0f} | {row['theirs']:.0f} | {row['backend']} | {other:.0f} "
-                     f"| {row['ratio']:.2f} | {row['low']:.2f} to {row['high']:.2f} "
-                     f"| {min(row['ratios']):.2f} to {max(row['ratios']):.2f} |")
-    return "\n".join(lines)
+def named_cases(arguments: argparse.Namespace, model: str, peer: str, threads: int) -> dict[str, Case]:
+    beams = arguments.beams if peer == "CTranslate2" else [beam for beam in arguments.beams if beam == 1]
+    return {f"{model}, {peer}, beam {beam}, batch {batch}, {threads} threads": Case(beam, batch, threads)
+            for beam in beams for batch in arguments.batches}
 
 
-def opening_table(rows: list[dict]) -> str:
-    lines = ["| model | Goldcrest open, to first token | CTranslate2 open, to first token | ratio to first token "
-             "| Goldcrest peak MB | CTranslate2 peak MB (of it imports) |", "|---|--:|--:|--:|--:|--:|"]
-    for row in rows:
-        ours, theirs = row["ours"], row["theirs"]
-        lines.append(f"| {row['model']} | {ours['load_s'] * 1e3:.1f} ms, {ours['first_token_s'] * 1e3:.1f} ms "
-                     f"| {theirs['load_s'] * 1e3:.1f} ms, {theirs['first_token_s'] * 1e3:.1f} ms "
-                     f"| {theirs['first_token_s'] / ours['first_token_s']:.2f} "
-                     f"| {ours['peak_resident_bytes'] / 1e6:.0f} | {theirs['peak_resident_bytes'] / 1e6:.0f} "
-                     f"({theirs['imported_bytes'] / 1e6:.0f}) |")
-    return "\n".join(lines)
+def measure_speeds(arguments: argparse.Namespace, results: Results, model: str, ours: Goldcrest, peer: str,
+                   folder: pathlib.Path, threads: int) -> None:
+    cases = named_cases(arguments, model, peer, threads)
+    if all(results.has("speed", name) for name in cases):
+        return
+    with contextlib.ExitStack() as stack:
+        variants = [stack.enter_context(PeerProcess(variant, folder, ours.patience, ours.cores[:threads]))
+                    for variant in PEERS[peer]]
+        for name, case in cases.items():
+            row = results.measure("speed", name, lambda: {
+                "model": model, "peer": peer, "beam_size": case.beam_size, "batch": case.batch,
+                "threads": threads} | compare_case(ours, variants, case, arguments.pairs))
+            print(f"{name}: {row['ratio']:.2f}x", file=sys.stderr, flush=True)
 
 
-def cpu_model() -> str:
+def is_complete(arguments: argparse.Namespace, results: Results, model: str) -> bool:
+    names = [name for peer in arguments.peers for threads in arguments.threads
+             for name in named_cases(arguments, model, peer, threads)]
+    return results.has("opening", model) and results.has("length", model) and \
+        all(results.has("speed", name) for name in names)
+
+
+def measure_model(arguments: argparse.Namespace, results: Results, model: str) -> None:
+    if is_complete(arguments, results, model):
+        return
+    gcst, folders = checkpoints.prepare(
+        model, arguments.work, REPOSITORY / "tests/data/opus-mt-en-mg",
+        arguments.build / "converter/goldcrest-convert", arguments.seed, arguments.peers)
+    ours = goldcrest(arguments, gcst)
+    for threads in arguments.threads:
+        for peer, folder in folders.items():
+            measure_speeds(arguments, results, model, ours, peer, folder, threads)
+    results.measure("opening", model, lambda: {"Goldcrest": ours.opening()} | {
+        peer: peer_opening(PEERS[peer], folder, ours.patience, ours.cores[0]) for peer, folder in folders.items()})
+    results.measure("length", model, ours.length_ratios)
+
+
+def goldcrest(arguments: argparse.Namespace, model: pathlib.Path) -> Goldcrest:
+    return Goldcrest(arguments.build / BENCH, model, arguments.kernels, arguments.patience,
+                     arguments.cores)
+
+
+def cpu_fields() -> Iterator[tuple[str, str]]:
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.lower().startswith(("model name", "hardware")):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+        if ":" in line:
+            name, value = line.split(":", 1)
+            yield name.strip().lower(), value.strip()
 
 
-def conditions(arguments, n_pairs: int, patience: Patience, first_load, kernels: set[str]) -> str:
+def cpu_flags() -> set[str]:
+    return set(next((value for name, value in cpu_fields() if name == "flags"), "").split())
+
+
+def best_kernels(build: pathlib.Path) -> str:
+    return subprocess.run([build / BENCH, "--list-kernels"], check=True, capture_output=True,
+                          text=True).stdout.split()[0]
+
+
+def conditions_of(arguments: argparse.Namespace) -> dict:
+    """All that two parts of one run must have in common."""
     commit = subprocess.run(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"], capture_output=True,
                             text=True).stdout.strip() or "unknown"
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("ctranslate2", "transformers"))
-    loads = " and ".join(" ".join(f"{value:.2f}" for value in load) for load in (first_load, os.getloadavg()))
-    return "\n".join([
-        f"- {time.strftime('%Y-%m-%d')}, {cpu_model()}, {os.cpu_count()} cores, {platform.system()} "
-        f"{platform.release()}, core {arguments.core} pinned, 1 thread; load averages before and after {loads}",
-        f"- Goldcrest {commit} with {', '.join(sorted(kernels))}; {versions}, compute type int8",
-        f"- {SOURCE_TOKENS} source tokens, forced target lengths, encoding included; {n_pairs} interleaved pairs, each "
-        f"side the median of at least {patience.repetitions} runs and {patience.seconds} s after "
-        f"{patience.warm_ups} warm-up runs",
-        "- CTranslate2's backends get one probe a cell; the pairs are against the faster. Ratios above 1: Goldcrest "
-        "is faster. An interval that crosses 1 shows nothing."])
+    packages = ["transformers", *(PACKAGES[peer] for peer in arguments.peers)]
+    flags = cpu_flags()
+    return {
+        "cpu": next((value for name, value in cpu_fields() if name in ("model name", "hardware")), platform.machine()),
+        "cpus": os.cpu_count(), "system": f"{platform.system()} {platform.release()}", "cores": arguments.cores,
+        "plain_avx2": "avx2" in flags and not flags & {"avx_vnni", "avx512_vnni"},
+        "kernels": arguments.kernels or best_kernels(arguments.build), "commit": commit, "seed": arguments.seed,
+        "source_tokens": SOURCE_TOKENS, "pairs": arguments.pairs, "seconds": arguments.patience.seconds,
+        "repetitions": arguments.patience.repetitions, "warm_ups": arguments.patience.warm_ups,
+    } | {package: importlib.metadata.version(package) for package in packages}
+
+
+def report(results: Results, markdown: bool) -> str:
+    rows, conditions = list(results.section("speed").values()), results.conditions | {"date": results.date}
+    if markdown:
+        return tables.compact_table(rows) + "\n\n" + tables.compact_conditions(conditions)
+    openings, lengths = results.section("opening"), results.section("length")
+    verdicts = acceptance.opening_verdicts(openings) + acceptance.length_verdicts(lengths) + \
+        acceptance.thread_verdicts(rows)
+    return "\n\n".join(filter(None, [
+        tables.speed_table(rows, conditions["plain_avx2"]), tables.thread_table(rows),
+        tables.opening_table(openings), tables.verdict_table(verdicts),
+        tables.long_conditions(conditions, results.load_averages)]))
+
+
+def comma_list(kind: type) -> Callable[[str], list]:
+    return lambda text: [kind(part) for part in text.split(",")]
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help="a Release build of this repository")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where checkpoints and models are kept")
-    parser.add_argument("--models", default=",".join(checkpoints.SHAPES), help="of " + ", ".join(checkpoints.SHAPES))
-    parser.add_argument("--beams", default="1,4")
-    parser.add_argument("--batches", default="1,32")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="the core that both sides run on")
+    parser.add_argument("--models", type=comma_list(str), default=list(checkpoints.SHAPES),
+                        help="of " + ",".join(checkpoints.SHAPES))
+    parser.add_argument("--peers", type=comma_list(str), default=list(PEERS),
+                        help="of \"" + ",".join(PEERS) + "\"")
+    parser.add_argument("--beams", type=comma_list(int), default=[1, 4])
+    parser.add_argument("--batches", type=comma_list(int), default=[1, 32])
+    parser.add_argument("--threads", type=comma_list(int), default=[1, 2], help="numbers of threads (1,2)")
+    parser.add_argument("--cores", type=comma_list(int), default=sorted(os.sched_getaffinity(0), reverse=True),
+                        help="to pin to; one thread runs on the first, two on the first two")
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=2, help="least time of one measurement")
     parser.add_argument("--kernels", help="force one of Goldcrest's kernel tables")
-    parser.add_argument("--seed", type=int, default=1, help="of the weights")
-    parser.add_argument("--quick", action="store_true", help="3 short pairs a cell: a look, not a result")
-    parser.add_argument("--json", type=pathlib.Path, help="also write all figures there")
+    parser.add_argument("--seed", type=int, default=1, help="of the weights of checkpoints that are not there yet")
+    parser.add_argument("--quick", action="store_true", help="3 short pairs a case: a look, not a result")
+    parser.add_argument("--json", type=pathlib.Path, help="save all figures there, and go on from those it has")
+    parser.add_argument("--markdown", action="store_true", help="print only a short table of the ratios")
     arguments = parser.parse_args()
-    unknown = set(arguments.models.split(",")) - set(checkpoints.SHAPES)
-    if unknown:
-        parser.error(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(checkpoints.SHAPES)}")
+    for option, known in (("models", checkpoints.SHAPES), ("peers", PEERS)):
+        unknown = [name for name in getattr(arguments, option) if name not in known]
+        if unknown:
+            parser.error(f"--{option}: no {unknown[0]!r}; there are {', '.join(known)}")
+    if max(arguments.threads) > len(arguments.cores):
+        parser.error(f"--threads: {max(arguments.threads)} on {len(arguments.cores)} cores")
+    if arguments.quick:
+        arguments.pairs = 3
+    arguments.patience = Patience(0.2, 1, 1) if arguments.quick else Patience(arguments.seconds, 3, 3)
     return arguments
 
 
 def main() -> None:
     arguments = parse_arguments()
-    n_pairs = 3 if arguments.quick else arguments.pairs
-    patience = Patience(0.2, 1, 1) if arguments.quick else Patience(arguments.seconds, 3, 3)
-    os.sched_setaffinity(0, {arguments.core})  # and every process started from here
-    first_load = os.getloadavg()
-    cells = [Cell(int(beam), int(batch)) for beam in arguments.beams.split(",")
-             for batch in arguments.batches.split(",")]
-    speeds, openings, kernels = [], [], set()
-    for name in arguments.models.split(","):
-        ours_path, theirs_path = checkpoints.prepare(
-            name, arguments.work, REPOSITORY / "tests/data/opus-mt-en-mg",
-            arguments.build / "converter/goldcrest-convert", arguments.seed)
-        ours = Goldcrest(arguments.build / "examples/goldcrest-bench", ours_path, arguments.kernels, patience)
-        with CTranslate2(theirs_path, "oneDNN", patience) as onednn, CTranslate2(theirs_path, "MKL", patience) as mkl:
-            backends = dict(zip(BACKENDS, (onednn, mkl)))
-            speeds += [compare_cell(name, ours, backends, cell, n_pairs) for cell in cells]
-        opening = ours.opening()
-        kernels.add(opening["kernels"])
-        openings.append({"model": name, "ours": opening, "theirs": ct2_opening(theirs_path, "oneDNN", patience)})
-    print(speed_table(speeds), opening_table(openings),
-          conditions(arguments, n_pairs, patience, first_load, kernels), sep="\n\n")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"speed": speeds, "opening": openings}, indent=2) + "\n")
+    results = Results(arguments.json, conditions_of(arguments))
+    for model in arguments.models:
+        measure_model(arguments, results, model)
+    print(report(results, arguments.markdown))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 // tested.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "examples/support/mapped_file.h"
+#include "examples/support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
 #include "programs/models.h"
 #include "programs/process.h"
@@ -30,13 +32,13 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
       bench_json({"--measure", "speed", "--beam", "1,3", "--batch", "1,5", "--source", "7", "--target", "9"});
   EXPECT_EQ(report["source_tokens"], 7);
   EXPECT_EQ(report["target_tokens"], 9);
-  ASSERT_EQ(report["speed"].size(), 4u);
+  ASSERT_EQ(report["cases"].size(), 4u);
   MappedFile model;
   ASSERT_EQ(model.open(converted_model("g2p")), "");
   size_t i = 0;
   for (const uint32_t beam_size : {1u, 3u}) {
     for (const uint32_t batch : {1u, 5u}) {
-      const Json& speed = report["speed"][i++];
+      const Json& speed = report["cases"][i++];
       EXPECT_EQ(speed["beam_size"], beam_size);
       EXPECT_EQ(speed["batch"], batch);
       goldcrest_limits limits = {};
@@ -49,7 +51,8 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
       const double run_s = speed["run"]["median_s"];
       EXPECT_GT(run_s, 0);
       EXPECT_NEAR(double{speed["tokens_per_s"]} * run_s, batch * 9.0, 1e-6);
-      EXPECT_FALSE(speed.contains("bandwidth_share"));
+      EXPECT_FALSE(speed.contains("bound"));
+      EXPECT_FALSE(speed.contains("kernels"));
     }
   }
   EXPECT_FALSE(report.contains("open"));
@@ -61,12 +64,80 @@ TEST(Bench, CountsTheWeightsThatOnePositionReads) {
   EXPECT_EQ(bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"], 2 * layer + 80 * (128 + 12));
 }
 
-TEST(Bench, BreaksAPositionDownIntoTheDecodersLayers) {
+TEST(Bench, BreaksATranslationDownIntoLayers) {
   const Json breakdown = bench_json({"--measure", "breakdown"})["breakdown"];
-  ASSERT_EQ(breakdown["decoder_layer_s"].size(), 2u);
-  for (const double seconds : breakdown["decoder_layer_s"]) EXPECT_GT(seconds, 0);
-  EXPECT_GT(double{breakdown["output_s"]}, 0);
-  EXPECT_GT(double{breakdown["encode_s"]}, 0);
+  for (const char* stack : {"encoder_layer_s", "decoder_layer_s"}) {
+    ASSERT_EQ(breakdown[stack].size(), std::string(stack) == "encoder_layer_s" ? 3u : 2u);
+    for (const double seconds : breakdown[stack]) EXPECT_GT(seconds, 0);
+  }
+  for (const char* part : {"encoder_embed_s", "decoder_memory_s", "output_s"}) EXPECT_GT(double{breakdown[part]}, 0);
+}
+
+uint64_t sum_of(const Json& kernels, const char* quantity) {
+  uint64_t sum = 0;
+  for (const auto& [slot, work] : kernels.items()) {
+    if (work.is_object()) sum += uint64_t{work[quantity]};
+  }
+  return sum;
+}
+
+TEST(Bench, CountsTheWorkOfEveryKernel) {
+  const Json report = bench_json(
+      {"--measure", "speed,breakdown,bounds", "--beam", "1,3", "--batch", "2", "--source", "5", "--target", "7"});
+  ASSERT_EQ(report["cases"].size(), 2u);
+  uint64_t beam_size = 1;
+  for (const Json& measured : report["cases"]) {
+    const Json &encode = measured["kernels"]["encode"], &decode = measured["kernels"]["decode"];
+    // Two sources of 5 rows through the weights of three encoder layers, and of the decoder's keys and values.
+    EXPECT_EQ(encode["linear"]["macs"], 2 * 5 * (3 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * 2 * 128 * 128));
+    EXPECT_EQ(encode["attention"]["macs"], 2 * 3 * 5 * 5 * 2 * 128);
+    EXPECT_EQ(encode["output_block"]["calls"], 0);
+    // The first position has one row a source, the other six a row for each hypothesis.
+    const uint64_t rows = 2 * (1 + 6 * beam_size);
+    EXPECT_EQ(decode["linear"]["macs"], rows * 2 * (6 * 128 * 128 + 2 * 128 * 512));
+    EXPECT_EQ(decode["output_block"]["macs"], rows * 80 * 128);
+    EXPECT_EQ(measured["bound"]["encode"]["macs"], sum_of(encode, "macs"));
+    EXPECT_EQ(measured["bound"]["decode"]["macs"], sum_of(decode, "macs"));
+    EXPECT_EQ(measured["bound"]["decode"]["bytes"], sum_of(decode, "bytes"));
+    beam_size = 3;
+  }
+}
+
+TEST(Bench, BoundsEachCaseByTheMachinesMeasuredSpeeds) {
+  const Json report = bench_json({"--measure", "speed,bounds", "--beam", "1", "--batch", "4"});
+  EXPECT_GT(double{report["machine"]["macs_per_s"]}, 0);
+  EXPECT_GE(report["machine"]["reading"].size(), 8u);
+  const Json& measured = report["cases"][0];
+  double seconds = 0;
+  for (const char* part : {"encode", "decode"}) {
+    const Json& roofline = measured["bound"][part];
+    EXPECT_EQ(roofline["macs_per_s"], report["machine"]["macs_per_s"]);
+    const double compute_s = roofline["compute_s"], memory_s = roofline["memory_s"];
+    EXPECT_DOUBLE_EQ(compute_s, double{roofline["macs"]} / double{roofline["macs_per_s"]});
+    EXPECT_DOUBLE_EQ(memory_s, double{roofline["bytes"]} / double{roofline["bytes_per_s"]});
+    EXPECT_EQ(roofline["seconds"], std::max(compute_s, memory_s));
+    EXPECT_EQ(roofline["limit"], compute_s > memory_s ? "arithmetic" : "memory");
+    seconds += double{roofline["seconds"]};
+  }
+  EXPECT_DOUBLE_EQ(measured["bound"]["tokens_per_s"], 4 * 63 / seconds);
+}
+
+TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
+  const Outcome outcome = bench({converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "1", "--measure",
+                                 "speed,breakdown,bounds", "--beam", "2", "--batch", "3", "--threads", "2"});
+  ThreadPool pool;
+  const std::string problem = pool.start(2);
+  if (!problem.empty()) {
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.err, "goldcrest-bench: " + problem + "\n");
+    return;
+  }
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json report = Json::parse(outcome.out);
+  EXPECT_EQ(report["threads"], 2);
+  EXPECT_GT(double{report["cases"][0]["tokens_per_s"]}, 0);
+  EXPECT_GT(double{report["cases"][0]["bound"]["tokens_per_s"]}, 0);
+  EXPECT_FALSE(report["cases"][0].contains("kernels"));  // kernels are timed on one thread only
 }
 
 TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {

@@ -118,6 +118,7 @@ TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
     limits.batch = rng.between(1, 8);
     limits.n_best = rng.between(1, limits.beam_size);
     limits.encoder_rows = rng.between(1, 64);
+    limits.threads = 1;
     const Arguments common = {"--max-source",
                               std::to_string(limits.max_source_tokens),
                               "--max-source-bytes",

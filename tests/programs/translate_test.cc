@@ -260,6 +260,60 @@ TEST(Translate, Statistics) {
   EXPECT_TRUE(has(outcome.err, ", kernels "));
 }
 
+// The first column of the English validation lines.
+std::string english_lines(size_t n) {
+  std::string input;
+  const std::vector<std::string> lines =
+      lines_of(read_file(std::string(GOLDCREST_SOURCE_DIR) + "/tests/data/enfr/valid.tsv"));
+  for (size_t i = 0; i < n; ++i) input += fields(lines.at(i))[0] + "\n";
+  return input;
+}
+
+TEST(Translate, BatchesAndThreadsChangeNoByte) {
+  const std::string input = english_lines(70);
+  for (const Arguments& search : {Arguments{"--beam", "1"}, Arguments{"--beam", "4", "--nbest", "2", "--scores"}}) {
+    const std::string alone = translate("enfr", search, input).out;
+    EXPECT_EQ(lines_of(alone).size(), search.size() == 2 ? 70u : 140u);
+    for (const Arguments& way : {Arguments{"--batch", "3"}, Arguments{"--batch", "32"}, Arguments{"--batch", "256"},
+                                 Arguments{"--threads", "2"}, Arguments{"--threads", "3", "--batch", "8"},
+                                 Arguments{"--threads", "0", "--batch", "16"}}) {
+      Arguments options = search;
+      options.insert(options.end(), way.begin(), way.end());
+      const Outcome outcome = translate("enfr", options, input);
+      EXPECT_EQ(outcome.err, "");
+      EXPECT_EQ(outcome.status, 0);
+      EXPECT_EQ(outcome.out, alone) << ::testing::PrintToString(way);
+    }
+  }
+}
+
+// A window is 16 batches: lines on both sides of its end, and bad ones anywhere in it.
+TEST(Translate, BadLinesOfABatchKeepTheirPlaces) {
+  std::string input;
+  for (int i = 0; i < 50; ++i) {
+    input += i % 7 == 3 ? "\xff\n" : i % 11 == 5 ? std::string(513, 'a') + "\n" : std::string(1 + i % 13, 'b') + "\n";
+  }
+  const Outcome alone = translate("g2p", {}, input);
+  EXPECT_EQ(alone.status, 3);
+  EXPECT_EQ(lines_of(alone.out).size(), 50u);
+  for (const char* batch : {"2", "3", "50"}) {
+    const Outcome outcome = translate("g2p", {"--batch", batch, "--threads", "2"}, input);
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_EQ(outcome.out, alone.out) << "batch " << batch;
+    EXPECT_EQ(outcome.err, alone.err);
+  }
+  EXPECT_EQ(translate("g2p", {"--batch", "4", "--encode"}, kWords).out, translate("g2p", {"--encode"}, kWords).out);
+  EXPECT_EQ(translate("g2p", {"--batch", "4", "--decode"}, "10 22 2\n").out, "AH0 B\n");
+}
+
+TEST(Translate, BatchesAndThreadsOutOfRange) {
+  EXPECT_EQ(translate("g2p", {"--batch", "0"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--batch", "257"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--threads", "65"}, "").status, 2);
+  const Outcome outcome = translate("g2p", {"--threads", "3", "--batch", "5", "--stats"}, kWords);
+  EXPECT_TRUE(has(outcome.err, ", threads 3, batch 5\n")) << outcome.err;
+}
+
 TEST(Translate, KernelsByName) {
   EXPECT_EQ(translated("g2p", {"--kernels", "reference"}, kWords), translated("g2p", {}, kWords));
   const Outcome outcome = translate("g2p", {"--kernels", "no_such_table"}, kWords);

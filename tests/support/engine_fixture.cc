@@ -48,6 +48,8 @@ TestEngine::TestEngine(std::span<const uint8_t> model, const EngineSetup& setup)
   config.detail = &detail_;
   config.trace = setup.trace;
   config.trace_context = setup.trace_context;
+  config.parallel_for = setup.parallel_for;
+  config.parallel_context = setup.parallel_context;
   check(goldcrest_init(&engine_, &config), detail_);
 }
 

@@ -21,6 +21,8 @@ struct EngineSetup {
   uint8_t fill = 0xAA;  // every byte of the memory before init
   goldcrest_trace_function trace = nullptr;
   void* trace_context = nullptr;
+  goldcrest_parallel_for parallel_for = nullptr;
+  void* parallel_context = nullptr;
 };
 
 // One hypothesis. Equal means equal bits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that ends on an unmapped page: an access past its end stops the test. A write before its start is found by
-// intact(). Under AddressSanitizer it is plain heap memory, whose surroundings are poisoned.
+// intact(). Under AddressSanitizer it is plain heap memory, whose surroundings are poisoned. Without an operating
+// system intact() finds writes past the end, too, and nothing finds reads.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 #include <new>
 #include <type_traits>
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && defined(__linux__)
+#define GOLDCREST_UNMAPPED_PAGE
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -24,27 +26,28 @@ class GuardedBuffer {
  public:
   explicit GuardedBuffer(size_t n) : n_(n) {
     const size_t bytes = n * sizeof(T);
-#if defined(__SANITIZE_ADDRESS__)
-    start_ = static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{64}));
-    first_ = start_;
-    std::memset(start_, kFill, bytes);
-#else
+#if defined(GOLDCREST_UNMAPPED_PAGE)
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    usable_ = (bytes + page - 1) / page * page;
-    void* mapped = mmap(nullptr, usable_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t usable = (bytes + page - 1) / page * page;
+    void* mapped = mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     start_ = static_cast<uint8_t*>(mapped);
-    if (mprotect(start_ + usable_, page, PROT_NONE) != 0) throw std::bad_alloc();
-    mapped_ = usable_ + page;
-    std::memset(start_, kFill, usable_);
-    first_ = start_ + (usable_ - bytes);
+    if (mprotect(start_ + usable, page, PROT_NONE) != 0) throw std::bad_alloc();
+    mapped_ = usable + page;
+    end_ = start_ + usable;
+    first_ = end_ - bytes;
+#else
+    start_ = static_cast<uint8_t*>(::operator new (bytes + 2 * kGuardBytes, std::align_val_t{64}));
+    first_ = start_ + kGuardBytes;
+    end_ = first_ + bytes + kGuardBytes;
 #endif
+    std::memset(start_, kFill, static_cast<size_t>(end_ - start_));
   }
   ~GuardedBuffer() {
-#if defined(__SANITIZE_ADDRESS__)
-    ::operator delete (start_, std::align_val_t{64});
-#else
+#if defined(GOLDCREST_UNMAPPED_PAGE)
     munmap(start_, mapped_);
+#else
+    ::operator delete (start_, std::align_val_t{64});
 #endif
   }
   GuardedBuffer(const GuardedBuffer&) = delete;
@@ -59,9 +62,12 @@ class GuardedBuffer {
   size_t size() const { return n_; }
   size_t size_bytes() const { return n_ * sizeof(T); }
 
-  // Nothing was written before the start.
+  // Nothing was written before the start, nor past the end.
   bool intact() const {
     for (const uint8_t* byte = start_; byte < first_; ++byte) {
+      if (*byte != kFill) return false;
+    }
+    for (const uint8_t* byte = first_ + size_bytes(); byte < end_; ++byte) {
       if (*byte != kFill) return false;
     }
     return true;
@@ -69,13 +75,18 @@ class GuardedBuffer {
 
  private:
   static constexpr uint8_t kFill = 0xA5;
+#if defined(GOLDCREST_UNMAPPED_PAGE)
+  size_t mapped_ = 0;
+#elif defined(__SANITIZE_ADDRESS__)
+  static constexpr size_t kGuardBytes = 0;
+#else
+  static constexpr size_t kGuardBytes = 64;
+#endif
 
   size_t n_;
-  uint8_t* start_ = nullptr;
+  uint8_t* start_ = nullptr;  // everything up to end_ is ours, [first_, first_ + size_bytes()) the caller's
   uint8_t* first_ = nullptr;
-#if !defined(__SANITIZE_ADDRESS__)
-  size_t usable_ = 0, mapped_ = 0;
-#endif
+  uint8_t* end_ = nullptr;
 };
 
 }  // namespace goldcrest::test

@@ -8,8 +8,9 @@
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all of it in goldcrest_translate
  *
- * There is no heap, no global state and no printing. An engine is used by one thread at a time; any number of engines
- * may share one model. The model's bytes are read in place and must stay unchanged while an engine uses them.
+ * There is no heap, no global state and no printing. An engine is used by one thread at a time (it may spread its own
+ * work over the program's threads, see goldcrest_parallel_for); any number of engines may share one model. The model's
+ * bytes are read in place and must stay unchanged while an engine uses them.
  *
  * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
  * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.
@@ -29,6 +30,9 @@ extern "C" {
 
 /* Alignment in bytes of the model, of the arena and of the scratch region. */
 #define GOLDCREST_ALIGN 64
+
+/* Bytes of stack that one call of any function here takes at most on Cortex-M. */
+#define GOLDCREST_STACK_BYTES 4096
 
 #if defined(__GNUC__)
 #define GOLDCREST_MUST_CHECK __attribute__((warn_unused_result))
@@ -74,7 +78,7 @@ typedef struct goldcrest_limits {
   uint32_t batch;             /* sources at a time, 1..256; 0: 1 */
   uint32_t n_best;            /* results kept for a source, 1..beam_size; 0: 1 */
   uint32_t encoder_rows;      /* source positions in one block of encoder work, 1..1024; 0: the file's default */
-  uint32_t threads;           /* 0 or 1 in this version */
+  uint32_t threads; /* tasks that work is split into, 1..64; 0: 1. Of use with goldcrest_config.parallel_for */
 } goldcrest_limits;
 
 /* How to search. goldcrest_info has the file's defaults to start from. */
@@ -119,7 +123,8 @@ typedef struct goldcrest_memory {
   goldcrest_limits limits;  /* with every default filled in */
 } goldcrest_memory;
 
-/* One buffer of the plan. bytes = round_up(constant + coefficient * product of the factors, 64). */
+/* One buffer of the plan. bytes = round_up(constant + coefficient * product of the factors, 64), and that times threads
+ * where GOLDCREST_FACTOR_THREADS is among the factors. */
 typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_NONE = 0,
   GOLDCREST_FACTOR_SOURCE_TOKENS,
@@ -129,7 +134,8 @@ typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_BEAM,
   GOLDCREST_FACTOR_BATCH,
   GOLDCREST_FACTOR_ENCODER_ROWS,
-  GOLDCREST_FACTOR_BEAM_USED /* 1 when beam_size > 1, else 0 */
+  GOLDCREST_FACTOR_BEAM_USED, /* 1 when beam_size > 1, else 0 */
+  GOLDCREST_FACTOR_THREADS    /* each task has a buffer of its own: multiplies the rounded bytes */
 } goldcrest_factor;
 
 typedef enum goldcrest_phase {
@@ -181,6 +187,12 @@ typedef enum goldcrest_step_size {
 typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_t layer, uint32_t row,
                                          const float *values, uint32_t count);
 
+/* Calls task(task_context, i) once for every i in [0, n), on any threads and in any order, and returns when all calls
+ * have returned; what they wrote must be visible to the caller then. n <= limits.threads. The engine has no threads of
+ * its own: this is where a program's pool comes in. */
+typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_context, size_t i), void *task_context,
+                                       size_t n);
+
 typedef struct goldcrest_engine goldcrest_engine;
 
 typedef struct goldcrest_config {
@@ -191,12 +203,14 @@ typedef struct goldcrest_config {
   void *scratch; /* optional fast second region, GOLDCREST_ALIGN; null: all in the arena */
   size_t scratch_bytes;
   goldcrest_limits limits;
-  uint32_t verify;          /* goldcrest_verify */
-  uint32_t step_size;       /* goldcrest_step_size */
-  const char *kernels;      /* a kernel table's name; null: the best that this CPU runs */
-  goldcrest_detail *detail; /* optional; the engine keeps it and fills it on every error */
-  goldcrest_trace_function trace;
+  uint32_t verify;                /* goldcrest_verify */
+  uint32_t step_size;             /* goldcrest_step_size */
+  const char *kernels;            /* a kernel table's name; null: the best that this CPU runs */
+  goldcrest_detail *detail;       /* optional; the engine keeps it and fills it on every error */
+  goldcrest_trace_function trace; /* with it, all work is done on the calling thread */
   void *trace_context;
+  goldcrest_parallel_for parallel_for; /* optional; null: tasks run one after another on the calling thread */
+  void *parallel_context;              /* The results' bits depend on neither limits.threads nor parallel_for. */
 } goldcrest_config;
 
 /* Checks everything, plans the arena, places the engine in it. */

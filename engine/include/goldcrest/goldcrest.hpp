@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thin C++ wrapper of goldcrest.h: no allocation, no exceptions, no state of its own. See goldcrest.h for what each call
-// means.
+// A thin C++ wrapper of goldcrest.h: no allocation, no exceptions, no state of its own. See goldcrest.h for what each
+// call means.
 #pragma once
 
 #include "goldcrest/goldcrest.h"

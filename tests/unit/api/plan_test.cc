@@ -63,9 +63,14 @@ uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits)
       {GOLDCREST_FACTOR_ENCODER_ROWS, limits.encoder_rows},
       {GOLDCREST_FACTOR_BEAM_USED, limits.beam_size > 1 ? 1 : 0},
   };
-  uint64_t product = buffer.coefficient;
-  for (const uint8_t factor : buffer.factors) product *= factors.at(factor);
-  return (buffer.constant + product + 63) / 64 * 64;
+  uint64_t product = buffer.coefficient, copies = 1;
+  for (const uint8_t factor : buffer.factors) {
+    if (factor == GOLDCREST_FACTOR_THREADS)
+      copies = limits.threads;
+    else
+      product *= factors.at(factor);
+  }
+  return (buffer.constant + product + 63) / 64 * 64 * copies;
 }
 
 bool may_live_together(const goldcrest_buffer& a, const goldcrest_buffer& b) {
@@ -110,7 +115,7 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   limits.batch = rng.below(3) == 0 ? 0 : rng.between(1, 9);
   limits.n_best = rng.between(0, limits.beam_size);
   limits.encoder_rows = rng.between(0, 40);
-  limits.threads = rng.below(2);
+  limits.threads = rng.below(6);
   if (info.has_tokenizer && rng.below(2) == 1) limits.max_source_bytes = rng.between(1, 3000);
   return limits;
 }
@@ -227,7 +232,7 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
       {&goldcrest_limits::batch, 257, bad, "limits.batch: above 256"},
       {&goldcrest_limits::n_best, 2, bad, "limits.n_best: above beam_size"},
       {&goldcrest_limits::encoder_rows, 1025, bad, "limits.encoder_rows: above 1024"},
-      {&goldcrest_limits::threads, 2, unsupported, "limits.threads: above 1"},
+      {&goldcrest_limits::threads, 65, bad, "limits.threads: above 64"},
   };
   const FileImage without_tokenizer = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
   for (const Case& c : cases) {

@@ -69,6 +69,26 @@ TEST(Collect, EqualsAStableSort) {
   }
 }
 
+// Tasks with neighbouring outputs find together what one finds.
+TEST(Collect, MergedListsAreTheListOfAll) {
+  test::Rng rng(3);
+  for (const uint32_t per_row : {1u, 2u, 8u}) {
+    for (const uint32_t split : {0u, 1u, 100u, 255u, 256u}) {
+      std::vector<float> x(256);
+      for (float& value : x) value = static_cast<float>(rng.below(30));  // with ties
+      Row all(256, per_row), low(256, per_row), high(256, per_row);
+      all.collect_all(x);
+      low.collect_all({x.begin(), x.begin() + split});
+      std::copy(x.begin() + split, x.end(), high.logits.begin());
+      collect(high.runtime, high.lists, 0, split, 256 - split);
+      merge_candidates(low.lists, high.lists, 0);
+      EXPECT_EQ(low.count, all.count);
+      EXPECT_EQ(low.tokens, all.tokens) << split << ", best " << per_row;
+      EXPECT_EQ(low.values, all.values);
+    }
+  }
+}
+
 TEST(LogSumExp, EqualsTheSumOverAllOutputs) {
   test::Rng rng(2);
   for (const uint32_t n_blocks : {1u, 2u, 5u}) {

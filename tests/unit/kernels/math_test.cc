@@ -49,6 +49,21 @@ TEST(RoundHalfEven, EqualsRint) {
   }
 }
 
+// All mantissas for an even and an odd exponent, then every 1009th float.
+TEST(Sqrt, ThePortableOneIsCorrectlyRounded) {
+  for (uint32_t bits = float_bits(1.0f); bits <= float_bits(4.0f); ++bits) {
+    const float x = bits_float(bits);
+    ASSERT_EQ(sqrt_float_portable(x), std::sqrt(x)) << x;
+  }
+  for (const float x : dense_floats(0.0f, std::numeric_limits<float>::max())) {
+    ASSERT_EQ(sqrt_float_portable(x), std::sqrt(x)) << x;
+  }
+  for (const float x : {-0.0f, 0x1p-149f, 0x1p-127f, kInfinity}) {
+    EXPECT_EQ(float_bits(sqrt_float_portable(x)), float_bits(std::sqrt(x))) << x;
+  }
+  for (const float x : {kNan, -kNan, -1.0f, -0x1p-149f, -kInfinity}) EXPECT_TRUE(std::isnan(sqrt_float_portable(x)));
+}
+
 TEST(Exp, RelativeErrorIsBelow2e7) {
   EXPECT_LT(largest_error(-40.0f, 88.0f, true, exp_float, [](double x) { return std::exp(x); }), 2e-7);
 }

@@ -18,6 +18,7 @@ goldcrest_limits some_limits() {
   limits.beam_size = 3;
   limits.batch = 2;
   limits.encoder_rows = 5;
+  limits.threads = 1;
   return limits;
 }
 
@@ -55,6 +56,21 @@ TEST(Plan, BytesAreTheFormulaRoundedUpTo64) {
   EXPECT_EQ(bytes_of(limits, {65, 0, {}}), 128u);
   const uint8_t beam = GOLDCREST_FACTOR_BEAM, batch = GOLDCREST_FACTOR_BATCH, target = GOLDCREST_FACTOR_TARGET_TOKENS;
   EXPECT_EQ(bytes_of(limits, {5, 13, {target, beam, batch, beam}}), align_bytes(5 + 13 * 11 * 3 * 2 * 3));
+}
+
+TEST(Plan, EachTaskHasABufferOfItsOwn) {
+  goldcrest_limits limits = some_limits();
+  limits.threads = 5;
+  const uint8_t threads = GOLDCREST_FACTOR_THREADS, target = GOLDCREST_FACTOR_TARGET_TOKENS;
+  EXPECT_EQ(bytes_of(limits, {1, 0, {threads, 0, 0, 0}}), 5u * 64);
+  EXPECT_EQ(bytes_of(limits, {20, 4, {target, threads, 0, 0}}), 5u * 64) << "20 + 4 * 11 = 64";
+  EXPECT_EQ(bytes_of(limits, {21, 4, {target, threads, 0, 0}}), 5u * 128);
+  Plan plan(limits);
+  EXPECT_EQ(plan.add("shared", Phase::kDecode, Region::kMain, {64, 0, {}}).task_stride, 0u);
+  const BufferRef ref = plan.add("own", Phase::kDecode, Region::kMain, {129, 0, {threads, 0, 0, 0}});
+  EXPECT_EQ(ref.offset, 1u);
+  EXPECT_EQ(ref.task_stride, 3u);
+  EXPECT_EQ(plan.add("next", Phase::kDecode, Region::kMain, {64, 0, {}}).offset, 1u + 5 * 3);
 }
 
 TEST(Plan, PhasesLieOverEachOtherBehindWhatLivesAlways) {

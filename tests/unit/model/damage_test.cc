@@ -93,6 +93,21 @@ TEST(BitFlip, WeightsAreFoundByFullVerification) {
   }
 }
 
+TEST(BitFlip, DamagedWeightsFailTheirChecksum) {
+  FileImage file = smallest_file();
+  const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
+  test::Rng rng(3);
+  for (int i = 0; i < 100; ++i) {
+    const size_t byte = size_t{weights->offset()} * 64 + rng.below(static_cast<uint32_t>(weights->size()));
+    file.bytes()[byte] ^= 1;
+    goldcrest_detail detail = {};
+    ASSERT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
+    EXPECT_STREQ(detail.message, "sections: checksum") << byte;
+    EXPECT_EQ(detail.index, 0) << byte;
+    file.bytes()[byte] ^= 1;
+  }
+}
+
 // The same with right checksums: then a flipped bit may be meaningful. It is refused with a reason or it runs.
 TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
   test::Rng rng(2);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel table of a machine without an operating system: the build names it (GOLDCREST_KERNEL_TABLE), or the
+// compiler's flags do. A program links that one table; with GOLDCREST_ALL_KERNEL_TABLES, for tests, all of the build's.
+#include "kernels/reference.h"
+
+namespace goldcrest {
+
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define GOLDCREST_HAS_HELIUM
+#endif
+
+extern const Kernels kernels_cortexm_dsp;
+extern const Kernels kernels_cortexm_helium;
+
+namespace {
+
+// Best first.
+const Kernels* const kTables[] = {
+#if defined(GOLDCREST_KERNEL_TABLE)
+    &GOLDCREST_KERNEL_TABLE,
+#elif defined(GOLDCREST_ALL_KERNEL_TABLES)
+#if defined(GOLDCREST_HAS_HELIUM)
+    &kernels_cortexm_helium,
+#endif
+#if defined(__ARM_FEATURE_DSP)
+    &kernels_cortexm_dsp,
+#endif
+    &kernels_reference,
+#elif defined(GOLDCREST_HAS_HELIUM)
+    &kernels_cortexm_helium,
+#elif defined(__ARM_FEATURE_DSP)
+    &kernels_cortexm_dsp,
+#else
+    &kernels_reference,
+#endif
+};
+
+bool same_text(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+}  // namespace
+
+const Kernels* kernels_at(uint32_t index) {
+  return index < sizeof kTables / sizeof kTables[0] ? kTables[index] : nullptr;
+}
+
+const Kernels* select_kernels(const char* name) {
+  if (name == nullptr) return kTables[0];
+  for (const Kernels* table : kTables) {
+    if (same_text(name, table->name)) return table;
+  }
+  return nullptr;
+}
+
+}  // namespace goldcrest

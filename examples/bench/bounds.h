@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline of a case: this machine, at its measured speeds, cannot do the case's multiply-accumulates and read its
+// bytes in less time (Williams, Waterman, Patterson 2009).
+#pragma once
+
+#include <cstdint>
+
+#include "kernel_recorder.h"
+#include "machine.h"
+
+namespace bench {
+
+// A part of a translation that passes over the same bytes again and again.
+struct Roofline {
+  uint64_t macs = 0, bytes = 0;  // of all passes
+  double macs_per_s = 0;         // the machine's
+  double bytes_per_s = 0;        // the machine's, for a buffer as large as what one pass reads
+
+  double compute_s() const { return static_cast<double>(macs) / macs_per_s; }
+  double memory_s() const { return static_cast<double>(bytes) / bytes_per_s; }
+  double seconds() const { return compute_s() > memory_s() ? compute_s() : memory_s(); }
+  const char* limit() const { return compute_s() > memory_s() ? "arithmetic" : "memory"; }
+};
+
+inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& machine) {
+  const KernelWork sum = total(works);
+  return {sum.macs, sum.bytes, machine.macs_per_s(), machine.bytes_per_s(sum.bytes / passes)};
+}
+
+// Encoding and decoding come one after the other, so their times add up.
+struct Bound {
+  Roofline encode, decode;
+  double tokens_per_s = 0;  // encoding included
+};
+
+}  // namespace bench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts and times the kernels of one engine: its table is replaced by one that does the same and keeps the books. This
+// reaches into the engine, which no other program needs to do.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "goldcrest/goldcrest.h"
+#include "kernels/kernels.h"
+#include "timing.h"
+
+namespace bench {
+
+enum Slot { kLinear, kOutputBlock, kAttention, kQuantizeRows, kLayerNorm, kEmbed, kNextAbove, kSlots };
+const char* slot_name(size_t slot);
+
+struct KernelWork {
+  uint64_t calls = 0;
+  uint64_t macs = 0;   // multiply-accumulates
+  uint64_t bytes = 0;  // weights, their scales, biases and sums, or keys, values and their scales: each once a call
+  double seconds = 0;  // without the clock's own time
+};
+using KernelWorks = std::array<KernelWork, kSlots>;
+
+// What one piece of work did.
+struct Record {
+  KernelWorks kernels;
+  double rest_s = 0;  // outside of kernels, without the recorder's own time
+};
+
+// The engine must run on one thread. One recorder at a time; it must not outlive the engine.
+class KernelRecorder {
+ public:
+  explicit KernelRecorder(goldcrest_engine* engine);
+  ~KernelRecorder();
+  KernelRecorder(const KernelRecorder&) = delete;
+  KernelRecorder& operator=(const KernelRecorder&) = delete;
+
+  // What work() does.
+  template <typename Work>
+  Record record(const Work& work) {
+    begin();
+    const double seconds = time_once(work);
+    return end(seconds);
+  }
+
+ private:
+  void begin();
+  Record end(double seconds);
+
+  goldcrest_engine* engine_;
+  goldcrest::Kernels table_;
+  double clock_s_;  // what one timing adds to itself
+  double cost_s_;   // and to everything
+};
+
+// a - b, slot by slot.
+Record difference(const Record& a, const Record& b);
+KernelWork total(const KernelWorks& works);
+
+}  // namespace bench

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "kernels/kernels.h"
+
+namespace bench {
+namespace {
+
+using goldcrest::Kernels;
+using goldcrest::LinearArgs;
+
+constexpr size_t kCacheLine = 64;
+
+// The sum of all words, in eight independent sums so that it waits for memory and not for additions.
+uint64_t sum_words(const uint64_t* words, size_t n) {
+  uint64_t sums[8] = {};
+  for (size_t i = 0; i + 8 <= n; i += 8) {
+    for (size_t j = 0; j < 8; ++j) sums[j] += words[i + j];
+  }
+  uint64_t total = 0;
+  for (const uint64_t sum : sums) total += sum;
+  return total;
+}
+
+// Zeroed memory that starts on a cache line.
+class ZeroedBytes {
+ public:
+  explicit ZeroedBytes(size_t n) : storage_(n + kCacheLine) {}
+  void* begin() {
+    void* start = storage_.data();
+    size_t space = storage_.size();
+    return std::align(kCacheLine, 1, start, space);
+  }
+
+ private:
+  std::vector<uint8_t> storage_;
+};
+
+// A linear layer of zeros; the time does not depend on the values.
+class ZeroLinear {
+ public:
+  ZeroLinear(uint32_t rows, uint32_t n, uint32_t k)
+      : weights_(size_t{n} * k), x_(size_t{rows} * k), x_scale_(rows), of_outputs_(n), sums_(n), y_(size_t{rows} * n) {
+    args_.x = static_cast<const int8_t*>(x_.begin());
+    args_.x_scale = x_scale_.data();
+    args_.w = static_cast<const int8_t*>(weights_.begin());
+    args_.w_scale = args_.bias = of_outputs_.data();
+    args_.weight_sum = sums_.data();
+    args_.y = y_.data();
+    args_.y_stride = args_.n = n;
+    args_.rows = rows;
+    args_.k = k;
+    args_.layout = goldcrest::Layout::kN16K4;
+    args_.activation = goldcrest::Activation::kNone;
+  }
+  const LinearArgs& args() const { return args_; }
+  double macs() const { return static_cast<double>(args_.rows) * args_.n * args_.k; }
+
+ private:
+  ZeroedBytes weights_, x_;
+  std::vector<float> x_scale_, of_outputs_;
+  std::vector<int32_t> sums_;
+  std::vector<float> y_;
+  LinearArgs args_ = {};
+};
+
+// Calls work(thread) once for every thread of the pool, at the same time.
+template <typename Work>
+void on_all_threads(const ThreadPool& pool, const Work& work) {
+  if (pool.threads() == 1) return work(0);
+  const auto task = [](void* context, size_t thread) { (*static_cast<const Work*>(context))(thread); };
+  pool.parallel_for()(pool.context(), task, const_cast<Work*>(&work), pool.threads());
+}
+
+// Seconds that `rounds` calls of work(thread) take when every thread does them.
+template <typename Work>
+double rounds_seconds(const ThreadPool& pool, size_t rounds, const Patience& patience, const Work& work) {
+  return time_repeated(patience,
+                       [&] {
+                         on_all_threads(pool, [&](size_t thread) {
+                           for (size_t round = 0; round < rounds; ++round) work(thread);
+                         });
+                       })
+      .median_s;
+}
+
+// The C library's search uses the widest loads of this CPU; the plain loop has only the compiler's baseline.
+double plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, const Patience& patience) {
+  const size_t n_words = bytes / pool.threads() / sizeof(uint64_t) + 1;  // of one thread
+  const size_t part_bytes = n_words * sizeof(uint64_t);
+  const std::vector<std::vector<uint64_t>> parts(pool.threads(), std::vector<uint64_t>(n_words, 0));
+  // Volatile, so that the compiler can neither leave out a round nor take one's result for the next.
+  const auto sum = [&](size_t thread) {
+    const uint64_t* volatile start = parts[thread].data();
+    volatile uint64_t found = sum_words(start, n_words);
+    (void)found;
+  };
+  const auto search = [&](size_t thread) {
+    const uint64_t* volatile start = parts[thread].data();
+    volatile bool found = std::memchr(start, 1, part_bytes) != nullptr;
+    (void)found;
+  };
+  return static_cast<double>(rounds * part_bytes * pool.threads()) /
+         std::min(rounds_seconds(pool, rounds, patience, sum), rounds_seconds(pool, rounds, patience, search));
+}
+
+// Multiply-accumulates per second of one linear layer on each thread. With one row that is also bytes per second.
+double linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, uint32_t rows, uint32_t n, uint32_t k,
+                         size_t rounds, const Patience& patience) {
+  std::vector<std::unique_ptr<ZeroLinear>> layers;
+  for (uint32_t thread = 0; thread < pool.threads(); ++thread) {
+    layers.push_back(std::make_unique<ZeroLinear>(rows, n, k));
+  }
+  const double seconds = rounds_seconds(pool, rounds, patience, [&](size_t i) { kernels.linear(layers[i]->args()); });
+  return static_cast<double>(rounds) * layers[0]->macs() * pool.threads() / seconds;
+}
+
+}  // namespace
+
+double Machine::bytes_per_s(size_t bytes) {
+  constexpr size_t kTimedBytes = size_t{16} << 20;  // small buffers are read several times in one timing
+  constexpr uint32_t kInputs = 512, kOutputs = 16;  // one group of outputs takes 8 KiB
+  double& speed = bytes_per_s_[bytes];
+  if (speed > 0) return speed;
+  const size_t rounds = bytes >= kTimedBytes ? 1 : kTimedBytes / bytes + 1;
+  speed = plain_bytes_per_s(pool_, bytes, rounds, patience_);
+  const auto n = static_cast<uint32_t>(bytes / pool_.threads() / (kInputs * kOutputs)) * kOutputs;
+  if (n > 0) speed = std::max(speed, linear_macs_per_s(kernels(), pool_, 1, n, kInputs, rounds, patience_));
+  return speed;
+}
+
+double Machine::macs_per_s() {
+  constexpr uint64_t kTimedMacs = 10000000;
+  if (macs_per_s_ > 0) return macs_per_s_;
+  for (const uint32_t rows : {24u, 32u, 48u, 128u}) {
+    for (const uint32_t n : {32u, 64u, 256u}) {
+      for (const uint32_t k : {256u, 512u, 2048u}) {
+        const size_t rounds = kTimedMacs / (uint64_t{rows} * n * k) + 1;
+        macs_per_s_ = std::max(macs_per_s_, linear_macs_per_s(kernels(), pool_, rows, n, k, rounds, patience_));
+      }
+    }
+  }
+  return macs_per_s_;
+}
+
+const Kernels& Machine::kernels() const { return *goldcrest::select_kernels(kernels_.c_str()); }
+
+}  // namespace bench

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine allows, measured: how fast it reads memory and how fast a kernel table multiplies.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "../support/thread_pool.h"
+#include "kernels/kernels.h"
+#include "timing.h"
+
+namespace bench {
+
+// The speeds of one kernel table on some threads at once, each with a core of its own. A speed is measured when it is
+// first asked for.
+class Machine {
+ public:
+  // kernels: a table that this CPU runs.
+  Machine(const std::string& kernels, const ThreadPool& pool, const Patience& patience)
+      : kernels_(kernels), pool_(pool), patience_(patience) {}
+
+  // Bytes per second of reading a buffer of `bytes` over and over, one that fits a cache from there, each thread its
+  // own part: the fastest of a plain sum, the C library's memchr and the table's linear slot with one row.
+  double bytes_per_s(size_t bytes);
+
+  // Multiply-accumulates per second of the table's linear slot: the fastest of some shapes with many rows whose weights
+  // and rows fit the first or second cache.
+  double macs_per_s();
+
+ private:
+  const goldcrest::Kernels& kernels() const;
+
+  std::string kernels_;
+  const ThreadPool& pool_;
+  Patience patience_;
+  std::map<size_t, double> bytes_per_s_;  // by size
+  double macs_per_s_ = 0;
+};
+
+}  // namespace bench

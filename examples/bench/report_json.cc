@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report.h"
+
+namespace bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json timing_json(const Timing& timing) {
+  return {{"median_s", timing.median_s}, {"fastest_s", timing.fastest_s}, {"repetitions", timing.repetitions}};
+}
+
+Json roofline_json(const Roofline& roofline) {
+  return {
+      {"seconds", roofline.seconds()},     {"limit", roofline.limit()},         {"macs", roofline.macs},
+      {"bytes", roofline.bytes},           {"macs_per_s", roofline.macs_per_s}, {"bytes_per_s", roofline.bytes_per_s},
+      {"compute_s", roofline.compute_s()}, {"memory_s", roofline.memory_s()}};
+}
+
+Json record_json(const Record& record) {
+  Json json;
+  for (size_t slot = 0; slot < kSlots; ++slot) {
+    const KernelWork& work = record.kernels[slot];
+    json[slot_name(slot)] = {
+        {"seconds", work.seconds}, {"calls", work.calls}, {"macs", work.macs}, {"bytes", work.bytes}};
+  }
+  json["rest_s"] = record.rest_s;
+  return json;
+}
+
+Json case_json(const Report& report, const Case& measured) {
+  const Speed& speed = measured.speed;
+  Json json = {{"beam_size", speed.beam_size},
+               {"batch", speed.batch},
+               {"arena_bytes", speed.arena_bytes},
+               {"encode", timing_json(speed.encode)},
+               {"run", timing_json(speed.run)},
+               {"tokens_per_s", speed.tokens_per_s},
+               {"decode_tokens_per_s", speed.decode_tokens_per_s},
+               {"position_s", speed.position_s},
+               {"streamed_bytes_per_s", per_second(report.position_bytes, speed.position_s)}};
+  if (measured.bound) {
+    json["bound"] = {{"tokens_per_s", measured.bound->tokens_per_s},
+                     {"share", speed.tokens_per_s / measured.bound->tokens_per_s},
+                     {"encode", roofline_json(measured.bound->encode)},
+                     {"decode", roofline_json(measured.bound->decode)}};
+  }
+  if (measured.work) {
+    json["kernels"] = {{"encode", record_json(measured.work->encode)}, {"decode", record_json(measured.work->decode)}};
+  }
+  return json;
+}
+
+Json open_json(const Report& report, const OpenCost& open) {
+  return {{"full", timing_json(open.full)},
+          {"full_bytes_per_s", per_second(report.model.file_bytes, open.full.median_s)},
+          {"structure", timing_json(open.structure)},
+          {"first_token", timing_json(open.first_token)},
+          {"first_sentence", timing_json(open.first_sentence)},
+          {"peak_resident_bytes", open.peak_resident_bytes}};
+}
+
+Json length_json(const LengthCost& cost) {
+  return {{"beam_size", cost.beam_size},
+          {"short_tokens", cost.short_tokens},
+          {"short_position_s", cost.short_position_s},
+          {"long_tokens", cost.long_tokens},
+          {"long_position_s", cost.long_position_s},
+          {"ratio", cost.long_position_s / cost.short_position_s}};
+}
+
+Json breakdown_json(const Breakdown& breakdown) {
+  return {{"encoder_embed_s", breakdown.embed_s},
+          {"encoder_layer_s", breakdown.encoder_layer_s},
+          {"decoder_memory_s", breakdown.memory_s},
+          {"decoder_layer_s", breakdown.decoder_layer_s},
+          {"output_s", breakdown.output_s}};
+}
+
+Json machine_json(const MachineSpeeds& machine) {
+  Json json = {{"macs_per_s", machine.macs_per_s}};
+  for (const MachineSpeeds::Reading& reading : machine.readings) {
+    json["reading"].push_back({{"bytes", reading.bytes}, {"bytes_per_s", reading.bytes_per_s}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string report_json(const Settings& settings, const Report& report) {
+  Json json = {{"version", GOLDCREST_VERSION},
+               {"model", settings.model},
+               {"file_bytes", report.model.file_bytes},
+               {"weights_hash", fmt::format("{:016x}", report.model.weights_hash)},
+               {"kernels", report.kernels},
+               {"threads", report.threads},
+               {"source_tokens", settings.source_tokens},
+               {"target_tokens", settings.target_tokens},
+               {"seed", settings.seed},
+               {"streamed_bytes_per_position", report.position_bytes}};
+  if (report.open) json["open"] = open_json(report, *report.open);
+  for (const Case& measured : report.cases) json["cases"].push_back(case_json(report, measured));
+  for (const LengthCost& cost : report.lengths) json["length"].push_back(length_json(cost));
+  if (report.breakdown) json["breakdown"] = breakdown_json(*report.breakdown);
+  if (report.machine) json["machine"] = machine_json(*report.machine);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace bench

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "report.h"
+
+namespace bench {
+namespace {
+
+using Text = fmt::memory_buffer;
+
+constexpr double kMega = 1e6, kGiga = 1e9;
+
+void append_head(Text& text, const Settings& settings, const Report& report) {
+  const goldcrest_info& model = report.model;
+  fmt::format_to(std::back_inserter(text),
+                 "{}: {:.2f} MB, encoder {} x {}/{}, decoder {} x {}/{}, vocabularies {} and {}, kernels {}\n"
+                 "{} source tokens, {} target tokens forced, threads {}, medians of at least {} runs and {} s\n"
+                 "a target position reads {:.2f} MB of weights\n",
+                 settings.model, static_cast<double>(model.file_bytes) / kMega, model.encoder_layers,
+                 model.encoder_d_model, model.encoder_d_ff, model.decoder_layers, model.decoder_d_model,
+                 model.decoder_d_ff, model.source_vocab_size, model.target_vocab_size, report.kernels,
+                 settings.source_tokens, settings.target_tokens, report.threads, settings.patience.repetitions,
+                 settings.patience.seconds, static_cast<double>(report.position_bytes) / kMega);
+}
+
+void append_open(Text& text, const Report& report, const OpenCost& open) {
+  const auto append = [&](const char* what, const Timing& timing) {
+    fmt::format_to(std::back_inserter(text), "  {:<38}{:>9.3f} ms", what, timing.median_s * 1e3);
+  };
+  const auto append_verification = [&](const char* what, const Timing& timing) {
+    append(what, timing);
+    fmt::format_to(std::back_inserter(text), "{:>9.2f} GB/s\n",
+                   per_second(report.model.file_bytes, timing.median_s) / kGiga);
+  };
+  fmt::format_to(std::back_inserter(text), "\nopening, file in the page cache\n");
+  append_verification("full verification", open.full);
+  append_verification("structure verification", open.structure);
+  append("to the first token, full verification", open.first_token);
+  fmt::format_to(std::back_inserter(text), "\n");
+  append("to the first sentence", open.first_sentence);
+  fmt::format_to(std::back_inserter(text), "\n  {:<38}{:>9.2f} MB\n", "peak resident memory, mapped pages too",
+                 static_cast<double>(open.peak_resident_bytes) / kMega);
+}
+
+void append_speeds(Text& text, const Report& report) {
+  fmt::format_to(std::back_inserter(text), "\n{:>6}{:>7}{:>13}{:>12}{:>13}{:>16}{:>15}{:>14}\n", "beam", "batch",
+                 "encode ms", "tokens/s", "decode tok/s", "us a position", "weights GB/s", "arena bytes");
+  for (const Case& measured : report.cases) {
+    const Speed& speed = measured.speed;
+    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}{:>13.3f}{:>12.0f}{:>13.0f}{:>16.1f}{:>15.2f}{:>14}\n",
+                   speed.beam_size, speed.batch, speed.encode.median_s * 1e3, speed.tokens_per_s,
+                   speed.decode_tokens_per_s, speed.position_s * 1e6,
+                   per_second(report.position_bytes, speed.position_s) / kGiga, speed.arena_bytes);
+  }
+}
+
+void append_bounds(Text& text, const Report& report) {
+  fmt::format_to(std::back_inserter(text),
+                 "\nwhat the machine allows: encoding and decoding, each the longer of its multiply-accumulates at the "
+                 "peak\nand its bytes at the speed of reading as much as one pass or position does\n"
+                 "{:>6}{:>7}{:>16}{:>10}  {:<32}{:<32}\n",
+                 "beam", "batch", "bound tokens/s", "reached", "encoding us, bound (limit)",
+                 "a position us, bound (limit)");
+  for (const Case& measured : report.cases) {
+    if (!measured.bound) continue;
+    const Speed& speed = measured.speed;
+    const Bound& bound = *measured.bound;
+    const double positions = report.target_tokens;
+    const auto part = [](double seconds, double bound_s, const char* limit) {
+      return fmt::format("{:.1f}, {:.1f} ({})", seconds * 1e6, bound_s * 1e6, limit);
+    };
+    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}{:>16.0f}{:>8.1f} %  {:<32}{:<32}\n", speed.beam_size,
+                   speed.batch, bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s,
+                   part(speed.encode.median_s, bound.encode.seconds(), bound.encode.limit()),
+                   part(speed.position_s, bound.decode.seconds() / positions, bound.decode.limit()));
+  }
+}
+
+void append_kernels_row(Text& text, const Speed& speed, const char* part, const Record& record, double per) {
+  fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {:<11}", speed.beam_size, speed.batch, part);
+  for (const KernelWork& work : record.kernels)
+    fmt::format_to(std::back_inserter(text), "{:>14.2f}", work.seconds * 1e6 / per);
+  fmt::format_to(std::back_inserter(text), "{:>14.2f}\n", record.rest_s * 1e6 / per);
+}
+
+void append_kernels(Text& text, const Report& report) {
+  fmt::format_to(std::back_inserter(text), "\nby kernel, us\n{:>6}{:>7}  {:<11}", "beam", "batch", "");
+  for (size_t slot = 0; slot < kSlots; ++slot) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
+  fmt::format_to(std::back_inserter(text), "{:>14}\n", "the rest");
+  for (const Case& measured : report.cases) {
+    if (!measured.work) continue;
+    const CaseWork& work = *measured.work;
+    append_kernels_row(text, measured.speed, "encoding", work.encode, 1);
+    append_kernels_row(text, measured.speed, "a position", work.decode, report.target_tokens);
+  }
+}
+
+void append_lengths(Text& text, const Report& report) {
+  fmt::format_to(std::back_inserter(text), "\ncost of a position by the length of the target, batch 1\n");
+  for (const LengthCost& cost : report.lengths) {
+    fmt::format_to(std::back_inserter(text), "  beam {}: {:.1f} us at {} tokens, {:.1f} us at {}, ratio {:.3f}\n",
+                   cost.beam_size, cost.short_position_s * 1e6, cost.short_tokens, cost.long_position_s * 1e6,
+                   cost.long_tokens, cost.long_position_s / cost.short_position_s);
+  }
+}
+
+void append_breakdown(Text& text, const Breakdown& breakdown) {
+  const auto append = [&](const std::string& what, double seconds) {
+    fmt::format_to(std::back_inserter(text), "  {:<40}{:>10.2f} us\n", what, seconds * 1e6);
+  };
+  fmt::format_to(std::back_inserter(text), "\ngreedy, batch 1, step by step\n");
+  append("source embeddings", breakdown.embed_s);
+  for (size_t layer = 0; layer < breakdown.encoder_layer_s.size(); ++layer) {
+    append(fmt::format("encoder layer {}", layer), breakdown.encoder_layer_s[layer]);
+  }
+  append("keys and values for cross-attention", breakdown.memory_s);
+  for (size_t layer = 0; layer < breakdown.decoder_layer_s.size(); ++layer) {
+    append(fmt::format("decoder layer {}, a position", layer), breakdown.decoder_layer_s[layer]);
+  }
+  append("output layer and choice, a position", breakdown.output_s);
+}
+
+void append_machine(Text& text, const Report& report, const MachineSpeeds& machine) {
+  fmt::format_to(std::back_inserter(text), "\n{}\n",
+                 report.threads == 1 ? "one core reads" : fmt::format("{} threads together read", report.threads));
+  for (const MachineSpeeds::Reading& reading : machine.readings) {
+    fmt::format_to(std::back_inserter(text), "  {:>8.2f} GB/s from {:.2f} MB{}\n", reading.bytes_per_s / kGiga,
+                   static_cast<double>(reading.bytes) / kMega,
+                   reading.bytes == report.position_bytes ? ", the weights of one position" : "");
+  }
+  fmt::format_to(std::back_inserter(text),
+                 "and multiplies {:.1f} billion int8 pairs a second, the best of {}'s linear layers in its caches\n",
+                 machine.macs_per_s / kGiga, report.kernels);
+}
+
+}  // namespace
+
+std::string report_text(const Settings& settings, const Report& report) {
+  Text text;
+  append_head(text, settings, report);
+  if (report.open) append_open(text, report, *report.open);
+  if (!report.cases.empty()) append_speeds(text, report);
+  if (report.machine) append_machine(text, report, *report.machine);
+  if (report.machine && !report.cases.empty()) append_bounds(text, report);
+  if (!report.cases.empty() && report.cases[0].work) append_kernels(text, report);
+  if (report.breakdown) append_breakdown(text, *report.breakdown);
+  if (!report.lengths.empty()) append_lengths(text, report);
+  return fmt::to_string(text);
+}
+
+}  // namespace bench

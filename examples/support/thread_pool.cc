@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr uint32_t kMostThreads = 64;  // of goldcrest_limits
+constexpr int kLooks = 20000;          // at a shared value before giving way: some 20 us, longer than most waits
+constexpr int kYields = 50;            // of a worker, before it goes to sleep
+
+using Task = void (*)(void* task_context, size_t i);
+
+}  // namespace
+
+class ThreadPool::Workers {
+ public:
+  ~Workers();
+  void start(uint32_t n);  // throws std::system_error
+  void run(Task task, void* task_context, size_t n);
+
+ private:
+  // state_: which job (upper half), how many tasks it has, how many of them are claimed (the lowest 16 bits).
+  static constexpr uint64_t kNextJob = uint64_t{1} << 32;
+  static uint32_t task_count(uint64_t state) { return static_cast<uint32_t>(state >> 16) & 0xffff; }
+  static uint32_t claimed(uint64_t state) { return static_cast<uint32_t>(state) & 0xffff; }
+
+  void work();
+  void serve();
+  bool wait_for_job(uint64_t last);
+
+  std::atomic<uint64_t> state_ = 0;
+  std::atomic<Task> task_ = nullptr;
+  std::atomic<void*> task_context_ = nullptr;
+  std::atomic<size_t> n_finished_ = 0;
+  std::atomic<uint32_t> n_asleep_ = 0;
+  bool stopping_ = false;  // under mutex_
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> threads_;
+};
+
+ThreadPool::Workers::~Workers() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadPool::Workers::start(uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) threads_.emplace_back([this] { serve(); });
+}
+
+void ThreadPool::Workers::run(Task task, void* task_context, size_t n) {
+  // No task of the last job is unfinished, and no claim can succeed until state_ names the new one.
+  task_.store(task, std::memory_order_relaxed);
+  task_context_.store(task_context, std::memory_order_relaxed);
+  n_finished_.store(0, std::memory_order_relaxed);
+  const uint64_t job = (state_.load(std::memory_order_relaxed) / kNextJob + 1) * kNextJob;
+  state_.store(job | uint64_t{n} << 16);
+  if (n_asleep_ > 0) {
+    { const std::lock_guard<std::mutex> lock(mutex_); }  // none is between its last look at state_ and its sleep
+    wake_.notify_all();
+  }
+  work();
+  for (int looks = 0; n_finished_.load(std::memory_order_acquire) < n; ++looks) {
+    if (looks >= kLooks) std::this_thread::yield();
+  }
+}
+
+// Claims and does tasks of the current job until all are claimed.
+void ThreadPool::Workers::work() {
+  uint64_t state = state_.load(std::memory_order_acquire);
+  while (claimed(state) < task_count(state)) {
+    const Task task = task_.load(std::memory_order_relaxed);
+    void* const task_context = task_context_.load(std::memory_order_relaxed);
+    // Succeeds only while this job has an unclaimed task: then what was read above is this job's.
+    if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+    task(task_context, claimed(state));
+    n_finished_.fetch_add(1, std::memory_order_release);
+    state = state_.load(std::memory_order_acquire);
+  }
+}
+
+// A worker's life.
+void ThreadPool::Workers::serve() {
+  uint64_t last = 0;
+  while (wait_for_job(last)) {
+    last = state_.load(std::memory_order_relaxed) / kNextJob;
+    work();
+  }
+}
+
+// Returns when there is another job than `last`, or false at the end.
+bool ThreadPool::Workers::wait_for_job(uint64_t last) {
+  for (int looks = 0; looks < kLooks + kYields; ++looks) {
+    if (state_.load(std::memory_order_relaxed) / kNextJob != last) return true;
+    if (looks >= kLooks) std::this_thread::yield();
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  ++n_asleep_;
+  wake_.wait(lock, [&] { return stopping_ || state_ / kNextJob != last; });
+  --n_asleep_;
+  return !stopping_;
+}
+
+ThreadPool::ThreadPool() = default;
+ThreadPool::~ThreadPool() = default;
+
+std::string ThreadPool::start(uint32_t n_threads) {
+  if (n_threads == 0) n_threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
+  if (n_threads > kMostThreads) return "threads: " + std::to_string(n_threads) + ", where at most 64 are possible";
+  if (n_threads == 1) return "";
+  auto workers = std::make_unique<Workers>();
+  try {
+    workers->start(n_threads - 1);
+  } catch (const std::system_error& error) {
+    return "threads: " + std::to_string(n_threads) + " could not be started: " + error.what();
+  }
+  workers_ = std::move(workers);
+  n_threads_ = n_threads;
+  return "";
+}
+
+goldcrest_parallel_for ThreadPool::parallel_for() const {
+  if (workers_ == nullptr) return nullptr;
+  return [](void* context, Task task, void* task_context, size_t n) {
+    static_cast<Workers*>(context)->run(task, task_context, n);
+  };
+}
+
+void* ThreadPool::context() const { return workers_.get(); }

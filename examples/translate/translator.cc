@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "translator.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <sstream>
+#include <system_error>
+
+#include "text_lines.h"
+
+namespace {
+
+constexpr uint32_t kBatchesAhead = 16;  // read and sorted together
+
+void append_ids(const int32_t* ids, size_t n, std::string* text) {
+  for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
+}
+
+}  // namespace
+
+std::string Translator::describe(int64_t status) const {
+  std::string text = goldcrest_status_string(static_cast<int>(status));
+  if (detail_.message != nullptr && detail_.message[0] != '\0') text += std::string(": ") + detail_.message;
+  if (detail_.index >= 0) text += " (" + std::to_string(detail_.index) + ")";
+  return text;
+}
+
+bool Translator::fail(int status) const {
+  std::fprintf(stderr, "goldcrest-translate: %s: %s\n", options_.model.c_str(), describe(status).c_str());
+  return false;
+}
+
+bool Translator::start() {
+  std::string problem = model_.open(options_.model);
+  if (problem.empty()) problem = pool_.start(options_.limits.threads);
+  if (!problem.empty()) {
+    std::fprintf(stderr, "goldcrest-translate: %s\n", problem.c_str());
+    return false;
+  }
+  goldcrest_info info = {};
+  const int status = goldcrest_model_info(model_.bytes(), model_.size(), &info, &detail_);
+  if (status < 0) return fail(status);
+  goldcrest_limits& limits = options_.limits;
+  limits.n_best = options_.n_best;
+  limits.threads = pool_.threads();
+  if (limits.beam_size == 0 && options_.n_best > info.limits.beam_size) limits.beam_size = options_.n_best;
+  if (limits.max_source_bytes == 0 && info.has_tokenizer) limits.max_source_bytes = info.limits.max_source_bytes;
+  return start_engine(info) && set_search(info);
+}
+
+bool Translator::start_engine(const goldcrest_info& info) {
+  goldcrest_limits& limits = options_.limits;
+  // Enough rows in a block of encoder work for every thread to have as many as alone.
+  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info.limits.encoder_rows * limits.threads);
+  int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
+  if (status < 0) return fail(status);
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
+  if (!arena_) {
+    std::fprintf(stderr, "goldcrest-translate: no memory for an arena of %" PRIu64 " bytes\n", memory_.arena_bytes);
+    return false;
+  }
+  goldcrest_config config = {};
+  config.model = model_.bytes();
+  config.model_bytes = model_.size();
+  config.arena = arena_.get();
+  config.arena_bytes = memory_.arena_bytes;
+  config.limits = limits;
+  config.verify = options_.structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
+  config.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();
+  config.detail = &detail_;
+  config.parallel_for = pool_.parallel_for();
+  config.parallel_context = pool_.context();
+  status = goldcrest_init(&engine_, &config);
+  return status < 0 ? fail(status) : true;
+}
+
+bool Translator::set_search(const goldcrest_info& info) {
+  goldcrest_search search = info.search;
+  search.beam_size = 0;  // the limits'
+  if (search.max_target_tokens > memory_.limits.max_target_tokens || options_.limits.max_target_tokens != 0)
+    search.max_target_tokens = 0;
+  if (options_.min_target != 0) search.min_target_tokens = options_.min_target;
+  if (options_.has_length_penalty) search.length_penalty = options_.length_penalty;
+  if (options_.has_word_penalty) search.word_penalty = options_.word_penalty;
+  if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
+  const int status = goldcrest_set_search(engine_, &search);
+  return status < 0 ? fail(status) : true;
+}
+
+// Appends the text of n ids. A negative status is an error.
+int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
+  goldcrest_text_state state = {};
+  char piece[4096];
+  for (size_t i = 0; i <= n; ++i) {
+    const int64_t bytes = goldcrest_detokenize(engine_, &state, ids + i, i < n ? 1 : 0, piece, sizeof piece);
+    if (bytes < 0) return bytes;
+    text->append(piece, static_cast<size_t>(bytes));
+  }
+  return GOLDCREST_OK;
+}
+
+void Translator::tokenize(const std::string& text, Line* line) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = goldcrest_begin_text(engine_, text.data(), text.size());
+  const int32_t* source = nullptr;
+  const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &source);
+  if (n < 0)
+    line->error = describe(n);
+  else
+    line->source.assign(source, source + n);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void Translator::decode(const std::string& text, Line* line) {
+  std::vector<int32_t> ids;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    int32_t id = 0;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (problem != std::errc() || end != word.data() + word.size() || id < 0) {
+      line->error = "not a token id: " + word;
+      return;
+    }
+    ids.push_back(id);
+  }
+  const int64_t status = append_text(ids.data(), ids.size(), &line->out);
+  if (status < 0) line->error = describe(status);
+  line->out += '\n';
+}
+
+// What can be done for a line alone.
+void Translator::read(const std::string& text, Line* line) {
+  if (text.size() > kMostLineBytes) {
+    line->error = "too long: more than " + std::to_string(kMostLineBytes) + " bytes";
+    return;
+  }
+  if (options_.decode) return decode(text, line);
+  const size_t valid = valid_utf8_prefix(text);
+  if (valid != text.size()) {
+    line->error = "not UTF-8 at byte " + std::to_string(valid + 1);
+    return;
+  }
+  tokenize(text, line);
+  if (!options_.encode) return;
+  append_ids(line->source.data(), line->source.size(), &line->out);
+  line->out += '\n';
+}
+
+// Appends the results of a sentence, best first. A negative status is an error.
+int64_t Translator::append_results(uint32_t sentence, Line* line) {
+  for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
+    goldcrest_result result = {};
+    const int found = goldcrest_get_result(engine_, sentence, rank, &result);
+    if (found < 0) return rank == 0 ? found : GOLDCREST_OK;  // there may be fewer than n_best
+    if (rank == 0) target_tokens_ += result.n_tokens;
+    if (options_.n_best > 1) line->out += std::to_string(line->number) + '\t' + std::to_string(rank + 1) + '\t';
+    if (options_.scores) {
+      char score[64];
+      std::snprintf(score, sizeof score, "%.6f\t", static_cast<double>(result.score));
+      line->out += score;
+    }
+    if (options_.tokens) {
+      append_ids(result.tokens, result.n_tokens, &line->out);
+    } else {
+      const int64_t status = append_text(result.tokens, result.n_tokens, &line->out);
+      if (status < 0) return status;
+    }
+    line->out += '\n';
+  }
+  return GOLDCREST_OK;
+}
+
+void Translator::translate_batch(const std::vector<Line*>& batch) {
+  const auto begin = std::chrono::steady_clock::now();
+  int status = GOLDCREST_OK;
+  for (size_t i = 0; i < batch.size() && status >= 0; ++i) {
+    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
+    status = store(engine_, batch[i]->source.data(), batch[i]->source.size());
+  }
+  if (status >= 0) status = goldcrest_run(engine_);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    const int64_t formatted = status < 0 ? status : append_results(i, batch[i]);
+    if (formatted < 0)
+      batch[i]->error = describe(formatted);
+    else
+      source_tokens_ += batch[i]->source.size();
+  }
+}
+
+// Translates the lines without an error, those with the most tokens first.
+void Translator::translate(std::vector<Line>* lines) {
+  std::vector<Line*> order;
+  for (Line& line : *lines) {
+    if (line.error.empty()) order.push_back(&line);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Line* a, const Line* b) { return a->source.size() > b->source.size(); });
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last = first + std::min<ptrdiff_t>(memory_.limits.batch, order.end() - first);
+    translate_batch({first, last});
+    first = last;
+  }
+}
+
+void Translator::print(const Line& line) {
+  if (line.error.empty()) {
+    std::fwrite(line.out.data(), 1, line.out.size(), stdout);
+    return;
+  }
+  ++failed_lines_;
+  std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": %s\n", line.number, line.error.c_str());
+  std::fputc('\n', stdout);
+}
+
+void Translator::process(std::istream& input) {
+  const bool alone = options_.encode || options_.decode || memory_.limits.batch == 1;  // each answer at once
+  const size_t ahead = alone ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
+  std::vector<Line> lines;
+  std::string text;
+  for (bool more = true; more;) {
+    lines.clear();
+    while (lines.size() < ahead && (more = read_line(input, &text))) {
+      lines.push_back({++n_lines_, {}, {}, {}});
+      read(text, &lines.back());
+    }
+    if (!options_.encode && !options_.decode) translate(&lines);
+    for (const Line& line : lines) print(line);
+    std::fflush(stdout);
+  }
+}
+
+void Translator::print_stats() const {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const double speed = seconds_ > 0 ? static_cast<double>(target_tokens_) / seconds_ : 0;
+  std::fprintf(stderr,
+               "lines %" PRIu64 " (%" PRIu64 " failed), source tokens %" PRIu64 ", target tokens %" PRIu64
+               ", %.3f s, %.1f target tokens/s\n"
+               "arena %" PRIu64 " bytes, model %zu bytes, peak resident memory %ld KiB, kernels %s, threads %" PRIu32
+               ", batch %" PRIu32 "\n",
+               n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, memory_.arena_bytes,
+               model_.size(), usage.ru_maxrss, goldcrest_kernels_name(engine_), memory_.limits.threads,
+               memory_.limits.batch);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines in, lines out, through the C API alone: one engine, one arena. With batches, lines are read ahead and sorted by
+// their length in tokens, so that the sentences of a batch end at about the same time; results keep the lines' order.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <istream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../support/mapped_file.h"
+#include "../support/thread_pool.h"
+#include "goldcrest/goldcrest.h"
+
+struct TranslatorOptions {
+  std::string model, kernels;  // kernels: empty for the best
+  goldcrest_limits limits = {};
+  uint32_t n_best = 1, min_target = 0;
+  float length_penalty = 1, word_penalty = 0;
+  bool has_length_penalty = false, has_word_penalty = false;
+  bool scores = false, tokens = false, encode = false, decode = false, structure_only = false;
+};
+
+class Translator {
+ public:
+  explicit Translator(const TranslatorOptions& options) : options_(options) {}
+
+  // Maps the model, allocates the arena once, starts the engine. False after an error message.
+  bool start();
+  // Translates all lines; a bad one gives a message and an empty line.
+  void process(std::istream& input);
+  void print_stats() const;
+  uint64_t failed_lines() const { return failed_lines_; }
+
+ private:
+  struct FreeDeleter {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+
+  // One line's way through: source ids, then what is printed for it.
+  struct Line {
+    uint64_t number;
+    std::vector<int32_t> source;
+    std::string out, error;  // an error has an empty line in place of `out`
+  };
+
+  bool start_engine(const goldcrest_info& info);
+  bool set_search(const goldcrest_info& info);
+  bool fail(int status) const;
+  void read(const std::string& text, Line* line);
+  void tokenize(const std::string& text, Line* line);
+  void decode(const std::string& text, Line* line);
+  void translate(std::vector<Line>* lines);
+  void translate_batch(const std::vector<Line*>& batch);
+  int64_t append_results(uint32_t sentence, Line* line);
+  int64_t append_text(const int32_t* ids, size_t n, std::string* text);
+  void print(const Line& line);
+  std::string describe(int64_t status) const;
+
+  TranslatorOptions options_;
+  MappedFile model_;
+  ThreadPool pool_;
+  std::unique_ptr<void, FreeDeleter> arena_;
+  goldcrest_engine* engine_ = nullptr;
+  goldcrest_detail detail_ = {"", -1};
+  goldcrest_memory memory_ = {};
+  uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
+  double seconds_ = 0;
+};

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every board that QEMU has boots as a test of this machine's build, with its models and hashes. A sanitizer of this
+# machine has nothing to say about them.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  return()
+endif()
+
+# goldcrest_run_board(PRESET LABEL BOARD_LABEL HASH): runs the board's tests of BOARD_LABEL, with the hash that a test of
+# this build (tests/kernels/golden.cmake) makes.
+function(goldcrest_run_board preset label board_label hash)
+  set(name board_${preset})
+  if(board_label STREQUAL "full")
+    string(APPEND name _full)
+  endif()
+  add_test(NAME ${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" ${preset}
+    "${CMAKE_CURRENT_BINARY_DIR}/${preset}" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
+    ${board_label})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "golden_g2p;${hash}"
+    RESOURCE_LOCK board_${preset} TIMEOUT 3600 COST 1000)
+endfunction()
+
+foreach(board mps2-an386 mps2-an500 mps2-an505 mps3-an547)
+  goldcrest_run_board(${board} fast fast golden_hash_g2p)
+  goldcrest_run_board(${board} full full golden_hash_g2p_all)
+endforeach()
+# Without an FPU the compiler's own functions must give the same bits.
+goldcrest_run_board(mps2-an386-soft-float full fast golden_hash_g2p)

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the board: how many instructions the kernels and a whole search take, for every kernel table of the build. QEMU
+// must run with `-icount shift=0`, where one instruction is one nanosecond of the board's clock.
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "board_api.h"
+#include "goldcrest/goldcrest.h"
+#include "kernels/kernels.h"
+#include "model_g2p.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+namespace {
+
+uint64_t instructions_since(uint64_t start) {
+  return (board_ticks() - start) * 1000 / (board_ticks_per_second() / 1000000);
+}
+
+// One call of `operation`; several share the clock's coarse ticks.
+template <typename Operation>
+uint64_t instructions_of(Operation operation) {
+  constexpr uint32_t kCalls = 8;
+  const uint64_t start = board_ticks();
+  for (uint32_t i = 0; i < kCalls; ++i) operation();
+  return instructions_since(start) / kCalls;
+}
+
+// A loop of known length takes that long.
+bool clock_counts_instructions() {
+  constexpr uint32_t kTurns = 100000;
+  const uint64_t start = board_ticks();
+  uint32_t turns = kTurns;
+  asm volatile(
+      "1:\n"
+      "subs %0, #1\n"
+      "bne 1b\n"
+      : "+l"(turns)
+      :
+      : "cc");
+  const uint64_t found = instructions_since(start);
+  return found >= 2 * kTurns && found < 2 * kTurns + kTurns / 100;
+}
+
+constexpr uint32_t kOutputs = 512, kMostInputs = 512, kMostRows = 4, kHeads = 4, kHeadWidth = 32, kKeys = 16;
+
+// What the kernels read and write.
+struct Operands {
+  alignas(64) int8_t w[kOutputs * kMostInputs];
+  alignas(64) int8_t q[kMostRows * kMostInputs];
+  alignas(64) float x[kMostRows * kMostInputs];
+  alignas(64) float y[kMostRows * kOutputs];
+  alignas(64) float w_scale[kOutputs], bias[kOutputs], row_scale[kMostRows];
+  alignas(64) int32_t weight_sum[kOutputs];
+  alignas(64) float weights[kKeys], cache_scales[kKeys * kHeads];
+  alignas(64) int8_t query[kHeadWidth];
+};
+Operands operands;
+
+void fill_operands() {
+  Rng rng(1);
+  for (int8_t& value : operands.w) value = rng.weight();
+  for (int8_t& value : operands.q) value = rng.weight();
+  for (float& value : operands.x) value = 4 * rng.uniform();
+  for (float& value : operands.w_scale) value = 0.01f + 0.005f * rng.uniform();
+  for (float& value : operands.bias) value = rng.uniform();
+  for (float& value : operands.row_scale) value = 0.01f + 0.005f * rng.uniform();
+  for (float& value : operands.cache_scales) value = 0.01f + 0.005f * rng.uniform();
+}
+
+LinearArgs linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout) {
+  LinearArgs args = {};
+  args.x = operands.q;
+  args.x_scale = operands.row_scale;
+  args.w = operands.w;
+  args.w_scale = operands.w_scale;
+  args.bias = operands.bias;
+  args.weight_sum = operands.weight_sum;
+  args.y = operands.y;
+  args.y_stride = n;
+  args.rows = rows;
+  args.n = n;
+  args.k = k;
+  args.layout = layout;
+  args.activation = Activation::kNone;
+  return args;
+}
+
+// Multiply-accumulates per instruction, epilogue included.
+void print_linear(const Kernels& table, Layout layout) {
+  std::printf("  linear %s, n = %u, multiply-accumulates per instruction\n    rows",
+              layout == Layout::kN16K4 ? "N16K4" : "N4K16", static_cast<unsigned>(kOutputs));
+  for (const uint32_t k : {128, 256, 512}) std::printf("   k = %u", static_cast<unsigned>(k));
+  std::printf("\n");
+  for (uint32_t rows = 1; rows <= kMostRows; ++rows) {
+    std::printf("    %4u", static_cast<unsigned>(rows));
+    for (const uint32_t k : {128u, 256u, 512u}) {
+      const LinearArgs args = linear_args(rows, kOutputs, k, layout);
+      const uint64_t found = instructions_of([&] { table.linear(args); });
+      std::printf("   %7.3f", static_cast<double>(rows * kOutputs * k) / static_cast<double>(found));
+    }
+    std::printf("\n");
+  }
+}
+
+AttentionArgs attention_args() {
+  AttentionArgs args = {};
+  args.q = operands.x;
+  args.keys = operands.w;
+  args.values = operands.w + kKeys * kHeads * kHeadWidth;
+  args.key_scales = args.value_scales = operands.cache_scales;
+  args.out = operands.y;
+  args.weights = operands.weights;
+  args.q_row = operands.query;
+  args.q_stride = args.out_stride = kHeads * kHeadWidth;
+  args.head_stride = kKeys;
+  args.position_stride = 1;
+  args.rows = 1;
+  args.n_keys = kKeys;
+  args.n_heads = kHeads;
+  args.d_head = kHeadWidth;
+  args.scale = 0.176776695f;
+  return args;
+}
+
+void print_slot(const char* name, uint64_t found) {
+  std::printf("    %-44s %8" PRIu32 "\n", name, static_cast<uint32_t>(found));
+}
+
+// Instructions of one call for one row.
+void print_slots(const Kernels& table, Layout layout) {
+  Operands& o = operands;
+  std::printf("  instructions of one call\n");
+  print_slot("quantize_rows, n = 128", instructions_of([&] {
+               table.quantize_rows({o.x, o.q, o.row_scale, 128, 128, 1, 1, 128});
+             }));
+  print_slot("layer_norm, n = 128", instructions_of([&] {
+               table.layer_norm({o.x, o.y, o.w_scale, o.bias, 128, 1, 128, 128, 1e-5f});
+             }));
+  const AttentionArgs attention = attention_args();
+  print_slot("attention, 4 heads of 32, 16 keys", instructions_of([&] { table.attention(attention); }));
+  print_slot("embed, n = 128", instructions_of([&] { table.embed({o.w, o.w_scale, o.x, o.y, 1, 128, 1.0f, layout}); }));
+  OutputBlockArgs block = {};
+  block.linear = linear_args(1, kOutputBlock, 16, layout);
+  block.linear.y_stride = kOutputBlock;
+  block.count = kOutputBlock;
+  float largest, sum;
+  const uint64_t logits = instructions_of([&] { table.output_block(block); });
+  block.block_max = &largest;
+  block.block_sum = &sum;
+  block.stride = 1;
+  print_slot("log-sum-exp of output_block, 256 outputs", instructions_of([&] { table.output_block(block); }) - logits);
+  print_slot("next_above, 256 numbers", instructions_of([&] { table.next_above(o.x, 0, 256, 100.0f); }));
+  print_slot("crc32c, 1024 bytes", instructions_of([&] { table.crc32c(0, o.w, 1024); }));
+  print_slot("weights_valid, 64 x 128", instructions_of([&] { table.weights_valid(o.w, nullptr, 64, 128, layout); }));
+}
+
+constexpr const char* kWords[] = {"goldcrest", "translation", "heap", "microcontroller", "through"};
+
+alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
+
+struct SearchCost {
+  uint64_t instructions;
+  uint32_t steps, tokens;
+};
+
+// All words with at most `max_target_tokens` each. Negative: a status.
+int search_words(goldcrest_engine* engine, uint32_t beam_size, uint32_t max_target_tokens, SearchCost* cost) {
+  goldcrest_search search = {};
+  search.beam_size = beam_size;
+  search.max_target_tokens = max_target_tokens;
+  search.length_penalty = 1.0f;
+  int status = goldcrest_set_search(engine, &search);
+  *cost = {};
+  for (const char* word : kWords) {
+    const uint64_t start = board_ticks();
+    if (status >= 0) status = goldcrest_begin_text(engine, word, std::strlen(word));
+    for (; status >= 0 && status != GOLDCREST_DONE; ++cost->steps) status = goldcrest_step(engine, nullptr);
+    cost->instructions += instructions_since(start);
+    goldcrest_result result = {};
+    if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
+    if (status < 0) return status;
+    cost->tokens += result.n_tokens;
+  }
+  return 0;
+}
+
+// The cost of encoding and of a target position: the same words, cut off after one token and to their end.
+int print_search(goldcrest_engine* engine, uint32_t beam_size) {
+  SearchCost first, whole;
+  int status = search_words(engine, beam_size, 1, &first);
+  if (status >= 0) status = search_words(engine, beam_size, 0, &whole);
+  if (status < 0) return status;
+  const auto thousands = [](uint64_t n) { return static_cast<unsigned>((n + 500) / 1000); };
+  const uint64_t positions = whole.steps - first.steps;
+  std::printf("    beam %u: %8u per target position, %8u per generated token with its encoder work\n",
+              static_cast<unsigned>(beam_size), thousands((whole.instructions - first.instructions) / positions),
+              thousands(whole.instructions / whole.tokens));
+  return 0;
+}
+
+bool print_model(const char* kernels) {
+  goldcrest_detail detail = {};
+  goldcrest_config config = {};
+  config.model = model_g2p;
+  config.model_bytes = MODEL_G2P_BYTES;
+  config.arena = arena;
+  config.arena_bytes = sizeof arena;
+  config.limits = MODEL_G2P_LIMITS;
+  config.kernels = kernels;
+  config.detail = &detail;
+  goldcrest_engine* engine = nullptr;
+  const uint64_t start = board_ticks();
+  int status = goldcrest_init(&engine, &config);
+  const uint64_t init = instructions_since(start);
+  std::printf("  pronunciation model, thousands of instructions\n    init with every check: %u\n",
+              static_cast<unsigned>(init / 1000));
+  if (status >= 0) status = print_search(engine, 1);
+  if (status >= 0) status = print_search(engine, 4);
+  if (status < 0) {
+    std::printf("%s, %s\n", goldcrest_status_string(status), detail.message != nullptr ? detail.message : "");
+  }
+  return status >= 0;
+}
+
+bool run() {
+  if (!clock_counts_instructions()) {
+    std::printf("The clock does not count instructions; run QEMU with -icount shift=0.\n");
+    return false;
+  }
+  fill_operands();
+  bool ok = true;
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+    std::printf("%s: %s\n", board_name(), table->name);
+    print_linear(*table, Layout::kN16K4);
+    print_linear(*table, Layout::kN4K16);
+    print_slots(*table, std::strcmp(table->name, "cortexm_helium") == 0 ? Layout::kN4K16 : Layout::kN16K4);
+    ok &= print_model(table->name);
+  }
+  return ok;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+int main() {
+  board_init();
+  return goldcrest::test::run() ? 0 : 1;
+}

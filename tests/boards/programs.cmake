@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs for the selected board; ctest runs them where an emulator has it.
+enable_language(ASM)
+
+# Newlib's heap and streams, with which tests may do what firmware does not, and what C++ needs on top of them: the
+# distribution's C++ library for bare metal takes 1.5 GB, its headers alone 17 MB.
+add_library(goldcrest_board_test_support OBJECT newlib_system_calls.c cxx_runtime.cc)
+target_compile_options(goldcrest_board_test_support PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti>
+  -ffunction-sections -fdata-sections)
+target_compile_features(goldcrest_board_test_support PRIVATE cxx_std_20)
+target_include_directories(goldcrest_board_test_support PRIVATE "${CMAKE_SOURCE_DIR}/boards")
+goldcrest_warnings(goldcrest_board_test_support)
+
+# goldcrest_board_program(name SOURCES...): a program for the board with all kernel tables of the build.
+function(goldcrest_board_program name)
+  add_executable(${name} ${ARGN} "${CMAKE_SOURCE_DIR}/engine/kernels/select_static.cc")
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_compile_options(${name} PRIVATE -ffp-contract=off)
+  target_compile_definitions(${name} PRIVATE GOLDCREST_ALL_KERNEL_TABLES)
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/engine" "${CMAKE_SOURCE_DIR}/tests")
+  target_link_options(${name} PRIVATE -Wl,--defsym=board_stack_bytes=65536)
+  target_link_libraries(${name} PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_board_test_support m)
+  goldcrest_warnings(${name})
+endfunction()
+
+# goldcrest_board_test(name LABEL): a program of that name is a test.
+function(goldcrest_board_test name label)
+  if(GOLDCREST_BOARD_RUN)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS ${label})
+  endif()
+endfunction()
+
+# goldcrest_embed_file(target SYMBOL FILE): FILE's bytes as the array SYMBOL.
+function(goldcrest_embed_file target symbol file)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}_${symbol}.S")
+  configure_file(embedded_file.S.in "${source}" @ONLY)
+  set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${file}")
+  target_sources(${target} PRIVATE "${source}")
+endfunction()
+
+# goldcrest_console_test(name INPUT EXPECTED): console_test, given INPUT (as of printf), prints EXPECTED, a regular
+# expression that may name the exit status.
+function(goldcrest_console_test name input expected)
+  if(GOLDCREST_BOARD_RUN)
+    add_test(NAME ${name} COMMAND sh -c "input=$1; shift; printf \"$input\" | \"$@\"; echo status $?" sh "${input}"
+      ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:console_test>)
+    set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60 PASS_REGULAR_EXPRESSION "${expected}")
+  endif()
+endfunction()
+add_executable(console_test console_test.c)
+target_compile_options(console_test PRIVATE -std=c11)
+target_link_libraries(console_test PRIVATE goldcrest_board)
+goldcrest_warnings(console_test)
+set(eot "\\004")
+goldcrest_console_test(console_lines "one\\r\\ntwo!\\177\\n12345678\\n\\nlast${eot}"
+  "^${GOLDCREST_BOARD}\none\n\\[one\\]\n.*\\[two\\]\n1234567\n\\[too long\\]\n\n\\[\\]\n.*\\[last\\]\nthe clock ran\nstatus 7")
+goldcrest_console_test(console_fault "trap\\n" "fault: exception 00000003, .*, pc .*status 131")
+goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .* the stack has overflowed.*status 131")
+
+goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases.cc)
+goldcrest_board_test(contract_test fast)
+
+# goldcrest_golden_program(name WORDS HASH TABLES): self-test and golden hash over the first WORDS validation words with
+# the first TABLES kernel tables, of a model and hash that a host build made (tests/kernels/golden.cmake).
+function(goldcrest_golden_program name words hash tables)
+  goldcrest_board_program(${name} golden_test.cc)
+  target_compile_definitions(${name} PRIVATE GOLDCREST_GOLDEN_WORDS=${words} GOLDCREST_GOLDEN_TABLES=${tables})
+  goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst" NAME golden SECTION .model
+    LIMITS max-source-bytes=64 beam=1)
+  goldcrest_embed_file(${name} golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${hash}")
+  goldcrest_embed_file(${name} golden_words "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
+endfunction()
+goldcrest_golden_program(golden_test 50 g2p.hash 100)
+goldcrest_board_test(golden_test fast)
+
+# All words, with the best table. Built by a test: the hash of all words is not made for the fast ones.
+goldcrest_golden_program(golden_all_test 1000000 g2p_all.hash 1)
+set_target_properties(golden_all_test PROPERTIES EXCLUDE_FROM_ALL TRUE)
+goldcrest_board_test(golden_all_test full)
+if(GOLDCREST_BOARD_RUN)
+  add_test(NAME build_golden_all_test COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}" --target golden_all_test)
+  set_tests_properties(build_golden_all_test PROPERTIES LABELS full FIXTURES_SETUP golden_all_test)
+  set_tests_properties(golden_all_test PROPERTIES FIXTURES_REQUIRED golden_all_test)
+endif()
+
+# Firmware as a user links it, and what its ELF must not have. The golden test prints by newlib: that must be found.
+add_executable(firmware_test firmware_test.c)
+target_compile_options(firmware_test PRIVATE -std=c11)
+target_link_libraries(firmware_test PRIVATE goldcrest::goldcrest goldcrest_board)
+goldcrest_warnings(firmware_test)
+goldcrest_add_model(TARGET firmware_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst" NAME firmware SECTION .model
+  LIMITS max-source=25 max-source-bytes=64 max-target=33 beam=4)
+goldcrest_board_test(firmware_test fast)
+foreach(program firmware_test golden_test)
+  add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_symbols.sh" "${CMAKE_NM}"
+    $<TARGET_FILE:${program}>)
+  set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
+endforeach()
+set_tests_properties(symbols_of_golden_test PROPERTIES PASS_REGULAR_EXPRESSION " has .*printf")
+
+# Counts, where an emulator has the board.
+include(instructions.cmake)

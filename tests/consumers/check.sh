@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Uses Goldcrest as other projects do, in a fresh folder. Usage: check.sh CONSUMER MACHINE WORK SOURCE BUILD CONVERTER
+#   CONSUMER   find_package | add_subdirectory | own_build | host_converter (add_subdirectory that builds the converter too)
+#   MACHINE    host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with and without -fshort-enums
+#   BUILD      a build of SOURCE for this machine, with its CONVERTER
+set -euo pipefail
+consumer=$1 machine=$2 work=$3 source=$4 build=$5 converter=$6
+folder=$source/tests/consumers
+rm -rf "$work"
+mkdir -p "$work"
+limits=(--max-source 25 --max-target 33 --beam 4 --encoder-rows 2)
+
+fail() { echo "check.sh $consumer $machine: $*" >&2; exit 1; }
+
+# Nothing of these may be in a firmware: heap, system calls, exceptions, the C++ library, printf.
+check_symbols() {
+  local found
+  found=$(arm-none-eabi-nm "$1" | awk '{ print $NF }' |
+    grep -E '^(_?(malloc|free|calloc|realloc|sbrk)(_r)?|_exit|abort|_?(v|f|s|sn|vsn)?printf.*|__cxa_.*|_Zn[aw].*|_Zd[al].*|_Unwind_.*|__gxx_.*)$' || true)
+  [ -z "$found" ] || fail "the program has: $found"
+}
+
+check_program() {
+  if [ "$machine" = host ]; then "$1" || fail "the program's exit status is $?"; else check_symbols "$1"; fi
+}
+
+# Configures and builds the project in $folder/$1 in $2, with further options of cmake.
+build_project() {
+  local project=$1 out=$2
+  shift 2
+  cmake -G Ninja -S "$folder/$project" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "$@" > "$out.log" 2>&1 &&
+    cmake --build "$out" --target program >> "$out.log" 2>&1 || { cat "$out.log" >&2; fail "the build in $out failed"; }
+}
+
+# The model in the program is that of the checkpoint as it is now.
+check_nothing_is_stale() {
+  local out=$1 model=$1/goldcrest_models/program/model_g2p.gcst
+  touch "$work/before"
+  cmake --build "$out" --target program > /dev/null
+  [ ! "$model" -nt "$work/before" ] || fail "an unchanged checkpoint was converted again"
+  sleep 0.01
+  touch "$work/g2p/config.json"
+  cmake --build "$out" --target program > /dev/null
+  [ "$model" -nt "$work/before" ] && [ "$out/program" -nt "$work/before" ] || fail "a changed checkpoint was not converted"
+}
+
+options=() enum_flags=("")
+case $machine in
+  hard) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4f.cmake") ;;
+  soft) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4.cmake") ;;
+esac
+[ "$machine" = host ] || enum_flags=(-fshort-enums -fno-short-enums)
+cp -r "$source/examples/models/g2p" "$work/g2p"
+
+case $consumer in
+  find_package)
+    if [ "$machine" = host ]; then
+      cmake --install "$build" --prefix "$work/package" > /dev/null
+      build_project find_package "$work/host" -DCMAKE_PREFIX_PATH="$work/package"
+      check_program "$work/host/program"
+      check_nothing_is_stale "$work/host"
+      exit
+    fi
+    cmake -G Ninja -S "$source" -B "$work/library" "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_TESTS=OFF > /dev/null
+    cmake --build "$work/library" > "$work/library.log" || { cat "$work/library.log" >&2; exit 1; }
+    cmake --install "$work/library" --prefix "$work/package" > /dev/null
+    for enum_flag in "${enum_flags[@]}"; do
+      CFLAGS=$enum_flag build_project find_package "$work/program$enum_flag" "${options[@]}" \
+        -DCMAKE_PREFIX_PATH="$work/package" -DGOLDCREST_CONVERT_EXECUTABLE="$converter"
+      check_program "$work/program$enum_flag"/program*
+    done ;;
+  add_subdirectory | host_converter)
+    [ "$consumer" = host_converter ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
+    for enum_flag in "${enum_flags[@]}"; do
+      CFLAGS=$enum_flag CXXFLAGS=$enum_flag build_project add_subdirectory "$work/program$enum_flag" "${options[@]}" \
+        -DGOLDCREST="$source"
+      check_program "$work/program$enum_flag/program"
+    done
+    [ "$machine" != host ] || check_nothing_is_stale "$work/program" ;;
+  own_build)
+    cmake --build "$build" --target goldcrest_source_folder > /dev/null
+    cp -r "$build/goldcrest_sources" "$work/sources"
+    array=()
+    [ "$machine" = host ] || array=(--array)
+    "$converter" --quiet "$work/g2p" --emit-c "$work/model" "${limits[@]}" "${array[@]}" > /dev/null
+    prefix='' cpu='' link=''
+    if [ "$machine" != host ]; then
+      prefix=arm-none-eabi- link='-nostdlib -Wl,--entry=main,--gc-sections,--no-enum-size-warning -lc -lgcc'
+      cpu='-mthumb -mcpu=cortex-m4 -mfloat-abi=soft'
+      [ "$machine" = soft ] || cpu='-mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16'
+    fi
+    for enum_flag in "${enum_flags[@]}"; do
+      bash "$folder/own_build/build.sh" "$work/sources" "$work/model" "$folder/program.c" "$work/program$enum_flag" \
+        "$prefix" "$cpu $enum_flag" "$link"
+      check_program "$work/program$enum_flag"
+    done
+    [ "$machine" != host ] || g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I"$work/sources/include" -I"$work/model" \
+      "$folder/header.cc" ;;
+esac

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our linear kernel beside XNNPACK's qd8-f32-qc8w fully connected operator: the models' shapes, one thread, rows
+// already quantized on both sides, weights in cache, measured in turns. Not a test: run it on a quiet machine with a
+// pinned core.
+//
+//   taskset -c 1 xnnpack_comparison [TABLE [ROWS...]]
+//
+// A table other than the CPU's best holds XNNPACK to the same instructions.
+#include <cpuinfo.h>
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "linear_problem.h"
+
+namespace goldcrest {
+namespace {
+
+using test::AlignedBuffer;
+using test::LinearProblem;
+using test::LinearShape;
+
+constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 64, 128};
+constexpr int kRounds = 25;                 // pairs of measurements for one median
+constexpr double kRoundMicroseconds = 400;  // the length of each of a pair, at least one call
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "xnnpack_comparison: %s\n", what);
+  std::exit(2);
+}
+
+// XNNPACK chooses its kernels by what cpuinfo found: what `table` does not use is taken out first.
+void limit_xnnpack(const Kernels& table) {
+  require(cpuinfo_initialize(), "cpuinfo_initialize failed");
+  const bool avx512 = std::strcmp(table.name, "x86_avx512vnni") == 0;
+  const bool avxvnni = avx512 || std::strcmp(table.name, "x86_avxvnni") == 0;
+  if (!avx512) cpuinfo_isa.avx512f = cpuinfo_isa.avx512vnni = cpuinfo_isa.amx_int8 = false;
+  if (!avxvnni) cpuinfo_isa.avxvnni = false;
+  require(xnn_initialize(nullptr) == xnn_status_success, "xnn_initialize failed");
+}
+
+// XNNPACK's operator over the same layer.
+class PeerOperator {
+ public:
+  PeerOperator(LinearProblem& problem, LinearShape shape, uint32_t rows)
+      : x_(size_t{rows} * shape.k + XNN_EXTRA_BYTES),
+        parameters_(rows + XNN_EXTRA_QUANTIZATION_PARAMS),
+        y_(size_t{rows} * shape.n) {
+    std::copy(problem.x.begin(), problem.x.end(), x_.begin());
+    // Its kernels compute a last row again and again up to their number of rows, with the parameters behind it.
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      parameters_[i] = {0, problem.x_scale[std::min<size_t>(i, rows - 1)]};
+    AlignedBuffer<int8_t> weights(size_t{shape.n} * shape.k);  // row by row
+    for (uint32_t output = 0; output < shape.n; ++output) {
+      for (uint32_t input = 0; input < shape.k; ++input) {
+        weights[size_t{output} * shape.k + input] = problem.weight(output, input);
+      }
+    }
+    const float limit = INFINITY;
+    require(xnn_create_fully_connected_nc_qd8_f32_qc8w(shape.k, shape.n, shape.k, shape.n, problem.w_scale.begin(),
+                                                       weights.begin(), problem.bias.begin(), -limit, limit, 0, nullptr,
+                                                       nullptr, &operator_) == xnn_status_success,
+            "XNNPACK does not make the operator");
+    require(xnn_reshape_fully_connected_nc_qd8_f32_qc8w(operator_, rows, nullptr) == xnn_status_success &&
+                xnn_setup_fully_connected_nc_qd8_f32_qc8w(operator_, x_.begin(), y_.begin(), parameters_.data()) ==
+                    xnn_status_success,
+            "XNNPACK does not set the operator up");
+  }
+  ~PeerOperator() { xnn_delete_operator(operator_); }
+  PeerOperator(const PeerOperator&) = delete;
+  PeerOperator& operator=(const PeerOperator&) = delete;
+
+  void run() { require(xnn_run_operator(operator_, nullptr) == xnn_status_success, "XNNPACK's operator failed"); }
+  AlignedBuffer<float>& y() { return y_; }
+
+ private:
+  AlignedBuffer<int8_t> x_;
+  std::vector<xnn_quantization_params> parameters_;
+  AlignedBuffer<float> y_;
+  xnn_operator_t operator_ = nullptr;
+};
+
+// XNNPACK rounds otherwise (it fuses), but the sums are the same integers.
+void require_same_work(AlignedBuffer<float>& ours, AlignedBuffer<float>& theirs) {
+  float largest = 0, difference = 0;
+  for (const float& y : ours) {
+    largest = std::max(largest, std::fabs(y));
+    difference = std::max(difference, std::fabs(y - theirs[static_cast<size_t>(&y - ours.begin())]));
+  }
+  require(largest > 0 && difference <= 1e-6f * largest, "the outputs differ");
+}
+
+// Microseconds of one call, over `calls`.
+template <typename Function>
+double time_calls(Function call, int calls) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < calls; ++i) call();
+  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+  return elapsed.count() / calls;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// XNNPACK's time by ours, the median of pairs in both orders.
+double compare(const Kernels& table, LinearShape shape, uint32_t rows) {
+  LinearProblem problem(shape, rows);
+  PeerOperator peer(problem, shape, rows);
+  const LinearArgs args = problem.args();
+  const auto our_call = [&] { table.linear(args); };
+  const auto their_call = [&] { peer.run(); };
+  our_call();
+  their_call();
+  require_same_work(problem.y, peer.y());
+  const int calls = 1 + static_cast<int>(kRoundMicroseconds / std::max(time_calls(our_call, 3), 0.01));
+  std::vector<double> ours, theirs, ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    double ours_now = 0, theirs_now = 0;
+    if (round % 2 == 0) ours_now = time_calls(our_call, calls);
+    theirs_now = time_calls(their_call, calls);
+    if (round % 2 == 1) ours_now = time_calls(our_call, calls);
+    ours.push_back(ours_now);
+    theirs.push_back(theirs_now);
+    ratios.push_back(theirs_now / ours_now);
+  }
+  const double multiply_accumulates = static_cast<double>(shape.n) * shape.k * rows;
+  std::printf("%5u x %-5u %5u %10.2f %10.2f %7.2f %10.0f\n", shape.n, shape.k, rows, median(ours), median(theirs),
+              median(ratios), multiply_accumulates / median(ours) / 1e3);
+  return median(ratios);
+}
+
+}  // namespace
+}  // namespace goldcrest
+
+int main(int argc, char** argv) {
+  using namespace goldcrest;
+  const Kernels* table = select_kernels(argc > 1 ? argv[1] : nullptr);
+  require(table != nullptr, "this build or CPU has no kernel table of that name");
+  limit_xnnpack(*table);
+  std::vector<uint32_t> wanted_rows(std::begin(kRows), std::end(kRows));
+  if (argc > 2) wanted_rows.clear();
+  for (int i = 2; i < argc; ++i) wanted_rows.push_back(static_cast<uint32_t>(std::atoi(argv[i])));
+  std::printf("%s; XNNPACK's time / ours, so more is better\n", table->name);
+  std::printf("    n x k      rows    ours us  theirs us   ratio  GMAC/s, ours\n");
+  std::map<uint32_t, std::vector<double>> ratios;
+  for (const uint32_t rows : wanted_rows) {
+    require(rows > 0, "ROWS must be positive numbers");
+    for (const LinearShape shape : test::kModelShapes) ratios[rows].push_back(compare(*table, shape, rows));
+  }
+  std::printf(" rows  median  least\n");
+  for (const auto& [rows, of_shapes] : ratios) {
+    std::printf("%5u %7.2f %6.2f\n", rows, median(of_shapes), *std::min_element(of_shapes.begin(), of_shapes.end()));
+  }
+  return 0;
+}

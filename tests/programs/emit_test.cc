@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-convert for firmware: model files in, another order of weights, C source and budgets out.
+#include <gtest/gtest.h>
+
+#include "goldcrest/goldcrest.h"
+#include "programs/models.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam", "4", "--encoder-rows", "2"};
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+Outcome convert(const std::filesystem::path& input, Arguments options) {
+  options.insert(options.begin(), {"-q", input});
+  return run(convert_program(), options);
+}
+
+Arguments with_limits(Arguments options) {
+  options.insert(options.end(), kLimits.begin(), kLimits.end());
+  return options;
+}
+
+size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(Emit, AModelFileIsOrderedAnewWithoutLoss) {
+  for (const std::string task : {"g2p", "enfr"}) {
+    const TemporaryFolder folder;
+    const std::filesystem::path helium = folder / "helium.gcst", back = folder / "back.gcst";
+    ASSERT_EQ(convert(checkpoint_folder(task), {"-o", helium, "--cpu", "cortex-m55"}).status, 0);
+    const Outcome there = convert(converted_model(task), {"-o", folder / "there.gcst", "--cpu", "cortex-m55"});
+    ASSERT_EQ(there.status, 0) << there.err;
+    EXPECT_TRUE(read_file(folder / "there.gcst") == read_file(helium)) << task;
+    ASSERT_EQ(convert(helium, {"-o", back, "--cpu", "cortex-m7"}).status, 0);
+    EXPECT_TRUE(read_file(back) == read_file(converted_model(task))) << task;
+    ASSERT_EQ(convert(helium, {"-o", back}).status, 0);
+    EXPECT_TRUE(read_file(back) == read_file(helium)) << "without --cpu the order stays";
+  }
+}
+
+TEST(Emit, CheckpointAndModelFileGiveTheSameSource) {
+  const TemporaryFolder folder;
+  const Outcome first = convert(checkpoint_folder("g2p"), with_limits({"--emit-c", folder / "a", "-o", folder / "m"}));
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_TRUE(has(first.out, "written      " + (folder / "a/model_g2p.h").string() + "\n"));
+  EXPECT_TRUE(read_file(folder / "a/model_g2p.gcst") == read_file(folder / "m"));
+  const Outcome second = convert(folder / "m", with_limits({"--emit-c", folder / "b", "--name", "g2p"}));
+  ASSERT_EQ(second.status, 0) << second.err;
+  for (const char* name : {"model_g2p.h", "model_g2p.S", "model_g2p.gcst"}) {
+    EXPECT_TRUE(folder.read(std::string("a/") + name) == folder.read(std::string("b/") + name)) << name;
+  }
+  // The file keeps its own limits: only the header has fewer tokens than the file it came with.
+  const Outcome third = convert(converted_model("g2p"), with_limits({"--emit-c", folder / "c", "--array"}));
+  ASSERT_EQ(third.status, 0) << third.err;
+  EXPECT_TRUE(folder.read("c/model_g2p.h") == folder.read("a/model_g2p.h"));
+  EXPECT_EQ(files_in(folder / "c"), 2u);
+}
+
+TEST(Emit, ABudgetThatIsExceededWritesNothing) {
+  const TemporaryFolder folder;
+  for (const std::filesystem::path& input : {checkpoint_folder("g2p"), converted_model("g2p")}) {
+    const Outcome fits = convert(input, with_limits({"--budget", "arena=128K,file=2M"}));
+    EXPECT_EQ(fits.status, 0) << fits.err;
+    const Outcome exceeds = convert(
+        input, with_limits({"--budget", "arena=64,file=1M", "-o", folder / "model.gcst", "--emit-c", folder / "c"}));
+    EXPECT_EQ(exceeds.status, 5);
+    EXPECT_TRUE(has(exceeds.err, input.string() + " does not fit")) << exceeds.err;
+    EXPECT_TRUE(has(exceeds.err, "more than --budget arena=64\n")) << exceeds.err;
+    EXPECT_TRUE(has(exceeds.err, "more than --budget file=1048576\n")) << exceeds.err;
+    EXPECT_EQ(files_in(folder.path()), 0u);
+  }
+}
+
+TEST(Emit, BadUsage) {
+  const TemporaryFolder folder;
+  const std::filesystem::path model = converted_model("g2p");
+  const Arguments for_checkpoints[] = {
+      {"--license", "MIT"},   {"--attribution", "me"}, {"--self-test", "file"}, {"--check", "folder"},
+      {"--evaluate", "file"}, {"--report", "file"},    {"--config", "file"},    {"--json"}};
+  for (const Arguments& options : for_checkpoints) {
+    const Outcome outcome = convert(model, options);
+    EXPECT_EQ(outcome.status, 2) << options[0];
+    EXPECT_TRUE(has(outcome.err, options[0] + " works on a checkpoint")) << outcome.err;
+  }
+  const Arguments bad[] = {{"--array"},
+                           {"--section", ".x"},
+                           {"--emit-c", folder / "c", "--section", "a b"},
+                           {"--budget", "arena=1G"},
+                           {"--budget", "flash=1"},
+                           {"--cpu", "z80"}};
+  for (const Arguments& options : bad) EXPECT_EQ(convert(model, options).status, 2) << options[0];
+  EXPECT_TRUE(has(convert(model, {"--emit-c", folder / "c", "--name", "/"}).err, "--name"));
+  EXPECT_EQ(files_in(folder.path()), 0u);
+}
+
+TEST(Emit, ADamagedModelFileIsRefused) {
+  const TemporaryFolder folder;
+  const std::string good = read_file(converted_model("g2p"));
+  const auto refuse = [&](const std::string& bytes, const std::string& words) {
+    const std::filesystem::path input = folder.write("bad.gcst", bytes);
+    const Outcome outcome =
+        convert(input, {"-o", folder / "out.gcst", "--emit-c", folder / "c", "--cpu", "cortex-m55"});
+    EXPECT_EQ(outcome.status, 1) << words;
+    EXPECT_TRUE(has(outcome.err, input.string() + ": ")) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, words)) << outcome.err;
+    EXPECT_EQ(files_in(folder.path()), 1u);
+  };
+  refuse("", "empty");
+  refuse(good.substr(0, good.size() - 1), "multiple of 64");
+  refuse(good.substr(0, good.size() - 64), "trailer");
+  std::string damaged = good;
+  damaged[damaged.size() / 2] ^= 4;
+  refuse(damaged, "corrupt");
+}
+
+TEST(Emit, LimitsThatAModelFileCannotHaveAreRefused) {
+  const Outcome outcome = convert(converted_model("g2p"), {"--max-source", "65"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(has(outcome.err, "max_source_tokens")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace goldcrest::test

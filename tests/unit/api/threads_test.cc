@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of tasks, the order they run in and the threads that run them must not change a bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "examples/support/thread_pool.h"
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using test::EngineSetup;
+using test::Rng;
+using test::TestEngine;
+using test::Translation;
+
+// Large enough for single operations of a few rows to be split, of which the smaller models have none.
+test::TinyOptions wide_options() {
+  test::TinyOptions options;
+  options.seed = 13;
+  options.encoder = {80, 272, 5, 16, 2, 40, converter::Activation::kRelu, true, false, true};
+  options.decoder = {256, 1040, 8, 32, 1, 40, converter::Activation::kRelu, false, false, false};
+  options.source_vocab_size = 60;
+  options.target_vocab_size = 2100;
+  options.end_bias = 0;  // long translations
+  return options;
+}
+
+struct Model {
+  const char* name;
+  converter::FileImage file;
+  uint32_t source_vocab_size, longest_source;
+};
+
+const std::vector<Model>& models() {
+  static const std::vector<Model> all = [] {
+    std::vector<Model> made;
+    for (const auto& [name, options] :
+         {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
+          std::pair{"wide", wide_options()}}) {
+      made.push_back(
+          {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
+    }
+    return made;
+  }();
+  return all;
+}
+
+std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n) {
+  Rng rng(81);
+  std::vector<std::vector<int32_t>> sources;
+  for (uint32_t i = 0; i < n; ++i) {
+    sources.push_back(rng.ids(rng.between(1, model.longest_source), model.source_vocab_size));
+  }
+  return sources;
+}
+
+// Runs tasks on the calling thread, last first, and counts.
+struct Backwards {
+  size_t n_regions = 0, most_tasks = 0;
+};
+
+void run_backwards(void* context, void (*task)(void*, size_t), void* task_context, size_t n) {
+  Backwards& counts = *static_cast<Backwards*>(context);
+  ++counts.n_regions;
+  counts.most_tasks = std::max(counts.most_tasks, n);
+  while (n > 0) task(task_context, --n);
+}
+
+// One kind of search over a batch, and how many of 3 tasks the wide model makes use of.
+struct Case {
+  uint32_t batch, beam_size, encoder_rows, flags;
+  size_t most_tasks;
+};
+
+const Case kCases[] = {
+    {1, 1, 5, GOLDCREST_SEARCH_SCORES, 2},       // the output layer's 2100 * 256 weights
+    {1, 1, 5, GOLDCREST_SEARCH_HASH_LOGITS, 1},  // blocks of outputs in order
+    {1, 8, 32, 0, 3},
+    {9, 3, 64, 0, 3},
+    {17, 1, 40, GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS, 3},
+    {16, 4, 1024, 0, 3},
+};
+
+using Translations = std::vector<std::vector<Translation>>;
+
+Translations translate(const Model& model, const Case& c, uint32_t threads, goldcrest_parallel_for parallel_for,
+                       void* context) {
+  EngineSetup setup;
+  setup.limits.batch = c.batch;
+  setup.limits.beam_size = setup.limits.n_best = c.beam_size;
+  setup.limits.encoder_rows = c.encoder_rows;
+  setup.limits.threads = threads;
+  setup.parallel_for = parallel_for;
+  setup.parallel_context = context;
+  TestEngine engine(model.file.span(), setup);
+  goldcrest_search search = engine.search();
+  search.flags = c.flags;
+  engine.set_search(search);
+  const Translations found = engine.run(some_sources(model, c.batch));
+  EXPECT_TRUE(engine.memory_intact());
+  return found;
+}
+
+TEST(Threads, ChangeNoBit) {
+  for (const Model& model : models()) {
+    for (const Case& c : kCases) {
+      SCOPED_TRACE(testing::Message() << model.name << ", batch " << c.batch << ", beam size " << c.beam_size);
+      const Translations alone = translate(model, c, 1, nullptr, nullptr);
+      for (const uint32_t threads : {2u, 3u, 5u}) {
+        EXPECT_EQ(translate(model, c, threads, nullptr, nullptr), alone) << threads << " tasks, no pool";
+        Backwards backwards;
+        EXPECT_EQ(translate(model, c, threads, run_backwards, &backwards), alone) << threads << " tasks, backwards";
+        EXPECT_LE(backwards.most_tasks, threads);
+        ThreadPool pool;
+        ASSERT_EQ(pool.start(threads), "");
+        EXPECT_EQ(translate(model, c, threads, pool.parallel_for(), pool.context()), alone) << threads << " threads";
+      }
+    }
+  }
+}
+
+// Where work is to be split, it is: else the test above would compare nothing.
+TEST(Threads, ShareTheWork) {
+  const Model& wide = models()[2];
+  for (const Case& c : kCases) {
+    Backwards counts;
+    translate(wide, c, 3, run_backwards, &counts);
+    EXPECT_EQ(std::max<size_t>(counts.most_tasks, 1), c.most_tasks) << "batch " << c.batch;
+    EXPECT_EQ(counts.n_regions > 10, c.most_tasks > 1);
+  }
+  // Nothing of a small model is worth a second thread, one sentence at a time.
+  Backwards counts;
+  translate(models()[0], kCases[0], 3, run_backwards, &counts);
+  EXPECT_EQ(counts.n_regions, 0u);
+}
+
+TEST(Threads, ATraceIsMadeByTheCaller) {
+  EngineSetup setup;
+  setup.limits.threads = 3;
+  Backwards counts;
+  setup.parallel_for = run_backwards;
+  setup.parallel_context = &counts;
+  setup.trace = [](void*, const char*, int32_t, uint32_t, const float*, uint32_t) {};
+  const Model& wide = models()[2];
+  TestEngine engine(wide.file.span(), setup);
+  (void)engine.run(some_sources(wide, 1));
+  EXPECT_EQ(counts.n_regions, 0u);
+}
+
+TEST(Threads, OneEnginePerThreadOverOneModel) {
+  const Model& model = models()[1];
+  const Translations alone = translate(model, kCases[3], 1, nullptr, nullptr);
+  ThreadPool pool;
+  ASSERT_EQ(pool.start(3), "");
+  struct Context {
+    const Model& model;
+    std::vector<Translations> found;
+  } context = {model, std::vector<Translations>(6)};
+  const auto work = [](void* shared, size_t i) {
+    Context& all = *static_cast<Context*>(shared);
+    all.found[i] = translate(all.model, kCases[3], 1, nullptr, nullptr);
+  };
+  pool.parallel_for()(pool.context(), work, &context, context.found.size());
+  for (const Translations& found : context.found) EXPECT_EQ(found, alone);
+}
+
+}  // namespace
+}  // namespace goldcrest

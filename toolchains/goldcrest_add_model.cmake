@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# A model in a program: converted for it at build time, so that neither the bytes nor the sizes in its header go stale.
+
+# The program that converts on this machine, and what to depend on so that it is up to date. In order of preference:
+# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own or an installed one; one built of the same sources in a build of
+# its own for this machine, in GOLDCREST_HOST_BUILD_FOLDER.
+function(goldcrest_find_converter program_variable dependencies_variable)
+  set(dependencies "")
+  if(GOLDCREST_CONVERT_EXECUTABLE)
+    set(program "${GOLDCREST_CONVERT_EXECUTABLE}")
+    set(dependencies "${program}")
+  elseif(TARGET goldcrest-convert AND NOT CMAKE_CROSSCOMPILING)
+    set(program $<TARGET_FILE:goldcrest-convert>)
+    set(dependencies goldcrest-convert)
+  elseif(goldcrest_SOURCE_DIR)
+    goldcrest_build_host_converter(program)
+    set(dependencies goldcrest_host_converter "${program}")
+  else()
+    find_program(GOLDCREST_CONVERT_EXECUTABLE goldcrest-convert
+      HINTS "${GOLDCREST_PROGRAM_FOLDER}" NO_CMAKE_FIND_ROOT_PATH)
+    if(NOT GOLDCREST_CONVERT_EXECUTABLE)
+      message(FATAL_ERROR "goldcrest_add_model: no goldcrest-convert for this machine was found; build one from Goldcrest's "
+        "sources and name it with -DGOLDCREST_CONVERT_EXECUTABLE=FILE")
+    endif()
+    set(program "${GOLDCREST_CONVERT_EXECUTABLE}")
+    set(dependencies "${program}")
+  endif()
+  set(${program_variable} "${program}" PARENT_SCOPE)
+  set(${dependencies_variable} "${dependencies}" PARENT_SCOPE)
+endfunction()
+
+# The target goldcrest_host_converter: this machine's build of the converter, brought up to date by every build.
+function(goldcrest_build_host_converter program_variable)
+  set(folder "${goldcrest_BINARY_DIR}/host_converter")
+  if(GOLDCREST_HOST_BUILD_FOLDER)
+    set(folder "${GOLDCREST_HOST_BUILD_FOLDER}")
+  endif()
+  get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(is_multi_config)
+    set(program "${folder}/converter/Release/goldcrest-convert")
+  else()
+    set(program "${folder}/converter/goldcrest-convert")
+  endif()
+  set(${program_variable} "${program}" PARENT_SCOPE)
+  if(TARGET goldcrest_host_converter)
+    return()
+  endif()
+  set(environment "")
+  if(CMAKE_CROSSCOMPILING)
+    # The variables may name the cross compiler.
+    foreach(variable CC CXX CFLAGS CXXFLAGS LDFLAGS CMAKE_TOOLCHAIN_FILE)
+      list(APPEND environment --unset=${variable})
+    endforeach()
+  endif()
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  include(ExternalProject)
+  ExternalProject_Add(goldcrest_host_converter
+    PREFIX "${goldcrest_BINARY_DIR}/host_converter_steps"
+    SOURCE_DIR "${goldcrest_SOURCE_DIR}"
+    BINARY_DIR "${folder}"
+    CONFIGURE_COMMAND ${CMAKE_COMMAND} -E env ${environment} ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR} -S <SOURCE_DIR>
+      -B <BINARY_DIR> -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_CONVERTER=ON
+      -DGOLDCREST_TESTS=OFF
+    BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR> --config Release --target goldcrest-convert --parallel ${cores}
+    BUILD_ALWAYS TRUE
+    BUILD_BYPRODUCTS "${program}"
+    INSTALL_COMMAND ""
+    USES_TERMINAL_BUILD TRUE)
+endfunction()
+
+# The files that a conversion reads: all of a folder, or a weight file and what describes it.
+function(goldcrest_input_files input files_variable)
+  if(IS_DIRECTORY "${input}")
+    file(GLOB files CONFIGURE_DEPENDS LIST_DIRECTORIES false "${input}/*")
+  elseif(NOT EXISTS "${input}")
+    message(FATAL_ERROR "goldcrest_add_model: FILE is ${input}, which does not exist; expected a checkpoint or a .gcst file")
+  elseif(input MATCHES "[.]gcst$")
+    set(files "${input}")
+  else()
+    get_filename_component(folder "${input}" DIRECTORY)
+    file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json" "${folder}/*.spm" "${folder}/*.model" "${folder}/*.txt")
+    list(APPEND files "${input}")
+  endif()
+  set(${files_variable} "${files}" PARENT_SCOPE)
+endfunction()
+
+# The options of goldcrest-convert for LIMITS.
+function(goldcrest_limit_options options_variable)
+  set(known max-source max-source-bytes max-target beam batch n-best encoder-rows)
+  set(options "")
+  foreach(limit IN LISTS ARGN)
+    if(NOT limit MATCHES "^([a-z-]+)=([0-9]+)$" OR NOT CMAKE_MATCH_1 IN_LIST known)
+      message(FATAL_ERROR "goldcrest_add_model: '${limit}' in LIMITS; expected NAME=NUMBER with one of ${known}")
+    endif()
+    list(APPEND options --${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+  endforeach()
+  set(${options_variable} "${options}" PARENT_SCOPE)
+endfunction()
+
+# goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 beam=4 ...]
+#   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [ARRAY])
+#
+# Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME is
+# by default the file's. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows. CPU is by
+# default what -mcpu in CMAKE_C_FLAGS says. ARRAY: a C array, where the language ASM is not enabled or knows no .incbin.
+# The conversion's report lies beside the header, as model_NAME.txt.
+function(goldcrest_add_model)
+  cmake_parse_arguments(arg "ARRAY" "TARGET;FILE;NAME;CPU;SECTION;BUDGET" "LIMITS" ${ARGN})
+  if(NOT TARGET "${arg_TARGET}" OR NOT arg_FILE OR arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "goldcrest_add_model: expected TARGET with a target, FILE with a checkpoint or a .gcst file, and no "
+      "other word than its options; found '${ARGN}'")
+  endif()
+  if(NOT arg_ARRAY AND NOT CMAKE_ASM_COMPILE_OBJECT)
+    message(FATAL_ERROR "goldcrest_add_model: the language ASM is not enabled here; add it to project(... LANGUAGES ...), or "
+      "give ARRAY for a C array")
+  endif()
+  get_filename_component(input "${arg_FILE}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT arg_NAME)
+    get_filename_component(arg_NAME "${input}" NAME_WE)
+  endif()
+  string(MAKE_C_IDENTIFIER "model_${arg_NAME}" name)
+  if(NOT arg_CPU)
+    set(arg_CPU generic)
+    if("${CMAKE_C_FLAGS}" MATCHES "-mcpu=(cortex-m[58]5)")
+      set(arg_CPU ${CMAKE_MATCH_1})
+    endif()
+  endif()
+  goldcrest_limit_options(options ${arg_LIMITS})
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/goldcrest_models/${arg_TARGET}")
+  list(APPEND options --name "${arg_NAME}" --cpu ${arg_CPU} --emit-c "${folder}")
+  if(arg_SECTION)
+    list(APPEND options --section "${arg_SECTION}")
+  endif()
+  if(arg_BUDGET)
+    list(APPEND options --budget "${arg_BUDGET}")
+  endif()
+  set(source "${folder}/${name}.S")
+  set(outputs "${source}" "${folder}/${name}.gcst" "${folder}/${name}.h")
+  if(arg_ARRAY)
+    list(APPEND options --array)
+    set(source "${folder}/${name}.c")
+    set(outputs "${source}" "${folder}/${name}.h")
+  endif()
+
+  goldcrest_find_converter(program dependencies)
+  goldcrest_input_files("${input}" files)
+  file(MAKE_DIRECTORY "${folder}")
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND sh -c [[report=$1 && shift && exec "$@" > "$report"]] sh "${folder}/${name}.txt" "${program}" --quiet
+      "${input}" ${options}
+    DEPENDS ${files} ${dependencies}
+    COMMENT "Converting ${arg_FILE}" VERBATIM)
+  target_sources(${arg_TARGET} PRIVATE "${source}" "${folder}/${name}.h")
+  target_include_directories(${arg_TARGET} PRIVATE "${folder}")
+  if(NOT arg_ARRAY)
+    # No compiler reports what .incbin reads.
+    set_property(SOURCE "${source}" APPEND PROPERTY OBJECT_DEPENDS "${folder}/${name}.gcst")
+  endif()
+endfunction()
