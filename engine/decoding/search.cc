@@ -209,7 +209,8 @@ void search_output(const Runtime& runtime, const Search& search) {
     return;
   }
 
-  const uint64_t macs = uint64_t{n_rows} * runtime.model.decoder.d_model_padded * runtime.model.projection.n;
+  const LinearView& projection = runtime.model.projection;
+  const uint64_t macs = linear_macs(n_rows, projection.n, projection.k);
   const uint32_t most = layer.n_blocks() < runtime.threads ? layer.n_blocks() : runtime.threads;
   const uint32_t n_tasks = hashes_logits(search.options) ? 1 : count_tasks(macs, most);  // a hash is of blocks in order
   output_begin(runtime, search.decoder, {0, n_rows});

@@ -51,7 +51,7 @@ void linear(const Runtime& runtime, const LinearView& view, const RowScratch& sc
   args.y = y;
   const uint32_t n_groups = (args.n + kOutputsTogether - 1) / kOutputsTogether;
   const uint32_t most = n_groups < scratch.n_tasks ? n_groups : scratch.n_tasks;
-  const uint32_t n_tasks = count_tasks(uint64_t{rows} * args.n * args.k, most);
+  const uint32_t n_tasks = count_tasks(linear_macs(rows, args.n, args.k), most);
   run_tasks(runtime, n_tasks, [&](uint32_t task) {
     const Range groups = part_of(n_groups, task, n_tasks);
     const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;

@@ -31,6 +31,10 @@ inline uint32_t count_row_tasks(const Runtime& runtime, uint32_t rows) {
   return rows / kRowsPerTask >= runtime.threads ? runtime.threads : 1;
 }
 
+// Multiply-accumulates of a linear layer with k inputs and n outputs. Fewer than 4 rows take as long as 4: reading the
+// weights bounds them.
+inline uint64_t linear_macs(uint32_t rows, uint32_t n, uint32_t k) { return uint64_t{rows < 4 ? 4 : rows} * n * k; }
+
 // At most `most` tasks for so much work.
 inline uint32_t count_tasks(uint64_t macs, uint32_t most) {
   const uint64_t worth = macs / kMacsPerTask;
