@@ -1,25 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel table that this build has and this CPU runs equals the reference bit for bit. A new table needs no new
-// test.
+// Every kernel table of this build equals the reference bit for bit: natively where this CPU runs it, and those of x86
+// over emulated intrinsics too. A new table needs no new test.
 #include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <string>
 
 #include "contract_cases.h"
 #include "kernels/reference.h"
 
 namespace goldcrest {
+
+#if defined(__x86_64__)
+// The tables of x86 over emulated intrinsics (intrinsics/CMakeLists.txt).
+extern const Kernels kernels_x86_avx512vnni_emulated;
+extern const Kernels kernels_x86_avxvnni_emulated;
+extern const Kernels kernels_x86_avx2_emulated;
+#endif
+
 namespace {
 
 using test::ContractCase;
 using test::kContractCases;
 
-TEST(Contract, EveryTableEqualsTheReference) {
-  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
-    for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c) {
-      const test::Difference difference = c->compare(*table, kernels_reference);
-      EXPECT_FALSE(difference.has_value()) << table->name << ", " << c->slot << ": " << difference.value_or("");
-    }
+void expect_reference_bits(const Kernels& table, const char* way) {
+  std::printf("%s %s\n", table.name, way);
+  std::fflush(stdout);  // a fault is then this table's
+  for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c) {
+    const test::Difference difference = c->compare(table, kernels_reference);
+    EXPECT_FALSE(difference.has_value()) << table.name << ' ' << way << ", " << c->slot << ": "
+                                         << difference.value_or("");
   }
 }
+
+TEST(Contract, EveryTableEqualsTheReference) {
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) expect_reference_bits(*table, "native");
+}
+
+#if defined(__x86_64__)
+TEST(Contract, EveryTableOfX86EmulatedEqualsTheReference) {
+  std::set<std::string> sources, emulated;
+  for (const auto& entry : std::filesystem::directory_iterator(GOLDCREST_SOURCE_DIR "/engine/kernels")) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() == ".cc" && file.stem().string().rfind("x86_", 0) == 0) sources.insert(file.stem());
+  }
+  for (const Kernels& table :
+       {kernels_x86_avx512vnni_emulated, kernels_x86_avxvnni_emulated, kernels_x86_avx2_emulated}) {
+    expect_reference_bits(table, "emulated");
+    emulated.insert(table.name);
+  }
+  EXPECT_EQ(emulated, sources) << "engine/kernels/x86_*.cc: a table that is not emulated";
+}
+#endif
 
 // Tables with one broken slot each, in ways that are easy to get wrong.
 Kernels broken_table(const std::string& slot) {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the intrinsics that the x86 kernels use, as a list. Its sources are compiled twice, over the compiler's
+// immintrin.h and over the emulation, so that intrinsics_test can compare them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace goldcrest::test {
+
+// What an instruction needs of the CPU.
+enum class Needs { kAvx2, kAvxVnni, kPclmul, kAvx512, kAvx512Vnni, kVpclmulqdq };
+
+// kNumbers: two results that are not numbers are equal, whatever their payload.
+enum class Compare { kBits, kNumbers };
+
+constexpr size_t kArgumentBytes = 64, kMostArguments = 3;
+
+struct IntrinsicCall {
+  const char* name;
+  Needs needs;
+  Compare compare;
+  // arguments: [kMostArguments, kArgumentBytes], aligned to 64; result: [kArgumentBytes], of which it may write less
+  void (*run)(const uint8_t* arguments, uint8_t* result);
+};
+
+// Null name at the end.
+namespace native {
+extern const IntrinsicCall kAvx2Calls[], kAvx512Calls[];
+}
+namespace emulated {
+extern const IntrinsicCall kAvx2Calls[], kAvx512Calls[];
+}
+
+namespace {  // each instruction set has its own copy
+
+// An argument or a result of calls that load or store.
+struct alignas(kArgumentBytes) Memory {
+  uint8_t bytes[kArgumentBytes];
+};
+
+template <typename Call>
+struct Runner;
+
+template <typename Function, typename Result, typename... Arguments>
+struct Runner<Result (Function::*)(Arguments...) const> {
+  static_assert(sizeof...(Arguments) <= kMostArguments);
+
+  template <typename Argument>
+  static Argument argument(const uint8_t* bytes) {
+    Argument value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+
+  template <size_t... kIndex>
+  static Result apply(const uint8_t* arguments, std::index_sequence<kIndex...>) {
+    return Function()(argument<Arguments>(arguments + kArgumentBytes * kIndex)...);
+  }
+
+  static void run(const uint8_t* arguments, uint8_t* result) {
+    const Result value = apply(arguments, std::index_sequence_for<Arguments...>());
+    memcpy(result, &value, sizeof value);
+  }
+};
+
+template <typename Function>
+constexpr auto call(Function) {
+  return &Runner<decltype(&Function::operator())>::run;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
