@@ -48,6 +48,18 @@ format::Activation activation_of(Activation activation) {
   throw Error("activation {} is unknown", static_cast<int>(activation));
 }
 
+// The signal-to-quantization-noise ratio; none where nothing is quantized.
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, QuantizedMatrix& stored) {
+  return quantize_rows(matrix, rows, columns, first_row, stored);
+}
+
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, FloatMatrix& stored) {
+  copy_rows(matrix, rows, columns, first_row, stored);
+  return {};
+}
+
 class Builder {
  public:
   Builder(const ModelSpec& spec, const BuildOptions& options) : spec_(spec), options_(options) {}
@@ -59,7 +71,7 @@ class Builder {
   struct Table {
     format::Layout layout = format::Layout::RowMajor;
     uint32_t weights = 0, scale = 0;  // units
-    std::vector<int32_t> weight_sum;
+    std::vector<int32_t> weight_sum;  // empty: float
   };
 
   std::unique_ptr<format::StackT> stack(const std::string& name, const StackSpec& stack);
@@ -67,12 +79,19 @@ class Builder {
   std::unique_ptr<format::EmbeddingT> embedding(const Matrix& matrix);
   std::unique_ptr<format::LinearT> projection();
   std::unique_ptr<format::LinearT> linear(const LinearParts& from);
+  // Stores the weights of all parts in `matrix` and records them. Returns the biases [matrix.rows].
+  template <typename Stored>
+  std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix);
   std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
   const Table& table(const Matrix& matrix);
+  Table quantized_table(const Matrix& matrix);
+  Table float_table(const Matrix& matrix);
+  bool is_projected(const Matrix& matrix) const { return &matrix == spec_.projection.weight.get(); }
   // These return the array's offset in units.
   uint32_t positions(const std::string& name, const Matrix& positions);
   uint32_t floats(const std::string& name, std::span<const float> values);
   uint32_t weights(const QuantizedMatrix& matrix, format::Layout layout);
+  uint32_t weights(const FloatMatrix& matrix);
 
   void record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes, std::optional<double> sqnr_db);
 
@@ -97,6 +116,11 @@ uint32_t Builder::weights(const QuantizedMatrix& matrix, format::Layout layout) 
   return weights_.append(pack(matrix.weights, matrix.rows, matrix.columns, layout));
 }
 
+uint32_t Builder::weights(const FloatMatrix& matrix) {
+  weights_hash_ = hash_floats(weights_hash_, matrix.weights.data(), matrix.weights.size());
+  return weights_.append(matrix.weights);
+}
+
 uint32_t Builder::floats(const std::string& name, std::span<const float> values) {
   const auto n = static_cast<uint32_t>(values.size());
   std::vector<float> padded(pad16(n));
@@ -114,22 +138,34 @@ std::unique_ptr<format::NormT> Builder::norm(const std::string& name, const Norm
   return out;
 }
 
-std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
-  auto out = std::make_unique<format::LinearT>();
-  const uint32_t part_rows = from.rows.placed_size();
-  out->n = static_cast<uint32_t>(from.parts.size()) * part_rows;
-  out->k = from.columns.placed_size();
-  out->layout = options_.layout;
-  QuantizedMatrix matrix(out->n, out->k);
+template <typename Stored>
+std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix) {
   std::vector<float> bias(matrix.rows);
+  const uint32_t part_rows = from.rows.placed_size();
   for (uint32_t i = 0; i < from.parts.size(); ++i) {
     const LinearSpec& part = *from.parts[i];
-    const double sqnr_db = quantize_rows(*part.weight, from.rows, from.columns, i * part_rows, matrix);
+    const std::optional<double> sqnr_db = store_rows(*part.weight, from.rows, from.columns, i * part_rows, matrix);
     copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[i * part_rows]);
     const uint64_t rows = from.parts.size() == 1 ? matrix.rows : part_rows;
-    record(part.weight->name, part.weight->rows, part.weight->columns, rows * (matrix.columns + kLinearRowBytes),
-           sqnr_db);
+    record(part.weight->name, part.weight->rows, part.weight->columns, rows * row_bytes, sqnr_db);
   }
+  return bias;
+}
+
+std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
+  auto out = std::make_unique<format::LinearT>();
+  out->n = static_cast<uint32_t>(from.parts.size()) * from.rows.placed_size();
+  out->k = from.columns.placed_size();
+  if (options_.weights == Weights::kFloat32) {
+    FloatMatrix matrix(out->n, out->k);
+    const std::vector<float> bias = store_parts(from, (matrix.columns + 1) * sizeof(float), matrix);
+    out->weights = weights(matrix);
+    out->bias = parameters_.append(bias);
+    return out;
+  }
+  QuantizedMatrix matrix(out->n, out->k);
+  const std::vector<float> bias = store_parts(from, matrix.columns + kLinearRowBytes, matrix);
+  out->layout = options_.layout;
   out->weights = weights(matrix, options_.layout);
   out->scale = parameters_.append(matrix.scale);
   out->bias = parameters_.append(bias);
@@ -137,20 +173,34 @@ std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
   return out;
 }
 
-// Stored on first use.
-const Builder::Table& Builder::table(const Matrix& matrix) {
-  if (const auto found = tables_.find(&matrix); found != tables_.end()) return found->second;
-  const bool is_projected = &matrix == spec_.projection.weight.get();
+Builder::Table Builder::quantized_table(const Matrix& matrix) {
   QuantizedMatrix quantized(matrix.rows, matrix.columns);
   const double sqnr_db =
       quantize_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
-  const uint64_t row_bytes = quantized.columns + (is_projected ? kLinearRowBytes : sizeof(float));
+  const uint64_t row_bytes = quantized.columns + (is_projected(matrix) ? kLinearRowBytes : sizeof(float));
   record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
   Table stored;
-  stored.layout = is_projected ? options_.layout : format::Layout::RowMajor;
+  stored.layout = is_projected(matrix) ? options_.layout : format::Layout::RowMajor;
   stored.weights = weights(quantized, stored.layout);
   stored.scale = parameters_.append(quantized.scale);
   stored.weight_sum = std::move(quantized.weight_sum);
+  return stored;
+}
+
+Builder::Table Builder::float_table(const Matrix& matrix) {
+  FloatMatrix copied(matrix.rows, matrix.columns);
+  copy_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, copied);
+  const uint64_t row_floats = copied.columns + (is_projected(matrix) ? 1 : 0);
+  record(matrix.name, matrix.rows, matrix.columns, copied.rows * row_floats * sizeof(float), {});
+  Table stored;
+  stored.weights = weights(copied);
+  return stored;
+}
+
+// Stored on first use.
+const Builder::Table& Builder::table(const Matrix& matrix) {
+  if (const auto found = tables_.find(&matrix); found != tables_.end()) return found->second;
+  Table stored = options_.weights == Weights::kFloat32 ? float_table(matrix) : quantized_table(matrix);
   return tables_.emplace(&matrix, std::move(stored)).first->second;
 }
 
@@ -255,6 +305,7 @@ Payload Builder::run() {
   Payload payload;
   format::ModelT& metadata = payload.metadata;
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
+  if (options_.weights == Weights::kFloat32) metadata.features = static_cast<uint32_t>(format::Feature::Float32);
   metadata.encoder = stack("encoder", spec_.encoder);
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);

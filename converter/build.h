@@ -14,8 +14,11 @@
 
 namespace goldcrest::converter {
 
+enum class Weights { kInt8, kFloat32 };
+
 struct BuildOptions {
-  format::Layout layout = format::Layout::N16K4;
+  Weights weights = Weights::kInt8;
+  format::Layout layout = format::Layout::N16K4;    // of int8 weights
   goldcrest_limits limits = {};                     // zeros: the defaults of resolve_limits (metadata.h)
   std::optional<std::string> license, attribution;  // in place of the checkpoint's
 };

@@ -103,6 +103,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--cpu", arguments.cpu,
                  "the processor to order the weights for; any runs any order. Default: generic, and a .gcst's own")
       ->check(refused_by(layout_for_cpu));
+  CLI::Option* weights =
+      app.add_option("--weights", arguments.weights,
+                     "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
+                     "what int8 is measured against on them. Default: int8")
+          ->check(CLI::IsMember({"int8", "float32"}));
   declare_limits(app, arguments.limits);
   declare_firmware(app, arguments);
 
@@ -120,7 +125,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* report = output->add_option("--report", arguments.report_path, "also write the report as an HTML page");
   CLI::Option* json = output->add_flag("--json", arguments.json, "print the report as JSON");
   output->add_flag("-q,--quiet", arguments.quiet, "no progress");
-  for (const CLI::Option* option : {config, license, attribution, self_test, report, json}) {
+  for (const CLI::Option* option : {config, weights, license, attribution, self_test, report, json}) {
     arguments.checkpoint_only.push_back(option);
   }
   app.footer(

@@ -98,6 +98,7 @@ void run_evaluation(const ModelSpec& spec, const FileImage& image, const goldcre
   EvaluationOptions options;
   options.progress = [&](size_t done, size_t total) { progress.at(done, total); };
   report->evaluation = evaluate(report->evaluation_lines, float32, int8, options);
+  if (session.info().weight_bits == 32) report->evaluation->engine_name = "engine";
 }
 
 // How much int8 lost by the chosen metric, in points.
@@ -128,6 +129,7 @@ std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& paylo
 // The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
 Payload make_payload(const ModelSpec& spec, const Arguments& arguments) {
   BuildOptions options;
+  if (arguments.weights == "float32") options.weights = Weights::kFloat32;
   options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
   options.limits = arguments.limits;
   if (!arguments.license.empty()) options.license = arguments.license;
@@ -206,8 +208,8 @@ int convert_checkpoint(const Arguments& arguments) {
   if (arguments.max_loss != kAnyLoss) {
     const double lost = loss(*report.evaluation, arguments.metric);
     if (!(lost <= arguments.max_loss)) {
-      fmt::print(stderr, "goldcrest-convert: int8 lost {:.3f} points, more than --max-loss {}\n", lost,
-                 arguments.max_loss);
+      fmt::print(stderr, "goldcrest-convert: {} lost {:.3f} points, more than --max-loss {}\n",
+                 report.evaluation->engine_name, lost, arguments.max_loss);
       return kTooMuchLost;
     }
   }

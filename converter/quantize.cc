@@ -123,6 +123,17 @@ double quantize_rows(const Matrix& matrix, const Placement& row_placement, const
   return 10 * std::log10(total.signal / total.noise);
 }
 
+FloatMatrix::FloatMatrix(uint32_t n, uint32_t k) : rows(pad16(n)), columns(pad16(k)), weights(size_t{rows} * columns) {}
+
+void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
+               uint32_t first_row, FloatMatrix& copied) {
+  for (uint32_t r = 0; r < matrix.rows; ++r) {
+    const size_t place = size_t{first_row} + row_placement.place(r);
+    copy_floats({matrix.row(r), matrix.columns}, column_placement, fmt::format("tensor '{}': row {}", matrix.name, r),
+                &copied.weights[place * copied.columns]);
+  }
+}
+
 void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed) {
   for (uint32_t i = 0; i < values.size(); ++i) {
     const float magnitude = std::fabs(values[i]);

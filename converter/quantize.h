@@ -42,6 +42,20 @@ struct QuantizedMatrix {
 double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
                      uint32_t first_row, QuantizedMatrix& quantized);
 
+// A matrix that stays float. Rows and columns are multiples of 16.
+struct FloatMatrix {
+  uint32_t rows = 0, columns = 0;
+  std::vector<float> weights;  // [rows, columns], 0 in padding
+
+  // All padding; dimensions before padding.
+  FloatMatrix(uint32_t n, uint32_t k);
+};
+
+// Copies row r of `matrix` to row first_row + row_placement.place(r) of `copied`, value by value as copy_floats does
+// it.
+void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
+               uint32_t first_row, FloatMatrix& copied);
+
 // Writes values that stay float (biases, gammas, betas, positions) to their places in `placed`: magnitudes below 2^-60
 // become 0; above 2^16 or not finite throws Error with `name` and the index.
 void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed);

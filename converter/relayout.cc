@@ -15,6 +15,7 @@ namespace goldcrest::converter {
 namespace {
 
 // A matrix of the section Weights, and the fields that say its layout: two for a table shared with the projection.
+// Float weights are four columns of bytes each; they stay row-major.
 struct StoredMatrix {
   uint32_t rows = 0, columns = 0;  // padded
   std::vector<Layout*> layout;
@@ -59,6 +60,8 @@ StoredMatrices matrices_of(format::ModelT& metadata) {
   add(*metadata.encoder, matrices);
   add(*metadata.decoder, matrices);
   add(*metadata.projection, matrices);
+  const uint32_t weight_bytes = metadata.features == static_cast<uint32_t>(format::Feature::Float32) ? 4 : 1;
+  for (auto& [offset, matrix] : matrices) matrix.columns *= weight_bytes;
   uint64_t end = 0;
   for (const auto& [offset, matrix] : matrices) {
     if (offset < end) throw Error("two matrices overlap; expected each to lie alone");

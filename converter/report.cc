@@ -48,14 +48,14 @@ nlohmann::ordered_json evaluation_json(const Evaluation& evaluation, const std::
                                  {"identical_lines", evaluation.identical},
                                  {"token_agreement", evaluation.token_agreement}};
   if (evaluation.float32) json["float32"] = quality_json(*evaluation.float32);
-  if (evaluation.int8) json["int8"] = quality_json(*evaluation.int8);
+  if (evaluation.int8) json[evaluation.engine_name] = quality_json(*evaluation.int8);
   json["most_lost"] = nlohmann::ordered_json::array();
   for (size_t index : evaluation.most_lost) {
     const EvaluatedLine& line = evaluation.lines[index];
     json["most_lost"].push_back({{"line", lines[line.line].number},
                                  {"source", lines[line.line].source},
                                  {"float32", line.float32.text},
-                                 {"int8", line.int8.text},
+                                 {evaluation.engine_name, line.int8.text},
                                  {"loss", line.loss}});
   }
   return json;

@@ -86,8 +86,8 @@ std::string evaluation_html(const Report& report) {
                                  evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement);
   if (evaluation.float32 && evaluation.int8) {
     html += "<table><tr><th><th>BLEU<th>chrF<th>word error, %<th>exact match, %</tr>";
-    for (const auto& [name, quality] :
-         {std::pair("float32", *evaluation.float32), std::pair("int8", *evaluation.int8)}) {
+    for (const auto& [name, quality] : {std::pair(std::string("float32"), *evaluation.float32),
+                                        std::pair(evaluation.engine_name, *evaluation.int8)}) {
       html += fmt::format(
           "<tr><td>{}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td "
           "class=n>{:.2f}</td></tr>",
@@ -95,7 +95,8 @@ std::string evaluation_html(const Report& report) {
     }
     html += "</table>";
   }
-  html += "<h3>Lines that lost most</h3><table><tr><th>line<th>loss<th>source<th>float32<th>int8</tr>";
+  html += fmt::format("<h3>Lines that lost most</h3><table><tr><th>line<th>loss<th>source<th>float32<th>{}</tr>",
+                      evaluation.engine_name);
   constexpr size_t kMostLines = 50;
   for (size_t i = 0; i < std::min(kMostLines, evaluation.most_lost.size()); ++i) {
     const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];

@@ -21,3 +21,6 @@ if [ "$suite" = arm ]; then
   cmake --workflow --preset armv7
 fi
 cmake --workflow --preset "$workflow"
+if [ "$suite" = full ]; then
+  bash tests/xnnpack.sh
+fi

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "board_api.h"
 #include "common/linker_symbols.h"
@@ -14,7 +13,10 @@
 #define CONFIGURABLE_FAULT_STATUS (*(volatile uint32_t *)0xE000ED28u)
 #define STACK_OVERFLOW (1u << 20) /* where the CPU checks the stack's limit: Armv8-M */
 
-static void write_text(const char *text) { board_write(text, strlen(text)); }
+/* Byte by byte: the C library's strlen is not for firmware to need. */
+static void write_text(const char *text) {
+  for (; *text != '\0'; ++text) board_write(text, 1);
+}
 
 static void write_hex(const char *name, uint32_t value) {
   char digits[8];

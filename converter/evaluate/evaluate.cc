@@ -171,7 +171,8 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
                   100 * evaluation.token_agreement);
   if (evaluation.float32 && evaluation.int8) {
     text += fmt::format("{} lines with references\n", evaluation.lines_with_references);
-    text += quality_text("float32", *evaluation.float32) + quality_text("int8", *evaluation.int8);
+    text +=
+        quality_text("float32", *evaluation.float32) + quality_text(evaluation.engine_name.c_str(), *evaluation.int8);
   }
   for (const EvaluatedLine& line : evaluation.failed) {
     const bool by_float32 = !line.float32.error.empty();
@@ -181,8 +182,8 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
   for (size_t i = 0; i < std::min(most, evaluation.most_lost.size()); ++i) {
     const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
     const EvaluationLine& given = lines[line.line];
-    text += fmt::format("line {}: lost {:.1f} chrF\n  source    {}\n  float32   {}\n  int8      {}\n", given.number,
-                        line.loss, given.source, line.float32.text, line.int8.text);
+    text += fmt::format("line {}: lost {:.1f} chrF\n  source    {}\n  float32   {}\n  {:<8}  {}\n", given.number,
+                        line.loss, given.source, line.float32.text, evaluation.engine_name, line.int8.text);
     for (const std::string& reference : given.references) text += fmt::format("  reference {}\n", reference);
   }
   return text;

@@ -68,7 +68,9 @@ struct EvaluatedLine {
   double loss = 0;
 };
 
+// `int8` is what the engine makes of the file, also where its weights are float32.
 struct Evaluation {
+  std::string engine_name = "int8";   // in texts and as a JSON key
   std::vector<EvaluatedLine> lines;   // those that both translated, in the order given
   std::vector<EvaluatedLine> failed;  // those with an error on one side; they count nowhere else
   size_t identical = 0;

@@ -78,7 +78,7 @@ int check_metadata(const void* model, size_t model_bytes, goldcrest_detail* deta
   const Kernels* kernels = select_kernels(nullptr);
   GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
                     "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
-  return validate_model(model, model_bytes, {kernels->crc32c, nullptr}, detail);
+  return validate_model(model, model_bytes, {kernels->crc32c, nullptr, kernels->float32 != nullptr}, detail);
 }
 
 EngineRefs plan_for(const void* model, const ModelView& view, Plan& plan) {
@@ -116,6 +116,26 @@ void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runt
           static_cast<uint8_t*>(config.scratch) + (always ? 0 : plan.used(Region::kScratch, Phase::kAlways));
     }
   }
+}
+
+// Lets the backend make its objects; its kernels take the place of the native ones.
+int prepare_backend(const goldcrest_config& config, BackendUse use, const goldcrest_limits& limits, Runtime* runtime) {
+  PrepareArgs args = {};
+  args.model = config.model;
+  args.model_bytes = config.model_bytes;
+  args.native = runtime->kernels;
+  args.limits = &limits;
+  args.parallel_for = config.parallel_for;
+  args.parallel_context = config.parallel_context;
+  args.memory = config.backend_memory;
+  args.memory_bytes = config.backend_bytes;
+  args.use = use;
+  Prepared prepared = {};
+  GOLDCREST_TRY(config.backend->prepare(*config.backend, args, &prepared, config.detail));
+  runtime->kernels = prepared.kernels;
+  runtime->prepared = prepared.layers;
+  runtime->n_prepared = prepared.n_layers;
+  return GOLDCREST_OK;
 }
 
 bool usable(const goldcrest_engine* engine) { return engine != nullptr && engine->magic == kEngineMagic; }
@@ -270,16 +290,17 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const Kernels* kernels = select_kernels(config->kernels);
   GOLDCREST_REQUIRE(kernels != nullptr, bad, "kernels: no such table for this build and CPU", -1);
-  GOLDCREST_REQUIRE(kernels_compute_reference_bits(*kernels), GOLDCREST_ERROR_BUILD,
-                    "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
-                    -1);
   GOLDCREST_REQUIRE(config->verify == GOLDCREST_VERIFY_FULL || config->verify == GOLDCREST_VERIFY_STRUCTURE, bad,
                     "verify", -1);
   GOLDCREST_REQUIRE(config->step_size == GOLDCREST_STEP_POSITION || config->step_size == GOLDCREST_STEP_LAYER, bad,
                     "step_size", -1);
+  const BackendUse use = backend_use(config->kernels);
+  GOLDCREST_REQUIRE(use == BackendUse::kNone || config->backend != nullptr, bad,
+                    "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
   const bool full = config->verify == GOLDCREST_VERIFY_FULL;
   GOLDCREST_TRY(validate_model(config->model, config->model_bytes,
-                               {kernels->crc32c, full ? kernels->weights_valid : nullptr}, detail));
+                               {kernels->crc32c, full ? kernels->weights_valid : nullptr, kernels->float32 != nullptr},
+                               detail));
 
   goldcrest_info info;
   view_info(config->model, config->model_bytes, &info);
@@ -299,6 +320,10 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
                     GOLDCREST_ERROR_ARENA_TOO_SMALL, "arena: smaller than goldcrest_plan_memory says", -1);
   GOLDCREST_REQUIRE(!split || config->scratch_bytes >= memory.scratch_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
                     "scratch: smaller than goldcrest_plan_memory says", -1);
+  static_assert(kBuildCheckBytes <= kEngineBytes, "where the engine will lie");
+  GOLDCREST_REQUIRE(kernels_compute_reference_bits(*kernels, config->arena), GOLDCREST_ERROR_BUILD,
+                    "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
+                    -1);
 
   goldcrest_engine* made = static_cast<goldcrest_engine*>(config->arena);
   memset(static_cast<void*>(made), 0, sizeof *made);
@@ -311,6 +336,7 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   made->runtime.parallel_context = config->parallel_context;
   made->runtime.threads = config->trace != nullptr ? 1 : limits.threads;
   place_parts(plan, *config, &made->runtime);
+  if (use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, use, limits, &made->runtime));
   made->refs = refs;
   made->search.refs = refs.search;
   made->search.decoder = refs.decoder;

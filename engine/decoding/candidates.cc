@@ -50,6 +50,13 @@ Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_
           (runtime.model.vocab_size + kOutputBlock - 1) / kOutputBlock};
 }
 
+bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block) {
+  const uint32_t kept = candidates.counts[row];
+  if (kept < candidates.per_row) return true;
+  // Not "is larger": a block_max that is not a number says nothing of the block.
+  return !(candidates.block_max[size_t{row} * candidates.n_blocks + block] <= candidates.row_values(row)[kept - 1]);
+}
+
 void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row, uint32_t first, uint32_t count) {
   const float* logits = candidates.logits + size_t{row} * kOutputBlock;
   float* values = candidates.row_values(row);

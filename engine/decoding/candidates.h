@@ -37,6 +37,9 @@ struct Candidates {
 // The lists of a task; after merge_candidates, those of task 0 are of all outputs.
 Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t task);
 
+// Whether logits of an output block, whose block_max is known, can still enter the candidates of a row.
+bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block);
+
 // Merges the logits of outputs [first, first + count) of one row into its candidates; -infinity never enters.
 void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row, uint32_t first, uint32_t count);
 

@@ -87,6 +87,7 @@ class OutputLayer {
                  kOutputBlock);
       for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
         if (hashes_logits(search_.options)) hash(row, logits, count);
+        if (wants_sums_ && !may_enter(lists, row, block)) continue;
         mask(generation_, end_allowed_, logits, block * kOutputBlock, count);
         collect(runtime_, lists, row, block * kOutputBlock, count);
       }

@@ -20,6 +20,9 @@ inline V operator/(V a, V b) {
 // Vectors of values for each number of queries at a time.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
+// Exponentials that are computed together.
+constexpr int kExpVectors = 1;
+
 // The products of four keys.
 struct FourDots {
   int32x4_t v;

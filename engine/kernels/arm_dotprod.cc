@@ -8,7 +8,7 @@ namespace goldcrest {
 extern const Kernels kernels_arm_dotprod;
 const Kernels kernels_arm_dotprod = {
     "arm_dotprod", kCpuDotProduct, quantize_rows, linear,       embed,         layer_norm,
-    attention,     output_block,   next_above,    crc32c_words, weights_valid,
+    attention,     output_block,   next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

@@ -85,7 +85,7 @@ void output_block_by_pairs(const OutputBlockArgs& args) {
 extern const Kernels kernels_arm_i8mm;
 const Kernels kernels_arm_i8mm = {
     "arm_i8mm", kCpuDotProduct | kCpuMatrixInt8, quantize_rows, linear_by_pairs, embed,         layer_norm,
-    attention,  output_block_by_pairs,           next_above,    crc32c_words,    weights_valid,
+    attention,  output_block_by_pairs,           next_above,    crc32c_words,    weights_valid, kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

@@ -34,7 +34,7 @@ namespace goldcrest {
 extern const Kernels kernels_arm_neon;
 const Kernels kernels_arm_neon = {
     "arm_neon", kCpuNeon | kCpuCrc32, quantize_rows, linear,       embed,         layer_norm,
-    attention,  output_block,         next_above,    crc32c_words, weights_valid,
+    attention,  output_block,         next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

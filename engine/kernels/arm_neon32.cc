@@ -22,6 +22,9 @@ inline V operator/(V a, V b) {
 // Vectors of values for each number of queries at a time.
 constexpr int kValueVectorsOf1 = 2, kValueVectorsOf2 = 1, kValueVectorsOf4 = 1;
 
+// Exponentials that are computed together.
+constexpr int kExpVectors = 1;
+
 // The products of four keys.
 struct FourDots {
   int32x4_t v;
@@ -63,7 +66,7 @@ namespace goldcrest {
 extern const Kernels kernels_arm_neon32;
 const Kernels kernels_arm_neon32 = {
     "arm_neon32", kCpuNeon,     quantize_rows, linear, embed,         layer_norm,
-    attention,    output_block, next_above,    crc32c, weights_valid,
+    attention,    output_block, next_above,    crc32c, weights_valid, kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

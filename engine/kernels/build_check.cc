@@ -20,11 +20,17 @@ struct Numbers {
   int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(next() >> 24) % 128); }
 };
 
+// The longer ones of what the kernels read and write.
+struct Operands {
+  int8_t w[kWidth * kWidth];
+  float x[kRows * kWidth], y[kRows * kWidth], scale[kWidth], bias[kWidth], gamma[kWidth], beta[kWidth];
+};
+static_assert(sizeof(Operands) == kBuildCheckBytes, "what the caller gives");
+
 }  // namespace
 
-bool kernels_compute_reference_bits(const Kernels& kernels) {
-  alignas(64) int8_t w[kWidth * kWidth];
-  alignas(64) float x[kRows * kWidth], y[kRows * kWidth], scale[kWidth], bias[kWidth], gamma[kWidth], beta[kWidth];
+bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
+  auto& [w, x, y, scale, bias, gamma, beta] = *static_cast<Operands*>(scratch);
   alignas(64) int32_t weight_sum[kWidth] = {};
   alignas(64) int8_t q[kRows * kWidth], query[kHeadWidth];
   float x_scale[kRows], keys_scale[2 * kRows], weights[16];

@@ -9,6 +9,11 @@
 namespace goldcrest {
 namespace {
 
+#if !defined(__OPTIMIZE__)
+// The loops below take every register, of which an unoptimized build keeps some for itself.
+void linear(const LinearArgs& args) { reference_linear(args); }
+#else
+
 // Four inputs of one row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords of them lie on the stack.
 constexpr uint32_t kExpandedWords = 256;
 constexpr uint32_t kTileRows = 4;
@@ -145,33 +150,35 @@ __attribute__((noinline)) void scale_outputs(const LinearArgs& args, uint32_t ro
   // Eight outputs of all rows, then the other eight.
   const size_t row_bytes = 4 * rows, sum_bytes = 64 * rows - 32, stride_bytes = 4 * y_stride,
                y_bytes = stride_bytes * rows - 32;
-  asm volatile(
-      ".rept 2\n"
-      "vldmia %[w_scale]!, {s10-s17}\n"
-      "vldmia %[bias]!, {s20-s27}\n"
-      "1:\n"
-      "vldmia %[x_scale]!, {s8}\n"
-      "vldmia %[sums], {s0-s7}\n"
-      "add %[sums], #64\n"
-      ".irp i, 0, 1, 2, 3, 4, 5, 6, 7\n"
-      "vmul.f32 s9, s8, s1\\i\n"
-      "vcvt.f32.s32 s\\i, s\\i\n"
-      "vmul.f32 s\\i, s\\i, s9\n"
-      "vadd.f32 s\\i, s\\i, s2\\i\n"
-      ".endr\n"
-      "vstmia %[y], {s0-s7}\n"
-      "add %[y], %[stride_bytes]\n"
-      "cmp %[x_scale], %[end]\n"
-      "bne 1b\n"
-      "sub %[x_scale], %[row_bytes]\n"
-      "sub %[sums], %[sum_bytes]\n"
-      "sub %[y], %[y_bytes]\n"
-      ".endr\n"
-      : [sums] "+r"(outputs), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias)
-      : [end] "r"(end), [row_bytes] "r"(row_bytes), [sum_bytes] "r"(sum_bytes), [stride_bytes] "r"(stride_bytes),
-        [y_bytes] "r"(y_bytes)
-      : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
-        "s17", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "cc", "memory");
+#define GOLDCREST_DSP_SCALE(i) \
+  "vmul.f32 s9, s8, s1" #i     \
+  "\n"                         \
+  "vcvt.f32.s32 s" #i ", s" #i \
+  "\n"                         \
+  "vmul.f32 s" #i ", s" #i     \
+  ", s9\n"                     \
+  "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
+#define GOLDCREST_DSP_SCALE_EIGHT \
+  "vldmia %[w_scale]!, {s10-s17}\n"                                                                                  \
+  "vldmia %[bias]!, {s20-s27}\n"                                                                                     \
+  "1:\n"                                                                                                             \
+  "vldmia %[x_scale]!, {s8}\n"                                                                                       \
+  "vldmia %[sums], {s0-s7}\n"                                                                                        \
+  "add %[sums], #64\n" GOLDCREST_DSP_SCALE(0) GOLDCREST_DSP_SCALE(1) GOLDCREST_DSP_SCALE(2) GOLDCREST_DSP_SCALE(3)   \
+      GOLDCREST_DSP_SCALE(4) GOLDCREST_DSP_SCALE(5) GOLDCREST_DSP_SCALE(6) GOLDCREST_DSP_SCALE(7)                    \
+  "vstmia %[y], {s0-s7}\n"                                                                                           \
+  "add %[y], %[stride_bytes]\n"                                                                                      \
+  "cmp %[x_scale], %[end]\n"                                                                                         \
+  "bne 1b\n"                                                                                                         \
+  "sub %[x_scale], %[row_bytes]\n"                                                                                   \
+  "sub %[sums], %[sum_bytes]\n"                                                                                      \
+  "sub %[y], %[y_bytes]\n"
+  asm volatile(GOLDCREST_DSP_SCALE_EIGHT GOLDCREST_DSP_SCALE_EIGHT
+               : [sums] "+r"(outputs), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias)
+               : [end] "r"(end), [row_bytes] "r"(row_bytes), [sum_bytes] "r"(sum_bytes),
+                 [stride_bytes] "r"(stride_bytes), [y_bytes] "r"(y_bytes)
+               : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
+                 "s16", "s17", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "cc", "memory");
 #else
   for (; x_scale < end; ++x_scale, outputs += 16, y += y_stride) {
     for (int j = 0; j < 16; ++j) y[j] = static_cast<float>(outputs[j].sum) * (*x_scale * w_scale[j]) + bias[j];
@@ -267,6 +274,8 @@ void linear(const LinearArgs& args) {
     }
   }
 }
+
+#endif  // __OPTIMIZE__
 
 void output_block(const OutputBlockArgs& args) {
   linear(args.linear);

@@ -35,9 +35,14 @@ inline int32x4_t dot_row(const int8_t* x, const int8_t*& w, uint32_t blocks) {
   return sums;
 }
 
-// The same for two rows. All eight even registers hold sums, lr too, so the loop counts by itself.
-inline void dot_two_rows(const int8_t* x, const int8_t* next_x, const int8_t*& w, uint32_t blocks, int32x4_t& sums,
-                         int32x4_t& next_sums) {
+// The same for two rows. All eight even registers hold sums, lr too, so the loop counts by itself and the rest takes
+// odd registers.
+inline void dot_two_rows(const int8_t* first_x, const int8_t* second_x, const int8_t*& panel, uint32_t n_blocks,
+                         int32x4_t& sums, int32x4_t& next_sums) {
+  register const int8_t* x asm("r1") = first_x;
+  register const int8_t* next_x asm("r3") = second_x;
+  register const int8_t* w asm("r5") = panel;
+  register uint32_t blocks asm("r9") = n_blocks;
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, next0 = 0, next1 = 0, next2 = 0, next3 = 0;
   asm volatile(
       "1:\n"
@@ -66,6 +71,7 @@ inline void dot_two_rows(const int8_t* x, const int8_t* next_x, const int8_t*& w
         [next3] "+Te"(next3), [sums] "=w"(sums), [next_sums] "=&w"(next_sums)
       :
       : "q0", "q1", "q2", "q3", "cc", "memory");
+  panel = w;
 }
 
 // Where the outputs of one row go.

@@ -52,6 +52,8 @@ inline V scale_by_power_of_two(V p, V n) {
   return {vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p.lanes), exponent))};
 }
 
+constexpr int kExpVectors = 1;
+
 }  // namespace
 }  // namespace goldcrest
 

@@ -8,18 +8,19 @@
 
 namespace goldcrest {
 
-namespace {
-
-constexpr uint32_t kSmallestAmax = 0x2b800000u;  // bits of 2^-40
-constexpr uint32_t kLargestAmax = 0x5b800000u;   // bits of 2^56: products of two scales and a dot product stay finite
-
-// Sum of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1.
-float sum_lanes(float lanes[16]) {
-  for (int width = 8; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
+  switch (layout) {
+    case Layout::kN16K4:
+      return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
+    case Layout::kN4K16:
+      return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
+    case Layout::kRowMajor:
+      break;
   }
-  return lanes[0];
+  return size_t{row} * k + column;
 }
+
+namespace {
 
 int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   int32_t sum = 0;
@@ -45,19 +46,6 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
   }
 }
 
-// Element [row, column] of a matrix with k padded columns.
-size_t element_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
-  switch (layout) {
-    case Layout::kN16K4:
-      return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
-    case Layout::kN4K16:
-      return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
-    case Layout::kRowMajor:
-      break;
-  }
-  return size_t{row} * k + column;
-}
-
 // Scores of one head's query against every key, then soft-max times the value scales, all in `weights` [n_keys].
 void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* keys, const float* key_scales,
                        const float* value_scales, float q_scale) {
@@ -74,7 +62,7 @@ void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* ke
     args.weights[t] = exp_float(args.weights[t] - largest);
     lanes[t % 16] += args.weights[t];
   }
-  const float inverse = 1.0f / sum_lanes(lanes);
+  const float inverse = 1.0f / reference_sum_lanes(lanes);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
     args.weights[t] = (args.weights[t] * inverse) * value_scales[at];
@@ -82,6 +70,13 @@ void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* ke
 }
 
 }  // namespace
+
+float reference_sum_lanes(float lanes[16]) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  }
+  return lanes[0];
+}
 
 float reference_activate(Activation activation, float x) {
   switch (activation) {
@@ -149,7 +144,7 @@ void reference_linear(const LinearArgs& args) {
 void reference_embed(const EmbedArgs& args) {
   const float scale = args.w_scale[args.token] * args.embedding_scale;
   for (uint32_t j = 0; j < args.n; ++j) {
-    const int8_t q = args.w[element_offset(args.layout, args.token, j, args.n)];
+    const int8_t q = args.w[weight_offset(args.layout, args.token, j, args.n)];
     args.y[j] = static_cast<float>(q) * scale + args.position[j];
   }
 }
@@ -161,13 +156,13 @@ void reference_layer_norm(const LayerNormArgs& args) {
     float* y = args.y + row * args.stride;
     float lanes[16] = {};
     for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] += x[i];
-    const float mean = sum_lanes(lanes) * inverse_n;
+    const float mean = reference_sum_lanes(lanes) * inverse_n;
     float squares[16] = {};
     for (uint32_t i = 0; i < args.n; ++i) {
       const float difference = x[i] - mean;
       squares[i % 16] += difference * difference;
     }
-    const float variance = sum_lanes(squares) * inverse_n;
+    const float variance = reference_sum_lanes(squares) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
     for (uint32_t i = 0; i < args.n; ++i) y[i] = ((x[i] - mean) * inverse_deviation) * args.gamma[i] + args.beta[i];
     for (uint32_t i = args.n; i < args.n_padded; ++i) y[i] = 0.0f;
@@ -196,18 +191,21 @@ void reference_attention(const AttentionArgs& args) {
   }
 }
 
-void reference_output_block(const OutputBlockArgs& args) {
-  reference_linear(args.linear);
-  if (args.block_max == nullptr) return;
-  for (uint32_t row = 0; row < args.linear.rows; ++row) {
-    const float* logits = args.linear.y + row * args.linear.y_stride;
+void reference_logit_sums(const LogitSumsArgs& args) {
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* logits = args.logits + row * args.logits_stride;
     float largest = logits[0];
     for (uint32_t i = 1; i < args.count; ++i) largest = logits[i] > largest ? logits[i] : largest;
     float lanes[16] = {};
     for (uint32_t i = 0; i < args.count; ++i) lanes[i % 16] += exp_float(logits[i] - largest);
     args.block_max[row * args.stride] = largest;
-    args.block_sum[row * args.stride] = sum_lanes(lanes);
+    args.block_sum[row * args.stride] = reference_sum_lanes(lanes);
   }
+}
+
+void reference_output_block(const OutputBlockArgs& args) {
+  reference_linear(args.linear);
+  if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
 
 uint32_t reference_next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
@@ -220,7 +218,7 @@ bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_
     int32_t sum = 0;
     bool in_range = true;
     for (uint32_t column = 0; column < k; ++column) {
-      const int8_t value = w[element_offset(layout, row, column, k)];
+      const int8_t value = w[weight_offset(layout, row, column, k)];
       in_range &= value != -128;
       sum += value;
     }
@@ -241,6 +239,7 @@ const Kernels kernels_reference = {
     reference_next_above,
     crc32c,
     reference_weights_valid,
+    kReferenceFloatKernels,
 };
 
 }  // namespace goldcrest

@@ -46,6 +46,8 @@ const Kernels* kernels_at(uint32_t index) {
   return index < sizeof kTables / sizeof kTables[0] ? kTables[index] : nullptr;
 }
 
+BackendUse backend_use(const char*) { return BackendUse::kNone; }
+
 const Kernels* select_kernels(const char* name) {
   if (name == nullptr) return kTables[0];
   for (const Kernels* table : kTables) {

@@ -5,6 +5,10 @@
 namespace goldcrest {
 namespace {
 
+// The queries that go together need memory of their own, about 7 KB of the stack: this file is for CPUs that run an
+// operating system.
+constexpr uint32_t kMostQueries = 4, kMostWeights = 1024, kMostHead = 128, kMostCommon = 256;
+
 // One row of one head, and where its keys and values lie.
 template <bool kAncestors>
 struct Query {
@@ -16,22 +20,32 @@ struct Query {
   size_t position_stride, ancestor_stride;
   int8_t* q;  // [d_head]
   float q_scale;
-  float* weights;  // [n_keys padded to 16]
-  float* out;      // [d_head]
+  float* weights;                                        // [n_keys padded to 16]
+  float* out;                                            // [d_head]
+  uint32_t n_common;                                     // keys whose scales lie here:
+  const float *common_key_scales, *common_value_scales;  // [n_common]
+  bool far_apart;
+  size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
 
   size_t at(uint32_t t) const {
     if constexpr (kAncestors) return t * position_stride + ancestor[t * ancestor_stride];
     return t * position_stride;
   }
 
-  // The scales of keys t to t + n - 1, n <= 16; zeros behind them.
-  V gather(const float* scales, uint32_t t, uint32_t n) const {
+  // The scales of keys t to t + n - 1, n <= 16; zeros behind them. common: those of the first n_common keys, in a row.
+  V gather(const float* scales, const float* common, uint32_t t, uint32_t n) const {
+    if (t + 16 <= n_common) return load(common + t);
     if (!kAncestors && position_stride == 1) return n == 16 ? load(scales + t) : load_first(scales + t, n);
     float lanes[16] = {};
     for (uint32_t i = 0; i < n; ++i) lanes[i] = scales[at(t + i)];
     return load(lanes);
   }
 };
+
+// From this many bytes between one position and the next the CPU does not foresee what is read: each query asks for its
+// values and for a later one's keys while it goes through its own keys. They come from memory, since between two calls
+// all the weights of a model pass through the caches.
+constexpr size_t kFarApart = 256;
 
 // Query number `index` of [n_heads, rows], quantized into q [d_head].
 template <bool kAncestors>
@@ -48,7 +62,13 @@ inline Query<kAncestors> make_query(const AttentionArgs& args, uint32_t index, i
                              q,
                              0.0f,
                              weights,
-                             args.out + row * args.out_stride + column};
+                             args.out + row * args.out_stride + column,
+                             0,
+                             nullptr,
+                             nullptr,
+                             args.position_stride * args.d_head >= kFarApart,
+                             reinterpret_cast<uintptr_t>(args.values) - reinterpret_cast<uintptr_t>(args.keys),
+                             args.head_stride * args.d_head * ((kMostQueries + args.rows - 1) / args.rows)};
   quantize_rows(
       {args.q + row * args.q_stride + column, q, &query.q_scale, args.d_head, args.d_head, 1, 1, args.d_head});
   return query;
@@ -59,7 +79,14 @@ inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t <
 // The products with keys t to t + n - 1, 1 <= n <= 16; any numbers behind them.
 template <bool kAncestors>
 inline V query_products(const Query<kAncestors>& query, uint32_t t, uint32_t n, uint32_t d_head) {
-  const auto key = [&](uint32_t i) { return query.keys + query.at(t + i) * d_head; };
+  const auto key = [&](uint32_t i) {
+    const int8_t* row = query.keys + query.at(t + i) * d_head;
+    if (query.far_apart) {
+      prefetch(row, query.to_value);
+      prefetch(row, query.to_later_key);
+    }
+    return row;
+  };
   FourDots dots[4] = {};
   uint32_t i = 0;
   for (; i + 4 <= n; i += 4) dots[i / 4] = dot_four(query.q, {key(i), key(i + 1), key(i + 2), key(i + 3)}, d_head);
@@ -79,21 +106,22 @@ inline void attention_weights(const AttentionArgs& args, const Query<kAncestors>
   for (uint32_t t = 0; t < args.n_keys; t += 16) {
     const uint32_t n = keys_of_block(args.n_keys, t);
     const V products = query_products(query, t, n, args.d_head);
-    const V all = (products * (set(query.q_scale) * query.gather(query.key_scales, t, n))) * set(args.scale);
+    const V all = (products * (set(query.q_scale) * query.gather(query.key_scales, query.common_key_scales, t, n))) *
+                  set(args.scale);
     const V scores = n == 16 ? all : select(first_lanes(n), all, none);
     store(query.weights + t, scores);
     largest = select(greater(scores, largest), scores, largest);
   }
   const V shift = set(largest_lane(largest));
   V sum = set(0.0f);
-  for (uint32_t t = 0; t < args.n_keys; t += 16) {
-    const V e = exp_vector(load(query.weights + t) - shift);
+  for_exponentials(query.weights, (args.n_keys + 15) / 16 * 16, shift, [&](uint32_t t, V e) {
     store(query.weights + t, e);
     sum = sum + e;
-  }
+  });
   const V inverse = set(1.0f / sum_lanes(sum));
   for (uint32_t t = 0; t < args.n_keys; t += 16) {
-    const V value_scales = query.gather(query.value_scales, t, keys_of_block(args.n_keys, t));
+    const V value_scales =
+        query.gather(query.value_scales, query.common_value_scales, t, keys_of_block(args.n_keys, t));
     store(query.weights + t, (load(query.weights + t) * inverse) * value_scales);
   }
 }
@@ -144,16 +172,33 @@ inline uint32_t count_common_keys(const AttentionArgs& args, const Query<kAncest
 }
 
 template <bool kAncestors>
-inline void attention_values(const AttentionArgs& args, const Query<kAncestors>* queries, uint32_t n) {
-  const uint32_t n_common = n == 2 || n == 4 ? count_common_keys(args, queries, n) : 0;
+inline void attention_values(const AttentionArgs& args, const Query<kAncestors>* queries, uint32_t n,
+                             uint32_t n_common) {
   if (n_common != 0 && n == 4) add_values<4, kValueVectorsOf4>(args, queries, 0, n_common);
   if (n_common != 0 && n == 2) add_values<2, kValueVectorsOf2>(args, queries, 0, n_common);
   if (n_common == args.n_keys) return;
   for (uint32_t i = 0; i < n; ++i) add_values<1, kValueVectorsOf1>(args, queries + i, n_common, args.n_keys);
 }
 
-// The queries that go together need memory of their own, on the stack.
-constexpr uint32_t kMostQueries = 4, kMostWeights = 1024, kMostHead = 128;
+// The scales of keys that some queries have in common.
+struct CommonScales {
+  float keys[kMostCommon], values[kMostCommon];
+};
+
+template <bool kAncestors>
+inline void gather_common(Query<kAncestors>* queries, uint32_t n, uint32_t n_common, CommonScales& scales) {
+  const uint32_t count = n_common < kMostCommon ? n_common : kMostCommon;
+  for (uint32_t t = 0; t < count; ++t) {
+    const size_t at = queries->at(t);
+    scales.keys[t] = queries->key_scales[at];
+    scales.values[t] = queries->value_scales[at];
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    queries[i].n_common = count;
+    queries[i].common_key_scales = scales.keys;
+    queries[i].common_value_scales = scales.values;
+  }
+}
 
 template <bool kAncestors>
 inline void attention_queries(const AttentionArgs& args, uint32_t n_together, int8_t* q_rows, float* weights) {
@@ -163,8 +208,11 @@ inline void attention_queries(const AttentionArgs& args, uint32_t n_together, in
     Query<kAncestors> queries[kMostQueries];
     for (uint32_t i = 0; i < n; ++i)
       queries[i] = make_query<kAncestors>(args, first + i, q_rows + i * args.d_head, weights + i * padded_keys);
+    const uint32_t n_common = n == 2 || n == 4 ? count_common_keys(args, queries, n) : 0;
+    CommonScales scales;
+    if (kAncestors) gather_common(queries, n, n_common, scales);
     for (uint32_t i = 0; i < n; ++i) attention_weights(args, queries[i]);
-    attention_values(args, queries, n);
+    attention_values(args, queries, n, n_common);
   }
 }
 

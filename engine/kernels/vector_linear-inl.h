@@ -4,20 +4,23 @@
 namespace goldcrest {
 namespace {
 
-// body(0), body(1), ... one after the other, so that the arrays they index can live in registers.
-template <int kCount, typename Body>
-inline void unrolled(Body body) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kCount; ++i) body(i);
-}
-
 // Asks for the cache line `bytes` behind `w`, which may lie past the weights: nothing is read.
 inline void prefetch(const int8_t* w, size_t bytes) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
 }
 
-// How far ahead of a tile's reading to ask: for the next tile's weights, if both fit the first-level cache.
-inline size_t prefetch_distance(size_t tile_bytes) { return tile_bytes <= 16384 ? tile_bytes : 2048; }
+// Which weights a tile asks for while it reads its own: the next tile's, in the order of the file as one stream, where
+// both fit the first-level cache; else those that come soon in each of its panels.
+struct Prefetch {
+  size_t at, panel_step, step;  // bytes: from the tile's start; to the next panel's; for each `step_bytes` of a panel
+};
+
+template <int kPanels>
+inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
+  const size_t tile_bytes = kPanels * panel_bytes;
+  if (tile_bytes <= 16384) return {tile_bytes, step_bytes, kPanels * step_bytes};
+  return {2048, panel_bytes, step_bytes};
+}
 
 // Scales, bias, activation and residual for a tile's sums.
 template <int kRows, int kPanels>
@@ -41,12 +44,14 @@ inline void finish_tile(const LinearArgs& linear_args, uint32_t first_row, uint3
 // hide the latency; kBlockInputs * kSplit is at most 16.
 template <int kRows, int kPanels, int kSplit>
 inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
-  const size_t k = args.k, panel_bytes = 16 * k, ahead = prefetch_distance(kPanels * panel_bytes);
+  constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kSplit;
+  const size_t k = args.k, panel_bytes = 16 * k;
   const int8_t* x = args.x + first_row * k;
-  const int8_t* w = args.w + first_output * k;
+  const int8_t* const tile = args.w + first_output * k;
+  const int8_t* w = tile;
+  Prefetch soon = make_prefetch<kPanels>(panel_bytes, kStepBytes);
   Acc acc[kSplit][kRows][kPanels] = {};
-  constexpr int kBlockBytes = 16 * kBlockInputs;
-  for (size_t block = 0; block < k; block += kBlockInputs * kSplit, w += kBlockBytes * kSplit) {
+  for (size_t block = 0; block < k; block += kBlockInputs * kSplit, w += kStepBytes, soon.at += soon.step) {
     unrolled<kSplit>([&](int s) {
       unrolled<kRows>([&](int r) {
         const X inputs = broadcast(x + static_cast<size_t>(r) * k + block + kBlockInputs * s);
@@ -55,10 +60,10 @@ inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t fir
           acc[s][r][p] = accumulate<kRows>(acc[s][r][p], inputs, weights);
         });
       });
-      unrolled<kPanels>([&](int p) {
-        unrolled<kBlockBytes / 64>(
-            [&](int line) { prefetch(w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * s + 64 * line, ahead); });
-      });
+    });
+    unrolled<kPanels>([&](int p) {
+      const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
+      unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
     });
   }
   Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
@@ -107,13 +112,13 @@ void linear(const LinearArgs& args) {
   }
 }
 
-// The largest logit of a block and the sum of exponentials, once the logits are there.
-inline void output_block_sums(const OutputBlockArgs& args) {
-  if (args.block_max == nullptr) return;
+// The largest logit of each row of a block and the sum of exponentials, once the logits are there. In two passes: one
+// row's largest takes long to find, but the rows do not wait for each other.
+void logit_sums(const LogitSumsArgs& args) {
   const uint32_t whole = args.count / 16 * 16, rest = args.count - whole;
   const Mask counts = first_lanes(rest);
-  for (uint32_t row = 0; row < args.linear.rows; ++row) {
-    const float* logits = args.linear.y + row * args.linear.y_stride;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* logits = args.logits + row * args.logits_stride;
     V largest = set(logits[0]);
     for (uint32_t i = 0; i < whole; i += 16)
       largest = select(greater(load(logits + i), largest), load(logits + i), largest);
@@ -121,13 +126,20 @@ inline void output_block_sums(const OutputBlockArgs& args) {
       const V last = select(counts, load(logits + whole), set(logits[0]));
       largest = select(greater(last, largest), last, largest);
     }
-    const V block_max = set(largest_lane(largest));
-    V sum = set(0.0f);
-    for (uint32_t i = 0; i < whole; i += 16) sum = sum + exp_vector(load(logits + i) - block_max);
-    if (rest != 0) sum = select(counts, sum + exp_vector(load(logits + whole) - block_max), sum);
     args.block_max[row * args.stride] = largest_lane(largest);
+  }
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* logits = args.logits + row * args.logits_stride;
+    const V block_max = set(args.block_max[row * args.stride]);
+    V sum = set(0.0f);
+    for_exponentials(logits, whole, block_max, [&](uint32_t, V e) { sum = sum + e; });
+    if (rest != 0) sum = select(counts, sum + exp_vector(load(logits + whole) - block_max), sum);
     args.block_sum[row * args.stride] = sum_lanes(sum);
   }
+}
+
+inline void output_block_sums(const OutputBlockArgs& args) {
+  if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
 }
 
 inline void output_block(const OutputBlockArgs& args) {

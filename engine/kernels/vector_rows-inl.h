@@ -5,7 +5,6 @@ namespace goldcrest {
 namespace {
 
 void quantize_rows(const QuantizeRowsArgs& args) {
-  constexpr uint32_t kSmallestAmax = 0x2b800000u, kLargestAmax = 0x5b800000u;  // 2^-40, 2^56
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
     int8_t* q = args.q + row * args.q_stride;

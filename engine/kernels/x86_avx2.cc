@@ -54,7 +54,7 @@ namespace goldcrest {
 extern const Kernels kernels_x86_avx2;
 const Kernels kernels_x86_avx2 = {
     "x86_avx2", kCpuAvx2,     quantize_rows, linear,       embed,         layer_norm,
-    attention,  output_block, next_above,    crc32c_words, weights_valid,
+    attention,  output_block, next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

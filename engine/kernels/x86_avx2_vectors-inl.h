@@ -158,6 +158,9 @@ inline __m256i broadcast_four(const int8_t* x) { return _mm256_set1_epi32(load_w
 // Vectors of values for each number of queries at a time.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
+// Exponentials that are computed together.
+constexpr int kExpVectors = 4;
+
 // Partial sums of four keys in each half of the register.
 struct FourDots {
   __m256i v;

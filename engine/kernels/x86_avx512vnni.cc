@@ -160,6 +160,9 @@ inline V join(const FourDots (&dots)[4]) {
 // Vectors of values for each number of queries at a time.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
 
+// Exponentials that are computed together.
+constexpr int kExpVectors = 4;
+
 // For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum. One row reads its weights as one
 // stream; more rows have the sums to hide the latency, within 32 registers.
 constexpr int kTilePanels[] = {1, 1, 2, 2, 2, 2, 2, 2};
@@ -185,6 +188,7 @@ const Kernels kernels_x86_avx512vnni = {
     next_above,
     crc32c_avx512,
     weights_valid,
+    kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

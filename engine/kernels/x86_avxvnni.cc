@@ -51,7 +51,7 @@ namespace goldcrest {
 extern const Kernels kernels_x86_avxvnni;
 const Kernels kernels_x86_avxvnni = {
     "x86_avxvnni", kCpuAvx2 | kCpuAvxVnni, quantize_rows, linear,       embed,         layer_norm,
-    attention,     output_block,           next_above,    crc32c_words, weights_valid,
+    attention,     output_block,           next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
 };
 
 }  // namespace goldcrest

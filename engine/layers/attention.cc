@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/attention.h"
 
+#include "layers/float32.h"
+
 namespace goldcrest {
 
 void attend(const Runtime& runtime, const StackView& stack, const QueryRows& queries, const KvCache& cache,
             const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch) {
+  if (runs_float32(runtime)) return attend_float(runtime, stack, queries, cache, keys, group, scratch);
   const size_t first_column = size_t{group.heads.first} * stack.d_head;
   const size_t first_key = group.heads.first * cache.rows + keys.first;
   AttentionArgs args = {};

@@ -4,6 +4,7 @@
 #include "layers/attention.h"
 #include "layers/embedding.h"
 #include "layers/feed_forward.h"
+#include "layers/float32.h"
 #include "layers/layer_norm.h"
 #include "layers/linear.h"
 
@@ -168,15 +169,20 @@ uint32_t output_block(const Runtime& runtime, const DecoderRefs& refs, Range row
   const uint32_t left = runtime.model.vocab_size - first;
   const uint32_t count = left < kOutputBlock ? left : kOutputBlock;
   const RowScratch scratch = row_scratch(runtime, refs.rows, rows.first, 0, 1);
+  const LinearView outputs = slice_outputs(runtime.model.projection, first, pad16(count));
   OutputBlockArgs args = {};
-  args.linear = linear_args(runtime, slice_outputs(runtime.model.projection, first, pad16(count)), scratch, rows.count);
+  args.linear = linear_args(runtime, outputs, scratch, rows.count);
   args.linear.y = logits;
   args.linear.y_stride = kOutputBlock;
   args.count = count;
   args.block_max = block_max;
   args.block_sum = block_sum;
   args.stride = stride;
-  runtime.kernels->output_block(args);
+  if (runs_float32(runtime)) {
+    output_block_float(runtime, outputs, scratch, args);
+  } else {
+    runtime.kernels->output_block(args);
+  }
   return count;
 }
 

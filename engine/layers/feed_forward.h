@@ -7,11 +7,11 @@
 
 namespace goldcrest {
 
-// scratch.quantized <- the rows that enter a block: x, or norm(x) with pre-norm.
+// scratch.inputs <- the rows that enter a block: x, or norm(x) with pre-norm.
 void enter_block(const Runtime& runtime, const StackView& stack, const NormView& norm, const float* x, uint32_t rows,
                  const RowScratch& scratch);
 
-// x <- x + out(quantized rows), then norm with post-norm.
+// x <- x + out(inputs), then norm with post-norm.
 void leave_block(const Runtime& runtime, const StackView& stack, const LinearView& out, const NormView& norm, float* x,
                  uint32_t rows, const RowScratch& scratch);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 keys and values with a scale for each (row, head): [layer][head][row][d_head], where a row is a source position
-// or a (target position, slot) pair. Written once, never moved.
+// Int8 keys and values with a scale for each (row, head), or floats in float32 files: [layer][head][row][d_head], where
+// a row is a source position or a (target position, slot) pair. Written once, never moved.
 #pragma once
 
 #include "layers/parallel.h"
@@ -22,17 +22,17 @@ KvCacheRefs plan_kv_cache(Plan& plan, const KvCacheNames& names, Phase phase, ui
 
 // One layer of a cache. Head h begins at row h * rows.
 struct KvCache {
-  int8_t* keys;         // [n_heads, rows, d_head]
-  int8_t* values;       // [n_heads, rows, d_head]
-  float* key_scales;    // [n_heads, rows]
-  float* value_scales;  // [n_heads, rows]
+  int8_t* keys;         // [n_heads, rows, d_head]; floats in float32 files
+  int8_t* values;       // likewise
+  float* key_scales;    // [n_heads, rows]; none in float32 files
+  float* value_scales;  // likewise
   size_t rows;
 };
 
 KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack,
                        size_t rows);
 
-// Quantizes one row's keys and values, each [n_heads * d_head], into row `row` of the cache.
+// Puts one row's keys and values, each [n_heads * d_head], into row `row` of the cache.
 void store_key_value(const Runtime& runtime, const StackView& stack, const float* key, const float* value, size_t row,
                      const KvCache& cache);
 

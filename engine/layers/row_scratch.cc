@@ -12,20 +12,22 @@ uint32_t largest(uint32_t a, uint32_t b) { return a > b ? a : b; }
 RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack, uint32_t kv_width, uint8_t rows_factor,
                                 uint8_t other_rows_factor, uint8_t keys_factor) {
   const uint32_t attention_width = stack.attention_width();
-  const uint32_t widest_input = largest(largest(stack.d_model_padded, stack.d_ff_padded), attention_width);
+  const uint32_t input_bytes =
+      stack.weight_bytes * largest(largest(stack.d_model_padded, stack.d_ff_padded), attention_width);
   const uint32_t widest_output =
       largest(largest(stack.d_model_padded, stack.d_ff_padded), largest(3 * attention_width, kv_width));
   const auto rows_of = [&](uint64_t bytes) { return BufferSize{0, bytes, {rows_factor, other_rows_factor, 0, 0}}; };
-  RowScratchRefs refs;
-  refs.quantized = plan.add("rows.quantized", phase, Region::kScratch, rows_of(widest_input));
-  refs.row_scales = plan.add("rows.scales", phase, Region::kScratch, rows_of(4));
+  const bool scaled = stack.weight_bytes == 1;
+  RowScratchRefs refs = {};
+  refs.inputs = plan.add("rows.inputs", phase, Region::kScratch, rows_of(input_bytes));
+  if (scaled) refs.row_scales = plan.add("rows.scales", phase, Region::kScratch, rows_of(4));
   refs.wide = plan.add("rows.wide", phase, Region::kScratch, rows_of(4ull * widest_output));
   refs.attention_out = plan.add("rows.attention_out", phase, Region::kScratch, rows_of(4ull * attention_width));
   refs.attention_weights = plan.add("rows.attention_weights", phase, Region::kScratch,
                                     {0, 4, {keys_factor, GOLDCREST_FACTOR_THREADS, 0, 0}});
-  refs.query_row =
-      plan.add("rows.query", phase, Region::kScratch, {stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
-  refs.widest_input = widest_input;
+  refs.query_row = plan.add("rows.query", phase, Region::kScratch,
+                            {stack.weight_bytes * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+  refs.input_bytes = input_bytes;
   refs.widest_output = widest_output;
   refs.attention_width = attention_width;
   return refs;
@@ -35,7 +37,7 @@ RowScratch row_scratch(const Runtime& runtime, const RowScratchRefs& refs, uint3
                        uint32_t n_tasks) {
   const size_t row = first_row;
   RowScratch scratch;
-  scratch.quantized = runtime.buffer<int8_t>(refs.quantized) + row * refs.widest_input;
+  scratch.inputs = runtime.buffer<int8_t>(refs.inputs) + row * refs.input_bytes;
   scratch.row_scales = runtime.buffer<float>(refs.row_scales) + row;
   scratch.wide = runtime.buffer<float>(refs.wide) + row * refs.widest_output;
   scratch.attention_out = runtime.buffer<float>(refs.attention_out) + row * refs.attention_width;

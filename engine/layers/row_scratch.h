@@ -7,8 +7,8 @@
 namespace goldcrest {
 
 struct RowScratchRefs {
-  BufferRef quantized, row_scales, wide, attention_out, attention_weights, query_row;
-  uint32_t widest_input, widest_output, attention_width;
+  BufferRef inputs, row_scales, wide, attention_out, attention_weights, query_row;
+  uint32_t input_bytes, widest_output, attention_width;
 };
 
 // Plans the scratch for `rows` rows (a product of two factors) of a stack. `kv_width`: columns of the widest key-value
@@ -17,13 +17,13 @@ RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack,
                                 uint8_t other_rows_factor, uint8_t keys_factor);
 
 struct RowScratch {
-  int8_t* quantized;                                  // [rows, widest input of a linear layer]
-  float* row_scales;                                  // [rows]
+  int8_t* inputs;                                     // [rows, widest input of a linear layer]; floats in float32 files
+  float* row_scales;                                  // [rows]; none in float32 files
   float* wide;                                        // [rows, widest output of a linear layer]
   float* attention_out;                               // [rows, n_heads * d_head]
   float* attention_weights;                           // for each task [longest source or target padded to 16]
-  int8_t* query_row;                                  // for each task [d_head]
-  size_t attention_weights_stride, query_row_stride;  // elements from task to task
+  int8_t* query_row;                                  // for each task [d_head]; floats in float32 files
+  size_t attention_weights_stride, query_row_stride;  // elements from task to task; of query_row bytes
   uint32_t n_tasks;                                   // that an operation on these rows may be split into
 };
 

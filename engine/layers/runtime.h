@@ -17,7 +17,9 @@ struct Runtime {
   void* trace_context;
   goldcrest_parallel_for parallel_for;  // null: tasks run one after another
   void* parallel_context;
-  uint32_t threads;  // tasks that work may be split into, >= 1
+  uint32_t threads;               // tasks that work may be split into, >= 1
+  const PreparedLayer* prepared;  // [n_prepared], by a backend; none: the kernels read the file's weights
+  uint32_t n_prepared;
 
   // A tensor of the file, by its offset in units.
   template <typename T>

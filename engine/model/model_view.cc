@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/model_view.h"
 
+#include "base/build_options.h"
 #include "model_generated.h"
 
 namespace goldcrest {
@@ -17,11 +18,17 @@ struct Resolver {
   explicit Resolver(const format::Model& model)
       : weights(section_offset(model, format::SectionKind::Weights)),
         parameters(section_offset(model, format::SectionKind::Parameters)),
-        positions(section_offset(model, format::SectionKind::Positions)) {}
+        positions(section_offset(model, format::SectionKind::Positions)),
+        weight_bytes(kHasFloat32 && model.features() == static_cast<uint32_t>(format::Feature::Float32) ? 4 : 1) {}
 
   LinearView linear(const format::Linear& table) const {
-    return {weights + table.weights(),          parameters + table.scale(), parameters + table.bias(),
-            parameters + table.weight_sum(),    pad16(table.n()),           pad16(table.k()),
+    return {weights + table.weights(),
+            parameters + table.scale(),
+            parameters + table.bias(),
+            parameters + table.weight_sum(),
+            pad16(table.n()),
+            pad16(table.k()),
+            weight_bytes,
             static_cast<Layout>(table.layout())};
   }
 
@@ -50,6 +57,7 @@ struct Resolver {
     view.n_heads = table.n_heads();
     view.d_head = table.d_head();
     view.n_layers = table.layers()->size();
+    view.weight_bytes = weight_bytes;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();
     view.activation = static_cast<Activation>(table.activation());
@@ -64,7 +72,8 @@ struct Resolver {
     return view;
   }
 
-  uint32_t weights, parameters, positions;
+  uint32_t weights, parameters, positions;  // units
+  uint32_t weight_bytes;
 };
 
 const char* text_or_empty(const flatbuffers::String* text) { return text != nullptr ? text->c_str() : ""; }
@@ -159,6 +168,7 @@ uint32_t count_self_tests(const void* model) {
   info->decoder_heads = view.decoder.n_heads;
   info->max_source_positions = view.encoder.max_positions;
   info->max_target_positions = view.decoder.max_positions;
+  info->weight_bits = 8 * view.projection.weight_bytes;
   info->has_tokenizer = root.tokenizer() != nullptr;
   info->has_detokenizer = root.detokenizer() != nullptr;
 

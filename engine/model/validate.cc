@@ -3,7 +3,9 @@
 
 #include <cstring>
 
+#include "base/build_options.h"
 #include "base/status.h"
+#include "model/float_bounds.h"
 #include "model/structure.h"
 #include "model_generated.h"
 
@@ -41,51 +43,6 @@ constexpr uint32_t kMaxSourceBytes = 1u << 24;
 constexpr uint32_t kPieceBytes =
     1u << 16;  // of weights: their checksum and their values are read while they are cached
 
-// float bits of the bounds of design section 4, magnitudes
-constexpr uint32_t kBits2ToMinus60 = 0x21800000u;
-constexpr uint32_t kBits2ToMinus47 = 0x28000000u;
-constexpr uint32_t kBits2To16 = 0x47800000u;
-constexpr uint32_t kBitsOne = 0x3f800000u;
-
-uint32_t bits_at(const float* values, uint64_t i) {
-  uint32_t bits;
-  memcpy(&bits, values + i, sizeof bits);
-  return bits;
-}
-
-// The sign bit of the result is set if bits, itself without sign bit, are not in [low, high]. No branches: the compiler
-// makes vectors of the loops below.
-uint32_t beyond(uint32_t bits, uint32_t low, uint32_t high) { return (bits - low) | (high - bits); }
-
-constexpr uint32_t kSignBit = 0x80000000u;
-
-// In [2^-47, 2^16]. Hot, as its callers are not.
-[[gnu::hot, gnu::noinline]] bool scales_in_range(const float* values, uint64_t n) {
-  uint32_t outside = 0;
-  for (uint64_t i = 0; i < n; ++i) {
-    const uint32_t bits = bits_at(values, i);
-    outside |= beyond(bits, kBits2ToMinus47, kBits2To16) | bits;
-  }
-  return (outside & kSignBit) == 0;
-}
-
-// Zero, or a magnitude in [2^-60, 2^16]: nothing that could make a denormal or an infinity.
-[[gnu::hot, gnu::noinline]] bool values_in_range(const float* values, uint64_t n) {
-  uint32_t outside = 0;
-  for (uint64_t i = 0; i < n; ++i) {
-    const uint32_t bits = bits_at(values, i);
-    outside |= bits == 0 ? 0 : beyond(bits & ~kSignBit, kBits2ToMinus60, kBits2To16);
-  }
-  return (outside & kSignBit) == 0;
-}
-
-// What lies behind the first n values of an array padded to a multiple of 16: zeros, or ones.
-bool padding_is(const float* values, uint32_t n, uint32_t expected_bits) {
-  bool good = true;
-  for (uint32_t i = n; i < pad16(n); ++i) good &= bits_at(values, i) == expected_bits;
-  return good;
-}
-
 bool in_range(float x, float low, float high) { return x >= low && x <= high; }
 
 struct SectionView {
@@ -114,6 +71,7 @@ class Validator {
   [[gnu::cold]] bool is_padding(uint64_t begin, uint64_t end) const;
   [[gnu::cold]] void checksum_weights_to(uint64_t end);
   [[gnu::cold]] int check_weights_checksum();
+  [[gnu::cold]] int check_float_weights(uint32_t units, uint32_t n, uint32_t k, const char* name, int32_t index);
   [[gnu::cold]] int check_weights(uint32_t units, const int32_t* weight_sum, uint32_t n, uint32_t k,
                                   format::Layout layout, const char* name, int32_t index);
   [[gnu::cold]] int check_linear(const format::Linear* table, uint32_t n, uint32_t k, const char* name, int32_t index);
@@ -140,6 +98,7 @@ class Validator {
   goldcrest_detail* detail;  // named for GOLDCREST_REQUIRE
   Trailer trailer_ = {};
   const format::Model* model_ = nullptr;
+  bool is_float32() const { return kHasFloat32 && model_->features() != 0; }  // after check_frame
   const SectionView& section(format::SectionKind kind) const { return sections_[static_cast<int>(kind)]; }
   SectionView sections_[4] = {};    // by kind
   uint64_t checksummed_bytes_ = 0;  // of the weights
@@ -170,7 +129,11 @@ int Validator::check_frame() {
   REQUIRE_INTACT(metadata_is_sound(file_, trailer_.metadata_bytes), "metadata: structure", -1);
   model_ = format::GetModel(file_);
   REQUIRE_INTACT(model_->format_version() == trailer_.format_version, "metadata: format version", -1);
-  GOLDCREST_REQUIRE(model_->features() == 0, GOLDCREST_ERROR_UNSUPPORTED, "metadata: feature bits",
+  const bool float32 = model_->features() == static_cast<uint32_t>(format::Feature::Float32);
+  GOLDCREST_REQUIRE(
+      !float32 || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
+      "metadata: float32 weights, which this build cannot run; convert the model without --weights float32", -1);
+  GOLDCREST_REQUIRE(float32 || model_->features() == 0, GOLDCREST_ERROR_UNSUPPORTED, "metadata: feature bits",
                     static_cast<int32_t>(model_->features()));
   return GOLDCREST_OK;
 }
@@ -219,6 +182,23 @@ int Validator::check_weights_checksum() {
   return GOLDCREST_OK;
 }
 
+// The same as check_weights, of float32 files: weights are bounded like all floats.
+int Validator::check_float_weights(uint32_t units, uint32_t n, uint32_t k, const char* name, int32_t index) {
+  const SectionView& weights = section(format::SectionKind::Weights);
+  REQUIRE_INTACT(weights.holds(units, uint64_t{n} * k * sizeof(float)), name, index);
+  if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
+  const uint64_t piece = kPieceBytes / sizeof(float), end = uint64_t{n} * k;
+  for (uint64_t first = 0; first < end; first += piece) {
+    const uint64_t count = end - first < piece ? end - first : piece;
+    if (!values_in_range(weights.at<float>(units) + first, count)) {
+      GOLDCREST_TRY(check_weights_checksum());  // damage has the first word
+      return fail(detail, GOLDCREST_ERROR_MODEL_CORRUPT, name, index);
+    }
+    checksum_weights_to(units * kAlignment + (first + count) * sizeof(float));
+  }
+  return GOLDCREST_OK;
+}
+
 // The values of an [n, k] matrix, and the checksum up to its end. Both dimensions are padded. Matrices come mostly in
 // the file's order; whatever the order, each byte goes into the checksum once.
 int Validator::check_weights(uint32_t units, const int32_t* weight_sum, uint32_t n, uint32_t k, format::Layout layout,
@@ -241,18 +221,25 @@ int Validator::check_weights(uint32_t units, const int32_t* weight_sum, uint32_t
 int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k, const char* name, int32_t index) {
   REQUIRE_INTACT(table != nullptr, name, index);
   REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
-  REQUIRE_INTACT(table->layout() == format::Layout::N16K4 || table->layout() == format::Layout::N4K16, name, index);
   const uint64_t n_padded = pad16(n), k_padded = pad16(k);
   const SectionView& weights = section(format::SectionKind::Weights);
   const SectionView& parameters = section(format::SectionKind::Parameters);
-  REQUIRE_INTACT(weights.holds(table->weights(), n_padded * k_padded), name, index);
-  REQUIRE_INTACT(parameters.holds(table->scale(), 4 * n_padded) && parameters.holds(table->bias(), 4 * n_padded) &&
-                     parameters.holds(table->weight_sum(), 4 * n_padded),
-                 name, index);
-  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), n_padded), name, index);
-  REQUIRE_INTACT(values_in_range(parameters.at<float>(table->bias()), n_padded), name, index);
-  REQUIRE_INTACT(padding_is(parameters.at<float>(table->scale()), n, kBitsOne) &&
+  REQUIRE_INTACT(parameters.holds(table->bias(), 4 * n_padded), name, index);
+  REQUIRE_INTACT(values_in_range(parameters.at<float>(table->bias()), n_padded) &&
                      padding_is(parameters.at<float>(table->bias()), n, 0),
+                 name, index);
+  if (is_float32()) {
+    REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0 && table->weight_sum() == 0, name,
+                   index);
+    return check_float_weights(table->weights(), static_cast<uint32_t>(n_padded), static_cast<uint32_t>(k_padded), name,
+                               index);
+  }
+  REQUIRE_INTACT(table->layout() == format::Layout::N16K4 || table->layout() == format::Layout::N4K16, name, index);
+  REQUIRE_INTACT(weights.holds(table->weights(), n_padded * k_padded), name, index);
+  REQUIRE_INTACT(parameters.holds(table->scale(), 4 * n_padded) && parameters.holds(table->weight_sum(), 4 * n_padded),
+                 name, index);
+  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), n_padded) &&
+                     padding_is(parameters.at<float>(table->scale()), n, kBitsOne),
                  name, index);
   return check_weights(table->weights(), parameters.at<int32_t>(table->weight_sum()), static_cast<uint32_t>(n_padded),
                        static_cast<uint32_t>(k_padded), table->layout(), name, index);
@@ -280,6 +267,10 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
                  -1);
   REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
   const uint64_t rows = pad16(table->vocab_size()), columns = pad16(d_model);
+  if (is_float32()) {
+    REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0, name, -1);
+    return check_float_weights(table->weights(), static_cast<uint32_t>(rows), static_cast<uint32_t>(columns), name, -1);
+  }
   const SectionView& weights = section(format::SectionKind::Weights);
   const SectionView& parameters = section(format::SectionKind::Parameters);
   REQUIRE_INTACT(weights.holds(table->weights(), rows * columns) && parameters.holds(table->scale(), 4 * rows), name,

@@ -14,6 +14,7 @@ struct VerifyFunctions {
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
   // Null: the weights' bytes are not read (GOLDCREST_VERIFY_STRUCTURE).
   bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
+  bool float32;  // whether there are kernels for float32 files
 };
 
 // Trailer, checksums, FlatBuffers structure, then meaning; the weights' checksum goes with their values, in one pass

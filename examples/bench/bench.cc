@@ -109,7 +109,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--warm-ups", patience.warm_ups, "uncounted runs before each figure (2)")
       ->check(CLI::Range(0, 1000000));
   app.add_option("--seed", settings.seed, "of the source ids (1)");
-  app.add_option("--kernels", settings.kernels, "force a kernel table by its name");
+  app.add_option("--kernels", settings.kernels,
+                 "force a kernel table by its name; xnnpack: XNNPACK's kernels; "
+                 "fastest: theirs where they are faster (both give close, not equal, results)");
   app.add_flag("--json", arguments.json, "print JSON instead of tables");
   app.add_flag("--list-kernels", arguments.list_kernels, "print the kernel tables that run here, best first");
   app.footer(

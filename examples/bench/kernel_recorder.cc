@@ -71,6 +71,30 @@ uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshol
   return record(kNextAbove, 0, 0, [&] { return recording.table->next_above(x, begin, end, threshold); });
 }
 
+// The same slots for float32 files.
+goldcrest::FloatKernels record_float32() {
+  goldcrest::FloatKernels table = {};
+  table.copy_rows = [](const goldcrest::CopyRowsArgs& args) {
+    record(kQuantizeRows, 0, 0, [&] { recording.table->float32->copy_rows(args); });
+  };
+  table.linear = [](const goldcrest::LinearFloatArgs& args) {
+    record(kLinear, uint64_t{args.rows} * args.n * args.k, (uint64_t{args.k} + 1) * args.n * sizeof(float),
+           [&] { recording.table->float32->linear(args); });
+  };
+  table.embed = [](const goldcrest::EmbedFloatArgs& args) {
+    record(kEmbed, 0, args.n * sizeof(float), [&] { recording.table->float32->embed(args); });
+  };
+  table.attention = [](const goldcrest::AttentionFloatArgs& args) {
+    const uint64_t products = uint64_t{2} * args.n_heads * args.n_keys * args.d_head;
+    record(kAttention, args.rows * products, products * sizeof(float),
+           [&] { recording.table->float32->attention(args); });
+  };
+  table.logit_sums = [](const goldcrest::LogitSumsArgs& args) {
+    record(kOutputBlock, 0, 0, [&] { recording.table->float32->logit_sums(args); });
+  };
+  return table;
+}
+
 // Seconds that a stopwatch shows around nothing.
 double stopwatch_seconds() {
   std::vector<double> times(kTimings, 0.0);
@@ -105,6 +129,10 @@ KernelRecorder::KernelRecorder(goldcrest_engine* engine)
   table_.layer_norm = layer_norm;
   table_.embed = embed;
   table_.next_above = next_above;
+  if (table_.float32 != nullptr) {
+    float_table_ = record_float32();
+    table_.float32 = &float_table_;
+  }
   engine->runtime.kernels = &table_;
 }
 

@@ -48,6 +48,8 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
     config.parallel_for = options.pool->parallel_for();
     config.parallel_context = options.pool->context();
   }
+  const std::string backend_problem = backend_.attach(&config);
+  if (!backend_problem.empty()) throw std::runtime_error(path_ + ": " + backend_problem);
   check(goldcrest_init(&engine_, &config));
   sources_ = random_sources(workload, model_.source_vocab_size);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/backend.h"
 #include "../support/mapped_file.h"
 #include "../support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
@@ -59,6 +60,7 @@ class ModelRunner {
 
   std::string path_;
   MappedFile file_;
+  Backend backend_;
   Workload workload_;
   goldcrest_info model_ = {};
   goldcrest_memory memory_ = {};

@@ -4,8 +4,6 @@
  */
 #include "console_text.h"
 
-#include <stddef.h>
-
 #include "board_api.h"
 
 void put_text(const char *text) {
@@ -22,8 +20,28 @@ void put_unsigned(uint64_t value) {
   board_write(digits + first, sizeof digits - first);
 }
 
-void put_error(const char *who, int status, const goldcrest_detail *detail) {
-  put_text(who);
+void put_ticks(uint64_t ticks) {
+  put_text("(");
+  put_unsigned(ticks);
+  put_text(" ticks, ");
+  put_unsigned(ticks * 1000 / board_ticks_per_second());
+  put_text(" ms)");
+}
+
+void put_start(const goldcrest_engine *engine, size_t model_bytes, size_t arena_bytes) {
+  put_text("Goldcrest " GOLDCREST_VERSION " on ");
+  put_text(board_name());
+  put_text(", kernels ");
+  put_text(goldcrest_kernels_name(engine));
+  put_text(". Model ");
+  put_unsigned(model_bytes);
+  put_text(" bytes, arena ");
+  put_unsigned(arena_bytes);
+  put_text(" bytes.\n");
+}
+
+void put_error(const char *what, int status, const goldcrest_detail *detail) {
+  put_text(what);
   put_text(": ");
   put_text(goldcrest_status_string(status));
   if (detail != NULL && detail->message != NULL && detail->message[0] != '\0') {

@@ -5,6 +5,7 @@
 #ifndef GOLDCREST_EXAMPLES_CONSOLE_TEXT_H_
 #define GOLDCREST_EXAMPLES_CONSOLE_TEXT_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "goldcrest/goldcrest.h"
@@ -15,8 +16,15 @@ void put_text(const char *text);
 /* Writes a number in decimal digits. */
 void put_unsigned(uint64_t value);
 
-/* Writes "pronounce: model file is damaged: weights checksum (3)" and a line end: who, a negative status of the engine's,
- * and its detail, which may be null. */
-void put_error(const char *who, int status, const goldcrest_detail *detail);
+/* Writes "(3212300 ticks, 128 ms)". */
+void put_ticks(uint64_t ticks);
+
+/* Writes "Goldcrest 0.1.0 on mps2-an500, kernels cortexm_dsp. Model 1273152 bytes, arena 113536 bytes." and a line end.
+ */
+void put_start(const goldcrest_engine *engine, size_t model_bytes, size_t arena_bytes);
+
+/* Writes "init: model file corrupt: weights checksum (3)" and a line end: what failed, a negative status of the
+ * engine's, and its detail, which may be null. */
+void put_error(const char *what, int status, const goldcrest_detail *detail);
 
 #endif /* GOLDCREST_EXAMPLES_CONSOLE_TEXT_H_ */

@@ -30,6 +30,7 @@ std::string or_none(const char* text) { return text[0] != '\0' ? text : "not sta
 void print_info(const goldcrest_info& info) {
   fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
              info.weights_hash);
+  fmt::print("weights      {}\n", info.weight_bits == 8 ? "int8" : "float32");
   fmt::print("name         {}\n", or_none(info.name));
   fmt::print("languages    {} -> {}\n", or_none(info.source_language), or_none(info.target_language));
   fmt::print("licence      {}\n", or_none(info.license));

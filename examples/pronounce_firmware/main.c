@@ -11,10 +11,11 @@
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt: the array, and what its limits need */
 
-enum { kMostLetters = 24, kPhonemesBytes = 160 };
+enum { kMostLetters = 24, kPhonemeBytes = 4 /* three letters and a space */ };
 
-_Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS > kMostLetters, "letters and the end token");
-_Static_assert(MODEL_G2P_ARENA_BYTES <= 128 * 1024, "the memory that this firmware gives to the engine");
+_Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == kMostLetters + 1, "letters and the end token");
+_Static_assert(MODEL_G2P_BEAM_SIZE == 4 && MODEL_G2P_ARENA_BYTES <= 128 * 1024, "the engine's memory at beam 4");
+_Static_assert(MODEL_G2P_STACK_BYTES <= 4096, "the engine's part of the stack");
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 
@@ -35,14 +36,13 @@ static int unknown_letter(const goldcrest_engine *engine, int32_t unknown_id) {
   return -1;
 }
 
-/* The pronunciation of one word, or why there is none. */
-static void pronounce(goldcrest_engine *engine, const goldcrest_info *model, const char *word, size_t n_letters,
+/* Writes the pronunciation of one word, or why there is none. */
+static void pronounce(goldcrest_engine *engine, int32_t unknown_id, const char *word, size_t n_letters,
                       const goldcrest_detail *detail) {
-  char phonemes[kPhonemesBytes];
   const uint64_t start = board_ticks();
   int status = goldcrest_begin_text(engine, word, n_letters);
   if (status >= 0) {
-    const int letter = unknown_letter(engine, model->unknown_id);
+    const int letter = unknown_letter(engine, unknown_id);
     if (letter >= 0) {
       put_text("unknown letter, number ");
       put_unsigned((uint64_t)letter + 1);
@@ -53,32 +53,19 @@ static void pronounce(goldcrest_engine *engine, const goldcrest_info *model, con
   }
   goldcrest_result best;
   if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &best);
+  char phonemes[kPhonemeBytes * MODEL_G2P_MAX_TARGET_TOKENS];
   goldcrest_text_state state = {0};
   int64_t n = status;
   if (status >= 0) n = goldcrest_detokenize(engine, &state, best.tokens, best.n_tokens, phonemes, sizeof phonemes);
+  const uint64_t ticks = board_ticks() - start;
   if (n < 0) {
     put_error("no pronunciation", (int)n, detail);
     return;
   }
-  const uint64_t ticks = board_ticks() - start;
   board_write(phonemes, (size_t)n);
-  put_text("   (");
-  put_unsigned(ticks * 1000000 / board_ticks_per_second());
-  put_text(" us)\n");
-}
-
-static void print_start(const goldcrest_engine *engine) {
-  put_text("Goldcrest " GOLDCREST_VERSION " on ");
-  put_text(board_name());
-  put_text(", kernels ");
-  put_text(goldcrest_kernels_name(engine));
-  put_text(". Model ");
-  put_unsigned(MODEL_G2P_BYTES);
-  put_text(" bytes, arena ");
-  put_unsigned(MODEL_G2P_ARENA_BYTES);
-  put_text(" bytes, beam ");
-  put_unsigned(MODEL_G2P_BEAM_SIZE);
-  put_text(".\nType an English word of at most 24 letters; Ctrl-D ends.\n");
+  put_text("   ");
+  put_ticks(ticks);
+  put_text("\n");
 }
 
 int main(void) {
@@ -101,7 +88,8 @@ int main(void) {
     put_error("this firmware's model cannot be used", status, &detail);
     board_exit(1);
   }
-  print_start(engine);
+  put_start(engine, MODEL_G2P_BYTES, sizeof arena);
+  put_text("Type an English word of at most 24 letters; Ctrl-D ends.\n");
   for (;;) {
     char word[kMostLetters + 1];
     put_text("> ");
@@ -111,7 +99,7 @@ int main(void) {
       put_text("too long: at most 24 letters\n");
     } else if (n_letters > 0) {
       lower_case(word);
-      pronounce(engine, &model, word, (size_t)n_letters, &detail);
+      pronounce(engine, model.unknown_id, word, (size_t)n_letters, &detail);
     }
   }
   put_text("\n");

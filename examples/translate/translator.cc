@@ -75,6 +75,11 @@ bool Translator::start_engine(const goldcrest_info& info) {
   config.detail = &detail_;
   config.parallel_for = pool_.parallel_for();
   config.parallel_context = pool_.context();
+  const std::string problem = backend_.attach(&config);
+  if (!problem.empty()) {
+    std::fprintf(stderr, "goldcrest-translate: %s: %s\n", options_.model.c_str(), problem.c_str());
+    return false;
+  }
   status = goldcrest_init(&engine_, &config);
   return status < 0 ? fail(status) : true;
 }
@@ -247,4 +252,5 @@ void Translator::print_stats() const {
                n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, memory_.arena_bytes,
                model_.size(), usage.ru_maxrss, goldcrest_kernels_name(engine_), memory_.limits.threads,
                memory_.limits.batch);
+  if (!backend_.memory().empty()) std::fprintf(stderr, "%s\n", backend_.memory().c_str());
 }

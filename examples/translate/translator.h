@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/backend.h"
 #include "../support/mapped_file.h"
 #include "../support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
@@ -62,6 +63,7 @@ class Translator {
   TranslatorOptions options_;
   MappedFile model_;
   ThreadPool pool_;
+  Backend backend_;
   std::unique_ptr<void, FreeDeleter> arena_;
   goldcrest_engine* engine_ = nullptr;
   goldcrest_detail detail_ = {"", -1};

@@ -15,6 +15,7 @@ enum { kLineBytes = MODEL_ENFR_MAX_SOURCE_BYTES + 1, kTranslationBytes = 512 };
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_ENFR_ARENA_BYTES];
 
+/* Writes the translation of one line, or why there is none. */
 static void translate(goldcrest_engine *engine, const char *line, size_t line_bytes, const goldcrest_detail *detail) {
   char text[kTranslationBytes];
   const uint64_t start = board_ticks();
@@ -25,9 +26,9 @@ static void translate(goldcrest_engine *engine, const char *line, size_t line_by
     return;
   }
   put_text(text);
-  put_text("   (");
-  put_unsigned(ticks * 1000 / board_ticks_per_second());
-  put_text(" ms)\n");
+  put_text("   ");
+  put_ticks(ticks);
+  put_text("\n");
 }
 
 int main(void) {
@@ -47,15 +48,8 @@ int main(void) {
     put_error("this firmware's model cannot be used", status, &detail);
     board_exit(1);
   }
-  put_text("Goldcrest " GOLDCREST_VERSION " on ");
-  put_text(board_name());
-  put_text(", kernels ");
-  put_text(goldcrest_kernels_name(engine));
-  put_text(". Model ");
-  put_unsigned(MODEL_ENFR_BYTES);
-  put_text(" bytes, arena ");
-  put_unsigned(MODEL_ENFR_ARENA_BYTES);
-  put_text(" bytes.\nType an English sentence; Ctrl-D ends.\n");
+  put_start(engine, MODEL_ENFR_BYTES, sizeof arena);
+  put_text("Type an English sentence; Ctrl-D ends.\n");
   for (;;) {
     static char line[kLineBytes];
     put_text("> ");

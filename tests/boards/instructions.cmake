@@ -1,11 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target `instructions`: counts the instructions of kernels and searches on the board, and prints them. No test.
+# The target `instructions` counts the instructions of kernels and searches on the board, and prints them; a test holds
+# the linear layer's to their floors.
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
-goldcrest_board_program(instructions_program instructions.cc)
+goldcrest_board_program(instructions_program instructions.cc linear_rate.cc)
 set_target_properties(instructions_program PROPERTIES EXCLUDE_FROM_ALL TRUE)
 goldcrest_add_model(TARGET instructions_program FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
   LIMITS max-source=25 max-source-bytes=64 max-target=33 beam=4 encoder-rows=2)
+if(GOLDCREST_BOARD STREQUAL "mps3-an547")  # the one with memory for its arena, too
+  target_compile_definitions(instructions_program PRIVATE GOLDCREST_COUNT_ENFR)
+  goldcrest_add_model(TARGET instructions_program FILE "${CMAKE_SOURCE_DIR}/examples/models/enfr" SECTION .model
+    LIMITS max-source=32 max-source-bytes=128 max-target=32 beam=4 encoder-rows=4)
+endif()
 add_custom_target(instructions COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:instructions_program> -icount shift=0
   USES_TERMINAL VERBATIM)
+
+# Without an FPU the floats of the epilogue count, too: no figure is promised there.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-mfloat-abi=soft")
+  goldcrest_board_program(linear_rate_test linear_rate_test.cc linear_rate.cc)
+  add_test(NAME linear_rate_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:linear_rate_test> -icount shift=0)
+  set_tests_properties(linear_rate_test PROPERTIES LABELS fast)
+endif()

@@ -11,16 +11,21 @@ target_compile_features(goldcrest_board_test_support PRIVATE cxx_std_20)
 target_include_directories(goldcrest_board_test_support PRIVATE "${CMAKE_SOURCE_DIR}/boards")
 goldcrest_warnings(goldcrest_board_test_support)
 
-# goldcrest_board_program(name SOURCES...): a program for the board with all kernel tables of the build.
-function(goldcrest_board_program name)
-  add_executable(${name} ${ARGN} "${CMAKE_SOURCE_DIR}/engine/kernels/select_static.cc")
+# goldcrest_cxx_program(name SOURCES...): a program for the board that may look into the engine.
+function(goldcrest_cxx_program name)
+  add_executable(${name} ${ARGN})
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_compile_options(${name} PRIVATE -ffp-contract=off)
-  target_compile_definitions(${name} PRIVATE GOLDCREST_ALL_KERNEL_TABLES)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/engine" "${CMAKE_SOURCE_DIR}/tests")
   target_link_options(${name} PRIVATE -Wl,--defsym=board_stack_bytes=65536)
   target_link_libraries(${name} PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_board_test_support m)
   goldcrest_warnings(${name})
+endfunction()
+
+# goldcrest_board_program(name SOURCES...): one with all kernel tables of the build.
+function(goldcrest_board_program name)
+  goldcrest_cxx_program(${name} ${ARGN} "${CMAKE_SOURCE_DIR}/engine/kernels/select_static.cc")
+  target_compile_definitions(${name} PRIVATE GOLDCREST_ALL_KERNEL_TABLES)
 endfunction()
 
 # goldcrest_board_test(name LABEL): a program of that name is a test.
@@ -29,6 +34,13 @@ function(goldcrest_board_test name label)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS ${label})
   endif()
+endfunction()
+
+# goldcrest_symbols_test(name): the program's ELF has nothing that firmware must not have.
+function(goldcrest_symbols_test name)
+  add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_symbols.sh" "${CMAKE_NM}"
+    $<TARGET_FILE:${name}>)
+  set_tests_properties(symbols_of_${name} PROPERTIES LABELS fast)
 endfunction()
 
 # goldcrest_embed_file(target SYMBOL FILE): FILE's bytes as the array SYMBOL.
@@ -61,43 +73,20 @@ goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .*
 goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases.cc)
 goldcrest_board_test(contract_test fast)
 
-# goldcrest_golden_program(name WORDS HASH TABLES): self-test and golden hash over the first WORDS validation words with
-# the first TABLES kernel tables, of a model and hash that a host build made (tests/kernels/golden.cmake).
-function(goldcrest_golden_program name words hash tables)
-  goldcrest_board_program(${name} golden_test.cc)
-  target_compile_definitions(${name} PRIVATE GOLDCREST_GOLDEN_WORDS=${words} GOLDCREST_GOLDEN_TABLES=${tables})
-  goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst" NAME golden SECTION .model
-    LIMITS max-source-bytes=64 beam=1)
-  goldcrest_embed_file(${name} golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${hash}")
-  goldcrest_embed_file(${name} golden_words "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
-endfunction()
-goldcrest_golden_program(golden_test 50 g2p.hash 100)
-goldcrest_board_test(golden_test fast)
+include(golden.cmake)
 
-# All words, with the best table. Built by a test: the hash of all words is not made for the fast ones.
-goldcrest_golden_program(golden_all_test 1000000 g2p_all.hash 1)
-set_target_properties(golden_all_test PROPERTIES EXCLUDE_FROM_ALL TRUE)
-goldcrest_board_test(golden_all_test full)
-if(GOLDCREST_BOARD_RUN)
-  add_test(NAME build_golden_all_test COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}" --target golden_all_test)
-  set_tests_properties(build_golden_all_test PROPERTIES LABELS full FIXTURES_SETUP golden_all_test)
-  set_tests_properties(golden_all_test PROPERTIES FIXTURES_REQUIRED golden_all_test)
-endif()
-
-# Firmware as a user links it, and what its ELF must not have. The golden test prints by newlib: that must be found.
+# Firmware as a user links it, and what its ELF must not have.
 add_executable(firmware_test firmware_test.c)
 target_compile_options(firmware_test PRIVATE -std=c11)
 target_link_libraries(firmware_test PRIVATE goldcrest::goldcrest goldcrest_board)
 goldcrest_warnings(firmware_test)
-goldcrest_add_model(TARGET firmware_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst" NAME firmware SECTION .model
+goldcrest_add_model(TARGET firmware_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" NAME firmware SECTION .model
   LIMITS max-source=25 max-source-bytes=64 max-target=33 beam=4)
 goldcrest_board_test(firmware_test fast)
-foreach(program firmware_test golden_test)
-  add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_symbols.sh" "${CMAKE_NM}"
-    $<TARGET_FILE:${program}>)
-  set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
-endforeach()
-set_tests_properties(symbols_of_golden_test PROPERTIES PASS_REGULAR_EXPRESSION " has .*printf")
+goldcrest_symbols_test(firmware_test)
 
-# Counts, where an emulator has the board.
+include(firmware.cmake)
+
+# Stack and flash, then counts where an emulator has the board.
+include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")
 include(instructions.cmake)

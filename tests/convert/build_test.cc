@@ -75,8 +75,7 @@ TEST(Build, EqualPositionsAreStoredOnce) {
   EXPECT_EQ(section(larger, format::SectionKind::Positions).size(), 2u * 11 * 32 * sizeof(float));
 }
 
-TEST(Build, RecordsAccountForEveryByteButAlignment) {
-  const Payload payload = build_payload(test::random_spec(3), {});
+void expect_every_byte_recorded(const Payload& payload) {
   uint64_t recorded = 0, stored = 0;
   std::set<std::string> groups;
   for (const TensorRecord& tensor : payload.tensors) {
@@ -93,6 +92,15 @@ TEST(Build, RecordsAccountForEveryByteButAlignment) {
   const std::set<std::string> expected = {"encoder",          "encoder.layers.0", "decoder",
                                           "decoder.layers.0", "decoder.layers.1", "projection"};
   EXPECT_EQ(groups, expected);
+}
+
+TEST(Build, RecordsAccountForEveryByteButAlignment) {
+  BuildOptions options;
+  expect_every_byte_recorded(build_payload(test::random_spec(3), options));
+  options.weights = Weights::kFloat32;
+  const Payload payload = build_payload(test::random_spec(3), options);
+  expect_every_byte_recorded(payload);
+  for (const TensorRecord& tensor : payload.tensors) EXPECT_FALSE(tensor.sqnr_db) << tensor.name;
 }
 
 // FORMAT.md, section 8, over what the metadata says.

@@ -1,64 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// No heap call between goldcrest_init and the end of 10,000 sentences. All allocation functions of the program are
-// counted: with glibc by definitions that stand in front of the C library's, under AddressSanitizer by its hook.
+// No heap call between goldcrest_init and the end of 10,000 sentences.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <vector>
 
 #include "support/engine_fixture.h"
+#include "support/heap_calls.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace {
-
-std::atomic<long> heap_calls{0};
-
-}  // namespace
-
-#if defined(__SANITIZE_ADDRESS__)
-
-extern "C" {
-void __sanitizer_malloc_hook(const volatile void*, size_t) { ++heap_calls; }
-void __sanitizer_free_hook(const volatile void*) { ++heap_calls; }
-}
-
-#else
-
-extern "C" {
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-void __libc_free(void*);
-
-void* malloc(size_t n) {
-  ++heap_calls;
-  return __libc_malloc(n);
-}
-void* calloc(size_t n, size_t size) {
-  ++heap_calls;
-  return __libc_calloc(n, size);
-}
-void* realloc(void* block, size_t n) {
-  ++heap_calls;
-  return __libc_realloc(block, n);
-}
-void* aligned_alloc(size_t alignment, size_t n) {
-  ++heap_calls;
-  return __libc_memalign(alignment, n);
-}
-void free(void* block) {
-  ++heap_calls;
-  __libc_free(block);
-}
-}
-
-#endif
-
 namespace goldcrest {
 namespace {
+
+using test::heap_calls;
 
 constexpr uint32_t kSentences = 10000, kBatch = 4, kLongest = 9;
 

@@ -3,11 +3,16 @@
 // (-fcallgraph-info=su writes one .ci file an object). Fails on recursion, on frames of unknown size, on calls that
 // the rules do not resolve, and beyond the limit.
 //
-//   stack_depth LIMIT_BYTES RULES FILE.ci...
+//   stack_depth LIMIT_BYTES RULES MEASURED FILE.ci...
 //
 // Rules, one a line, # begins a comment:
 //   call SOURCE_FILE REGEX...   an indirect call in this file reaches the functions whose signatures match
+//   option SOURCE_FILE REGEX... the same, but the build may be without such functions
+//   program SOURCE_FILE         one in this file reaches the program's own function, whose stack is not counted
+//   entry REGEX...              functions that the program calls back: the limit holds for each of them, too
 //   external NAME BYTES         a function without a .ci file, and the stack it may use
+// MEASURED has lines "stack NAME BYTES" among others: what functions took on a board, which no computed depth may be
+// below; "-" is none.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -31,8 +36,14 @@ struct Function {
 
 using Functions = std::map<std::string, Function>;
 
+struct Callees {
+  std::vector<std::regex> patterns;  // none: the program's own functions
+  bool may_be_missing = false;
+};
+
 struct Rules {
-  std::map<std::string, std::vector<std::regex>> calls;  // by source file
+  std::map<std::string, Callees> calls;  // by source file
+  std::vector<std::regex> entries;
   std::map<std::string, uint64_t> externals;
 };
 
@@ -94,8 +105,14 @@ Rules read_rules(const std::string& path) {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string kind, name, value;
     if (!(words >> kind)) continue;
-    if (kind == "call" && words >> name) {
-      while (words >> value) rules.calls[name].emplace_back(value);
+    if ((kind == "call" || kind == "option") && words >> name) {
+      Callees& callees = rules.calls[name];
+      callees.may_be_missing = kind == "option";
+      while (words >> value) callees.patterns.emplace_back(value);
+    } else if (kind == "program" && words >> name) {
+      rules.calls[name];
+    } else if (kind == "entry") {
+      while (words >> value) rules.entries.emplace_back(value);
     } else if (kind == "external" && words >> name >> value) {
       rules.externals[name] = std::stoull(value);
     } else {
@@ -112,14 +129,15 @@ void resolve_indirect_calls(Functions& functions, const Rules& rules) {
       if (rule == rules.calls.end()) {
         throw std::runtime_error("an indirect call in " + file + " that no rule resolves: " + caller.signature);
       }
-      for (const std::regex& pattern : rule->second) {
+      for (const std::regex& pattern : rule->second.patterns) {
         size_t n_matches = 0;
         for (const auto& [callee, function] : functions) {
           if (!function.defined || !std::regex_search(function.signature, pattern)) continue;
           caller.callees.insert(callee);
           ++n_matches;
         }
-        if (n_matches == 0) throw std::runtime_error("a pattern for " + file + " matches no function");
+        if (n_matches == 0 && !rule->second.may_be_missing)
+          throw std::runtime_error("a pattern for " + file + " matches no function");
       }
     }
   }
@@ -153,39 +171,81 @@ const Depth& measure(const std::string& name, const Functions& functions, const 
   return known[name] = deepest;
 }
 
-int run(uint64_t limit_bytes, const std::string& rules_path, const std::vector<std::string>& graphs) {
+// Lines "stack NAME BYTES" of a board's output.
+std::map<std::string, uint64_t> read_measured(const std::string& path) {
+  std::map<std::string, uint64_t> measured;
+  if (path == "-") return measured;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind, name;
+    uint64_t bytes = 0;
+    if (words >> kind >> name >> bytes && kind == "stack") measured[name] = bytes;
+  }
+  if (measured.empty()) throw std::runtime_error(path + " has no line \"stack NAME BYTES\"");
+  return measured;
+}
+
+bool is_entry(const std::string& name, const Function& function, const Rules& rules) {
+  if (!function.defined) return false;
+  if (name.starts_with("goldcrest_")) return true;
+  return std::any_of(rules.entries.begin(), rules.entries.end(),
+                     [&](const std::regex& pattern) { return std::regex_search(function.signature, pattern); });
+}
+
+// Depths of all public functions and entries, by name.
+std::map<std::string, Depth> measure_entries(const Functions& functions, const Rules& rules) {
+  std::map<std::string, Depth> known, depths;
+  for (const auto& [name, function] : functions) {
+    if (!is_entry(name, function, rules)) continue;
+    std::vector<std::string> open;
+    depths[name] = measure(name, functions, rules, known, open);
+  }
+  return depths;
+}
+
+int run(uint64_t limit_bytes, const std::string& rules_path, const std::string& measured_path,
+        const std::vector<std::string>& graphs) {
   const Rules rules = read_rules(rules_path);
   Functions functions;
   for (const std::string& graph : graphs) read_graph(graph, functions);
   resolve_indirect_calls(functions, rules);
+  const std::map<std::string, Depth> depths = measure_entries(functions, rules);
+  if (!depths.contains("goldcrest_init")) throw std::runtime_error("goldcrest_init is not among the call graphs");
 
-  std::map<std::string, Depth> known;
+  std::map<std::string, uint64_t> measured = read_measured(measured_path);
+  bool passes = true;
   Depth deepest;
-  size_t n_public = 0;
-  for (const auto& [name, function] : functions) {
-    if (!name.starts_with("goldcrest_") || !function.defined) continue;
-    std::vector<std::string> open;
-    const Depth& depth = measure(name, functions, rules, known, open);
-    std::printf("%6llu  %s\n", static_cast<unsigned long long>(depth.bytes), name.c_str());
+  for (const auto& [name, depth] : depths) {
+    std::printf("%6llu computed", static_cast<unsigned long long>(depth.bytes));
+    const auto found = measured.find(name);
+    if (found != measured.end()) {
+      std::printf(" %6llu measured", static_cast<unsigned long long>(found->second));
+      if (found->second > depth.bytes) {
+        std::printf(" (more than the call graph allows)");
+        passes = false;
+      }
+      measured.erase(found);
+    }
+    std::printf("  %.100s\n", functions.at(name).signature.c_str());
     if (depth.bytes > deepest.bytes) deepest = depth;
-    ++n_public;
   }
-  if (n_public == 0) throw std::runtime_error("no public function among the call graphs");
+  for (const auto& [name, bytes] : measured) throw std::runtime_error("measured, but not in the call graphs: " + name);
   std::printf("deepest: %llu bytes of %llu\n", static_cast<unsigned long long>(deepest.bytes),
               static_cast<unsigned long long>(limit_bytes));
-  for (const std::string& step : deepest.path) std::printf("  %s\n", step.c_str());
-  return deepest.bytes <= limit_bytes ? 0 : 1;
+  for (const std::string& step : deepest.path) std::printf("  %.100s\n", step.c_str());
+  return passes && deepest.bytes <= limit_bytes ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    std::fprintf(stderr, "usage: stack_depth LIMIT_BYTES RULES FILE.ci...\n");
+  if (argc < 5) {
+    std::fprintf(stderr, "usage: stack_depth LIMIT_BYTES RULES MEASURED FILE.ci...\n");
     return 2;
   }
   try {
-    return run(std::stoull(argv[1]), argv[2], {argv + 3, argv + argc});
+    return run(std::stoull(argv[1]), argv[2], argv[3], {argv + 4, argv + argc});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "stack_depth: %s\n", error.what());
     return 1;

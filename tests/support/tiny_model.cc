@@ -150,8 +150,10 @@ TinyOptions deep_tiny_options() {
   return options;
 }
 
-converter::FileImage tiny_file(const ModelSpec& spec, format::Layout layout, const goldcrest_limits& limits) {
+converter::FileImage tiny_file(const ModelSpec& spec, format::Layout layout, const goldcrest_limits& limits,
+                               converter::Weights weights) {
   converter::BuildOptions options;
+  options.weights = weights;
   options.layout = layout;
   options.limits = limits;
   return converter::assemble(converter::build_payload(spec, options), {});

@@ -35,6 +35,7 @@ TinyOptions deep_tiny_options();
 
 // The file of a spec, without self-test.
 converter::FileImage tiny_file(const converter::ModelSpec& spec, format::Layout layout = format::Layout::N16K4,
-                               const goldcrest_limits& limits = {});
+                               const goldcrest_limits& limits = {},
+                                converter::Weights weights = converter::Weights::kInt8);
 
 }  // namespace goldcrest::test

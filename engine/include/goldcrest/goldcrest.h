@@ -103,6 +103,7 @@ typedef struct goldcrest_info {
   uint32_t encoder_layers, decoder_layers;
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
+  uint32_t weight_bits; /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
   int32_t has_tokenizer;                                /* text can go in */
   int32_t has_detokenizer;                              /* text can come out */
   int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
@@ -195,6 +196,9 @@ typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_co
 
 typedef struct goldcrest_engine goldcrest_engine;
 
+/* Another library's kernels for the linear layers, as goldcrest/xnnpack.h opens them for a model. */
+typedef struct goldcrest_backend goldcrest_backend;
+
 typedef struct goldcrest_config {
   const void *model; /* GOLDCREST_ALIGN; RAM, mapped file or flash */
   size_t model_bytes;
@@ -205,12 +209,17 @@ typedef struct goldcrest_config {
   goldcrest_limits limits;
   uint32_t verify;                /* goldcrest_verify */
   uint32_t step_size;             /* goldcrest_step_size */
-  const char *kernels;            /* a kernel table's name; null: the best that this CPU runs */
+  const char *kernels;            /* a kernel table's name; null: the best that this CPU runs. With a backend also
+                                   * "xnnpack" (its kernels) and "fastest" (its kernels for the layers that they compute
+                                   * faster, by a measurement in goldcrest_init): results are then close, not the same */
   goldcrest_detail *detail;       /* optional; the engine keeps it and fills it on every error */
   goldcrest_trace_function trace; /* with it, all work is done on the calling thread */
   void *trace_context;
   goldcrest_parallel_for parallel_for; /* optional; null: tasks run one after another on the calling thread */
   void *parallel_context;              /* The results' bits depend on neither limits.threads nor parallel_for. */
+  const goldcrest_backend *backend;    /* optional; used only where `kernels` or GOLDCREST_KERNELS asks for it */
+  void *backend_memory;                /* GOLDCREST_ALIGN; for the backend's objects, for the engine's whole life */
+  size_t backend_bytes;
 } goldcrest_config;
 
 /* Checks everything, plans the arena, places the engine in it. */
@@ -219,7 +228,8 @@ GOLDCREST_MUST_CHECK int goldcrest_init(goldcrest_engine **engine, const goldcre
 /* The kernel table in use, "reference" for one. */
 const char *goldcrest_kernels_name(const goldcrest_engine *engine);
 
-/* Names of the kernel tables that this build has and this CPU runs, best first; null past the end. */
+/* Names of the kernel tables that this build has and this CPU runs, best first; null past the end. All of them give the
+ * same bits. */
 const char *goldcrest_kernels_at(uint32_t index);
 
 /* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way. */

@@ -35,6 +35,12 @@ const FileImage& deep_file() {
   return image;
 }
 
+const FileImage& float32_file() {
+  static const FileImage image = test::tiny_file(test::tiny_spec(test::deep_tiny_options()), format::Layout::N16K4, {},
+                                                 converter::Weights::kFloat32);
+  return image;
+}
+
 struct PlannedMemory {
   goldcrest_memory memory = {};
   std::vector<goldcrest_buffer> buffers;
@@ -186,10 +192,13 @@ void check_limits(const FileImage& file, Rng& rng) {
 }
 
 TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
-  for (const FileImage* file : {&odd_file(), &deep_file()}) {
+  for (const FileImage* file : {&odd_file(), &deep_file(), &float32_file()}) {
     Rng rng(31);
     for (int i = 0; i < 30; ++i) {
-      SCOPED_TRACE(testing::Message() << (file == &odd_file() ? "odd" : "deep") << " model, limits " << i);
+      SCOPED_TRACE(testing::Message() << (file == &odd_file()    ? "odd"
+                                          : file == &deep_file() ? "deep"
+                                                                 : "float32")
+                                      << " model, limits " << i);
       check_limits(*file, rng);
       if (HasFailure()) return;
     }

@@ -29,8 +29,10 @@ const std::vector<Model>& models() {
     std::vector<Model> made;
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()}}) {
-      made.push_back({name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size,
-                      options.encoder.positions, options.decoder.positions});
+      for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
+        made.push_back({name, test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, weights),
+                        options.source_vocab_size, options.encoder.positions, options.decoder.positions});
+      }
     }
     return made;
   }();
@@ -111,7 +113,7 @@ TEST(SameBits, WhateverTheBatch) {
 
 // The search may have fewer beams than the memory was planned for.
 TEST(SameBits, WhateverThePlannedLimits) {
-  const Model& model = models()[1];
+  const Model& model = models()[2];
   const auto sources = some_sources(model, 2, 43);
   std::vector<std::vector<Translation>> first;
   for (const uint32_t planned_beams : {3u, 8u, 16u}) {
@@ -132,7 +134,7 @@ TEST(SameBits, WhateverThePlannedLimits) {
 }
 
 TEST(SameBits, WhenTwoEnginesTakeTurns) {
-  const Model &a = models()[0], &b = models()[1];
+  const Model &a = models()[0], &b = models()[3];  // int8 and float32
   for (const uint32_t beam_size : {1u, 4u}) {
     EngineSetup setup;
     setup.limits.beam_size = setup.limits.n_best = beam_size;

@@ -46,6 +46,10 @@ const std::vector<Model>& models() {
       made.push_back(
           {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
     }
+    const test::TinyOptions options = wide_options();
+    made.push_back({"wide float32",
+                    test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, converter::Weights::kFloat32),
+                    options.source_vocab_size, options.encoder.positions});
     return made;
   }();
   return all;

@@ -33,7 +33,8 @@ struct Row {
     for (uint32_t first = 0; first < x.size(); first += kOutputBlock) {
       const uint32_t n = std::min<uint32_t>(kOutputBlock, static_cast<uint32_t>(x.size()) - first);
       std::copy_n(x.begin() + first, n, logits.begin());
-      collect(runtime, lists, 0, first, n);
+      block_max[first / kOutputBlock] = *std::max_element(logits.begin(), logits.begin() + n);
+      if (may_enter(lists, 0, first / kOutputBlock)) collect(runtime, lists, 0, first, n);
     }
   }
 
@@ -43,6 +44,19 @@ struct Row {
   Runtime runtime = {};
   Candidates lists = {};
 };
+
+TEST(MayEnter, OnlyWhatIsBetterThanAFullList) {
+  Row row(2 * kOutputBlock, 2);
+  row.block_max = {3.0f, 2.0f};
+  EXPECT_TRUE(may_enter(row.lists, 0, 0));
+  row.count = 2;
+  row.values = {3.0f, 2.0f};
+  EXPECT_FALSE(may_enter(row.lists, 0, 1));  // the token of a lower id stays
+  row.block_max[1] = 2.5f;
+  EXPECT_TRUE(may_enter(row.lists, 0, 1));
+  row.block_max[1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(may_enter(row.lists, 0, 1));
+}
 
 TEST(Collect, EqualsAStableSort) {
   test::Rng rng(1);

@@ -19,7 +19,7 @@ using converter::FileImage;
 using test::GuardedBuffer;
 using test::smallest_file;
 
-constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid};
+constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
 
 int validate(const uint8_t* file, size_t bytes, goldcrest_detail* detail = nullptr) {
   return validate_model(file, bytes, kFull, detail);
@@ -87,7 +87,7 @@ TEST(BitFlip, WeightsAreFoundByFullVerification) {
     const auto mask = static_cast<uint8_t>(1 << rng.below(8));
     file.bytes()[byte] ^= mask;
     ASSERT_EQ(validate(file.bytes(), file.size()), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
-    ASSERT_EQ(validate_model(file.bytes(), file.size(), {kFull.crc32c, nullptr}, nullptr), GOLDCREST_OK)
+    ASSERT_EQ(validate_model(file.bytes(), file.size(), {kFull.crc32c, nullptr, true}, nullptr), GOLDCREST_OK)
         << "the structure alone is intact";
     file.bytes()[byte] ^= mask;
   }

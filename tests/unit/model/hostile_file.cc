@@ -50,6 +50,22 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
   store<uint32_t>(file, at + 60, crc32c(0, file.bytes() + at, 60));
 }
 
+FileImage make_smallest_file(converter::Weights weights) {
+  TinyOptions options;
+  options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
+  options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true};
+  options.source_vocab_size = 6;
+  options.target_vocab_size = 7;
+  converter::ModelSpec spec = tiny_spec(options);
+  add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  spec.generation.source_prefix = {3};
+  spec.generation.beam_size = 2;
+  converter::BuildOptions build;
+  build.weights = weights;
+  const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, which is no business of these tests
+  return converter::assemble(converter::build_payload(spec, build), std::vector{line, line});
+}
+
 void translate(goldcrest_engine* engine, uint32_t beam_size) {
   goldcrest_search search = {};
   search.beam_size = beam_size;
@@ -69,19 +85,12 @@ void translate(goldcrest_engine* engine, uint32_t beam_size) {
 }  // namespace
 
 const FileImage& smallest_file() {
-  static const FileImage file = [] {
-    TinyOptions options;
-    options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
-    options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true};
-    options.source_vocab_size = 6;
-    options.target_vocab_size = 7;
-    converter::ModelSpec spec = tiny_spec(options);
-    add_tokenizers(converter::TokenizerKind::kUnigram, spec);
-    spec.generation.source_prefix = {3};
-    spec.generation.beam_size = 2;
-    const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, which is no business of these tests
-    return converter::assemble(converter::build_payload(spec, {}), std::vector{line, line});
-  }();
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8);
+  return file;
+}
+
+const FileImage& smallest_float32_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kFloat32);
   return file;
 }
 

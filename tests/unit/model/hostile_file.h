@@ -12,6 +12,9 @@ namespace goldcrest::test {
 // The smallest model with everything that a file can hold: all norms, tokenizers, two self-test lines.
 const converter::FileImage& smallest_file();
 
+// The same with float32 weights.
+const converter::FileImage& smallest_float32_file();
+
 using Mutation = std::function<void(format::ModelT&)>;
 
 // The file with its metadata changed by `mutate` and all places and checksums made right again; then, with the sections

@@ -20,6 +20,7 @@ using format::ModelT;
 using test::Mutation;
 using test::remade;
 using test::smallest_file;
+using test::smallest_float32_file;
 using test::try_file;
 using test::Verdict;
 
@@ -207,6 +208,8 @@ std::vector<uint32_t*> integers(ModelT& m) {
   return all;
 }
 
+const FileImage* const kFiles[] = {&smallest_file(), &smallest_float32_file()};
+
 size_t count_integers() {
   ModelT metadata;
   format::GetModel(smallest_file().bytes())->UnPackTo(&metadata);
@@ -232,26 +235,28 @@ TEST(Hostile, EveryIntegerTakesEveryExtreme) {
                                0x80000000u,
                                0xfffffff0u,
                                UINT32_MAX};
-  int refused = 0, accepted = 0;
-  for (size_t field = 0; field < count_integers(); ++field) {
-    for (const uint32_t value : extremes) {
-      SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
-      const FileImage file = remade(smallest_file(), [&](ModelT& m) { *integers(m)[field] = value; });
-      const int status = try_file(file).status;
-      if (HasFailure()) return;
-      (status < 0 ? refused : accepted) += 1;
-      // Where the largest number is right, the field has no bound to check.
-      const bool is_unused = value == UINT32_MAX && status == GOLDCREST_OK;
-      if (is_unused) {
-        ModelT metadata;
-        format::GetModel(smallest_file().bytes())->UnPackTo(&metadata);
-        const uint32_t* at = integers(metadata)[field];
-        EXPECT_TRUE(at == &metadata.tokenizer->byte_ids || at == &metadata.generation->max_target_tokens);
+  for (const FileImage* original : kFiles) {
+    int refused = 0, accepted = 0;
+    for (size_t field = 0; field < count_integers(); ++field) {
+      for (const uint32_t value : extremes) {
+        SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
+        const FileImage file = remade(*original, [&](ModelT& m) { *integers(m)[field] = value; });
+        const int status = try_file(file).status;
+        if (HasFailure()) return;
+        (status < 0 ? refused : accepted) += 1;
+        // Where the largest number is right, the field has no bound to check.
+        const bool is_unused = value == UINT32_MAX && status == GOLDCREST_OK;
+        if (is_unused) {
+          ModelT metadata;
+          format::GetModel(original->bytes())->UnPackTo(&metadata);
+          const uint32_t* at = integers(metadata)[field];
+          EXPECT_TRUE(at == &metadata.tokenizer->byte_ids || at == &metadata.generation->max_target_tokens);
+        }
       }
     }
+    EXPECT_GT(refused, 1000);
+    EXPECT_GT(accepted, 100) << "small offsets lie inside";
   }
-  EXPECT_GT(refused, 1000);
-  EXPECT_GT(accepted, 100) << "small offsets lie inside";
 }
 
 // Two lies at once can agree with each other.
@@ -262,7 +267,7 @@ TEST(Hostile, PairsOfIntegers) {
     const auto n = static_cast<uint32_t>(count_integers());
     const uint32_t first = rng.below(n), second = rng.below(n), a = extremes[rng.below(8)], b = extremes[rng.below(8)];
     SCOPED_TRACE(testing::Message() << first << " is " << a << ", " << second << " is " << b);
-    (void)try_file(remade(smallest_file(), [&](ModelT& m) {
+    (void)try_file(remade(*kFiles[i % 2], [&](ModelT& m) {
       *integers(m)[first] = a;
       *integers(m)[second] = b;
     }));
@@ -290,8 +295,12 @@ TEST(Hostile, SectionsThatLeaveTheFileOrEachOther) {
 }
 
 TEST(Hostile, VersionsAndFeatures) {
-  Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = 1; }));
-  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_UNSUPPORTED);
+  Verdict verdict;
+  for (const uint32_t features : {2u, 3u, UINT32_MAX}) {
+    verdict = try_file(remade(smallest_file(), [&](ModelT& m) { m.features = features; }));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_UNSUPPORTED) << features;
+    EXPECT_EQ(verdict.detail, "metadata: feature bits");
+  }
   verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.format_version = 2; }));
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
   EXPECT_EQ(verdict.detail, "metadata: format version");

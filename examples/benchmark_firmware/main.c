@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Firmware that measures the engine on a board: the ticks that starting, tokenizing, encoding, one target position and
+ * a whole search take, with the pronunciation model.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "benchmark_hook.h"
+#include "board_api.h"
+#include "console_text.h"
+#include "goldcrest/goldcrest.h"
+#include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt */
+
+enum { kPhonemeBytes = 4 /* three letters and a space */, kNameColumn = 44, kTicksColumn = 12 };
+
+static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
+
+static const struct word {
+  const char *text;
+  size_t n_letters;
+} kWords[] = {{"goldcrest", 9}, {"translation", 11}, {"heap", 4}, {"microcontroller", 15}, {"through", 7}};
+enum { kNWords = sizeof kWords / sizeof kWords[0] };
+
+/* One line of the table: the ticks of all intervals that were measured, and how many times the thing was done there. */
+typedef struct part {
+  const char *name;
+  uint64_t ticks, count;
+} part;
+
+/* The lines of one search. */
+typedef struct search_parts {
+  part encoder, position, whole;
+} search_parts;
+
+void __attribute__((weak)) benchmark_begin(const char *name) { (void)name; }
+void __attribute__((weak)) benchmark_end(const char *name) { (void)name; }
+
+static uint64_t begin(const part *p) {
+  benchmark_begin(p->name);
+  return board_ticks();
+}
+
+/* The interval that began at `start` did the thing `count` times. */
+static void end(part *p, uint64_t start, uint64_t count) {
+  p->ticks += board_ticks() - start;
+  benchmark_end(p->name);
+  p->count += count;
+}
+
+static void put_right(uint64_t value, int column) {
+  for (uint64_t rest = value; column > 1; --column, rest /= 10) {
+    if (rest < 10) put_text(" ");
+  }
+  put_unsigned(value);
+}
+
+/* The mean over `count`. */
+static void print_part(const part *p) {
+  int column = kNameColumn;
+  for (const char *letter = p->name; *letter != '\0'; ++letter) --column;
+  put_text(p->name);
+  for (; column > 0; --column) put_text(" ");
+  const uint64_t ticks = p->count > 0 ? p->ticks / p->count : 0;
+  put_right(ticks, kTicksColumn);
+  put_right(ticks * 1000000 / board_ticks_per_second(), kTicksColumn);
+  put_text("\n");
+}
+
+static void check(const char *what, int64_t status, const goldcrest_detail *detail) {
+  if (status >= 0) return;
+  put_error(what, (int)status, detail);
+  board_exit(1);
+}
+
+static goldcrest_engine *start_engine(goldcrest_detail *detail) {
+  const goldcrest_config config = {
+      .model = model_g2p,
+      .model_bytes = MODEL_G2P_BYTES,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = MODEL_G2P_LIMITS,
+      .detail = detail,
+  };
+  goldcrest_engine *engine;
+  part init = {.name = "init, with every check of the model"};
+  const uint64_t start = begin(&init);
+  const int status = goldcrest_init(&engine, &config);
+  end(&init, start, 1);
+  check("init", status, detail);
+  put_start(engine, MODEL_G2P_BYTES, sizeof arena);
+  put_text("Means over ");
+  put_unsigned(kNWords);
+  put_text(" words; ");
+  put_unsigned(board_ticks_per_second());
+  put_text(" ticks a second.\n");
+  put_text("                                                   ticks          us\n");
+  print_part(&init);
+  return engine;
+}
+
+static void set_beam(goldcrest_engine *engine, uint32_t beam_size, const goldcrest_detail *detail) {
+  const goldcrest_search search = {.beam_size = beam_size, .length_penalty = 1.0f};
+  check("search", goldcrest_set_search(engine, &search), detail);
+}
+
+/* Steps of a word's encoder work: those of greedy search that give no token. */
+static uint32_t count_encoder_steps(goldcrest_engine *engine, const struct word *word, const goldcrest_detail *detail) {
+  uint32_t n_steps = 0;
+  set_beam(engine, 1, detail);
+  int status = goldcrest_begin_text(engine, word->text, word->n_letters);
+  while (status >= 0 && status != GOLDCREST_DONE) {
+    status = goldcrest_step(engine, NULL);
+    if (status == GOLDCREST_WORKING) ++n_steps;
+  }
+  check(word->text, status, detail);
+  return n_steps;
+}
+
+static void print_text_parts(goldcrest_engine *engine, const goldcrest_detail *detail) {
+  part tokenizer = {.name = "tokenizer, one word"}, detokenizer = {.name = "detokenizer, one word"};
+  set_beam(engine, 1, detail);
+  for (size_t i = 0; i < kNWords; ++i) {
+    uint64_t start = begin(&tokenizer);
+    int status = goldcrest_begin_text(engine, kWords[i].text, kWords[i].n_letters);
+    end(&tokenizer, start, 1);
+    if (status >= 0) status = goldcrest_run(engine);
+    goldcrest_result best;
+    if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &best);
+    check(kWords[i].text, status, detail);
+    char phonemes[kPhonemeBytes * MODEL_G2P_MAX_TARGET_TOKENS];
+    goldcrest_text_state state = {0};
+    start = begin(&detokenizer);
+    const int64_t n = goldcrest_detokenize(engine, &state, best.tokens, best.n_tokens, phonemes, sizeof phonemes);
+    end(&detokenizer, start, 1);
+    check(kWords[i].text, n, detail);
+  }
+  print_part(&tokenizer);
+  print_part(&detokenizer);
+}
+
+/* Searches word by word with one beam size: the encoder, then each position. Returns the number of tokens found. */
+static uint64_t measure_steps(goldcrest_engine *engine, uint32_t beam_size, search_parts *parts,
+                              const goldcrest_detail *detail) {
+  uint64_t n_tokens = 0;
+  for (size_t i = 0; i < kNWords; ++i) {
+    const uint32_t encoder_steps = count_encoder_steps(engine, &kWords[i], detail);
+    set_beam(engine, beam_size, detail);
+    int status = goldcrest_begin_text(engine, kWords[i].text, kWords[i].n_letters);
+    uint64_t start = begin(&parts->encoder);
+    for (uint32_t step = 0; status >= 0 && step < encoder_steps; ++step) status = goldcrest_step(engine, NULL);
+    end(&parts->encoder, start, 1);
+    while (status >= 0 && status != GOLDCREST_DONE) {
+      start = begin(&parts->position);
+      status = goldcrest_step(engine, NULL);
+      end(&parts->position, start, 1);
+    }
+    goldcrest_result best;
+    if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &best);
+    check(kWords[i].text, status, detail);
+    n_tokens += best.n_tokens;
+  }
+  return n_tokens;
+}
+
+static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_parts parts,
+                         const goldcrest_detail *detail) {
+  const uint64_t n_tokens = measure_steps(engine, beam_size, &parts, detail);
+  for (size_t i = 0; i < kNWords; ++i) {
+    const uint64_t start = begin(&parts.whole);
+    int status = goldcrest_begin_text(engine, kWords[i].text, kWords[i].n_letters);
+    if (status >= 0) status = goldcrest_run(engine);
+    end(&parts.whole, start, 1);
+    check(kWords[i].text, status, detail);
+  }
+  const part token = {"    each generated token of it", parts.whole.ticks, n_tokens};
+  print_part(&parts.encoder);
+  print_part(&parts.position);
+  print_part(&parts.whole);
+  print_part(&token);
+}
+
+int main(void) {
+  static const search_parts kGreedy = {.encoder = {.name = "greedy: encoder, one word"},
+                                       .position = {.name = "greedy: one target position"},
+                                       .whole = {.name = "greedy: whole search of one word"}};
+  static const search_parts kBeam = {.encoder = {.name = "beam 4: encoder, one word"},
+                                     .position = {.name = "beam 4: one target position"},
+                                     .whole = {.name = "beam 4: whole search of one word"}};
+  board_init();
+  goldcrest_detail detail = {"", -1};
+  goldcrest_engine *engine = start_engine(&detail);
+  print_text_parts(engine, &detail);
+  print_search(engine, 1, kGreedy, &detail);
+  print_search(engine, 4, kBeam, &detail);
+  board_exit(0);
+}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A session at a firmware's console: its lines are typed, its output and exit status are the expected ones. What differs from
+# board to board or from run to run is written BOARD, TABLE and N in the expected text.
+# Usage: console_session.sh SESSION BOARD COMMAND...   reads SESSION.input, which may be missing, and SESSION.expected
+set -eu
+session=$1 board=$2
+shift 2
+
+typed() {
+  if [ -f "$session.input" ]; then cat "$session.input"; fi
+  printf '\004'
+}
+mask() {
+  sed -E -e "s/on $board,/on BOARD,/" -e 's/kernels [a-z0-9_]+/kernels TABLE/' -e 's/(Model|arena) [0-9]+ bytes/\1 N bytes/g' \
+    -e 's/[0-9]+ (ticks|ms|us)/N \1/g' -e 's/ +[0-9]+ +[0-9]+$/ N N/'
+}
+{ typed | "$@" || echo "status $?"; } | mask | diff -u "$session.expected" -

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linear_rate.h"
+
+#include "instruction_count.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+
+Operands operands;
+
+void fill_operands() {
+  Rng rng(1);
+  for (int8_t& value : operands.w) value = rng.weight();
+  for (int8_t& value : operands.q) value = rng.weight();
+  for (float& value : operands.x) value = 4 * rng.uniform();
+  for (float& value : operands.w_scale) value = 0.01f + 0.005f * rng.uniform();
+  for (float& value : operands.bias) value = rng.uniform();
+  for (float& value : operands.row_scale) value = 0.01f + 0.005f * rng.uniform();
+  for (float& value : operands.cache_scales) value = 0.01f + 0.005f * rng.uniform();
+}
+
+LinearArgs linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout) {
+  LinearArgs args = {};
+  args.x = operands.q;
+  args.x_scale = operands.row_scale;
+  args.w = operands.w;
+  args.w_scale = operands.w_scale;
+  args.bias = operands.bias;
+  args.weight_sum = operands.weight_sum;
+  args.y = operands.y;
+  args.y_stride = n;
+  args.rows = rows;
+  args.n = n;
+  args.k = k;
+  args.layout = layout;
+  args.activation = Activation::kNone;
+  return args;
+}
+
+double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout) {
+  const LinearArgs args = linear_args(rows, kOutputs, k, layout);
+  const uint64_t found = instructions_of([&] { table.linear(args); });
+  return static_cast<double>(rows * kOutputs * k) / static_cast<double>(found);
+}
+
+}  // namespace goldcrest::test

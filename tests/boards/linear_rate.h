@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels read and write when their instructions are counted, and the rate of the linear slot.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/kernels.h"
+
+namespace goldcrest::test {
+
+constexpr uint32_t kOutputs = 512, kMostInputs = 512, kMostRows = 4, kHeads = 4, kHeadWidth = 32, kKeys = 16;
+
+struct Operands {
+  alignas(64) int8_t w[kOutputs * kMostInputs];
+  alignas(64) int8_t q[kMostRows * kMostInputs];
+  alignas(64) float x[kMostRows * kMostInputs];
+  alignas(64) float y[kMostRows * kOutputs];
+  alignas(64) float w_scale[kOutputs], bias[kOutputs], row_scale[kMostRows];
+  alignas(64) int32_t weight_sum[kOutputs];
+  alignas(64) float weights[kKeys], cache_scales[kKeys * kHeads];
+  alignas(64) int8_t query[kHeadWidth];
+};
+extern Operands operands;
+
+void fill_operands();
+
+LinearArgs linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout);
+
+// Multiply-accumulates of an instruction with kOutputs outputs and k inputs, epilogue included, quantization not.
+double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout);
+
+}  // namespace goldcrest::test

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the board: two engines in two contexts, of which one pre-empts the other in the middle of its kernels with
+// floating-point and vector registers in use, both get the golden hash. Engine A works in main, engine B in the
+// handler of the timer, at times that vary.
+#include <cinttypes>
+#include <cstdio>
+
+#include "board_api.h"
+#include "boards/golden_run.h"
+#include "kernels/reference.h"
+#include "support/rng.h"
+
+namespace goldcrest {
+
+extern const Kernels kernels_cortexm_dsp;
+extern const Kernels kernels_cortexm_helium;
+
+namespace {
+
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+constexpr const Kernels& kBest = kernels_cortexm_helium;
+#else
+constexpr const Kernels& kBest = kernels_cortexm_dsp;
+#endif
+
+// What the context that runs is doing; the handler saves and restores it.
+enum Activity : uint32_t { kQuantizeRows, kLinear, kEmbed, kLayerNorm, kAttention, kOutputBlock, kOther, kActivities };
+constexpr const char* kActivityNames[kActivities] = {"quantize_rows", "linear",       "embed",          "layer_norm",
+                                                     "attention",     "output_block", "other than that"};
+volatile uint32_t activity = kOther;
+
+// The kernel `slot` of the best table, in a context that says so.
+template <auto slot, Activity name, typename Args>
+void watched(const Args& args) {
+  const uint32_t outer = activity;
+  activity = name;
+  (kBest.*slot)(args);
+  activity = outer;
+}
+
+uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
+  return kBest.next_above(x, begin, end, threshold);
+}
+uint32_t crc32c(uint32_t crc, const void* bytes, size_t n) { return kBest.crc32c(crc, bytes, n); }
+bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
+  return kBest.weights_valid(w, weight_sum, n, k, layout);
+}
+
+constexpr Kernels kWatched = {"watched",
+                              0,
+                              watched<&Kernels::quantize_rows, kQuantizeRows, QuantizeRowsArgs>,
+                              watched<&Kernels::linear, kLinear, LinearArgs>,
+                              watched<&Kernels::embed, kEmbed, EmbedArgs>,
+                              watched<&Kernels::layer_norm, kLayerNorm, LayerNormArgs>,
+                              watched<&Kernels::attention, kAttention, AttentionArgs>,
+                              watched<&Kernels::output_block, kOutputBlock, OutputBlockArgs>,
+                              next_above,
+                              crc32c,
+                              weights_valid};
+
+}  // namespace
+
+// This program's kernel table, in place of select_static.cc.
+const Kernels* kernels_at(uint32_t index) { return index == 0 ? &kWatched : nullptr; }
+const Kernels* select_kernels(const char*) { return &kWatched; }
+BackendUse backend_use(const char*) { return BackendUse::kNone; }
+
+namespace test {
+namespace {
+
+// The architecture's timer (Armv7-M ARM, B3.3), whose handler this program takes over (--wrap): no board_ticks here.
+struct SysTick {
+  volatile uint32_t control, reload, value;
+};
+constexpr uint32_t kTimerOff = 0, kTimerOn = 7;  // the CPU's clock, interrupt
+SysTick& timer() { return *reinterpret_cast<SysTick*>(0xE000E010u); }
+void clear_pending_timer() { *reinterpret_cast<volatile uint32_t*>(0xE000ED04u) = 1u << 25; }
+
+// Clocks between two interrupts: about the work of one step.
+constexpr uint32_t kFewestClocks = 100, kMostClocks = 5000;
+constexpr uint32_t kEnoughInKernels = 1000;
+
+alignas(GOLDCREST_ALIGN) uint8_t arena_a[MODEL_GOLDEN_ARENA_BYTES];
+alignas(GOLDCREST_ALIGN) uint8_t arena_b[MODEL_GOLDEN_ARENA_BYTES];
+GoldenRun run_a, run_b;
+volatile int status_b;
+
+Rng rng(1);
+uint32_t n_interrupts, n_during[kActivities];
+uint32_t n_with_float_state;  // interrupts that found floating-point (and vector) registers in use
+
+void start_timer() {
+  timer().control = kTimerOff;
+  timer().reload = rng.between(kFewestClocks, kMostClocks);
+  timer().value = 0;
+  clear_pending_timer();
+  timer().control = kTimerOn;
+}
+
+// One step of engine B. exception_return: the handler's return address, whose bit 4 is clear when the registers that
+// the CPU stores include those of floating point.
+void preempt(uint32_t exception_return) {
+  const uint32_t interrupted = activity;
+  activity = kOther;
+  ++n_interrupts;
+  ++n_during[interrupted];
+  if ((exception_return & 0x10u) == 0) ++n_with_float_state;
+  status_b = run_b.step();
+  activity = interrupted;
+  if (status_b < 0 || status_b == GOLDCREST_DONE) {
+    timer().control = kTimerOff;
+  } else {
+    start_timer();  // counts from here, so that engine A gets its turn
+  }
+}
+
+bool same_hash(const char* name, const GoldenRun& run) {
+  const bool same = run.hash() == expected_golden_hash() && run.n_words() > 0;
+  std::printf("%s: %u words, hash %08" PRIx32 "%08" PRIx32 " %s\n", name, static_cast<unsigned>(run.n_words()),
+              static_cast<uint32_t>(run.hash() >> 32), static_cast<uint32_t>(run.hash()), same ? "same" : "DIFFERENT");
+  return same;
+}
+
+// Whether engine A was interrupted often, in every kernel but embed, which is short, and with floating-point state
+// where the CPU has any.
+bool was_preempted() {
+  bool enough = n_interrupts - n_during[kOther] >= kEnoughInKernels;
+  std::printf("%" PRIu32 " interrupts, %" PRIu32 " with floating-point state\n", n_interrupts, n_with_float_state);
+  for (uint32_t i = 0; i < kActivities; ++i) {
+    std::printf("  %6" PRIu32 " during %s\n", n_during[i], kActivityNames[i]);
+    if (i != kEmbed) enough &= n_during[i] > 0;
+  }
+#if defined(__ARM_FP)
+  enough &= n_with_float_state >= kEnoughInKernels;
+#endif
+  if (!enough) std::printf("too few to prove anything\n");
+  return enough;
+}
+
+bool run() {
+  int status = run_a.start(arena_a, nullptr, GOLDCREST_STEP_POSITION);
+  if (status < 0) return run_a.report(status);
+  status_b = run_b.start(arena_b, nullptr, GOLDCREST_STEP_LAYER);
+  if (status_b < 0) return run_b.report(status_b);
+  start_timer();
+  while (status >= 0 && status != GOLDCREST_DONE) status = run_a.step();
+  while (status_b >= 0 && status_b != GOLDCREST_DONE) {
+  }
+  timer().control = kTimerOff;
+  if (status < 0) return run_a.report(status);
+  if (status_b < 0) return run_b.report(status_b);
+  bool ok = same_hash("engine A, in main", run_a);
+  ok &= same_hash("engine B, in the timer's handler", run_b);
+  ok &= was_preempted();
+  return ok;
+}
+
+}  // namespace
+}  // namespace test
+}  // namespace goldcrest
+
+extern "C" void __wrap_SysTick_Handler() {
+  goldcrest::test::preempt(reinterpret_cast<uint32_t>(__builtin_return_address(0)));
+}
+
+int main() {
+  board_init();
+  return goldcrest::test::run() ? 0 : 1;
+}

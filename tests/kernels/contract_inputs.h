@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the contract's cases are made of: seeded arguments of many kinds, and what two tables write for them.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "contract_cases.h"
+#include "support/guarded_buffer.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Powers of two and their neighbours, padded as the engine pads them.
+inline constexpr uint32_t kWidths[] = {16, 32, 48, 64, 80, 112, 128, 144, 240, 256, 272, 512, 528, 1024, 1040};
+
+// What fills int8 and float arrays: all that the engine can meet, and bits that it never should. No product of two of
+// the special floats is a denormal, which some units flush to zero.
+enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kHuge, kTiny, kTies, kSpecial };
+inline constexpr Fill kWeightFills[] = {Fill::kRandom, Fill::kLargest, Fill::kSmallest, Fill::kZero, Fill::kOneHot};
+inline constexpr Fill kFloatFills[] = {Fill::kRandom, Fill::kZero, Fill::kOneHot, Fill::kHuge,
+                                       Fill::kTiny,   Fill::kTies, Fill::kSpecial};
+
+inline void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
+  for (int8_t& value : buffer) {
+    value = kind == Fill::kLargest ? 127 : kind == Fill::kSmallest ? -127 : kind == Fill::kRandom ? rng.weight() : 0;
+  }
+  if (kind == Fill::kOneHot) buffer[rng.below(static_cast<uint32_t>(buffer.size()))] = 127;
+}
+
+inline void fill(GuardedBuffer<float>& buffer, Fill kind, Rng& rng) {
+  const float special[] = {0.0f,      -0.0f,      1.0f, std::ldexp(1.0f, 56), std::ldexp(-1.0f, -60),
+                           kInfinity, -kInfinity, kNan};
+  for (float& value : buffer) {
+    switch (kind) {
+      case Fill::kHuge:
+        value = std::ldexp(rng.uniform(), 56);
+        break;
+      case Fill::kTiny:
+        value = std::ldexp(rng.uniform(), -38);
+        break;
+      case Fill::kTies:
+        value = static_cast<float>(rng.below(21)) * 0.5f - 5.0f;
+        break;
+      case Fill::kSpecial:
+        value = rng.below(4) == 0 ? special[rng.below(8)] : rng.uniform();
+        break;
+      case Fill::kRandom:
+        value = 4 * rng.uniform();
+        break;
+      default:
+        value = 0.0f;
+        break;
+    }
+  }
+  const uint32_t n = static_cast<uint32_t>(buffer.size());
+  if (kind == Fill::kOneHot) buffer[rng.below(n)] = 3.0f;
+  // amax = 127 makes the factor 1, so that ties reach the rounding
+  if (kind == Fill::kTies) buffer[rng.below(n)] = 127.0f;
+}
+
+inline void fill_scales(GuardedBuffer<float>& buffer, Rng& rng) {
+  for (float& value : buffer) value = rng.below(8) == 0 ? 0.0f : 0.01f + 0.009f * rng.uniform();
+}
+
+inline bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
+inline bool same(int8_t a, int8_t b) { return a == b; }
+
+inline std::string text_of(const char* text) { return text; }
+template <typename T>
+inline std::string text_of(T number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(number));
+  return digits;
+}
+
+// What each of the two tables wrote.
+template <typename T>
+struct Outputs {
+  explicit Outputs(size_t n) : found(n), expected(n) {}
+  void set(size_t i, T value) { found[i] = expected[i] = value; }
+
+  Difference difference(const char* name) const {
+    if (!found.intact()) return std::string(name) + ": a write before its start";
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (same(found[i], expected[i])) continue;
+      return std::string(name) + "[" + text_of(i) + "] is " + text_of(found[i]) + ", expected " + text_of(expected[i]);
+    }
+    return {};
+  }
+
+  GuardedBuffer<T> found, expected;
+};
+
+template <typename... Parts>
+Difference in_case(const Difference& difference, const Parts&... parts) {
+  if (!difference) return {};
+  return *difference + " (" + ((text_of(parts) + " ") + ...) + ")";
+}
+
+}  // namespace goldcrest::test

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# The XNNPACK backend against the exact tables, in every build that has it.
+goldcrest_test(xnnpack_linear_test SOURCES xnnpack_linear_test.cc LIBRARIES goldcrest::xnnpack)
+if(GOLDCREST_CONVERTER)
+  goldcrest_test(xnnpack_engine_test SOURCES xnnpack_engine_test.cc xnnpack_session.cc
+    LIBRARIES goldcrest_test_support goldcrest::xnnpack)
+  goldcrest_test(xnnpack_heap_test SOURCES xnnpack_heap_test.cc xnnpack_session.cc ../support/heap_calls.cc
+    LIBRARIES goldcrest_test_support goldcrest::xnnpack)
+endif()
+
+# On the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER; in the full tests on all validation lines.
+goldcrest_kernel_program(xnnpack_agreement xnnpack_agreement.cc xnnpack_session.cc ../support/engine_fixture.cc)
+target_link_libraries(xnnpack_agreement PRIVATE goldcrest::xnnpack)
+foreach(task enfr g2p)
+  if(GOLDCREST_GOLDEN_FOLDER)
+    set(model "${GOLDCREST_GOLDEN_FOLDER}/${task}.gcst")
+  elseif(GOLDCREST_CONVERTER)
+    set(model "${CMAKE_CURRENT_BINARY_DIR}/golden/${task}.gcst")
+  else()
+    break()
+  endif()
+  set(files "${model}" "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv")
+  add_test(NAME xnnpack_agreement_${task} COMMAND xnnpack_agreement ${files})
+  add_test(NAME xnnpack_agreement_${task}_fastest COMMAND xnnpack_agreement ${files} fastest)
+  set(tests xnnpack_agreement_${task} xnnpack_agreement_${task}_fastest)
+  set_tests_properties(${tests} PROPERTIES LABELS fast)
+  if(NOT CMAKE_CROSSCOMPILING)  # an emulator takes minutes
+    add_test(NAME xnnpack_agreement_${task}_all COMMAND xnnpack_agreement --all ${files})
+    set_tests_properties(xnnpack_agreement_${task}_all PROPERTIES LABELS full)
+    list(APPEND tests xnnpack_agreement_${task}_all)
+  endif()
+  if(NOT GOLDCREST_GOLDEN_FOLDER)
+    set_tests_properties(${tests} PROPERTIES FIXTURES_REQUIRED golden_${task})
+  endif()
+endforeach()

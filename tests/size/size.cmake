@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the engine takes of a board: stack, and flash in the example firmware.
+
+# Programs of this machine, in builds whose compiler makes the board's.
+find_program(GOLDCREST_HOST_CXX NAMES c++ g++ clang++ NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+set(size_folder "${CMAKE_SOURCE_DIR}/tests/size")
+set(size_programs "")
+foreach(program stack_depth flash_bytes)
+  set(${program} "${CMAKE_CURRENT_BINARY_DIR}/${program}")
+  add_custom_command(OUTPUT "${${program}}" DEPENDS "${size_folder}/${program}.cc" VERBATIM
+    COMMAND "${GOLDCREST_HOST_CXX}" -std=c++20 -O1 -Wall -Wextra -Wshadow -Wconversion "${size_folder}/${program}.cc" -o "${${program}}")
+  list(APPEND size_programs "${${program}}")
+endforeach()
+add_custom_target(goldcrest_size_programs ALL DEPENDS ${size_programs})
+
+# Each object gets a call graph beside it.
+set(call_graph -fcallgraph-info=su)
+target_compile_options(goldcrest PRIVATE ${call_graph})
+set(measure_stack "")
+if(GOLDCREST_BOARD_RUN)
+  goldcrest_cxx_program(stack_test stack_test.cc)
+  goldcrest_add_model(TARGET stack_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
+    LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
+  set(measure_stack ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:stack_test>)
+endif()
+add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}" "${CMAKE_SOURCE_DIR}"
+  "${CMAKE_CURRENT_BINARY_DIR}/stack.txt" $<TARGET_OBJECTS:goldcrest> -- ${measure_stack} COMMAND_EXPAND_LISTS)
+set_tests_properties(stack PROPERTIES LABELS fast)
+
+# goldcrest_bad_stack(KIND MEASURED MESSAGE): stack_depth finds what is wrong with bad_stack.cc of that kind.
+function(goldcrest_bad_stack kind measured message)
+  add_library(bad_stack_${kind} OBJECT "${size_folder}/bad_stack.cc")
+  target_compile_options(bad_stack_${kind} PRIVATE ${call_graph} -Wno-stack-usage)
+  target_compile_definitions(bad_stack_${kind} PRIVATE GOLDCREST_BAD=${kind})
+  goldcrest_warnings(bad_stack_${kind})
+  add_test(NAME stack_finds_${kind} COMMAND bash -c
+    "printf '%s\\n' '${measured}' > measured_${kind}.txt; \"$0\" 4096 \"$1\" measured_${kind}.txt \"\${2%.*}.ci\"; echo status $?"
+    "${stack_depth}" "${size_folder}/bad_stack_rules.txt" $<TARGET_OBJECTS:bad_stack_${kind}>)
+  set_tests_properties(stack_finds_${kind} PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "${message}.*status 1")
+endfunction()
+set(little "stack goldcrest_init 0")
+goldcrest_bad_stack(1 "${little}" "recursion:")
+goldcrest_bad_stack(2 "${little}" "a stack frame of unknown size")
+goldcrest_bad_stack(3 "${little}" "an indirect call in size/bad_stack.cc that no rule resolves")
+goldcrest_bad_stack(4 "${little}" "deepest: 8[0-9]* bytes of 4096")
+goldcrest_bad_stack(5 "stack goldcrest_init 4000" "4000 measured .more than the call graph allows")
+
+# The English-French firmware of boards without its memory map is linked for its flash alone.
+if(NOT TARGET translate_firmware AND GOLDCREST_BOARD STREQUAL "mps2-an500")
+  add_executable(translate_firmware "${CMAKE_SOURCE_DIR}/examples/translate_firmware/main.c")
+  target_compile_options(translate_firmware PRIVATE -std=c11 -ffunction-sections -fdata-sections)
+  target_link_libraries(translate_firmware PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
+  target_link_options(translate_firmware PRIVATE "-Wl,-Map=$<TARGET_FILE:translate_firmware>.map")
+  goldcrest_add_model(TARGET translate_firmware FILE "${CMAKE_SOURCE_DIR}/examples/models/enfr" SECTION .model
+    LIMITS max-source=64 max-source-bytes=256 max-target=64 beam=4 encoder-rows=4)
+endif()
+
+math(EXPR most_flash "64 * 1024")
+foreach(program pronounce_firmware translate_firmware)
+  if(TARGET ${program})
+    add_test(NAME flash_of_${program} COMMAND "${flash_bytes}" ${most_flash} "${size_folder}/flash_budgets.txt"
+      "${CMAKE_SOURCE_DIR}/engine" ${program} ${GOLDCREST_BOARD} $<TARGET_FILE:${program}>.map)
+    set_tests_properties(flash_of_${program} PROPERTIES LABELS fast)
+  endif()
+endforeach()
+# A budget that is too small is found.
+add_test(NAME flash_finds_growth COMMAND "${flash_bytes}" 16384 "${size_folder}/flash_budgets.txt"
+  "${CMAKE_SOURCE_DIR}/engine" pronounce_firmware ${GOLDCREST_BOARD} $<TARGET_FILE:pronounce_firmware>.map)
+set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "the engine has grown")
+
+# The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
+foreach(program pronounce_firmware translate_firmware superloop benchmark_firmware)
+  if(TARGET ${program})
+    add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_symbols.sh" "${CMAKE_NM}"
+      $<TARGET_FILE:${program}>)
+    set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
+  endif()
+endforeach()

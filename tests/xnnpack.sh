@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The XNNPACK backend with Debian 13's library on a machine whose own is too old: here, and for both Arm architectures under
+# Debian 13's emulator. Needs the models of the host preset's tests. Downloads packages once, into build/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ "$(dpkg --print-architecture 2>/dev/null)" != amd64 ]; then
+  echo "xnnpack.sh: left out, the emulators are for amd64 machines"
+  exit 0
+fi
+bash toolchains/install_packages.sh arm
+for pair in amd64:xnnpack arm64:xnnpack-aarch64 armhf:xnnpack-armv7; do
+  bash toolchains/xnnpack_sysroot.sh "build/xnnpack_sysroots/${pair%%:*}" "${pair%%:*}"
+  cmake --workflow --preset "${pair##*:}"
+done

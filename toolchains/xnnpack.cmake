@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# XNNPACK for the backend of goldcrest/xnnpack.h. Sets GOLDCREST_HAS_XNNPACK and, with it, makes the target
+# goldcrest_xnnpack_dependencies: XNNPACK and pthreadpool, from the system, from a folder or built here.
+set(GOLDCREST_XNNPACK AUTO CACHE STRING "Build the XNNPACK backend: AUTO (where it is installed), ON, OFF")
+set_property(CACHE GOLDCREST_XNNPACK PROPERTY STRINGS AUTO ON OFF)
+set(GOLDCREST_XNNPACK_ROOT "" CACHE PATH
+  "Folder with XNNPACK's usr/include and usr/lib, as toolchains/xnnpack_sysroot.sh makes one; empty: the system's")
+option(GOLDCREST_XNNPACK_FETCH "Fetch and build XNNPACK at the pinned commit (FETCHCONTENT_SOURCE_DIR_XNNPACK: a local copy)" OFF)
+
+set(GOLDCREST_HAS_XNNPACK OFF)
+if(NOT GOLDCREST_XNNPACK MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "GOLDCREST_XNNPACK is '${GOLDCREST_XNNPACK}'; expected AUTO, ON or OFF")
+endif()
+if(GOLDCREST_XNNPACK STREQUAL "OFF" OR (GOLDCREST_XNNPACK STREQUAL "AUTO" AND CMAKE_SYSTEM_NAME STREQUAL "Generic"))
+  return()
+endif()
+
+# Not found, or not good: an error where it was asked for.
+function(goldcrest_no_xnnpack reason)
+  if(NOT GOLDCREST_XNNPACK STREQUAL "AUTO")
+    message(FATAL_ERROR "GOLDCREST_XNNPACK=ON: ${reason}. Install libxnnpack-dev of Debian 13 or later, or name a folder that "
+      "has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/xnnpack_sysroot.sh makes one), or build it with "
+      "-DGOLDCREST_XNNPACK_FETCH=ON")
+  endif()
+  message(STATUS "XNNPACK backend: off, ${reason}")
+endfunction()
+
+if(GOLDCREST_XNNPACK_FETCH)
+  include(xnnpack_fetch)
+  add_library(goldcrest_xnnpack_dependencies INTERFACE)
+  target_link_libraries(goldcrest_xnnpack_dependencies INTERFACE XNNPACK pthreadpool)
+  set(GOLDCREST_HAS_XNNPACK ON)
+  return()
+endif()
+
+# A folder is searched alone; a cross compiler's default places hold this machine's libraries.
+set(places "")
+if(GOLDCREST_XNNPACK_ROOT)
+  file(GLOB library_folders "${GOLDCREST_XNNPACK_ROOT}/usr/lib/*-linux-gnu*")
+  set(places PATHS "${GOLDCREST_XNNPACK_ROOT}/usr/include" ${library_folders} NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+elseif(CMAKE_CROSSCOMPILING AND GOLDCREST_XNNPACK STREQUAL "AUTO")
+  return()
+endif()
+find_path(xnnpack_include xnnpack.h NO_CACHE ${places})
+find_library(xnnpack_library XNNPACK NO_CACHE ${places})
+find_library(pthreadpool_library pthreadpool NO_CACHE ${places})
+if(NOT xnnpack_include OR NOT xnnpack_library OR NOT pthreadpool_library)
+  goldcrest_no_xnnpack("XNNPACK with pthreadpool was not found")
+  return()
+endif()
+file(STRINGS "${xnnpack_include}/xnnpack.h" operators REGEX "xnn_create_fully_connected_nc_qd8_f32_qc8w")
+if(NOT operators)
+  goldcrest_no_xnnpack("${xnnpack_include}/xnnpack.h has no dynamically quantized operators, it is from before 2024")
+  return()
+endif()
+
+# Its two headers through a folder of their own: the folder that they lie in may hold another C library's.
+set(include_folder "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_include")
+file(MAKE_DIRECTORY "${include_folder}")
+foreach(header xnnpack.h pthreadpool.h)
+  file(CREATE_LINK "${xnnpack_include}/${header}" "${include_folder}/${header}" SYMBOLIC)
+endforeach()
+add_library(goldcrest_xnnpack_dependencies INTERFACE)
+target_include_directories(goldcrest_xnnpack_dependencies SYSTEM INTERFACE "${include_folder}")
+target_link_libraries(goldcrest_xnnpack_dependencies INTERFACE "${xnnpack_library}" "${pthreadpool_library}")
+if(GOLDCREST_XNNPACK_ROOT)
+  # Its libraries need its C library: programs start with its loader and find all there first.
+  get_filename_component(library_folder "${xnnpack_library}" DIRECTORY)
+  file(GLOB loader "${library_folder}/ld-linux*.so.*")
+  target_link_options(goldcrest_xnnpack_dependencies INTERFACE "-Wl,--dynamic-linker=${loader}" -Wl,--allow-shlib-undefined
+    -Wl,--disable-new-dtags "-Wl,-rpath,${library_folder}")
+  if(CMAKE_CROSSCOMPILING)
+    # Programs run under the folder's emulator, which has no library of C++.
+    file(GLOB emulator "${GOLDCREST_XNNPACK_ROOT}/usr/bin/qemu-*")
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${emulator} -L "${GOLDCREST_XNNPACK_ROOT}" PARENT_SCOPE)
+    target_link_options(goldcrest_xnnpack_dependencies INTERFACE -static-libstdc++ -static-libgcc)
+  endif()
+endif()
+set(GOLDCREST_HAS_XNNPACK ON)
+message(STATUS "XNNPACK backend: on, ${xnnpack_library}")
