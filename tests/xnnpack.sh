@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ "$(dpkg --print-architecture 2>/dev/null)" != amd64 ]; then
-  echo "xnnpack.sh: left out, the emulators are for amd64 machines"
+if ! grep -q '^ID=debian$' /etc/os-release || [ "$(dpkg --print-architecture)" != amd64 ]; then
+  echo "xnnpack.sh: left out, the packages and the emulators are for Debian on amd64"
   exit 0
 fi
 bash toolchains/install_packages.sh arm

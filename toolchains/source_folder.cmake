@@ -25,13 +25,13 @@ function(copy_flatbuffers_header header)
 endfunction()
 
 file(REMOVE_RECURSE "${OUTPUT}")
-file(COPY "${SOURCE}/engine/include" DESTINATION "${OUTPUT}")
+file(COPY "${SOURCE}/engine/include" DESTINATION "${OUTPUT}" PATTERN xnnpack.h EXCLUDE)
 file(COPY "${SOURCE}/LICENSE" DESTINATION "${OUTPUT}")
 configure_file("${SOURCE}/toolchains/source_folder.md" "${OUTPUT}/README.md" COPYONLY)
 
 # Kernel tables for a machine without an operating system, chosen by the compiler's macros; no file needs flags of its own.
 file(GLOB_RECURSE sources RELATIVE "${SOURCE}/engine" "${SOURCE}/engine/*.cc" "${SOURCE}/engine/*.h")
-list(FILTER sources EXCLUDE REGEX "^include/|^kernels/(x86_|arm_|xnnpack|float32|select_runtime|cpu_features)")
+list(FILTER sources EXCLUDE REGEX "^include/|xnnpack|^kernels/(x86_|arm_|float32|select_runtime|cpu_features)")
 set(units "")
 foreach(file IN LISTS sources)
   configure_file("${SOURCE}/engine/${file}" "${OUTPUT}/source/${file}" COPYONLY)

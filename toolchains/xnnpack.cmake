@@ -5,7 +5,7 @@ set(GOLDCREST_XNNPACK AUTO CACHE STRING "Build the XNNPACK backend: AUTO (where 
 set_property(CACHE GOLDCREST_XNNPACK PROPERTY STRINGS AUTO ON OFF)
 set(GOLDCREST_XNNPACK_ROOT "" CACHE PATH
   "Folder with XNNPACK's usr/include and usr/lib, as toolchains/xnnpack_sysroot.sh makes one; empty: the system's")
-option(GOLDCREST_XNNPACK_FETCH "Fetch and build XNNPACK at the pinned commit (FETCHCONTENT_SOURCE_DIR_XNNPACK: a local copy)" OFF)
+option(GOLDCREST_XNNPACK_FETCH "Fetch XNNPACK at the pinned commit and build it (xnnpack_fetch.cmake)" OFF)
 
 set(GOLDCREST_HAS_XNNPACK OFF)
 if(NOT GOLDCREST_XNNPACK MATCHES "^(AUTO|ON|OFF)$")

@@ -6,6 +6,7 @@ if(GOLDCREST_CONVERTER)
     LIBRARIES goldcrest_test_support goldcrest::xnnpack)
   goldcrest_test(xnnpack_heap_test SOURCES xnnpack_heap_test.cc xnnpack_session.cc ../support/heap_calls.cc
     LIBRARIES goldcrest_test_support goldcrest::xnnpack)
+  goldcrest_test(xnnpack_foreign_test SOURCES xnnpack_foreign_test.cc LIBRARIES goldcrest_test_support goldcrest::xnnpack)
 endif()
 
 # On the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER; in the full tests on all validation lines.
@@ -33,3 +34,13 @@ foreach(task enfr g2p)
     set_tests_properties(${tests} PROPERTIES FIXTURES_REQUIRED golden_${task})
   endif()
 endforeach()
+
+# A float32 file through XNNPACK's float operators.
+if(GOLDCREST_CONVERTER)
+  set(model "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_float32.gcst")
+  add_test(NAME xnnpack_float32_model
+    COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p" --weights float32 -o "${model}")
+  add_test(NAME xnnpack_agreement_float32 COMMAND xnnpack_agreement "${model}" "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
+  set_tests_properties(xnnpack_float32_model PROPERTIES LABELS fast FIXTURES_SETUP xnnpack_float32)
+  set_tests_properties(xnnpack_agreement_float32 PROPERTIES LABELS fast FIXTURES_REQUIRED xnnpack_float32)
+endif()

@@ -33,6 +33,9 @@ class Patience:
     repetitions: int
 
 
+PROBE = Patience(0.3, 1, 1)
+
+
 @dataclass(frozen=True)
 class Variant:
     """A peer with one of its backends."""
@@ -127,8 +130,15 @@ class PeerProcess:
         return json.loads(line)
 
     def tokens_per_s(self, case: Case) -> float:
-        request = asdict(case) | asdict(self.patience) | {"source_tokens": SOURCE_TOKENS,
-                                                          "target_tokens": case.target_tokens}
+        return self._tokens_per_s(case, self.patience)
+
+    def probe(self, case: Case) -> float:
+        """Tokens/s from few runs: enough to choose between backends, of which some take many times as long."""
+        return self._tokens_per_s(case, PROBE)
+
+    def _tokens_per_s(self, case: Case, patience: Patience) -> float:
+        request = asdict(case) | asdict(patience) | {"source_tokens": SOURCE_TOKENS,
+                                                     "target_tokens": case.target_tokens}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self._answer()["tokens_per_s"]

@@ -62,7 +62,7 @@ def compare(ours: Goldcrest, theirs: PeerProcess, case: Case, n_pairs: int) -> d
 
 def compare_case(ours: Goldcrest, variants: list[PeerProcess], case: Case, n_pairs: int) -> dict:
     """One probe of each of the peer's backends, then the pairs against the fastest."""
-    probes = {peer.variant.name: settled_rate(peer, case) for peer in variants}
+    probes = {peer.variant.name: peer.probe(case) for peer in variants}
     fastest = max(variants, key=lambda peer: probes[peer.variant.name])
     return {"variant": fastest.variant.name, "probes": probes, "bound": ours.bound(case)} | compare(
         ours, fastest, case, n_pairs)

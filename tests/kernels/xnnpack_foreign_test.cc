@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where another part of the program has initialized XNNPACK, its allocator serves all: the backend refuses and says so,
+// and the exact tables go on.
+#include <gtest/gtest.h>
+#include <xnnpack.h>
+
+#include <string>
+
+#include "goldcrest/xnnpack.h"
+#include "support/engine_fixture.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest::test {
+namespace {
+
+TEST(XnnpackForeign, AnotherAllocatorIsRefusedWithAReason) {
+  ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success);
+  const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  goldcrest_xnnpack_memory memory = {};
+  goldcrest_detail detail = {"", -1};
+  EXPECT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), nullptr, &memory, &detail), GOLDCREST_ERROR_STATE);
+  EXPECT_NE(std::string(detail.message).find("another part of the program"), std::string::npos);
+  TestEngine engine(file.span(), {});
+  EXPECT_STREQ(goldcrest_kernels_name(engine.get()), goldcrest_kernels_at(0));
+}
+
+}  // namespace
+}  // namespace goldcrest::test
