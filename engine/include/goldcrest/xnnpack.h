@@ -16,7 +16,7 @@
  * goldcrest_init, and the sizes are exact. What XNNPACK does not let us promise:
  *   - It is initialized once in a process, and its first caller's allocator serves all. goldcrest_xnnpack_open
  *     initializes it with one that uses the memory given here, and malloc for other users of XNNPACK in the program.
- * Where another part of the program came first, goldcrest_xnnpack_open returns GOLDCREST_ERROR_STATE.
+ *     Where another part of the program came first, goldcrest_xnnpack_open returns GOLDCREST_ERROR_STATE.
  *   - Initializing it takes some KB of the heap (cpuinfo), once in a process; nothing gives them back.
  *   - Sizes depend on the CPU and on XNNPACK's version: ask on the machine that runs the model.
  *   - Its kernels read up to 16 bytes behind their input, which the engine's plan has room for, and let denormals be
