@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Uses Goldcrest as other projects do, in a fresh folder. Usage: check.sh CONSUMER MACHINE WORK SOURCE BUILD CONVERTER
-#   CONSUMER   find_package | add_subdirectory | own_build | host_converter (add_subdirectory that builds the converter too)
+# Uses Goldcrest as other projects do, in a fresh folder. Usage:
+#   check.sh CONSUMER MACHINE WORK SOURCE BUILD CONVERTER [OPTION...]
+#   CONSUMER   find_package | xnnpack (find_package too) | add_subdirectory | own_build |
+#              host_converter (add_subdirectory that builds the converter too)
 #   MACHINE    host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with and without -fshort-enums
 #   BUILD      a build of SOURCE for this machine, with its CONVERTER
+#   OPTION     of cmake, for xnnpack: where the library is
 set -euo pipefail
 consumer=$1 machine=$2 work=$3 source=$4 build=$5 converter=$6
 folder=$source/tests/consumers
@@ -65,11 +68,23 @@ case $consumer in
     cmake -G Ninja -S "$source" -B "$work/library" "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_TESTS=OFF > /dev/null
     cmake --build "$work/library" > "$work/library.log" || { cat "$work/library.log" >&2; exit 1; }
     cmake --install "$work/library" --prefix "$work/package" > /dev/null
+    [ -z "$(find "$work/package" -name '*xnnpack*')" ] || fail "parts of the XNNPACK backend are installed without it"
     for enum_flag in "${enum_flags[@]}"; do
       CFLAGS=$enum_flag build_project find_package "$work/program$enum_flag" "${options[@]}" \
         -DCMAKE_PREFIX_PATH="$work/package" -DGOLDCREST_CONVERT_EXECUTABLE="$converter"
       check_program "$work/program$enum_flag"/program*
     done ;;
+  xnnpack)
+    cmake --install "$build" --prefix "$work/package" > /dev/null
+    build_project xnnpack "$work/program" -DCMAKE_PREFIX_PATH="$work/package" "${@:7}"
+    check_program "$work/program/program"
+    # Libraries are looked for in a folder that has none.
+    if cmake -G Ninja -S "$folder/xnnpack" -B "$work/missing" -DCMAKE_PREFIX_PATH="$work/package" \
+      -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY > "$work/missing.log" 2>&1; then
+      fail "a package without its XNNPACK was found"
+    fi
+    grep -q 'not found: XNNPACK pthreadpool' "$work/missing.log" ||
+      { cat "$work/missing.log" >&2; fail "no reason is given"; } ;;
   add_subdirectory | host_converter)
     [ "$consumer" = host_converter ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
     for enum_flag in "${enum_flags[@]}"; do

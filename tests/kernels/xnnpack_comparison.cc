@@ -4,9 +4,14 @@
 // pinned core.
 //
 //   taskset -c 1 xnnpack_comparison [TABLE [ROWS...]]
+//   xnnpack_comparison --instructions FILE [TABLE [ROWS...]]
 //
-// A table other than the CPU's best holds XNNPACK to the same instructions.
-#include <cpuinfo.h>
+// A table other than the CPU's best holds XNNPACK to the same instructions (on x86). With --instructions, instructions
+// of one call in place of time: under QEMU, whose plugin instruction_counter.c counts in FILE
+// (xnnpack_instructions.sh).
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <xnnpack.h>
 
 #include <algorithm>
@@ -19,6 +24,10 @@
 #include <vector>
 
 #include "linear_problem.h"
+
+#if defined(__x86_64__)
+#include <cpuinfo.h>
+#endif
 
 namespace goldcrest {
 namespace {
@@ -38,12 +47,14 @@ void require(bool condition, const char* what) {
 }
 
 // XNNPACK chooses its kernels by what cpuinfo found: what `table` does not use is taken out first.
-void limit_xnnpack(const Kernels& table) {
+void limit_xnnpack([[maybe_unused]] const Kernels& table) {
+#if defined(__x86_64__)
   require(cpuinfo_initialize(), "cpuinfo_initialize failed");
   const bool avx512 = std::strcmp(table.name, "x86_avx512vnni") == 0;
   const bool avxvnni = avx512 || std::strcmp(table.name, "x86_avxvnni") == 0;
   if (!avx512) cpuinfo_isa.avx512f = cpuinfo_isa.avx512vnni = cpuinfo_isa.amx_int8 = false;
   if (!avxvnni) cpuinfo_isa.avxvnni = false;
+#endif
   require(xnn_initialize(nullptr) == xnn_status_success, "xnn_initialize failed");
 }
 
@@ -113,16 +124,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// XNNPACK's time by ours, the median of pairs in both orders.
-double compare(const Kernels& table, LinearShape shape, uint32_t rows) {
-  LinearProblem problem(shape, rows);
-  PeerOperator peer(problem, shape, rows);
-  const LinearArgs args = problem.args();
-  const auto our_call = [&] { table.linear(args); };
-  const auto their_call = [&] { peer.run(); };
-  our_call();
-  their_call();
-  require_same_work(problem.y, peer.y());
+// What one call takes.
+struct Comparison {
+  double ours, theirs, ratio;  // theirs / ours
+};
+
+// Microseconds, the medians of pairs in both orders.
+template <typename OurCall, typename TheirCall>
+Comparison compare_times(OurCall our_call, TheirCall their_call) {
   const int calls = 1 + static_cast<int>(kRoundMicroseconds / std::max(time_calls(our_call, 3), 0.01));
   std::vector<double> ours, theirs, ratios;
   for (int round = 0; round < kRounds; ++round) {
@@ -134,10 +143,48 @@ double compare(const Kernels& table, LinearShape shape, uint32_t rows) {
     theirs.push_back(theirs_now);
     ratios.push_back(theirs_now / ours_now);
   }
+  return {median(ours), median(theirs), median(ratios)};
+}
+
+// The count that the plugin keeps in a file.
+const volatile uint64_t* map_counter(const char* path) {
+  const int file = open(path, O_RDONLY);
+  void* const mapped = mmap(nullptr, sizeof(uint64_t), PROT_READ, MAP_SHARED, file, 0);
+  require(file >= 0 && mapped != MAP_FAILED, "--instructions: FILE cannot be read");
+  close(file);
+  return static_cast<const volatile uint64_t*>(mapped);
+}
+
+template <typename Function>
+double count_call(const volatile uint64_t* counter, Function call) {
+  const uint64_t before = *counter;
+  call();
+  const uint64_t after = *counter;
+  require(after > before, "--instructions: nothing counts in FILE");
+  return static_cast<double>(after - before);
+}
+
+// Prints one line and returns the ratio. counter: null to compare times.
+double compare(const Kernels& table, LinearShape shape, uint32_t rows, const volatile uint64_t* counter) {
+  LinearProblem problem(shape, rows);
+  PeerOperator peer(problem, shape, rows);
+  const LinearArgs args = problem.args();
+  const auto our_call = [&] { table.linear(args); };
+  const auto their_call = [&] { peer.run(); };
+  our_call();
+  their_call();
+  require_same_work(problem.y, peer.y());
   const double multiply_accumulates = static_cast<double>(shape.n) * shape.k * rows;
-  std::printf("%5u x %-5u %5u %10.2f %10.2f %7.2f %10.0f\n", shape.n, shape.k, rows, median(ours), median(theirs),
-              median(ratios), multiply_accumulates / median(ours) / 1e3);
-  return median(ratios);
+  std::printf("%5u x %-5u %5u ", shape.n, shape.k, rows);
+  if (counter == nullptr) {
+    const Comparison times = compare_times(our_call, their_call);
+    std::printf("%12.2f %12.2f %7.2f %10.0f\n", times.ours, times.theirs, times.ratio,
+                multiply_accumulates / times.ours / 1e3);
+    return times.ratio;
+  }
+  const double ours = count_call(counter, our_call), theirs = count_call(counter, their_call);
+  std::printf("%12.0f %12.0f %7.2f %10.1f\n", ours, theirs, theirs / ours, multiply_accumulates / ours);
+  return theirs / ours;
 }
 
 }  // namespace
@@ -145,18 +192,26 @@ double compare(const Kernels& table, LinearShape shape, uint32_t rows) {
 
 int main(int argc, char** argv) {
   using namespace goldcrest;
+  const volatile uint64_t* counter = nullptr;
+  if (argc > 2 && std::strcmp(argv[1], "--instructions") == 0) {
+    counter = map_counter(argv[2]);
+    argc -= 2;
+    argv += 2;
+  }
   const Kernels* table = select_kernels(argc > 1 ? argv[1] : nullptr);
   require(table != nullptr, "this build or CPU has no kernel table of that name");
   limit_xnnpack(*table);
   std::vector<uint32_t> wanted_rows(std::begin(kRows), std::end(kRows));
   if (argc > 2) wanted_rows.clear();
   for (int i = 2; i < argc; ++i) wanted_rows.push_back(static_cast<uint32_t>(std::atoi(argv[i])));
-  std::printf("%s; XNNPACK's time / ours, so more is better\n", table->name);
-  std::printf("    n x k      rows    ours us  theirs us   ratio  GMAC/s, ours\n");
+  const char* const unit = counter == nullptr ? "microseconds" : "instructions";
+  std::printf("%s; %s of one call; ratio: XNNPACK's / ours, so more is better\n", table->name, unit);
+  std::printf("    n x k      rows         ours       theirs   ratio  %s\n",
+              counter == nullptr ? "GMAC/s, ours" : "MACs an instruction, ours");
   std::map<uint32_t, std::vector<double>> ratios;
   for (const uint32_t rows : wanted_rows) {
     require(rows > 0, "ROWS must be positive numbers");
-    for (const LinearShape shape : test::kModelShapes) ratios[rows].push_back(compare(*table, shape, rows));
+    for (const LinearShape shape : test::kModelShapes) ratios[rows].push_back(compare(*table, shape, rows, counter));
   }
   std::printf(" rows  median  least\n");
   for (const auto& [rows, of_shapes] : ratios) {

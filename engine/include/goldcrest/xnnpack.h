@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * XNNPACK's kernels for the linear layers of the same models, on machines with an operating system. Link
- * libgoldcrest_xnnpack.a in front of libgoldcrest.a, then XNNPACK and pthreadpool (CMake: goldcrest::xnnpack).
+ * libgoldcrest_xnnpack.a in front of libgoldcrest.a, then XNNPACK and pthreadpool (CMake: goldcrest::xnnpack, of
+ * find_package(goldcrest COMPONENTS xnnpack)).
  *
  *   1. goldcrest_xnnpack_plan_memory   how many bytes
  *   2. goldcrest_xnnpack_open          once for a model: packs its weights

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Instructions of one call of our 64-bit Arm linear kernels and of XNNPACK's, each table on a CPU that has no more than it
+# needs. Not a test. Usage: bash tests/kernels/xnnpack_instructions.sh [BUILD [ROWS...]]
+#   BUILD   a build for 64-bit Arm with the XNNPACK backend; default: what tests/xnnpack.sh leaves, build/xnnpack-aarch64
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build/xnnpack-aarch64}
+shift $(($# > 0))
+[ $# -gt 0 ] || set -- 1 2 4 6 32
+
+[ -e "$build/build.ninja" ] ||
+  { echo "xnnpack_instructions.sh: $build is no build; run bash tests/xnnpack.sh" >&2; exit 1; }
+# Debian 13's is linked statically, without plugins.
+qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null ||
+  { echo "xnnpack_instructions.sh: needs a qemu-aarch64 with plugins, as Debian 12 has it" >&2; exit 1; }
+cmake --build "$build" --target xnnpack_comparison > /dev/null
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+mkdir "$work/proc"
+cc -O2 -shared -fPIC -fvisibility=hidden tests/kernels/instruction_counter.c -o "$work/counter.so"
+
+# XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.
+while read -r table part cpu; do
+  printf 'processor: 0\nCPU implementer: 0x41\nCPU architecture: 8\nCPU variant: 0x0\nCPU part: %s\nCPU revision: 0\n' \
+    "$part" > "$work/proc/cpuinfo"
+  echo "$cpu, CPU part $part"
+  qemu-aarch64 -L "$work" -cpu "$cpu" -plugin "$work/counter.so,counter=$work/instructions" \
+    "$build/tests/kernels/xnnpack_comparison" --instructions "$work/instructions" "$table" "$@"
+done << 'END'
+arm_neon 0xd03 cortex-a53
+arm_dotprod 0xd0c neoverse-n1
+arm_i8mm 0xd40 max,sve=off
+END
