@@ -8,7 +8,7 @@
 namespace goldcrest {
 namespace {
 
-constexpr int kBlockInputs = 4;
+constexpr int kBlockInputs = 4, kXBlocks = 4;
 
 struct Acc {
   int32x4_t q[4];
@@ -23,15 +23,24 @@ inline V finish(Acc acc, const int32_t*) {
   return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
 }
 
+// The activations of four blocks: SDOT takes a block's for all lanes.
 struct X {
   int8x16_t v;
 };
 
-inline X broadcast(const int8_t* x) { return {broadcast_four(x)}; }
+inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
 
 template <int kRows>
-inline Acc accumulate(Acc acc, X x, const int8_t* w) {
-  for (int i = 0; i < 4; ++i) acc.q[i] = vdotq_s32(acc.q[i], vld1q_s8(w + 16 * i), x.v);
+inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
+  for (int i = 0; i < 4; ++i) {
+    const int8x16_t weights = vld1q_s8(w + 16 * i);
+    switch (block) {
+      case 0: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 0); break;
+      case 1: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 1); break;
+      case 2: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 2); break;
+      default: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 3);
+    }
+  }
   return acc;
 }
 

@@ -5,7 +5,7 @@
 namespace goldcrest {
 namespace {
 
-constexpr int kBlockInputs = 8;
+constexpr int kBlockInputs = 8, kXBlocks = 1;
 
 // Two sums for each of 16 outputs.
 struct Acc {
@@ -35,7 +35,7 @@ struct X {
 inline X broadcast(const int8_t* x) { return {vget_low_s8(broadcast_four(x)), vget_low_s8(broadcast_four(x + 4))}; }
 
 template <int kRows>
-inline Acc accumulate(Acc acc, X x, const int8_t* w) {
+inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   for (int i = 0; i < 4; ++i) {
     const int8x16_t first = vld1q_s8(w + 16 * i), last = vld1q_s8(w + 64 + 16 * i);
     const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(first), x.first), vget_low_s8(last), x.last);

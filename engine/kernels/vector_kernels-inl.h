@@ -16,8 +16,9 @@
 //   float sum_lanes(V)                  8 + 8, 4 + 4, 2 + 2, 1 + 1
 //   float largest_lane(V)
 //   Acc     16 int32: add, finish(Acc, weight_sum) -> V,
-//           accumulate<rows>(Acc, X, const int8_t* w): 16 outputs x kBlockInputs weights, which so many rows share
-//   X       kBlockInputs (4 or 8) activations for all lanes: broadcast(const int8_t*)
+//           accumulate<rows>(Acc, X, int block, const int8_t* w): 16 outputs x kBlockInputs weights, which so many rows
+//           share, times the activations of that block of X
+//   X       kBlockInputs (4 or 8) activations for all lanes, of kXBlocks blocks: broadcast(const int8_t*)
 //   W       64 bytes of a panel: load_panel(const int8_t*), smaller_int8(W, W) byte by byte,
 //           add_fours(W sums, W w): 16 int32 plus the sums of each four int8
 //   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows

@@ -41,23 +41,26 @@ inline void finish_tile(const LinearArgs& linear_args, uint32_t first_row, uint3
 }
 
 // Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
-// hide the latency; kBlockInputs * kSplit is at most 16.
+// hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
 template <int kRows, int kPanels, int kSplit>
 inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
-  constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kSplit;
+  constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step
+  constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kBlocks;
   const size_t k = args.k, panel_bytes = 16 * k;
   const int8_t* x = args.x + first_row * k;
   const int8_t* const tile = args.w + first_output * k;
   const int8_t* w = tile;
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, kStepBytes);
   Acc acc[kSplit][kRows][kPanels] = {};
-  for (size_t block = 0; block < k; block += kBlockInputs * kSplit, w += kStepBytes, soon.at += soon.step) {
-    unrolled<kSplit>([&](int s) {
+  for (size_t block = 0; block < k; block += kBlockInputs * kBlocks, w += kStepBytes, soon.at += soon.step) {
+    X inputs[kRows];
+    unrolled<kBlocks>([&](int b) {
       unrolled<kRows>([&](int r) {
-        const X inputs = broadcast(x + static_cast<size_t>(r) * k + block + kBlockInputs * s);
+        if (b % kXBlocks == 0) inputs[r] = broadcast(x + static_cast<size_t>(r) * k + block + kBlockInputs * b);
         unrolled<kPanels>([&](int p) {
-          const int8_t* weights = w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * s;
-          acc[s][r][p] = accumulate<kRows>(acc[s][r][p], inputs, weights);
+          const int8_t* weights = w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * b;
+          Acc& sum = acc[b % kSplit][r][p];
+          sum = accumulate<kRows>(sum, inputs[r], b % kXBlocks, weights);
         });
       });
     });

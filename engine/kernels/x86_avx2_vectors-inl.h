@@ -126,7 +126,7 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   }
 }
 
-constexpr int kBlockInputs = 4;
+constexpr int kBlockInputs = 4, kXBlocks = 1;
 
 // 16 int32, and 64 bytes of a panel: outputs 0 to 7, 8 to 15.
 struct Acc {

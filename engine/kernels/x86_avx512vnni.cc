@@ -80,7 +80,7 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high)));
 }
 
-constexpr int kBlockInputs = 4;
+constexpr int kBlockInputs = 4, kXBlocks = 1;
 
 // Of the type of VPDPBUSD's sums: GCC copies registers where a loop's variable has another.
 struct Acc {
@@ -106,7 +106,7 @@ inline W add_fours(W sums, W w) {  // the sum apart: an addition waits less for 
 }
 
 template <int kRows>
-inline Acc accumulate(Acc acc, X x, const int8_t* w) {
+inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   return {reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc.v), x.v, load_panel(w).v))};
 }
 
