@@ -130,9 +130,9 @@ void repair_checksums(FileImage& file) {
       const uint64_t start = uint64_t{section->offset()} * 64;
       if (start > file.size() || section->size() > file.size() - start) continue;
       const uint32_t checksum = crc32c(0, file.bytes() + start, section->size());
-      auto* at = const_cast<uint8_t*>(
-          reinterpret_cast<const flatbuffers::Table*>(section)->GetAddressOf(format::Section::VT_CRC32C));
-      if (at != nullptr) std::memcpy(at, &checksum, sizeof checksum);
+      const uint8_t* at =
+          reinterpret_cast<const flatbuffers::Table*>(section)->GetAddressOf(format::Section::VT_CRC32C);
+      if (at != nullptr) store(file, static_cast<size_t>(at - file.bytes()), checksum);
     }
   }
   write_trailer(file, metadata_bytes);
