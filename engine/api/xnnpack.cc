@@ -291,6 +291,7 @@ void sort_layers(PreparedLayer* layers, uint32_t n_layers) {
 void start_lanes(const EngineParts& parts, const Extent& extent) {
   XnnpackEngine& engine = *parts.engine;
   for (uint32_t i = 0; i < engine.n_lanes; ++i) {
+    // In the caller's memory: an atomic must be constructed, and nothing is allocated.
     XnnpackLane* const lane = new (&engine.lanes[i]) XnnpackLane;
     lane->taken = false;
     lane->scales = parts.scales + i * parts.scales_stride;

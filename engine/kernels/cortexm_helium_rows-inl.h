@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "kernels/cortexm_attention-inl.h"
 #include "kernels/kernels.h"
 #include "kernels/math.h"
 #include "kernels/reference.h"
@@ -177,21 +178,7 @@ inline void attention_values(const AttentionArgs& args, uint32_t row, const int8
   for (int i = 0; i < 4; ++i) store(out + 4 * i, sums[i]);
 }
 
-void attention(const AttentionArgs& args) {
-  for (uint32_t head = 0; head < args.n_heads; ++head) {
-    const size_t head_at = head * args.head_stride;
-    const int8_t* keys = args.keys + head_at * args.d_head;
-    const int8_t* values = args.values + head_at * args.d_head;
-    for (uint32_t row = 0; row < args.rows; ++row) {
-      float q_scale;
-      quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale, args.d_head,
-                     args.d_head, 1, 1, args.d_head});
-      attention_weights(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
-      float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
-      for (uint32_t j = 0; j < args.d_head; j += 16) attention_values(args, row, values + j, out + j);
-    }
-  }
-}
+void attention(const AttentionArgs& args) { attend_by_rows(args, quantize_rows, attention_weights, attention_values); }
 
 // The largest of n logits. A first logit that is not a number wins.
 inline float largest_logit(const float* logits, uint32_t n) {

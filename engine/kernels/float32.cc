@@ -61,12 +61,7 @@ void attention_weights(const AttentionFloatArgs& args, uint32_t row, const float
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
-  float lanes[16] = {};
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    args.weights[t] = exp_float(args.weights[t] - largest);
-    lanes[t % 16] += args.weights[t];
-  }
-  const float inverse = 1.0f / reference_sum_lanes(lanes);
+  const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
   for (uint32_t t = 0; t < args.n_keys; ++t) args.weights[t] = args.weights[t] * inverse;
 }
 

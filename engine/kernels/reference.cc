@@ -57,12 +57,7 @@ void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* ke
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
-  float lanes[16] = {};
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    args.weights[t] = exp_float(args.weights[t] - largest);
-    lanes[t % 16] += args.weights[t];
-  }
-  const float inverse = 1.0f / reference_sum_lanes(lanes);
+  const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
     args.weights[t] = (args.weights[t] * inverse) * value_scales[at];
@@ -76,6 +71,15 @@ float reference_sum_lanes(float lanes[16]) {
     for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
   }
   return lanes[0];
+}
+
+float reference_exponentials(float* x, uint32_t n, float largest) {
+  float lanes[16] = {};
+  for (uint32_t i = 0; i < n; ++i) {
+    x[i] = exp_float(x[i] - largest);
+    lanes[i % 16] += x[i];
+  }
+  return 1.0f / reference_sum_lanes(lanes);
 }
 
 float reference_activate(Activation activation, float x) {

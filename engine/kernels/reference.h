@@ -24,6 +24,8 @@ void reference_output_block(const OutputBlockArgs& args);
 uint32_t reference_next_above(const float* x, uint32_t begin, uint32_t end, float threshold);
 void reference_logit_sums(const LogitSumsArgs& args);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
+// x [n] <- exp(x - largest); 1 / the sum of those. The heart of soft-max.
+float reference_exponentials(float* x, uint32_t n, float largest);
 // Element [row, column] of a matrix with k padded columns.
 size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k);
 float reference_activate(Activation activation, float x);

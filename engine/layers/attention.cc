@@ -5,18 +5,19 @@
 
 namespace goldcrest {
 
-void attend(const Runtime& runtime, const StackView& stack, const QueryRows& queries, const KvCache& cache,
-            const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch) {
-  if (runs_float32(runtime)) return attend_float(runtime, stack, queries, cache, keys, group, scratch);
+namespace {
+
+// All that int8 and float caches have alike. Element is the cache's.
+template <typename Element, typename Args>
+Args attention_args(const StackView& stack, const QueryRows& queries, const KvCache& cache, const KeyRange& keys,
+                    const HeadGroup& group, const RowScratch& scratch) {
   const size_t first_column = size_t{group.heads.first} * stack.d_head;
-  const size_t first_key = group.heads.first * cache.rows + keys.first;
-  AttentionArgs args = {};
+  const size_t first_element = (group.heads.first * cache.rows + keys.first) * stack.d_head;
+  Args args = {};
   args.q = queries.queries + first_column;
   args.q_stride = queries.stride;
-  args.keys = cache.keys + first_key * stack.d_head;
-  args.values = cache.values + first_key * stack.d_head;
-  args.key_scales = cache.key_scales + first_key;
-  args.value_scales = cache.value_scales + first_key;
+  args.keys = reinterpret_cast<const Element*>(cache.keys) + first_element;
+  args.values = reinterpret_cast<const Element*>(cache.values) + first_element;
   args.head_stride = cache.rows;
   args.position_stride = keys.position_stride;
   args.ancestor = keys.ancestor;
@@ -29,7 +30,23 @@ void attend(const Runtime& runtime, const StackView& stack, const QueryRows& que
   args.out_stride = stack.attention_width();
   args.out = scratch.attention_out + queries.first_row * args.out_stride + first_column;
   args.weights = group.weights;
-  args.q_row = group.query_row;
+  args.q_row = reinterpret_cast<Element*>(group.query_row);
+  return args;
+}
+
+}  // namespace
+
+void attend(const Runtime& runtime, const StackView& stack, const QueryRows& queries, const KvCache& cache,
+            const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch) {
+  if (runs_float32(runtime)) {
+    runtime.kernels->float32->attention(
+        attention_args<float, AttentionFloatArgs>(stack, queries, cache, keys, group, scratch));
+    return;
+  }
+  AttentionArgs args = attention_args<int8_t, AttentionArgs>(stack, queries, cache, keys, group, scratch);
+  const size_t first_scale = group.heads.first * cache.rows + keys.first;
+  args.key_scales = cache.key_scales + first_scale;
+  args.value_scales = cache.value_scales + first_scale;
   runtime.kernels->attention(args);
 }
 

@@ -55,29 +55,4 @@ void store_key_value_float(const Runtime& runtime, const StackView& stack, const
   kernels(runtime).copy_rows({value, as_floats(cache.values) + first, d_head, head_stride, stack.n_heads, d_head});
 }
 
-void attend_float(const Runtime& runtime, const StackView& stack, const QueryRows& queries, const KvCache& cache,
-                  const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch) {
-  const size_t first_column = size_t{group.heads.first} * stack.d_head;
-  const size_t first_key = (group.heads.first * cache.rows + keys.first) * stack.d_head;
-  AttentionFloatArgs args = {};
-  args.q = queries.queries + first_column;
-  args.q_stride = queries.stride;
-  args.keys = as_floats(cache.keys) + first_key;
-  args.values = as_floats(cache.values) + first_key;
-  args.head_stride = cache.rows;
-  args.position_stride = keys.position_stride;
-  args.ancestor = keys.ancestor;
-  args.ancestor_stride = keys.ancestor_stride;
-  args.n_keys = keys.n_keys;
-  args.n_heads = group.heads.count;
-  args.d_head = stack.d_head;
-  args.scale = stack.attention_scale;
-  args.rows = queries.rows;
-  args.out_stride = stack.attention_width();
-  args.out = scratch.attention_out + queries.first_row * args.out_stride + first_column;
-  args.weights = group.weights;
-  args.q_row = as_floats(group.query_row);
-  kernels(runtime).attention(args);
-}
-
 }  // namespace goldcrest

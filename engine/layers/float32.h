@@ -5,7 +5,8 @@
 #pragma once
 
 #include "base/build_options.h"
-#include "layers/attention.h"
+#include "layers/kv_cache.h"
+#include "layers/row_scratch.h"
 
 namespace goldcrest {
 
@@ -26,10 +27,8 @@ void output_block_float(const Runtime& runtime, const LinearView& view, const Ro
 // As embed, without the norm.
 void embed_row_float(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x);
 
-// As store_key_value and attend.
+// As store_key_value.
 void store_key_value_float(const Runtime& runtime, const StackView& stack, const float* key, const float* value,
                            size_t row, const KvCache& cache);
-void attend_float(const Runtime& runtime, const StackView& stack, const QueryRows& queries, const KvCache& cache,
-                  const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch);
 
 }  // namespace goldcrest

@@ -22,11 +22,11 @@
 #include "examples/support/thread_pool.h"
 #include "flush_to_zero.h"
 #include "support/engine_fixture.h"
+#include "validation_sources.h"
 
 namespace goldcrest::test {
 namespace {
 
-constexpr size_t kLines = 50;
 constexpr uint32_t kMostSourceBytes = 512;
 
 std::string read_model(const std::string& path) {
@@ -34,18 +34,6 @@ std::string read_model(const std::string& path) {
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
   if (bytes.empty()) throw std::runtime_error(path + ": no such file, or empty; `bash tests/run.sh arm` makes it");
   return bytes;
-}
-
-// The first column of the first 50 lines, or of all; a source with several references counts once.
-std::vector<std::string> read_sources(const std::string& path, bool all) {
-  std::ifstream file(path);
-  std::vector<std::string> sources;
-  for (std::string line; (all || sources.size() < kLines) && std::getline(file, line);) {
-    const std::string source = line.substr(0, line.find('\t'));
-    if (sources.empty() || sources.back() != source) sources.push_back(source);
-  }
-  if (sources.size() < kLines) throw std::runtime_error(path + ": fewer sources than " + std::to_string(kLines));
-  return sources;
 }
 
 // What must not matter.
@@ -145,7 +133,7 @@ int run(int n_arguments, char** arguments) {
   const std::string bytes = read_model(arguments[1]);
   GuardedBuffer<uint8_t> model(bytes.size());  // aligned as a mapped file is
   std::copy(bytes.begin(), bytes.end(), model.begin());
-  const bool agree = all_agree(model, read_sources(arguments[2], all), expected);
+  const bool agree = all_agree(model, read_validation_sources(arguments[2], all), expected);
   std::printf("%016" PRIx64 "\n", *expected);
   return agree ? 0 : 1;
 }

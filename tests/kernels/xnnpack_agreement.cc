@@ -13,25 +13,14 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "kernels/validation_sources.h"
 #include "kernels/xnnpack_session.h"
 
 namespace goldcrest::test {
 namespace {
 
-constexpr size_t kLines = 50;  // without --all
 constexpr uint32_t kMostSourceBytes = 512;
 constexpr double kLeastAgreement = 0.99;
-
-std::vector<std::string> read_sources(const std::string& path, bool all) {
-  std::ifstream file(path);
-  std::vector<std::string> sources;
-  for (std::string line; (all || sources.size() < kLines) && std::getline(file, line);) {
-    const std::string source = line.substr(0, line.find('\t'));
-    if (sources.empty() || sources.back() != source) sources.push_back(source);
-  }
-  if (sources.size() < kLines) throw std::runtime_error(path + ": fewer sources than " + std::to_string(kLines));
-  return sources;
-}
 
 // A greedy translation with the logits of every position.
 struct Traced {
@@ -113,7 +102,7 @@ int run(int n_arguments, char** arguments) {
   TestEngine exact(model.file(), greedy_setup(&of_exact));
   XnnpackEngineFixture close(model, greedy_setup(&of_close), n_arguments == 4 ? arguments[3] : "xnnpack");
   Agreement agreement;
-  for (const std::string& source : read_sources(arguments[2], all)) {
+  for (const std::string& source : read_validation_sources(arguments[2], all)) {
     translate(exact, source, &of_exact);
     translate(close.engine(), source, &of_close);
     compare(of_exact, of_close, &agreement);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention head by head and query by query, of a Cortex-M table's own three steps.
+#pragma once
+
+#include "kernels/kernels.h"
+
+namespace goldcrest {
+namespace {
+
+// quantize(QuantizeRowsArgs): the query into args.q_row; weigh(args, row, keys, key_scales, value_scales, q_scale): its
+// weights into args.weights; sum_values(args, row, values, out): 16 columns of the result.
+template <typename Quantize, typename Weigh, typename SumValues>
+inline void attend_by_rows(const AttentionArgs& args, const Quantize& quantize, const Weigh& weigh,
+                           const SumValues& sum_values) {
+  for (uint32_t head = 0; head < args.n_heads; ++head) {
+    const size_t head_at = head * args.head_stride;
+    const int8_t* keys = args.keys + head_at * args.d_head;
+    const int8_t* values = args.values + head_at * args.d_head;
+    for (uint32_t row = 0; row < args.rows; ++row) {
+      float q_scale;
+      quantize({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale, args.d_head,
+                args.d_head, 1, 1, args.d_head});
+      weigh(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
+      float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
+      for (uint32_t j = 0; j < args.d_head; j += 16) sum_values(args, row, values + j, out + j);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
