@@ -78,7 +78,7 @@ int check_metadata(const void* model, size_t model_bytes, goldcrest_detail* deta
   const Kernels* kernels = select_kernels(nullptr);
   GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
                     "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
-  return validate_model(model, model_bytes, {kernels->crc32c, nullptr, kernels->float32 != nullptr}, detail);
+  return validate_model(model, model_bytes, {kernels->crc32c, nullptr, kernels->float32 != nullptr, true}, detail);
 }
 
 EngineRefs plan_for(const void* model, const ModelView& view, Plan& plan) {
@@ -297,10 +297,13 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   const BackendUse use = backend_use(config->kernels);
   GOLDCREST_REQUIRE(use == BackendUse::kNone || config->backend != nullptr, bad,
                     "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
-  const bool full = config->verify == GOLDCREST_VERIFY_FULL;
-  GOLDCREST_TRY(validate_model(config->model, config->model_bytes,
-                               {kernels->crc32c, full ? kernels->weights_valid : nullptr, kernels->float32 != nullptr},
-                               detail));
+  const IdleWeights idle = {config->idle_weights, config->idle_context};
+  VerifyFunctions functions = {kernels->crc32c, nullptr, kernels->float32 != nullptr};
+  if (config->verify == GOLDCREST_VERIFY_FULL) {
+    functions.weights_valid = kernels->weights_valid;
+    functions.idle = idle;
+  }
+  GOLDCREST_TRY(validate_model(config->model, config->model_bytes, functions, detail));
 
   goldcrest_info info;
   view_info(config->model, config->model_bytes, &info);
@@ -334,6 +337,7 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   made->runtime.trace_context = config->trace_context;
   made->runtime.parallel_for = config->parallel_for;
   made->runtime.parallel_context = config->parallel_context;
+  made->runtime.idle = idle;
   made->runtime.threads = config->trace != nullptr ? 1 : limits.threads;
   place_parts(plan, *config, &made->runtime);
   if (use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, use, limits, &made->runtime));

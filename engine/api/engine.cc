@@ -28,12 +28,24 @@ void encode_block(const goldcrest_engine& engine, Range block) {
   }
 }
 
+// A stage is complete: its weights have had all rows of all sources.
+void report_idle_stage(const goldcrest_engine& engine) {
+  const Runtime& runtime = engine.runtime;
+  const uint32_t n_layers = runtime.model.encoder.n_layers;
+  if (engine.stage > 2 * n_layers) {
+    report_idle_memory(runtime.idle, runtime.file, engine.stage - 2 * n_layers - 1);
+  } else if (engine.stage != 0 && engine.stage % 2 == 0) {
+    report_idle_encoder_layer(runtime.idle, runtime.file, (engine.stage - 1) / 2);
+  }
+}
+
 int encode_step(goldcrest_engine& engine) {
   const uint32_t left = engine.n_source_rows - engine.first_row;
   const uint32_t count = left < engine.search.limits.encoder_rows ? left : engine.search.limits.encoder_rows;
   encode_block(engine, {engine.first_row, count});
   engine.first_row += count;
   if (engine.first_row < engine.n_source_rows) return GOLDCREST_WORKING;
+  report_idle_stage(engine);
   engine.first_row = 0;
   if (++engine.stage <= 2 * engine.runtime.model.encoder.n_layers + engine.runtime.model.decoder.n_layers) {
     return GOLDCREST_WORKING;

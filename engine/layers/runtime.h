@@ -4,6 +4,7 @@
 
 #include "kernels/kernels.h"
 #include "memory/plan.h"
+#include "model/idle_weights.h"
 #include "model/model_view.h"
 
 namespace goldcrest {
@@ -17,6 +18,7 @@ struct Runtime {
   void* trace_context;
   goldcrest_parallel_for parallel_for;  // null: tasks run one after another
   void* parallel_context;
+  IdleWeights idle;
   uint32_t threads;               // tasks that work may be split into, >= 1
   const PreparedLayer* prepared;  // [n_prepared], by a backend; none: the kernels read the file's weights
   uint32_t n_prepared;

@@ -40,8 +40,7 @@ constexpr uint32_t kMaxBeams = 16;
 constexpr uint32_t kMaxBatch = 256;
 constexpr uint32_t kMaxSourceBytes = 1u << 24;
 
-constexpr uint32_t kPieceBytes =
-    1u << 16;  // of weights: their checksum and their values are read while they are cached
+constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: checksum and values are read while they are cached
 
 bool in_range(float x, float low, float high) { return x >= low && x <= high; }
 
@@ -99,6 +98,17 @@ class Validator {
   Trailer trailer_ = {};
   const format::Model* model_ = nullptr;
   bool is_float32() const { return kHasFloat32 && model_->features() != 0; }  // after check_frame
+  // Of arrays in the parameters and positions, which lie in the file by then.
+  bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
+    return functions_.metadata_only || values_in_range(arrays.at<float>(units), n);
+  }
+  bool scales_good(uint32_t units, uint64_t n) const {
+    return functions_.metadata_only || scales_in_range(section(format::SectionKind::Parameters).at<float>(units), n);
+  }
+  bool padding_good(uint32_t units, uint32_t n, uint32_t expected_bits) const {
+    return functions_.metadata_only ||
+           padding_is(section(format::SectionKind::Parameters).at<float>(units), n, expected_bits);
+  }
   const SectionView& section(format::SectionKind kind) const { return sections_[static_cast<int>(kind)]; }
   SectionView sections_[4] = {};    // by kind
   uint64_t checksummed_bytes_ = 0;  // of the weights
@@ -152,7 +162,7 @@ int Validator::check_sections() {
     REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
     previous_end = start + table->size();
     sections_[kind] = {file_ + start, table->size()};
-    if (table->kind() == format::SectionKind::Weights) continue;  // together with the weights' values
+    if (functions_.metadata_only || table->kind() == format::SectionKind::Weights) continue;  // with the values
     REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
                    "sections: checksum", index);
   }
@@ -164,6 +174,7 @@ int Validator::check_sections() {
 
 // Every byte of the file is under a checksum or known to be zero.
 bool Validator::is_padding(uint64_t begin, uint64_t end) const {
+  if (functions_.metadata_only) return true;
   while (begin < end && file_[begin] == 0) ++begin;
   return begin == end;
 }
@@ -225,9 +236,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   const SectionView& weights = section(format::SectionKind::Weights);
   const SectionView& parameters = section(format::SectionKind::Parameters);
   REQUIRE_INTACT(parameters.holds(table->bias(), 4 * n_padded), name, index);
-  REQUIRE_INTACT(values_in_range(parameters.at<float>(table->bias()), n_padded) &&
-                     padding_is(parameters.at<float>(table->bias()), n, 0),
-                 name, index);
+  REQUIRE_INTACT(values_good(parameters, table->bias(), n_padded) && padding_good(table->bias(), n, 0), name, index);
   if (is_float32()) {
     REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0 && table->weight_sum() == 0, name,
                    index);
@@ -238,9 +247,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   REQUIRE_INTACT(weights.holds(table->weights(), n_padded * k_padded), name, index);
   REQUIRE_INTACT(parameters.holds(table->scale(), 4 * n_padded) && parameters.holds(table->weight_sum(), 4 * n_padded),
                  name, index);
-  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), n_padded) &&
-                     padding_is(parameters.at<float>(table->scale()), n, kBitsOne),
-                 name, index);
+  REQUIRE_INTACT(scales_good(table->scale(), n_padded) && padding_good(table->scale(), n, kBitsOne), name, index);
   return check_weights(table->weights(), parameters.at<int32_t>(table->weight_sum()), static_cast<uint32_t>(n_padded),
                        static_cast<uint32_t>(k_padded), table->layout(), name, index);
 }
@@ -252,10 +259,8 @@ int Validator::check_norm(const format::Norm* table, bool needed, uint32_t d_mod
   const uint32_t padded = pad16(d_model);
   REQUIRE_INTACT(parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded),
                  name, index);
-  REQUIRE_INTACT(values_in_range(parameters.at<float>(table->gamma()), padded) &&
-                     values_in_range(parameters.at<float>(table->beta()), padded) &&
-                     padding_is(parameters.at<float>(table->gamma()), d_model, 0) &&
-                     padding_is(parameters.at<float>(table->beta()), d_model, 0),
+  REQUIRE_INTACT(values_good(parameters, table->gamma(), padded) && values_good(parameters, table->beta(), padded) &&
+                     padding_good(table->gamma(), d_model, 0) && padding_good(table->beta(), d_model, 0),
                  name, index);
   REQUIRE_INTACT(in_range(table->epsilon(), 1e-12f, 1.0f), name, index);
   return GOLDCREST_OK;
@@ -275,10 +280,12 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   const SectionView& parameters = section(format::SectionKind::Parameters);
   REQUIRE_INTACT(weights.holds(table->weights(), rows * columns) && parameters.holds(table->scale(), 4 * rows), name,
                  -1);
-  REQUIRE_INTACT(scales_in_range(parameters.at<float>(table->scale()), rows), name, -1);
+  REQUIRE_INTACT(scales_good(table->scale(), rows), name, -1);
   if (table->layout() != format::Layout::RowMajor) return GOLDCREST_OK;  // the projection's, checked there
-  return check_weights(table->weights(), nullptr, static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
-                       table->layout(), name, -1);
+  GOLDCREST_TRY(check_weights(table->weights(), nullptr, static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
+                              table->layout(), name, -1));
+  report_idle(functions_.idle, weights.at<int8_t>(table->weights()), static_cast<size_t>(rows * columns));
+  return GOLDCREST_OK;
 }
 
 int Validator::check_self_attention(const format::SelfAttention* table, const format::Stack& stack, int32_t index) {
@@ -327,7 +334,7 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   const SectionView& positions = section(format::SectionKind::Positions);
   REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
                      positions.holds(stack->positions(), 4 * position_values) &&
-                     values_in_range(positions.at<float>(stack->positions()), position_values),
+                     values_good(positions, stack->positions(), position_values),
                  is_decoder ? "decoder.positions" : "encoder.positions", -1);
   GOLDCREST_TRY(check_norm(stack->embedding_norm(), false, stack->d_model(), "embedding_norm", -1));
   return check_norm(stack->final_norm(), false, stack->d_model(), "final_norm", -1);
@@ -341,6 +348,7 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
     if (is_decoder) GOLDCREST_TRY(check_cross_attention(layer->cross_attention(), stack, index));
     REQUIRE_INTACT(is_decoder || layer->cross_attention() == nullptr, "encoder.layers.cross_attention", index);
     GOLDCREST_TRY(check_feed_forward(layer->feed_forward(), stack, index));
+    is_decoder ? report_idle_memory(functions_.idle, file_, i) : report_idle_encoder_layer(functions_.idle, file_, i);
   }
   return GOLDCREST_OK;
 }
@@ -409,7 +417,7 @@ int Validator::check_tokenizer() {
   const bool scored = table->kind() == format::TokenizerKind::Unigram || table->kind() == format::TokenizerKind::Bpe;
   if (scored) {
     REQUIRE_INTACT(arrays.holds(table->score(), 4ull * table->n_pieces()), "tokenizer.score", -1);
-    for (uint32_t i = 0; i < table->n_pieces(); ++i) {
+    for (uint32_t i = 0; i < table->n_pieces() && !functions_.metadata_only; ++i) {
       REQUIRE_INTACT(in_range(arrays.at<float>(table->score())[i], -1e9f, 1e9f), "tokenizer.score",
                      static_cast<int32_t>(i));
     }
@@ -418,7 +426,7 @@ int Validator::check_tokenizer() {
   }
   if (table->byte_fallback()) {
     REQUIRE_INTACT(arrays.holds(table->byte_ids(), 4 * 256), "tokenizer.byte_ids", -1);
-    for (int32_t i = 0; i < 256; ++i) {
+    for (int32_t i = 0; i < 256 && !functions_.metadata_only; ++i) {
       REQUIRE_INTACT(arrays.at<uint32_t>(table->byte_ids())[i] < source_vocab_size_, "tokenizer.byte_ids", i);
     }
   }
@@ -434,6 +442,7 @@ int Validator::check_detokenizer() {
   REQUIRE_INTACT(arrays.holds(table->text_offset(), 4 * (uint64_t{n} + 1)) &&
                      arrays.holds(table->text(), table->text_bytes()) && arrays.holds(table->type(), n),
                  "detokenizer: pieces", -1);
+  if (functions_.metadata_only) return GOLDCREST_OK;
   const uint32_t* offset = arrays.at<uint32_t>(table->text_offset());
   for (uint32_t i = 0; i < n; ++i) {
     REQUIRE_INTACT(offset[i] <= offset[i + 1], "detokenizer.text_offset", static_cast<int32_t>(i));

@@ -5,16 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "model/idle_weights.h"
 #include "model/model_view.h"
 
 namespace goldcrest {
 
-// The kernels that read the weights' bytes; model/ lies left of kernels/, so they come as functions.
+// What is read, and how. The kernels that read the weights' bytes come as functions: model/ lies left of kernels/.
 struct VerifyFunctions {
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
   // Null: the weights' bytes are not read (GOLDCREST_VERIFY_STRUCTURE).
   bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
-  bool float32;  // whether there are kernels for float32 files
+  bool float32;                // whether there are kernels for float32 files
+  bool metadata_only = false;  // the sections' bytes are not read, only whether all lies within them
+  IdleWeights idle = {};       // with weights_valid: told of weights that are not read again before the first source
 };
 
 // Trailer, checksums, FlatBuffers structure, then meaning; the weights' checksum goes with their values, in one pass

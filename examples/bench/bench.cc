@@ -63,7 +63,8 @@ bench::Report measure(const Arguments& arguments, const bench::ModelRunner& prob
   report.kernels = probe.kernels();
   report.threads = settings.pool->threads();
   report.target_tokens = settings.target_tokens;
-  // First, before larger arenas and buffers raise the process's peak memory.
+  // First, before larger arenas and buffers raise the process's peak memory, in which a page counts for each mapping.
+  probe.release_file();
   if (wanted(arguments, "open")) report.open = bench::measure_open(settings);
   report.position_bytes = bench::position_bytes(settings);
   bench::Patience brief = settings.patience;
@@ -112,6 +113,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--kernels", settings.kernels,
                  "force a kernel table by its name; xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
+  app.add_flag("--low-memory", settings.low_memory,
+               "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--json", arguments.json, "print JSON instead of tables");
   app.add_flag("--list-kernels", arguments.list_kernels, "print the kernel tables that run here, best first");
   app.footer(
@@ -134,7 +137,7 @@ void run(Arguments& arguments) {
   bench::Settings& settings = arguments.settings;
   settings.pool = &pool;
   const bench::ModelRunner probe(
-      {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, nullptr},
+      {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, nullptr, false},
       {1, 1, 1, 1, 1});
   fit_lengths(probe.model(), arguments);
   const bench::Report report = measure(arguments, probe);

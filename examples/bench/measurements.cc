@@ -18,7 +18,8 @@ double position_seconds(const Timing& run, const Timing& encode, uint32_t positi
 }
 
 ModelRunner::Options engine_options(const Settings& settings) {
-  return {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, settings.pool};
+  return {settings.model,          settings.kernels, GOLDCREST_VERIFY_STRUCTURE,
+          GOLDCREST_STEP_POSITION, settings.pool,    settings.low_memory};
 }
 
 // Kernels are recorded on one thread.

@@ -22,6 +22,7 @@ struct Settings {
   Patience patience;
   uint64_t seed = 1;
   ThreadPool* pool = nullptr;  // of the program; started
+  bool low_memory = false;     // ModelRunner::Options
 };
 
 // From a mapped file in the page cache to a started engine, and on to the first token.

@@ -44,6 +44,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   config.step_size = options.step_size;
   config.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
   config.detail = &detail_;
+  if (options.low_memory) config.idle_weights = MappedFile::release;
   if (options.pool != nullptr) {
     config.parallel_for = options.pool->parallel_for();
     config.parallel_context = options.pool->context();

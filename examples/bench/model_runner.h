@@ -31,6 +31,7 @@ class ModelRunner {
     uint32_t verify = GOLDCREST_VERIFY_FULL;
     uint32_t step_size = GOLDCREST_STEP_POSITION;
     const ThreadPool* pool = nullptr;  // null: one thread
+    bool low_memory = false;           // weights that are not used for a while leave the process's memory
   };
 
   // Maps and checks the file, plans the memory for `workload`, starts the engine.
@@ -39,6 +40,9 @@ class ModelRunner {
   void run();            // encoding and all target positions
   void run_encoder();    // encoding alone: the end token is forced as the first id
   void run_one_token();  // encoding and one target position
+
+  // Takes the file's pages out of the process's memory until they are read again.
+  void release_file() const { MappedFile::release(nullptr, file_.bytes(), file_.size()); }
 
   // Stores the sources; what a run does first.
   void begin(uint32_t computed_positions);

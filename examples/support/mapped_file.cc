@@ -7,10 +7,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 MappedFile::~MappedFile() {
   if (bytes_ != nullptr) munmap(bytes_, size_);
+}
+
+// Whole pages that begin within the bytes. The last one's rest may be in use: then it is mapped again at a touch.
+void MappedFile::release(void*, const void* bytes, size_t n) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(bytes) + page - 1) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(bytes) + n;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::string MappedFile::open(const std::string& path) {

@@ -17,6 +17,9 @@ class MappedFile {
   const void* bytes() const { return bytes_; }  // page-aligned, so also 64-byte aligned
   size_t size() const { return size_; }
 
+  // Takes pages out of the process's memory until they are read again; a goldcrest_idle_weights, the context unused.
+  static void release(void* context, const void* bytes, size_t n);
+
  private:
   void* bytes_ = nullptr;
   size_t size_ = 0;

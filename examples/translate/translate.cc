@@ -74,6 +74,8 @@ int main(int argc, char** argv) {
   encode->excludes(decode)->excludes(tokens);
   decode->excludes(tokens);
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
+  app.add_flag("--low-memory", arguments.low_memory,
+               "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
   app.footer(
       "A line that is too long or not UTF-8 gives a message with its number and an empty line.\n"

@@ -73,6 +73,7 @@ bool Translator::start_engine(const goldcrest_info& info) {
   config.verify = options_.structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
   config.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();
   config.detail = &detail_;
+  if (options_.low_memory) config.idle_weights = MappedFile::release;
   config.parallel_for = pool_.parallel_for();
   config.parallel_context = pool_.context();
   const std::string problem = backend_.attach(&config);

@@ -90,13 +90,14 @@ class Goldcrest:
         report = self._run(self.patience, "length", 1, "--beam", "1,4")
         return {str(cost["beam_size"]): cost["ratio"] for cost in report["length"]}
 
-    def opening(self) -> dict:
-        """Medians over fresh processes, process start excluded from the times."""
+    def opening(self, *options: str) -> dict:
+        """Medians over fresh processes, process start excluded from the times; options of goldcrest-bench."""
         once = Patience(0, 0, 1)
         starts = []
         for _ in range(self.patience.repetitions):
-            report = self._run(once, "open", 1, "--target", str(FIRST_SENTENCE_TOKENS))["open"]
-            starts.append({"load_s": report["full"]["median_s"], "first_token_s": report["first_token"]["median_s"],
+            report = self._run(once, "open", 1, "--target", str(FIRST_SENTENCE_TOKENS), *options)["open"]
+            starts.append({"load_s": report["full"]["median_s"], "load_bytes_per_s": report["full_bytes_per_s"],
+                           "first_token_s": report["first_token"]["median_s"],
                            "first_sentence_s": report["first_sentence"]["median_s"],
                            "peak_resident_bytes": report["peak_resident_bytes"]})
         return medians(starts)

@@ -106,7 +106,8 @@ def measure_model(arguments: argparse.Namespace, results: Results, model: str) -
     for threads in arguments.threads:
         for peer, folder in folders.items():
             measure_speeds(arguments, results, model, ours, peer, folder, threads)
-    results.measure("opening", model, lambda: {"Goldcrest": ours.opening()} | {
+    results.measure("opening", model, lambda: {
+        "Goldcrest": ours.opening(), acceptance.LOW_MEMORY: ours.opening("--low-memory")} | {
         peer: peer_opening(PEERS[peer], folder, ours.patience, ours.cores[0]) for peer, folder in folders.items()})
     results.measure("length", model, ours.length_ratios)
 

@@ -269,14 +269,14 @@ std::string english_lines(size_t n) {
   return input;
 }
 
-TEST(Translate, BatchesAndThreadsChangeNoByte) {
+TEST(Translate, BatchesThreadsAndLowMemoryChangeNoByte) {
   const std::string input = english_lines(70);
   for (const Arguments& search : {Arguments{"--beam", "1"}, Arguments{"--beam", "4", "--nbest", "2", "--scores"}}) {
     const std::string alone = translate("enfr", search, input).out;
     EXPECT_EQ(lines_of(alone).size(), search.size() == 2 ? 70u : 140u);
     for (const Arguments& way : {Arguments{"--batch", "3"}, Arguments{"--batch", "32"}, Arguments{"--batch", "256"},
                                  Arguments{"--threads", "2"}, Arguments{"--threads", "3", "--batch", "8"},
-                                 Arguments{"--threads", "0", "--batch", "16"}}) {
+                                 Arguments{"--threads", "0", "--batch", "16"}, Arguments{"--low-memory"}}) {
       Arguments options = search;
       options.insert(options.end(), way.begin(), way.end());
       const Outcome outcome = translate("enfr", options, input);

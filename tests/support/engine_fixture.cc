@@ -50,6 +50,8 @@ TestEngine::TestEngine(std::span<const uint8_t> model, const EngineSetup& setup)
   config.trace_context = setup.trace_context;
   config.parallel_for = setup.parallel_for;
   config.parallel_context = setup.parallel_context;
+  config.idle_weights = setup.idle_weights;
+  config.idle_context = setup.idle_context;
   config.kernels = setup.kernels;
   config.backend = setup.backend;
   config.backend_memory = setup.backend_memory.data();

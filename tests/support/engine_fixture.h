@@ -23,6 +23,8 @@ struct EngineSetup {
   void* trace_context = nullptr;
   goldcrest_parallel_for parallel_for = nullptr;
   void* parallel_context = nullptr;
+  goldcrest_idle_weights idle_weights = nullptr;
+  void* idle_context = nullptr;
   const char* kernels = nullptr;
   const goldcrest_backend* backend = nullptr;
   std::span<uint8_t> backend_memory;

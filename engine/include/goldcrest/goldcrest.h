@@ -103,9 +103,9 @@ typedef struct goldcrest_info {
   uint32_t encoder_layers, decoder_layers;
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
-  uint32_t weight_bits; /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
-  int32_t has_tokenizer;                                /* text can go in */
-  int32_t has_detokenizer;                              /* text can come out */
+  uint32_t weight_bits;    /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
+  int32_t has_tokenizer;   /* text can go in */
+  int32_t has_detokenizer; /* text can come out */
   int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
   goldcrest_limits limits;                              /* the defaults */
   goldcrest_search search;                              /* the defaults */
@@ -158,7 +158,7 @@ typedef struct goldcrest_buffer {
 
 typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *buffer);
 
-/* Reads and checks the file's metadata; reads no weights. detail may be null. */
+/* Reads and checks the file's metadata; goldcrest_init checks the rest. detail may be null. */
 GOLDCREST_MUST_CHECK int goldcrest_model_info(const void *model, size_t model_bytes, goldcrest_info *info,
                                               goldcrest_detail *detail);
 
@@ -194,6 +194,12 @@ typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_
 typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_context, size_t i), void *task_context,
                                        size_t n);
 
+/* Tells of `bytes` bytes of the model, from `weights` on, that are not read before the next source: the weights of
+ * encoding, a matrix at a time, when goldcrest_init has checked them and when the encoder has used them; also tables of
+ * which only single rows are looked up, once they are checked. A program that has mapped the file may give these pages
+ * back to the system, which brings them again when they are read. Called by the thread that uses the engine. */
+typedef void (*goldcrest_idle_weights)(void *context, const void *weights, size_t bytes);
+
 typedef struct goldcrest_engine goldcrest_engine;
 
 /* Another library's kernels for the linear layers, as goldcrest/xnnpack.h opens them for a model. */
@@ -217,8 +223,10 @@ typedef struct goldcrest_config {
   void *trace_context;
   goldcrest_parallel_for parallel_for; /* optional; null: tasks run one after another on the calling thread */
   void *parallel_context;              /* The results' bits depend on neither limits.threads nor parallel_for. */
-  const goldcrest_backend *backend;    /* optional; used only where `kernels` or GOLDCREST_KERNELS asks for it */
-  void *backend_memory;                /* GOLDCREST_ALIGN; for the backend's objects, for the engine's whole life */
+  goldcrest_idle_weights idle_weights; /* optional */
+  void *idle_context;
+  const goldcrest_backend *backend; /* optional; used only where `kernels` or GOLDCREST_KERNELS asks for it */
+  void *backend_memory;             /* GOLDCREST_ALIGN; for the backend's objects, for the engine's whole life */
   size_t backend_bytes;
 } goldcrest_config;
 

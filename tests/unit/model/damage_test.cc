@@ -78,6 +78,22 @@ TEST(BitFlip, EveryBitButTheWeights) {
   EXPECT_EQ(validate(file.bytes(), file.size()), GOLDCREST_OK);
 }
 
+// goldcrest_model_info and the size queries read no section.
+TEST(BitFlip, SectionsDoNotMatterToTheMetadata) {
+  FileImage file = smallest_file();
+  const VerifyFunctions metadata = {crc32c, nullptr, true, true};
+  const size_t trailer = file.size() - 64;
+  uint32_t metadata_bytes;
+  std::memcpy(&metadata_bytes, file.bytes() + trailer + 12, sizeof metadata_bytes);
+  for (size_t byte = 0; byte < file.size(); ++byte) {
+    file.bytes()[byte] ^= 0xFF;
+    const int status = validate_model(file.bytes(), file.size(), metadata, nullptr);
+    file.bytes()[byte] ^= 0xFF;
+    const bool matters = byte < metadata_bytes || byte >= trailer;
+    ASSERT_EQ(status < 0, matters) << "byte " << byte;
+  }
+}
+
 TEST(BitFlip, WeightsAreFoundByFullVerification) {
   FileImage file = smallest_file();
   const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);

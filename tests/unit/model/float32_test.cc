@@ -60,7 +60,7 @@ TEST(Float32, LiesAreRefusedByName) {
       {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).weight_sum = 1; }},
       {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).weights += 1000; }},
       {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).bias = UINT32_MAX; }},
-      {"encoder.embedding", [](ModelT& m) { m.features = 0; }},
+      {"projection", [](ModelT& m) { m.features = 0; }},
   };
   for (const Lie& lie : lies) {
     const Verdict verdict = try_file(remade(smallest_float32_file(), lie.tell));

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the program which of the model's bytes are not read for a while: goldcrest_idle_weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "goldcrest/goldcrest.h"
+
+namespace goldcrest {
+
+struct IdleWeights {
+  goldcrest_idle_weights report = nullptr;  // null: nobody wants to know
+  void* context = nullptr;
+};
+
+void report_idle(const IdleWeights& idle, const void* weights, size_t bytes);
+
+// Of an encoder layer, and of what a decoder layer keeps of the source: what encoding alone reads. `model`: validated
+// as far as this layer.
+void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer);
+void report_idle_memory(const IdleWeights& idle, const void* model, uint32_t decoder_layer);
+
+}  // namespace goldcrest
