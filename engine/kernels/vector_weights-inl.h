@@ -26,6 +26,8 @@ inline bool any_is_minus_128(W weights) {
   return found;
 }
 
+constexpr size_t kReadAhead = 1024;  // bytes; across the end of a page, where processors do not by themselves
+
 bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
   if (weight_sum != nullptr && layout == Layout::kRowMajor) return reference_weights_valid(w, weight_sum, n, k, layout);
   const uint32_t panel_outputs = layout == Layout::kN4K16 ? 4 : 16;
@@ -34,6 +36,7 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
   for (uint32_t output = 0; output < n; output += panel_outputs, w += panel_bytes) {
     W sums = {};
     for (size_t at = 0; at < panel_bytes; at += 64) {
+      prefetch(w + at, kReadAhead);
       const W weights = load_panel(w + at);
       least = smaller_int8(least, weights);
       sums = add_fours(sums, weights);
