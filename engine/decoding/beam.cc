@@ -3,6 +3,8 @@
 // of the 2 * beam_size best continuations, an end token among the first beam_size finishes a hypothesis, the best
 // beam_size others live on; the search stops when beam_size hypotheses are finished and the best living one could not
 // enter their list at its present length. Equal scores: the earlier parent first, then that parent's own order.
+#include <cstring>
+
 #include "decoding/search.h"
 
 namespace goldcrest {
@@ -43,14 +45,18 @@ uint32_t best_continuations(const Candidates& lists, const SentenceView& view, u
   return n;
 }
 
-// Gives every new hypothesis its parent's past, and its own token and score.
+// Gives every new hypothesis its parent's past, and its own token and score. From the last position backwards:
+// hypotheses that meet in a slot share all before it, so where nothing changes, nothing changes before (unless there
+// are more of them than parents: the entries of the new ones are empty).
 void reorder(const Search& search, const SentenceView& view, const Continuation* chosen, uint32_t n_chosen) {
   const uint32_t beam_size = search.limits.beam_size;
-  for (uint32_t t = 0; t <= search.position; ++t) {
-    uint8_t* ancestor = view.ancestor + t * beam_size;
+  bool changed = true;
+  for (uint32_t t = search.position + 1; t > 0 && changed; --t) {
+    uint8_t* ancestor = view.ancestor + (t - 1) * beam_size;
     uint8_t reordered[kMaxBeams];
     for (uint32_t b = 0; b < n_chosen; ++b) reordered[b] = ancestor[chosen[b].parent];
-    for (uint32_t b = 0; b < n_chosen; ++b) ancestor[b] = reordered[b];
+    changed = n_chosen > view.state->n_live || memcmp(ancestor, reordered, n_chosen) != 0;
+    memcpy(ancestor, reordered, n_chosen);
   }
   int32_t* next_tokens = view.tokens + (search.position + 1) * view.n_slots;
   for (uint32_t b = 0; b < n_chosen; ++b) {

@@ -5,7 +5,7 @@
 namespace goldcrest {
 namespace {
 
-// The queries that go together need memory of their own, about 7 KB of the stack: this file is for CPUs that run an
+// The queries that go together need memory of their own, about 8 KB of the stack: this file is for CPUs that run an
 // operating system.
 constexpr uint32_t kMostQueries = 4, kMostWeights = 1024, kMostHead = 128, kMostCommon = 256;
 
@@ -22,7 +22,8 @@ struct Query {
   float q_scale;
   float* weights;                                        // [n_keys padded to 16]
   float* out;                                            // [d_head]
-  uint32_t n_common;                                     // keys whose scales lie here:
+  uint32_t n_common;                                     // keys of which this is known:
+  const uint32_t* common_keys;                           // [n_common], where they lie, from `keys` on
   const float *common_key_scales, *common_value_scales;  // [n_common]
   bool far_apart;
   size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
@@ -30,6 +31,11 @@ struct Query {
   size_t at(uint32_t t) const {
     if constexpr (kAncestors) return t * position_stride + ancestor[t * ancestor_stride];
     return t * position_stride;
+  }
+
+  void prefetch_around(const int8_t* key) const {
+    prefetch(key, to_value);
+    prefetch(key, to_later_key);
   }
 
   // The scales of keys t to t + n - 1, n <= 16; zeros behind them. common: those of the first n_common keys, in a row.
@@ -42,9 +48,9 @@ struct Query {
   }
 };
 
-// From this many bytes between one position and the next the CPU does not foresee what is read: each query asks for its
-// values and for a later one's keys while it goes through its own keys. They come from memory, since between two calls
-// all the weights of a model pass through the caches.
+// From this many bytes between one position and the next the CPU does not foresee what is read: each query, or one for
+// all with the same keys, asks for its values and for a later one's keys while it goes through its own keys. They come
+// from memory, since between two calls all the weights of a model pass through the caches.
 constexpr size_t kFarApart = 256;
 
 // Query number `index` of [n_heads, rows], quantized into q [d_head].
@@ -66,6 +72,7 @@ inline Query<kAncestors> make_query(const AttentionArgs& args, uint32_t index, i
                              0,
                              nullptr,
                              nullptr,
+                             nullptr,
                              args.position_stride * args.d_head >= kFarApart,
                              reinterpret_cast<uintptr_t>(args.values) - reinterpret_cast<uintptr_t>(args.keys),
                              args.head_stride * args.d_head * ((kMostQueries + args.rows - 1) / args.rows)};
@@ -76,26 +83,34 @@ inline Query<kAncestors> make_query(const AttentionArgs& args, uint32_t index, i
 
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
-// The products with keys t to t + n - 1, 1 <= n <= 16; any numbers behind them.
-template <bool kAncestors>
-inline V query_products(const Query<kAncestors>& query, uint32_t t, uint32_t n, uint32_t d_head) {
-  const auto key = [&](uint32_t i) {
-    const int8_t* row = query.keys + query.at(t + i) * d_head;
-    if (query.far_apart) {
-      prefetch(row, query.to_value);
-      prefetch(row, query.to_later_key);
-    }
-    return row;
-  };
+// The products with n keys, 1 <= n <= 16; any numbers behind them.
+template <typename Key>
+inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
   FourDots dots[4] = {};
   uint32_t i = 0;
-  for (; i + 4 <= n; i += 4) dots[i / 4] = dot_four(query.q, {key(i), key(i + 1), key(i + 2), key(i + 3)}, d_head);
+  for (; i + 4 <= n; i += 4) dots[i / 4] = dot_four(q, {key(i), key(i + 1), key(i + 2), key(i + 3)}, d_head);
   if (i < n) {  // the last key again where there are fewer than four
     const uint32_t last = n - 1;
     dots[i / 4] =
-        dot_four(query.q, {key(i), key(i + 1 < n ? i + 1 : last), key(i + 2 < n ? i + 2 : last), key(last)}, d_head);
+        dot_four(q, {key(i), key(i + 1 < n ? i + 1 : last), key(i + 2 < n ? i + 2 : last), key(last)}, d_head);
   }
   return join(dots);
+}
+
+// The products with keys t to t + n - 1.
+template <bool kAncestors>
+inline V query_products(const Query<kAncestors>& query, uint32_t t, uint32_t n, uint32_t d_head) {
+  if (kAncestors && t + n <= query.n_common) {
+    const uint32_t* keys = query.common_keys + t;
+    return dot_keys(
+        query.q, [&](uint32_t i) { return query.keys + keys[i]; }, n, d_head);
+  }
+  const auto key = [&](uint32_t i) {
+    const int8_t* row = query.keys + query.at(t + i) * d_head;
+    if (query.far_apart) query.prefetch_around(row);
+    return row;
+  };
+  return dot_keys(query.q, key, n, d_head);
 }
 
 // Scores, then soft-max, times the value scales, in query.weights.
@@ -180,37 +195,45 @@ inline void attention_values(const AttentionArgs& args, const Query<kAncestors>*
   for (uint32_t i = 0; i < n; ++i) add_values<1, kValueVectorsOf1>(args, queries + i, n_common, args.n_keys);
 }
 
-// The scales of keys that some queries have in common.
-struct CommonScales {
-  float keys[kMostCommon], values[kMostCommon];
+// Keys that some queries have in common, and their scales.
+struct CommonKeys {
+  uint32_t keys[kMostCommon];
+  float key_scales[kMostCommon], value_scales[kMostCommon];
 };
 
 template <bool kAncestors>
-inline void gather_common(Query<kAncestors>* queries, uint32_t n, uint32_t n_common, CommonScales& scales) {
-  const uint32_t count = n_common < kMostCommon ? n_common : kMostCommon;
+inline void gather_common(Query<kAncestors>* queries, uint32_t n, uint32_t n_common, uint32_t d_head,
+                          CommonKeys& common) {
+  const Query<kAncestors> first = queries[0];  // a copy, which the stores cannot change
+  const uint32_t count = (n_common < kMostCommon ? n_common : kMostCommon) / 16 * 16;  // whole blocks
   for (uint32_t t = 0; t < count; ++t) {
-    const size_t at = queries->at(t);
-    scales.keys[t] = queries->key_scales[at];
-    scales.values[t] = queries->value_scales[at];
+    const size_t at = first.at(t);
+    common.keys[t] = static_cast<uint32_t>(at * d_head);
+    common.key_scales[t] = first.key_scales[at];
+    common.value_scales[t] = first.value_scales[at];
+    if (first.far_apart) first.prefetch_around(first.keys + at * d_head);
   }
   for (uint32_t i = 0; i < n; ++i) {
     queries[i].n_common = count;
-    queries[i].common_key_scales = scales.keys;
-    queries[i].common_value_scales = scales.values;
+    queries[i].common_keys = common.keys;
+    queries[i].common_key_scales = common.key_scales;
+    queries[i].common_value_scales = common.value_scales;
   }
 }
 
 template <bool kAncestors>
 inline void attention_queries(const AttentionArgs& args, uint32_t n_together, int8_t* q_rows, float* weights) {
   const uint32_t n_queries = args.n_heads * args.rows, padded_keys = (args.n_keys + 15) / 16 * 16;
+  const bool all_alike = args.rows == n_together;  // each time all rows of a head
+  uint32_t n_common = 0;
   for (uint32_t first = 0; first < n_queries; first += n_together) {
     const uint32_t n = n_queries - first < n_together ? n_queries - first : n_together;
     Query<kAncestors> queries[kMostQueries];
     for (uint32_t i = 0; i < n; ++i)
       queries[i] = make_query<kAncestors>(args, first + i, q_rows + i * args.d_head, weights + i * padded_keys);
-    const uint32_t n_common = n == 2 || n == 4 ? count_common_keys(args, queries, n) : 0;
-    CommonScales scales;
-    if (kAncestors) gather_common(queries, n, n_common, scales);
+    if (first == 0 || !all_alike) n_common = n == 2 || n == 4 ? count_common_keys(args, queries, n) : 0;
+    CommonKeys common;
+    if (kAncestors) gather_common(queries, n, n_common, args.d_head, common);
     for (uint32_t i = 0; i < n; ++i) attention_weights(args, queries[i]);
     attention_values(args, queries, n, n_common);
   }
