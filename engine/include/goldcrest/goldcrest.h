@@ -195,9 +195,10 @@ typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_co
                                        size_t n);
 
 /* Tells of `bytes` bytes of the model, from `weights` on, that are not read before the next source: the weights of
- * encoding, a matrix at a time, when goldcrest_init has checked them and when the encoder has used them; also tables of
- * which only single rows are looked up, once they are checked. A program that has mapped the file may give these pages
- * back to the system, which brings them again when they are read. Called by the thread that uses the engine. */
+ * encoding, a matrix at a time, when goldcrest_init has checked them and when the encoder has used them; also int8
+ * tables of which only single rows are looked up, once they are checked. A program that has mapped the file may give
+ * these pages back to the system, which brings them again when they are read. Called by the thread that uses the
+ * engine. */
 typedef void (*goldcrest_idle_weights)(void *context, const void *weights, size_t bytes);
 
 typedef struct goldcrest_engine goldcrest_engine;
