@@ -4,18 +4,18 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "command_line.h"
+#include "cli/command_line.h"
 #include "dialects/dialect.h"
-#include "emit_c.h"
-#include "engine_session.h"
-#include "error.h"
+#include "file/emit_c.h"
+#include "report/engine_session.h"
+#include "spec/error.h"
 #include "evaluate/check.h"
-#include "metadata.h"
-#include "pack.h"
-#include "progress.h"
-#include "relayout.h"
-#include "report.h"
-#include "write.h"
+#include "file/metadata.h"
+#include "quantize/pack.h"
+#include "cli/progress.h"
+#include "file/relayout.h"
+#include "report/report.h"
+#include "file/write.h"
 
 namespace goldcrest::converter {
 namespace {

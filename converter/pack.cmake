@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ModelSpec -> the bytes of a .gcst file.
-goldcrest_converter_library(goldcrest_pack build.cc metadata.cc pack.cc quantize.cc tokenizer_section.cc
-  validate_spec.cc write.cc write_file.cc)
+goldcrest_converter_library(goldcrest_pack
+  file/build.cc
+  file/metadata.cc
+  file/tokenizer_section.cc
+  file/write.cc
+  file/write_file.cc
+  quantize/pack.cc
+  quantize/quantize.cc
+  spec/validate_spec.cc)
 # The engine's generated header; flatbuffers/ through the same folder as in the engine.
 target_include_directories(goldcrest_pack SYSTEM PUBLIC "${goldcrest_BINARY_DIR}/engine/generated"
   "${goldcrest_BINARY_DIR}/engine/generated/flatbuffers_include")

@@ -2,7 +2,7 @@
 // Settings of a config.json, typed and range-checked; remembers which were read.
 #include "dialects/config.h"
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "dialects/provenance.h"
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 #include "sources/sha256.h"
 

@@ -8,7 +8,7 @@
 
 #include "dialects/config.h"
 #include "sources/tensor_source.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

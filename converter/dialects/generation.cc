@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dialects/config.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

@@ -10,7 +10,7 @@
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/vocabulary_file.h"
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 #include "tokenizers/sentencepiece_model.h"
 

@@ -9,7 +9,7 @@
 
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 
 namespace goldcrest::converter {

@@ -4,7 +4,7 @@
 
 #include "dialects/nn_transformer.h"
 #include "dialects/vocabulary_file.h"
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 #include "tokenizers/sentencepiece_model.h"
 

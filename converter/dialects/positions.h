@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 
 namespace goldcrest::converter {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sources/tensor_source.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

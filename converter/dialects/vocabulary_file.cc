@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "error.h"
+#include "spec/error.h"
 #include "evaluate/check_samples.h"
 #include "reference/reference_search.h"
 #include "sources/tensor_source.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 

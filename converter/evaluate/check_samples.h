@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sources/tensor_source.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

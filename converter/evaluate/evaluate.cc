@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "error.h"
+#include "spec/error.h"
 #include "evaluate/metrics_bleu.h"
 #include "evaluate/metrics_chrf.h"
 #include "evaluate/metrics_error_rate.h"

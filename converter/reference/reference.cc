@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "error.h"
-#include "validate_spec.h"
+#include "spec/error.h"
+#include "spec/validate_spec.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

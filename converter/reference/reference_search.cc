@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

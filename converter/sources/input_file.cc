@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
 

@@ -2,7 +2,7 @@
 // Chooses the container: by content for a file, by the usual names for a directory.
 #include <algorithm>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
 #include "sources/tensor_source.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 
 namespace goldcrest::converter {

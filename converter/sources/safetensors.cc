@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/element_type.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"

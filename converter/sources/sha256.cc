@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/input_file.h"
 
 namespace goldcrest::converter {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "sources/tensor_source.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 
 namespace goldcrest::converter {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 #include "sources/state_dict.h"
 #include "sources/tensor_source.h"

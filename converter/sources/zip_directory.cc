@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "error.h"
+#include "spec/error.h"
 #include "sources/messages.h"
 
 namespace goldcrest::converter {

@@ -2,7 +2,7 @@
 // The blob: bytes of the trie as a little-endian uint32, the trie's units, the strings.
 #include "tokenizers/charsmap.h"
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cfloat>
 
-#include "error.h"
+#include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"

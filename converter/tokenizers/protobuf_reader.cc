@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "error.h"
+#include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"

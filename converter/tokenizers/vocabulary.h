@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "spec.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decoding/candidates.h"
 
-#include "kernels/math.h"
+#include "kernels/reference/math.h"
 
 namespace goldcrest {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "kernels/math.h"
+#include "kernels/reference/math.h"
 
 namespace goldcrest {
 

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "kernels/cpu_features.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/float32.h"
 
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 

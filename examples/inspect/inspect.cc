@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "../support/mapped_file.h"
-#include "error.h"
+#include "spec/error.h"
 #include "goldcrest/goldcrest.h"
-#include "memory_map.h"
+#include "report/memory_map.h"
 
 namespace {
 

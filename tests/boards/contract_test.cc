@@ -4,7 +4,7 @@
 
 #include "board_api.h"
 #include "kernels/contract_cases.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {

@@ -7,7 +7,7 @@
 
 #include "board_api.h"
 #include "boards/golden_run.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 #include "support/rng.h"
 
 namespace goldcrest {

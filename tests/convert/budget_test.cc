@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "budget.h"
+#include "report/budget.h"
 
 #include <gtest/gtest.h>
 

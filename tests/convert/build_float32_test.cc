@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "build.h"
-#include "relayout.h"
+#include "file/build.h"
+#include "file/relayout.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "write.h"
+#include "file/write.h"
 
 namespace goldcrest::converter {
 namespace {

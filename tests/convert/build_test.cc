@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is stored once, what the report gets to know, and that the hash of the weights does not see the layout.
-#include "build.h"
+#include "file/build.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 #include "base/align.h"
 #include "base/hash.h"
-#include "error.h"
-#include "pack.h"
+#include "spec/error.h"
+#include "quantize/pack.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

@@ -11,7 +11,7 @@
 
 #include "convert/sample_folder.h"
 #include "dialects/dialect.h"
-#include "error.h"
+#include "spec/error.h"
 #include "reference/reference_search.h"
 #include "support/random_spec.h"
 

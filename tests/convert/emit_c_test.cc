@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written for a compiler, read as text; tests/consumers compiles and runs it.
-#include "emit_c.h"
+#include "file/emit_c.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine as the converter uses it: text, batches, and the self-test that goes into the file.
-#include "engine_session.h"
+#include "report/engine_session.h"
 
 #include <gtest/gtest.h>
 

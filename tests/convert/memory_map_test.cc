@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The printed formula is the plan, for any limits; the picture shows every buffer.
-#include "memory_map.h"
+#include "report/memory_map.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defaults and bounds of the limits, and what the file says of the search and its origin.
-#include "metadata.h"
+#include "file/metadata.h"
 
 #include <gtest/gtest.h>
 
-#include "error.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layouts against FORMAT.md's formulas, and back.
-#include "pack.h"
+#include "quantize/pack.h"
 
 #include <gtest/gtest.h>
 
-#include "error.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization of rows: scales, rounding, padding by heads, and what is refused.
-#include "quantize.h"
+#include "quantize/quantize.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "convert/quantized_value.h"
-#include "error.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "convert/sample_folder.h"
-#include "error.h"
+#include "spec/error.h"
 #include "evaluate/evaluate.h"
 #include "support/random_spec.h"
 

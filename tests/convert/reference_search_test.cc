@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "error.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

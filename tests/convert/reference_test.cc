@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "error.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another layout of a file gives the bytes of converting to that layout.
-#include "relayout.h"
+#include "file/relayout.h"
 
 #include <gtest/gtest.h>
 

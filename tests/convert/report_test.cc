@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three forms of the report tell the same, and its HTML page needs nothing else and runs nothing.
-#include "report.h"
+#include "report/report.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "convert/shipped_model.h"
-#include "engine_session.h"
+#include "report/engine_session.h"
 
 namespace goldcrest::converter {
 namespace {

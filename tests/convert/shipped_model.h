@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "converter/build.h"
+#include "converter/file/build.h"
 #include "converter/dialects/dialect.h"
-#include "converter/write.h"
+#include "converter/file/write.h"
 
 namespace goldcrest::test {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One broken thing at a time in a good model: the message names it, what was found and what was expected.
-#include "validate_spec.h"
+#include "spec/validate_spec.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
-#include "error.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

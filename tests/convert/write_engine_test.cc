@@ -8,7 +8,7 @@
 
 #include "goldcrest/goldcrest.h"
 #include "support/random_spec.h"
-#include "write.h"
+#include "file/write.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "error.h"
-#include "write.h"
+#include "spec/error.h"
+#include "file/write.h"
 
 namespace goldcrest::converter {
 namespace {

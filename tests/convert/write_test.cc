@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An assembled file, read back through the generated API with FORMAT.md's formulas, gives the model that went in.
-#include "write.h"
+#include "file/write.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "base/crc32c.h"
 #include "convert/quantized_value.h"
 #include "support/random_spec.h"
-#include "tokenizer_section.h"
+#include "file/tokenizer_section.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "contract_inputs.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/linear_problem.h"
-#include "kernels/reference.h"
-#include "kernels/xnnpack_table.h"
+#include "kernels/reference/reference.h"
+#include "backends/xnnpack/table.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folders of engine/ form a line: a file includes its own folder and folders to its left, nothing else.
+// The folders of engine/ and of converter/ each form a line: a file includes its own folder and folders to its left,
+// nothing else. No source file anywhere is too long for one idea.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,13 +15,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFolders = {"base",   "schema",   "model", "memory", "kernels",
-                                           "layers", "decoding", "text",  "api"};
+using Line = std::vector<std::string>;
+
+const Line kEngine = {"base",   "schema",   "model", "memory",   "kernels",
+                      "layers", "decoding", "text",  "backends", "api"};
+const Line kConverter = {"spec",   "sources", "tokenizers", "dialects", "quantize",
+                         "file", "reference", "evaluate", "report", "cli"};
+// Of kernels/, for each instruction set; they know the rooms of kernels/ but not one another.
+const Line kInstructionSets = {"x86", "arm", "cortexm"};
 constexpr size_t kLongestFile = 500;  // lines
 
-// The folder's place in the line; kFolders.size() for any other.
-size_t place_of(const std::string& folder) {
-  return static_cast<size_t>(std::find(kFolders.begin(), kFolders.end(), folder) - kFolders.begin());
+size_t place_of(const Line& line, const std::string& folder) {
+  return static_cast<size_t>(std::find(line.begin(), line.end(), folder) - line.begin());
+}
+
+// Part `i` of a path; empty where it has fewer.
+std::string part_of(const fs::path& path, size_t i) {
+  for (const fs::path& part : path)
+    if (i-- == 0) return part;
+  return "";
 }
 
 // The path of a line like  #include "memory/plan.h"  or  #include <cstring>; empty for other lines.
@@ -33,85 +46,178 @@ std::string included_path(const std::string& line) {
   return begin == std::string::npos || end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }
 
-std::string problem_with_include(const fs::path& file, const std::string& path) {
-  const std::string folder = file.parent_path().filename();
+// `file`: its path inside engine/.
+std::string problem_with_engine_include(const fs::path& file, const std::string& path) {
+  const std::string folder = part_of(file, 0), included = part_of(path, 0);
   const bool reads_flatbuffers = path.find("flatbuffers") != std::string::npos || path == "model_generated.h";
   if (reads_flatbuffers) return folder == "model" && file.extension() == ".cc" ? "" : "only model/*.cc may";
   if (path.starts_with("goldcrest/")) return "";
-  const size_t slash = path.find('/');
+  if (path == "xnnpack.h" || path == "pthreadpool.h") {
+    return file == "backends/xnnpack/adapter.cc" ? "" : "only backends/xnnpack/adapter.cc may";
+  }
   // A header of the language, or of an instruction set.
-  if (slash == std::string::npos) return path.ends_with(".h") && folder != "kernels" ? "no folder is named" : "";
-  const std::string included = path.substr(0, slash);
+  if (path.find('/') == std::string::npos) {
+    const bool for_instructions = place_of(kInstructionSets, part_of(file, 1)) < kInstructionSets.size();
+    const bool of_the_language = !path.ends_with(".h") || (folder == "backends" && path == "time.h");
+    return of_the_language || (folder == "kernels" && for_instructions) || file == "kernels/select_static.cc"
+               ? ""
+               : "no folder is named";
+  }
   // The operating system's, for the one file that asks it for the CPU.
-  if ((included == "sys" || included == "asm") && file.filename() == "select_runtime.cc") return "";
-  if (place_of(included) == kFolders.size()) return "not a folder of engine/";
-  return place_of(included) <= place_of(folder) ? "" : "it lies to the right";
+  if ((included == "sys" || included == "asm") && file == "kernels/select_runtime.cc") return "";
+  if (place_of(kEngine, included) == kEngine.size()) return "not a folder of engine/";
+  if (place_of(kEngine, included) > place_of(kEngine, folder)) return "it lies to the right";
+  const std::string room = part_of(file, 1), other = part_of(path, 1);
+  const bool foreign = folder == "kernels" && included == "kernels" && room != other &&
+                       place_of(kInstructionSets, other) < kInstructionSets.size();
+  return foreign ? "of another instruction set" : "";
 }
 
-// Sources of an engine tree that break a rule, with the reason.
-std::vector<std::string> problems_in(const fs::path& engine) {
+// `file`: its path inside converter/. Headers of libraries and of engine/ are nobody's concern here.
+std::string problem_with_converter_include(const fs::path& file, const std::string& path) {
+  const size_t from = place_of(kConverter, part_of(file, 0)), to = place_of(kConverter, part_of(path, 0));
+  if (to == kConverter.size() || file == "main.cc") return "";
+  return to <= from ? "" : "it lies to the right";
+}
+
+bool is_source(const fs::path& file) {
+  for (const char* extension : {".cc", ".h", ".hpp", ".c"})
+    if (file.extension() == extension) return true;
+  return false;
+}
+
+// Sources of a tree, by their paths inside it.
+std::vector<fs::path> sources_in(const fs::path& tree) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
+    if (is_source(entry.path())) files.push_back(fs::relative(entry.path(), tree));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Broken rules of a tree of `line`, with the reason.
+template <typename Problem>
+std::vector<std::string> problems_in(const fs::path& tree, const Line& line, const Problem& problem_with_include) {
   std::vector<std::string> problems;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(engine)) {
-    const fs::path& file = entry.path();
-    if (file.extension() != ".cc" && file.extension() != ".h") continue;
-    const std::string name = fs::relative(file, engine);
-    const bool is_public = name.starts_with("include/");
-    if (!is_public && place_of(file.parent_path().filename()) == kFolders.size()) {
-      problems.push_back(name + " is in no folder of the line");
+  for (const fs::path& file : sources_in(tree)) {
+    const std::string folder = part_of(file, 0);
+    if (folder == "include") continue;  // the public headers
+    if (file != "main.cc" && place_of(line, folder) == line.size()) {
+      problems.push_back(file.string() + " is in no folder of the line");
     }
-    std::ifstream text(file);
-    std::string line;
-    size_t n = 0;
-    for (; std::getline(text, line); ++n) {
-      const std::string path = included_path(line);
-      if (path.empty() || is_public) continue;
-      const std::string problem = problem_with_include(file, path);
-      if (!problem.empty()) problems.push_back(name + " includes " + path + ": " + problem);
+    std::ifstream text(tree / file);
+    for (std::string text_line; std::getline(text, text_line);) {
+      const std::string path = included_path(text_line);
+      const std::string problem = path.empty() ? "" : problem_with_include(file, path);
+      if (!problem.empty()) problems.push_back(file.string() + " includes " + path + ": " + problem);
     }
-    if (n > kLongestFile) problems.push_back(name + " has " + std::to_string(n) + " lines");
   }
-  std::sort(problems.begin(), problems.end());
   return problems;
 }
 
-TEST(Includes, OneWayThroughTheFolders) {
-  const fs::path engine = fs::path(GOLDCREST_SOURCE_DIR) / "engine";
-  ASSERT_TRUE(fs::exists(engine / "layers" / "encoder.cc"));
-  for (const std::string& problem : problems_in(engine)) ADD_FAILURE() << problem;
+std::vector<std::string> long_files_in(const fs::path& tree) {
+  std::vector<std::string> problems;
+  for (const fs::path& file : sources_in(tree)) {
+    std::ifstream text(tree / file);
+    size_t n = 0;
+    for (std::string line; std::getline(text, line);) ++n;
+    if (n > kLongestFile) problems.push_back(file.string() + " has " + std::to_string(n) + " lines");
+  }
+  return problems;
 }
 
-// A small tree with one file for each rule.
-TEST(Includes, EveryBrokenRuleIsFound) {
-  const fs::path tree = fs::path(testing::TempDir()) / ("goldcrest_includes_" + std::to_string(getpid()));
-  const auto write = [&](const std::string& name, const std::string& text) {
-    fs::create_directories((tree / name).parent_path());
-    std::ofstream(tree / name) << text;
-  };
-  write("base/good.h", "#include <cstddef>\n#include \"goldcrest/goldcrest.h\"\n");
-  write("model/good.cc",
-        "#include \"base/good.h\"\n#include \"model_generated.h\"\n#include \"flatbuffers/flatbuffers.h\"\n");
-  write("kernels/good.cc", "#include <immintrin.h>\n#include \"kernels/kernels.h\"\n");
-  EXPECT_EQ(problems_in(tree), std::vector<std::string>{});
+const fs::path kSource = GOLDCREST_SOURCE_DIR;
 
-  write("layers/right.cc", "// #include \"api/engine.h\"\n  #  include \"decoding/search.h\"\n");
-  write("model/view.h", "#include \"model_generated.h\"\n");
-  write("api/flat.cc", "#include <flatbuffers/flatbuffers.h>\n");
-  write("memory/plain.cc", "#include \"plan.h\"\n");
-  write("base/other.cc", "#include \"converter/spec.h\"\n");
-  write("extra/file.cc", "int x;\n");
+TEST(Includes, OneWayThroughTheEngine) {
+  ASSERT_TRUE(fs::exists(kSource / "engine/layers/encoder.cc"));
+  for (const std::string& problem : problems_in(kSource / "engine", kEngine, problem_with_engine_include)) {
+    ADD_FAILURE() << problem;
+  }
+}
+
+TEST(Includes, OneWayThroughTheConverter) {
+  ASSERT_TRUE(fs::exists(kSource / "converter/main.cc"));
+  for (const std::string& problem : problems_in(kSource / "converter", kConverter, problem_with_converter_include)) {
+    ADD_FAILURE() << problem;
+  }
+}
+
+TEST(Includes, NoFileIsTooLong) {
+  for (const char* tree : {"engine", "converter", "boards", "examples", "tests"}) {
+    for (const std::string& problem : long_files_in(kSource / tree)) ADD_FAILURE() << tree << "/" << problem;
+  }
+}
+
+// A tree of files that is gone with the object.
+class Tree {
+ public:
+  Tree() : path_(fs::path(testing::TempDir()) / ("goldcrest_includes_" + std::to_string(getpid()))) {}
+  ~Tree() { fs::remove_all(path_); }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name) << text;
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
+  const Tree tree;
+  const auto problems = [&] { return problems_in(tree.path(), kEngine, problem_with_engine_include); };
+  tree.write("base/good.h", "#include <cstddef>\n#include \"goldcrest/goldcrest.h\"\n");
+  tree.write("model/good.cc",
+             "#include \"base/good.h\"\n#include \"model_generated.h\"\n#include \"flatbuffers/flatbuffers.h\"\n");
+  tree.write("kernels/x86/good.cc", "#include <immintrin.h>\n#include \"kernels/kernels.h\"\n");
+  tree.write("kernels/arm/good.h", "#include \"kernels/vector/any-inl.h\"\n#include \"kernels/arm/any.h\"\n");
+  tree.write("backends/xnnpack/adapter.cc", "#include <xnnpack.h>\n");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+
+  tree.write("layers/right.cc", "// #include \"api/engine.h\"\n  #  include \"decoding/search.h\"\n");
+  tree.write("model/view.h", "#include \"model_generated.h\"\n");
+  tree.write("api/flat.cc", "#include <flatbuffers/flatbuffers.h>\n");
+  tree.write("memory/plain.cc", "#include \"plan.h\"\n");
+  tree.write("base/other.cc", "#include \"converter/spec.h\"\n");
+  tree.write("kernels/arm/other.cc", "#include \"kernels/x86/avx2.h\"\n");
+  tree.write("kernels/vector/linear.h", "#include <immintrin.h>\n");
+  tree.write("backends/xnnpack/table.cc", "#include <xnnpack.h>\n");
+  tree.write("extra/file.cc", "int x;\n");
+  EXPECT_EQ(problems(), (std::vector<std::string>{
+                            "api/flat.cc includes flatbuffers/flatbuffers.h: only model/*.cc may",
+                            "backends/xnnpack/table.cc includes xnnpack.h: only backends/xnnpack/adapter.cc may",
+                            "base/other.cc includes converter/spec.h: not a folder of engine/",
+                            "extra/file.cc is in no folder of the line",
+                            "kernels/arm/other.cc includes kernels/x86/avx2.h: of another instruction set",
+                            "kernels/vector/linear.h includes immintrin.h: no folder is named",
+                            "layers/right.cc includes decoding/search.h: it lies to the right",
+                            "memory/plain.cc includes plan.h: no folder is named",
+                            "model/view.h includes model_generated.h: only model/*.cc may",
+                        }));
+}
+
+TEST(Includes, EveryBrokenRuleOfTheConverterIsFound) {
+  const Tree tree;
+  tree.write("main.cc", "#include \"cli/command_line.h\"\n");
+  tree.write("dialects/good.cc", "#include \"sources/open.h\"\n#include \"fmt/format.h\"\n#include \"base/align.h\"\n");
+  tree.write("sources/bad.cc", "#include \"file/write.h\"\n");
+  tree.write("loose.cc", "int x;\n");
+  EXPECT_EQ(problems_in(tree.path(), kConverter, problem_with_converter_include),
+            (std::vector<std::string>{"loose.cc is in no folder of the line",
+                                      "sources/bad.cc includes file/write.h: it lies to the right"}));
+}
+
+TEST(Includes, ALongFileIsFound) {
+  const Tree tree;
   std::string lines;
-  for (size_t i = 0; i <= kLongestFile; ++i) lines += "\n";
-  write("text/long.cc", lines);
-  EXPECT_EQ(problems_in(tree), (std::vector<std::string>{
-                                   "api/flat.cc includes flatbuffers/flatbuffers.h: only model/*.cc may",
-                                   "base/other.cc includes converter/spec.h: not a folder of engine/",
-                                   "extra/file.cc is in no folder of the line",
-                                   "layers/right.cc includes decoding/search.h: it lies to the right",
-                                   "memory/plain.cc includes plan.h: no folder is named",
-                                   "model/view.h includes model_generated.h: only model/*.cc may",
-                                   "text/long.cc has 501 lines",
-                               }));
-  fs::remove_all(tree);
+  for (size_t i = 0; i < kLongestFile; ++i) lines += "\n";
+  tree.write("full.cc", lines);
+  tree.write("text/long.cc", lines + "\n");
+  EXPECT_EQ(long_files_in(tree.path()),
+            std::vector<std::string>{"text/long.cc has " + std::to_string(kLongestFile + 1) + " lines"});
 }
 
 }  // namespace

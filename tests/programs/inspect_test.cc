@@ -10,7 +10,7 @@
 #include "convert/arena_formula.h"
 #include "convert/shipped_model.h"
 #include "examples/support/mapped_file.h"
-#include "memory_map.h"
+#include "report/memory_map.h"
 #include "model_generated.h"
 #include "programs/models.h"
 #include "support/rng.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/error.h"
+#include "converter/spec/error.h"
 
 namespace goldcrest::test {
 

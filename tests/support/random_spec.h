@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/spec.h"
+#include "converter/spec/spec.h"
 #include "support/rng.h"
 
 namespace goldcrest::test {

@@ -3,8 +3,8 @@
 // and int8 noise stays small, unlike random_spec.h's.
 #pragma once
 
-#include "converter/spec.h"
-#include "converter/write.h"
+#include "converter/spec/spec.h"
+#include "converter/file/write.h"
 
 namespace goldcrest::test {
 

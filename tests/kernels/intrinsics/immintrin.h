@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for the compiler's header of this name: the intrinsics that engine/kernels/x86_*.cc use, in scalar code, so
+// Stands in for the compiler's header of this name: the intrinsics that engine/kernels/x86/*.cc use, in scalar code, so
 // that every CPU computes what a table would. intrinsics_test compares each with its instruction.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 #include "support/rng.h"
 
 namespace goldcrest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementary functions against the C library's in double: the errors that math.h states hold.
-#include "kernels/math.h"
+#include "kernels/reference/math.h"
 
 #include <gtest/gtest.h>
 

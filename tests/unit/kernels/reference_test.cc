@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference kernels against naive re-computations of their contracts (kernels.h, FORMAT.md) in other words:
 // row-major weights, int64 sums, recursion for the tree.
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/math.h"
+#include "kernels/reference/math.h"
 #include "support/rng.h"
 
 namespace goldcrest {

@@ -9,7 +9,7 @@
 
 #include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 namespace {

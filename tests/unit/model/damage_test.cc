@@ -7,7 +7,7 @@
 
 #include "base/crc32c.h"
 #include "hostile_file.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"

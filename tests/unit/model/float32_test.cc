@@ -9,7 +9,7 @@
 
 #include "base/crc32c.h"
 #include "hostile_file.h"
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 #include "model/validate.h"
 
 namespace goldcrest {

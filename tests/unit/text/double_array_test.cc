@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "error.h"
+#include "spec/error.h"
 #include "tokenizers/double_array_builder.h"
 
 namespace goldcrest {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "error.h"
+#include "spec/error.h"
 #include "unit/text/test_tokenizer.h"
 
 namespace goldcrest::test {

@@ -6,7 +6,7 @@
 
 #include <cfloat>
 
-#include "error.h"
+#include "spec/error.h"
 #include "tokenizers/pack_tokenizer.h"
 
 namespace goldcrest::converter {

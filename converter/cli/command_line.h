@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of goldcrest-convert.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "report/budget.h"
+#include "goldcrest/goldcrest.h"
+
+namespace goldcrest::converter {
+
+enum ExitStatus { kSuccess = 0, kBadInput = 1, kBadUsage = 2, kCheckFailed = 3, kTooMuchLost = 4, kOverBudget = 5 };
+
+constexpr double kAnyLoss = std::numeric_limits<double>::infinity();
+
+struct Arguments {
+  std::string input, output, config;
+  std::string cpu;  // empty: generic for a checkpoint, as it is for a model file
+  std::string weights = "int8";
+  std::string name, license, attribution;
+  std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
+  std::string emit_folder, section;
+  double max_loss = kAnyLoss;
+  goldcrest_limits limits = {};
+  Budget budget;
+  uint32_t evaluate_beam = 0;
+  bool array = false, json = false, quiet = false;
+
+  std::vector<const CLI::Option*> checkpoint_only;  // options that say nothing about a model file
+};
+
+// Adds every option to `app`; parsing fills `arguments`, which must outlive it.
+void declare(CLI::App& app, Arguments& arguments);
+
+// Why these options do not fit a model file as INPUT, "" when they do.
+std::string unfit_for_model_file(const Arguments& arguments);
+
+}  // namespace goldcrest::converter

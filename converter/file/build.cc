@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks the model in the order of the file: encoder, decoder, projection. What the metadata says of a tensor and its
+// bytes are made at the same place.
+#include "file/build.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "base/hash.h"
+#include "spec/error.h"
+#include "file/metadata.h"
+#include "quantize/pack.h"
+#include "quantize/quantize.h"
+#include "file/section_writer.h"
+#include "file/tokenizer_section.h"
+#include "spec/validate_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using format::SectionKind;
+
+// Matrices that follow each other in the rows of one stored matrix, each with its bias.
+struct LinearParts {
+  std::vector<const LinearSpec*> parts;
+  Placement rows;  // of each part
+  Placement columns;
+};
+
+// Scale, bias and sum of one row.
+constexpr uint64_t kLinearRowBytes = 2 * sizeof(float) + sizeof(int32_t);
+
+std::string bias_name(const Matrix& weight) { return fmt::format("bias of tensor '{}'", weight.name); }
+
+format::Activation activation_of(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return format::Activation::Relu;
+    case Activation::kGelu:
+      return format::Activation::Gelu;
+    case Activation::kGeluTanh:
+      return format::Activation::GeluTanh;
+    case Activation::kSilu:
+      return format::Activation::Silu;
+  }
+  throw Error("activation {} is unknown", static_cast<int>(activation));
+}
+
+// The signal-to-quantization-noise ratio; none where nothing is quantized.
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, QuantizedMatrix& stored) {
+  return quantize_rows(matrix, rows, columns, first_row, stored);
+}
+
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, FloatMatrix& stored) {
+  copy_rows(matrix, rows, columns, first_row, stored);
+  return {};
+}
+
+class Builder {
+ public:
+  Builder(const ModelSpec& spec, const BuildOptions& options) : spec_(spec), options_(options) {}
+
+  Payload run();
+
+ private:
+  // A table that embeddings and projection may share.
+  struct Table {
+    format::Layout layout = format::Layout::RowMajor;
+    uint32_t weights = 0, scale = 0;  // units
+    std::vector<int32_t> weight_sum;  // empty: float
+  };
+
+  std::unique_ptr<format::StackT> stack(const std::string& name, const StackSpec& stack);
+  std::unique_ptr<format::LayerT> layer(const std::string& name, const LayerSpec& layer, const StackSpec& stack);
+  std::unique_ptr<format::EmbeddingT> embedding(const Matrix& matrix);
+  std::unique_ptr<format::LinearT> projection();
+  std::unique_ptr<format::LinearT> linear(const LinearParts& from);
+  // Stores the weights of all parts in `matrix` and records them. Returns the biases [matrix.rows].
+  template <typename Stored>
+  std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix);
+  std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
+  const Table& table(const Matrix& matrix);
+  Table quantized_table(const Matrix& matrix);
+  Table float_table(const Matrix& matrix);
+  bool is_projected(const Matrix& matrix) const { return &matrix == spec_.projection.weight.get(); }
+  // These return the array's offset in units.
+  uint32_t positions(const std::string& name, const Matrix& positions);
+  uint32_t floats(const std::string& name, std::span<const float> values);
+  uint32_t weights(const QuantizedMatrix& matrix, format::Layout layout);
+  uint32_t weights(const FloatMatrix& matrix);
+
+  void record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes, std::optional<double> sqnr_db);
+
+  const ModelSpec& spec_;
+  const BuildOptions& options_;
+  SectionWriter weights_{SectionKind::Weights}, parameters_{SectionKind::Parameters};
+  SectionWriter positions_{SectionKind::Positions}, tokenizer_{SectionKind::Tokenizer};
+  std::map<const Matrix*, Table> tables_;
+  uint32_t encoder_positions_ = 0;  // units
+  uint64_t weights_hash_ = kHashStart;
+  std::string group_;  // of the tensors now being written
+  std::vector<TensorRecord> tensors_;
+};
+
+void Builder::record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes,
+                     std::optional<double> sqnr_db) {
+  tensors_.push_back({name, group_, rows, columns, bytes, sqnr_db});
+}
+
+uint32_t Builder::weights(const QuantizedMatrix& matrix, format::Layout layout) {
+  weights_hash_ = hash_int8(weights_hash_, matrix.weights.data(), matrix.weights.size());
+  return weights_.append(pack(matrix.weights, matrix.rows, matrix.columns, layout));
+}
+
+uint32_t Builder::weights(const FloatMatrix& matrix) {
+  weights_hash_ = hash_floats(weights_hash_, matrix.weights.data(), matrix.weights.size());
+  return weights_.append(matrix.weights);
+}
+
+uint32_t Builder::floats(const std::string& name, std::span<const float> values) {
+  const auto n = static_cast<uint32_t>(values.size());
+  std::vector<float> padded(pad16(n));
+  copy_floats(values, Placement::in_order(n), name, padded.data());
+  return parameters_.append(padded);
+}
+
+std::unique_ptr<format::NormT> Builder::norm(const std::string& name, const NormSpec& norm) {
+  auto out = std::make_unique<format::NormT>();
+  out->gamma = floats(name + ".gamma", norm.gamma);
+  out->beta = floats(name + ".beta", norm.beta);
+  out->epsilon = norm.epsilon;
+  const auto d_model = static_cast<uint32_t>(norm.gamma.size());
+  record(name, 2, d_model, 2 * sizeof(float) * pad16(d_model), {});
+  return out;
+}
+
+template <typename Stored>
+std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix) {
+  std::vector<float> bias(matrix.rows);
+  const uint32_t part_rows = from.rows.placed_size();
+  for (uint32_t i = 0; i < from.parts.size(); ++i) {
+    const LinearSpec& part = *from.parts[i];
+    const std::optional<double> sqnr_db = store_rows(*part.weight, from.rows, from.columns, i * part_rows, matrix);
+    copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[i * part_rows]);
+    const uint64_t rows = from.parts.size() == 1 ? matrix.rows : part_rows;
+    record(part.weight->name, part.weight->rows, part.weight->columns, rows * row_bytes, sqnr_db);
+  }
+  return bias;
+}
+
+std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
+  auto out = std::make_unique<format::LinearT>();
+  out->n = static_cast<uint32_t>(from.parts.size()) * from.rows.placed_size();
+  out->k = from.columns.placed_size();
+  if (options_.weights == Weights::kFloat32) {
+    FloatMatrix matrix(out->n, out->k);
+    const std::vector<float> bias = store_parts(from, (matrix.columns + 1) * sizeof(float), matrix);
+    out->weights = weights(matrix);
+    out->bias = parameters_.append(bias);
+    return out;
+  }
+  QuantizedMatrix matrix(out->n, out->k);
+  const std::vector<float> bias = store_parts(from, matrix.columns + kLinearRowBytes, matrix);
+  out->layout = options_.layout;
+  out->weights = weights(matrix, options_.layout);
+  out->scale = parameters_.append(matrix.scale);
+  out->bias = parameters_.append(bias);
+  out->weight_sum = parameters_.append(matrix.weight_sum);
+  return out;
+}
+
+Builder::Table Builder::quantized_table(const Matrix& matrix) {
+  QuantizedMatrix quantized(matrix.rows, matrix.columns);
+  const double sqnr_db =
+      quantize_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
+  const uint64_t row_bytes = quantized.columns + (is_projected(matrix) ? kLinearRowBytes : sizeof(float));
+  record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
+  Table stored;
+  stored.layout = is_projected(matrix) ? options_.layout : format::Layout::RowMajor;
+  stored.weights = weights(quantized, stored.layout);
+  stored.scale = parameters_.append(quantized.scale);
+  stored.weight_sum = std::move(quantized.weight_sum);
+  return stored;
+}
+
+Builder::Table Builder::float_table(const Matrix& matrix) {
+  FloatMatrix copied(matrix.rows, matrix.columns);
+  copy_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, copied);
+  const uint64_t row_floats = copied.columns + (is_projected(matrix) ? 1 : 0);
+  record(matrix.name, matrix.rows, matrix.columns, copied.rows * row_floats * sizeof(float), {});
+  Table stored;
+  stored.weights = weights(copied);
+  return stored;
+}
+
+// Stored on first use.
+const Builder::Table& Builder::table(const Matrix& matrix) {
+  if (const auto found = tables_.find(&matrix); found != tables_.end()) return found->second;
+  Table stored = options_.weights == Weights::kFloat32 ? float_table(matrix) : quantized_table(matrix);
+  return tables_.emplace(&matrix, std::move(stored)).first->second;
+}
+
+std::unique_ptr<format::EmbeddingT> Builder::embedding(const Matrix& matrix) {
+  const Table& stored = table(matrix);
+  auto out = std::make_unique<format::EmbeddingT>();
+  out->vocab_size = matrix.rows;
+  out->d_model = matrix.columns;
+  out->layout = stored.layout;
+  out->weights = stored.weights;
+  out->scale = stored.scale;
+  return out;
+}
+
+std::unique_ptr<format::LinearT> Builder::projection() {
+  group_ = "projection";
+  const Matrix& matrix = *spec_.projection.weight;
+  const Table& stored = table(matrix);
+  auto out = std::make_unique<format::LinearT>();
+  out->n = matrix.rows;
+  out->k = matrix.columns;
+  out->layout = stored.layout;
+  out->weights = stored.weights;
+  out->scale = stored.scale;
+  out->bias = floats(bias_name(matrix), spec_.projection.bias);
+  out->weight_sum = parameters_.append(stored.weight_sum);
+  return out;
+}
+
+uint32_t Builder::positions(const std::string& name, const Matrix& positions) {
+  const StackSpec& encoder = spec_.encoder;
+  if (&positions != &encoder.positions && positions.columns == encoder.d_model &&
+      positions.values == encoder.positions.values) {
+    return encoder_positions_;
+  }
+  const uint32_t stride = pad16(positions.columns);
+  std::vector<float> padded(size_t{positions.rows} * stride);
+  for (uint32_t p = 0; p < positions.rows; ++p) {
+    copy_floats({positions.row(p), positions.columns}, Placement::in_order(positions.columns),
+                fmt::format("{}: position {}", name, p), &padded[size_t{p} * stride]);
+  }
+  record(positions.name.empty() ? name : positions.name, positions.rows, positions.columns,
+         padded.size() * sizeof(float), {});
+  return positions_.append(padded);
+}
+
+std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const LayerSpec& layer,
+                                               const StackSpec& stack) {
+  group_ = name;
+  const Placement heads = Placement::per_head(stack.n_heads, stack.d_head);
+  const Placement model = Placement::in_order(stack.d_model), inner = Placement::in_order(stack.d_ff);
+  auto out = std::make_unique<format::LayerT>();
+
+  const AttentionSpec& self = layer.self_attention;
+  out->self_attention = std::make_unique<format::SelfAttentionT>();
+  out->self_attention->query_key_value = linear({{&self.query, &self.key, &self.value}, heads, model});
+  out->self_attention->out = linear({{&self.out}, model, heads});
+  out->self_attention->norm = norm(name + ".self_attention.norm", self.norm);
+
+  if (layer.cross_attention) {
+    const AttentionSpec& cross = *layer.cross_attention;
+    const Placement memory = Placement::in_order(spec_.encoder.d_model);
+    out->cross_attention = std::make_unique<format::CrossAttentionT>();
+    out->cross_attention->query = linear({{&cross.query}, heads, model});
+    out->cross_attention->key_value = linear({{&cross.key, &cross.value}, heads, memory});
+    out->cross_attention->out = linear({{&cross.out}, model, heads});
+    out->cross_attention->norm = norm(name + ".cross_attention.norm", cross.norm);
+  }
+
+  out->feed_forward = std::make_unique<format::FeedForwardT>();
+  out->feed_forward->in = linear({{&layer.feed_forward.in}, inner, model});
+  out->feed_forward->out = linear({{&layer.feed_forward.out}, model, inner});
+  out->feed_forward->norm = norm(name + ".feed_forward.norm", layer.feed_forward.norm);
+  return out;
+}
+
+std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const StackSpec& stack) {
+  group_ = name;
+  auto out = std::make_unique<format::StackT>();
+  out->d_model = stack.d_model;
+  out->d_ff = stack.d_ff;
+  out->n_heads = stack.n_heads;
+  out->d_head = pad16(stack.d_head);
+  out->attention_scale = stack.attention_scale;
+  out->activation = activation_of(stack.activation);
+  out->pre_norm = stack.pre_norm;
+  out->embedding = embedding(*stack.embedding);
+  out->embedding_scale = stack.embedding_scale;
+  out->positions = positions(name + ".positions", stack.positions);
+  out->max_positions = stack.positions.rows;
+  if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
+  for (size_t i = 0; i < stack.layers.size(); ++i) {
+    out->layers.push_back(layer(fmt::format("{}.layers.{}", name, i), stack.layers[i], stack));
+  }
+  group_ = name;
+  if (stack.final_norm) out->final_norm = norm(name + ".final_norm", *stack.final_norm);
+  return out;
+}
+
+Payload Builder::run() {
+  const goldcrest_limits limits = resolve_limits(spec_, options_.limits);
+  Payload payload;
+  format::ModelT& metadata = payload.metadata;
+  metadata.format_version = GOLDCREST_FORMAT_VERSION;
+  if (options_.weights == Weights::kFloat32) metadata.features = static_cast<uint32_t>(format::Feature::Float32);
+  metadata.encoder = stack("encoder", spec_.encoder);
+  encoder_positions_ = metadata.encoder->positions;
+  metadata.decoder = stack("decoder", spec_.decoder);
+  metadata.projection = projection();
+  metadata.limits = make_limits(limits);
+  metadata.generation = make_generation(spec_.generation, limits);
+  if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
+  if (spec_.target_tokenizer) {
+    metadata.detokenizer = write_detokenizer(pack_detokenizer(*spec_.target_tokenizer), tokenizer_);
+  }
+  metadata.provenance = make_provenance(spec_, options_.license, options_.attribution);
+  metadata.weights_hash_low = static_cast<uint32_t>(weights_hash_);
+  metadata.weights_hash_high = static_cast<uint32_t>(weights_hash_ >> 32);
+  for (SectionWriter* section : {&weights_, &parameters_, &positions_, &tokenizer_}) {
+    payload.sections.push_back(section->take());
+  }
+  payload.tensors = std::move(tensors_);
+  return payload;
+}
+
+}  // namespace
+
+Payload build_payload(const ModelSpec& spec, const BuildOptions& options) {
+  validate_spec(spec);
+  return Builder(spec, options).run();
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A neutral float model to the sections and the metadata of a file; write.h puts them into bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "goldcrest/goldcrest.h"
+#include "model_generated.h"
+#include "file/section_writer.h"
+#include "spec/spec.h"
+
+namespace goldcrest::converter {
+
+enum class Weights { kInt8, kFloat32 };
+
+struct BuildOptions {
+  Weights weights = Weights::kInt8;
+  format::Layout layout = format::Layout::N16K4;    // of int8 weights
+  goldcrest_limits limits = {};                     // zeros: the defaults of resolve_limits (metadata.h)
+  std::optional<std::string> license, attribution;  // in place of the checkpoint's
+};
+
+// One tensor as the report shows it.
+struct TensorRecord {
+  std::string name;                // the checkpoint's; for what has none there, its place in the model
+  std::string group;               // "encoder", "encoder.layers.0", ..., "decoder.layers.5", "projection"
+  uint32_t rows = 0, columns = 0;  // before padding
+  uint64_t bytes = 0;              // in the file, with padding, scales, sums and bias
+  std::optional<double> sqnr_db;   // absent: kept as float32
+};
+
+// All of a file but its self-test and what follows from the bytes (places and checksums).
+struct Payload {
+  format::ModelT metadata;
+  std::vector<SectionBytes> sections;  // all four, in the order of their kinds
+  std::vector<TensorRecord> tensors;   // in the order of the file
+};
+
+// Validates, quantizes and packs. Throws Error.
+Payload build_payload(const ModelSpec& spec, const BuildOptions& options);
+
+}  // namespace goldcrest::converter

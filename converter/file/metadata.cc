@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields one by one, in the schema's order.
+#include "file/metadata.h"
+
+#include <algorithm>
+
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kBytesPerSourceToken = 8;  // pieces of real text are shorter
+constexpr uint32_t kMaxSourceBytes = 1u << 24;
+constexpr uint32_t kDefaultEncoderRows = 32;
+
+// `limit`, or `fallback` when it is 0; within 1 .. largest.
+uint32_t resolve(const char* name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
+  const uint32_t value = limit == 0 ? fallback : limit;
+  if (value < 1 || value > largest) throw Error("{} is {}; expected 1 to {}, {}", name, value, largest, reason);
+  return value;
+}
+
+uint32_t default_source_bytes(uint32_t max_source_tokens) {
+  return static_cast<uint32_t>(std::min(uint64_t{kBytesPerSourceToken} * max_source_tokens, uint64_t{kMaxSourceBytes}));
+}
+
+int32_t id_or_none(const std::optional<uint32_t>& id) { return id ? static_cast<int32_t>(*id) : -1; }
+
+}  // namespace
+
+goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits) {
+  const uint32_t source_positions = spec.encoder.positions.rows, target_positions = spec.decoder.positions.rows;
+  const uint32_t checkpoint_target = spec.generation.max_target_tokens;
+  goldcrest_limits resolved = limits;
+  resolved.max_source_tokens = resolve("max_source_tokens", limits.max_source_tokens, source_positions,
+                                       source_positions, "the encoder's positions");
+  resolved.max_target_tokens =
+      resolve("max_target_tokens", limits.max_target_tokens,
+              checkpoint_target == 0 ? target_positions : std::min(checkpoint_target, target_positions),
+              target_positions, "the decoder's positions");
+  if (spec.source_tokenizer) {
+    resolved.max_source_bytes =
+        resolve("max_source_bytes", limits.max_source_bytes, default_source_bytes(resolved.max_source_tokens),
+                kMaxSourceBytes, "the format's bound");
+  } else if (limits.max_source_bytes != 0) {
+    throw Error("max_source_bytes is {}, but the checkpoint has no tokenizer; leave it out", limits.max_source_bytes);
+  }
+  resolved.beam_size = resolve("beam_size", limits.beam_size, spec.generation.beam_size, 16, "the engine's bound");
+  resolved.batch = resolve("batch", limits.batch, 1, 256, "the engine's bound");
+  resolved.n_best = resolve("n_best", limits.n_best, 1, resolved.beam_size, "the beam size");
+  resolved.encoder_rows =
+      resolve("encoder_rows", limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens), 1024,
+              "the engine's bound");
+  return resolved;
+}
+
+goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limits& limits) {
+  goldcrest_limits resolved = limits;
+  const bool fewer = limits.max_source_tokens != 0;
+  if (!fewer) resolved.max_source_tokens = file.limits.max_source_tokens;
+  if (limits.max_source_bytes == 0 && file.has_tokenizer) {
+    resolved.max_source_bytes = fewer ? default_source_bytes(limits.max_source_tokens) : file.limits.max_source_bytes;
+  }
+  if (limits.encoder_rows == 0) {
+    resolved.encoder_rows = std::min(file.limits.encoder_rows, resolved.max_source_tokens);
+  }
+  return resolved;
+}
+
+std::unique_ptr<format::LimitsT> make_limits(const goldcrest_limits& limits) {
+  auto out = std::make_unique<format::LimitsT>();
+  out->max_source_tokens = limits.max_source_tokens;
+  out->max_source_bytes = limits.max_source_bytes;
+  out->max_target_tokens = limits.max_target_tokens;
+  out->beam_size = limits.beam_size;
+  out->batch = limits.batch;
+  out->n_best = limits.n_best;
+  out->encoder_rows = limits.encoder_rows;
+  return out;
+}
+
+std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec, const goldcrest_limits& limits) {
+  auto out = std::make_unique<format::GenerationT>();
+  out->decoder_start_id = spec.decoder_start_id;
+  out->end_id = spec.end_id;
+  out->pad_id = id_or_none(spec.pad_id);
+  out->unknown_id = id_or_none(spec.unknown_id);
+  out->forced_first_id = id_or_none(spec.forced_first_id);
+  out->suppressed_ids = spec.suppressed_ids;
+  out->source_prefix = spec.source_prefix;
+  out->source_suffix = spec.source_suffix;
+  out->beam_size = std::min(spec.beam_size, limits.beam_size);
+  out->max_target_tokens = spec.max_target_tokens == 0 ? limits.max_target_tokens
+                                                       : std::min(spec.max_target_tokens, limits.max_target_tokens);
+  out->min_target_tokens = std::min(spec.min_target_tokens, out->max_target_tokens);
+  out->length_penalty = spec.length_penalty;
+  out->word_penalty = spec.word_penalty;
+  return out;
+}
+
+std::unique_ptr<format::ProvenanceT> make_provenance(const ModelSpec& spec, const std::optional<std::string>& license,
+                                                     const std::optional<std::string>& attribution) {
+  auto out = std::make_unique<format::ProvenanceT>();
+  out->name = spec.name;
+  out->source_language = spec.source_language;
+  out->target_language = spec.target_language;
+  out->license = license.value_or(spec.license);
+  out->attribution = attribution.value_or(spec.attribution);
+  out->checkpoint_sha256 = spec.checkpoint_sha256;
+  out->dialect = spec.dialect;
+  out->converter_version = GOLDCREST_VERSION;
+  return out;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unpacks and packs every matrix in its place: a matrix has the same size in each layout.
+#include "file/relayout.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "base/hash.h"
+#include "spec/error.h"
+#include "sources/input_file.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// A matrix of the section Weights, and the fields that say its layout: two for a table shared with the projection.
+// Float weights are four columns of bytes each; they stay row-major.
+struct StoredMatrix {
+  uint32_t rows = 0, columns = 0;  // padded
+  std::vector<Layout*> layout;
+};
+
+// Keys: offsets in bytes, so the order is that of the weights' hash (FORMAT.md).
+using StoredMatrices = std::map<uint64_t, StoredMatrix>;
+
+void add(uint32_t units, uint32_t rows, uint32_t columns, Layout& layout, StoredMatrices& matrices) {
+  StoredMatrix& matrix = matrices[units * uint64_t{kAlignment}];
+  if (!matrix.layout.empty() &&
+      (pad16(rows) != matrix.rows || pad16(columns) != matrix.columns || layout != *matrix.layout.front())) {
+    throw Error("two matrices of different shape or layout share their bytes; expected whole matrices alone");
+  }
+  matrix.rows = pad16(rows);
+  matrix.columns = pad16(columns);
+  matrix.layout.push_back(&layout);
+}
+
+void add(format::LinearT& linear, StoredMatrices& matrices) {
+  add(linear.weights, linear.n, linear.k, linear.layout, matrices);
+}
+
+void add(format::StackT& stack, StoredMatrices& matrices) {
+  format::EmbeddingT& embedding = *stack.embedding;
+  add(embedding.weights, embedding.vocab_size, embedding.d_model, embedding.layout, matrices);
+  for (const auto& layer : stack.layers) {
+    add(*layer->self_attention->query_key_value, matrices);
+    add(*layer->self_attention->out, matrices);
+    if (layer->cross_attention) {
+      add(*layer->cross_attention->query, matrices);
+      add(*layer->cross_attention->key_value, matrices);
+      add(*layer->cross_attention->out, matrices);
+    }
+    add(*layer->feed_forward->in, matrices);
+    add(*layer->feed_forward->out, matrices);
+  }
+}
+
+StoredMatrices matrices_of(format::ModelT& metadata) {
+  StoredMatrices matrices;
+  add(*metadata.encoder, matrices);
+  add(*metadata.decoder, matrices);
+  add(*metadata.projection, matrices);
+  const uint32_t weight_bytes = metadata.features == static_cast<uint32_t>(format::Feature::Float32) ? 4 : 1;
+  for (auto& [offset, matrix] : matrices) matrix.columns *= weight_bytes;
+  uint64_t end = 0;
+  for (const auto& [offset, matrix] : matrices) {
+    if (offset < end) throw Error("two matrices overlap; expected each to lie alone");
+    end = offset + uint64_t{matrix.rows} * matrix.columns;
+  }
+  return matrices;
+}
+
+// Metadata and sections, as the converter had them when it wrote the file.
+Payload take_apart(const FileImage& image) {
+  Payload payload;
+  format::GetModel(image.bytes())->UnPackTo(&payload.metadata);
+  for (const auto& section : payload.metadata.sections) {
+    const uint8_t* bytes = image.bytes() + section->offset * uint64_t{kAlignment};
+    payload.sections.push_back({section->kind, {bytes, bytes + section->size}});
+  }
+  payload.metadata.sections.clear();
+  return payload;
+}
+
+// Packs anew what is not row-major. Returns the hash of the unpacked weights.
+uint64_t change_layout(const StoredMatrices& matrices, Layout layout, std::vector<uint8_t>& weights) {
+  uint64_t hash = kHashStart;
+  for (const auto& [offset, matrix] : matrices) {
+    const size_t size = size_t{matrix.rows} * matrix.columns;
+    const Layout stored = *matrix.layout.front();
+    const std::span<const int8_t> packed(reinterpret_cast<const int8_t*>(&weights[offset]), size);
+    const std::vector<int8_t> unpacked = unpack(packed, matrix.rows, matrix.columns, stored);
+    hash = hash_int8(hash, unpacked.data(), size);
+    if (stored == Layout::RowMajor) continue;
+    std::memcpy(&weights[offset], pack(unpacked, matrix.rows, matrix.columns, layout).data(), size);
+    for (Layout* field : matrix.layout) *field = layout;
+  }
+  return hash;
+}
+
+}  // namespace
+
+bool is_model_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  if (path.extension() == ".gcst") return true;
+  char head[8] = {};
+  std::ifstream(path, std::ios::binary).read(head, sizeof head);
+  return std::memcmp(head + 4, format::ModelIdentifier(), 4) == 0;
+}
+
+FileImage read_model_file(const std::filesystem::path& path) {
+  const InputFile file(path);
+  refuse_stand_in(file);
+  if (file.size() % kAlignment != 0) {
+    throw Error("{}: the file has {} bytes, expected a multiple of {}: it is truncated or no .gcst file; copy it again",
+                path.string(), file.size(), kAlignment);
+  }
+  FileImage image(file.size());
+  file.read(0, file.size(), image.bytes());
+  return image;
+}
+
+FileImage relay_out(const FileImage& image, Layout layout, const std::string& file) try {
+  Payload payload = take_apart(image);
+  if (!std::ranges::equal(assemble(payload, {}).span(), image.span())) {
+    throw Error("this version does not know all that the file's metadata holds; use the converter that made the file");
+  }
+  const StoredMatrices matrices = matrices_of(payload.metadata);
+  const uint64_t hash = change_layout(matrices, layout, payload.sections.front().bytes);
+  const uint64_t stated = uint64_t{payload.metadata.weights_hash_high} << 32 | payload.metadata.weights_hash_low;
+  if (hash != stated) {
+    throw Error("the weights' hash is {:016x}, expected {:016x}; convert the checkpoint again", hash, stated);
+  }
+  return assemble(payload, {});
+} catch (const Error& error) {
+  throw Error("{}: {}", file, error.what());
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed tokenizers to the section Tokenizer and their tables in the metadata.
+#pragma once
+
+#include <memory>
+
+#include "model_generated.h"
+#include "file/section_writer.h"
+#include "tokenizers/pack_tokenizer.h"
+
+namespace goldcrest::converter {
+
+std::unique_ptr<format::TokenizerT> write_tokenizer(const PackedTokenizer& packed, SectionWriter& section);
+std::unique_ptr<format::DetokenizerT> write_detokenizer(const PackedDetokenizer& packed, SectionWriter& section);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a .gcst file (FORMAT.md, "The whole file"), in memory and on disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "base/align.h"
+#include "file/build.h"
+
+namespace goldcrest::converter {
+
+// A greedy search that the file's reader must reproduce (FORMAT.md, "Self-test").
+struct SelfTestLine {
+  std::vector<uint32_t> source, target;
+  uint64_t hash = 0;  // of the logits
+};
+
+// A whole file in memory, aligned as the engine needs it.
+class FileImage {
+ public:
+  explicit FileImage(size_t bytes) : units_(bytes / kAlignment) {}  // a multiple of 64
+  const uint8_t* bytes() const { return units_.empty() ? nullptr : units_.front().bytes; }
+  uint8_t* bytes() { return units_.empty() ? nullptr : units_.front().bytes; }
+  size_t size() const { return units_.size() * kAlignment; }
+  std::span<const uint8_t> span() const { return {bytes(), size()}; }
+
+ private:
+  struct alignas(kAlignment) Unit {
+    uint8_t bytes[kAlignment] = {};
+  };
+  std::vector<Unit> units_;
+};
+
+// The same payload and lines give the same bytes, on any machine. Call it without lines first, let the engine run them
+// on that image, and call it again with them.
+FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test);
+
+// Puts `bytes` at `path` as a whole or not at all: whatever goes wrong, a file that was there stays as it was, and
+// nothing else is left. A symbolic link is followed. Throws Error.
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Only operations that IEEE 754 rounds exactly once are used on the numbers of the file, so every machine writes the
+// same.
+#include "quantize/quantize.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+static_assert(FLT_EVAL_METHOD == 0, "float operations must round to float: the file's bytes depend on it");
+
+constexpr float kSmallestRow = 0x1p-40f;  // a row below it is all zeros
+constexpr float kSmallestScale = 0x1p-47f;
+constexpr float kLargestScale = 0x1p16f;
+constexpr float kSmallestFloat = 0x1p-60f;  // a bias, gamma, beta or position below it is 0
+constexpr float kLargestFloat = 0x1p16f;
+
+// Signal and noise energy of one or more rows.
+struct Energy {
+  double signal = 0, noise = 0;
+};
+
+// The largest magnitude of row r.
+float largest_magnitude(const Matrix& matrix, uint32_t r) {
+  const float* row = matrix.row(r);
+  float amax = 0;
+  for (uint32_t c = 0; c < matrix.columns; ++c) {
+    if (!std::isfinite(row[c])) {
+      throw Error("tensor '{}': element [{}, {}] is {}; expected a finite number", matrix.name, r, c, row[c]);
+    }
+    amax = std::max(amax, std::fabs(row[c]));
+  }
+  return amax;
+}
+
+long quantize_value(float value, float scale) {
+  return std::clamp(std::lrint(value / scale), -127l, 127l);  // half to even, the default rounding mode
+}
+
+// Squared error of a row of n values at `scale`, as eight sums, which a compiler can keep in registers.
+double noise_at(const float* row, uint32_t n, float scale) {
+  constexpr uint32_t kLanes = 8;
+  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer, half to even
+  double lanes[kLanes] = {};
+  const auto add = [&](uint32_t c, uint32_t lane) {
+    const float rounded = (row[c] / scale + kNoFraction) - kNoFraction;
+    const float q = std::clamp(rounded, -127.0f, 127.0f);
+    const double error = double{row[c]} - double{q} * double{scale};
+    lanes[lane] += error * error;
+  };
+  uint32_t c = 0;
+  for (; c + kLanes <= n; c += kLanes) {
+    for (uint32_t lane = 0; lane < kLanes; ++lane) add(c + lane, lane);
+  }
+  for (; c < n; ++c) add(c, c % kLanes);
+  double noise = 0;
+  for (double lane : lanes) noise += lane;
+  return noise;
+}
+
+// The scale of least squared error among amax / 127 and somewhat smaller ones, which clip the largest values.
+float best_scale(const float* row, uint32_t n, float amax) {
+  constexpr int kSteps = 20;
+  float best = amax / 127.0f;
+  double least = noise_at(row, n, best);
+  for (int i = 1; i <= kSteps; ++i) {
+    const float scale = amax / 127.0f * (1.0f - static_cast<float>(i) / 100.0f);
+    if (scale < kSmallestScale) break;
+    const double noise = noise_at(row, n, scale);
+    if (noise < least) {
+      least = noise;
+      best = scale;
+    }
+  }
+  return best;
+}
+
+// Row r of `matrix` to weights[place], its scale and its sum. A row that is too small stays padding.
+Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, int8_t* weights, float& scale,
+                    int32_t& weight_sum) {
+  const float* row = matrix.row(r);
+  const float amax = largest_magnitude(matrix, r);
+  const bool is_zero = amax < kSmallestRow;
+  if (!is_zero) scale = best_scale(row, matrix.columns, amax);
+  if (scale > kLargestScale) {
+    throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072", matrix.name, r,
+                amax);
+  }
+  Energy energy;
+  for (uint32_t c = 0; c < matrix.columns; ++c) {
+    const auto q = static_cast<int8_t>(is_zero ? 0 : quantize_value(row[c], scale));
+    weights[column_placement.place(c)] = q;
+    weight_sum += q;
+    const double noise = double{row[c]} - q * double{scale};
+    energy.signal += double{row[c]} * double{row[c]};
+    energy.noise += noise * noise;
+  }
+  return energy;
+}
+
+}  // namespace
+
+QuantizedMatrix::QuantizedMatrix(uint32_t n, uint32_t k)
+    : rows(pad16(n)), columns(pad16(k)), weights(size_t{rows} * columns), scale(rows, 1.0f), weight_sum(rows) {}
+
+double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
+                     uint32_t first_row, QuantizedMatrix& quantized) {
+  Energy total;
+  for (uint32_t r = 0; r < matrix.rows; ++r) {
+    const size_t place = size_t{first_row} + row_placement.place(r);
+    const Energy energy = quantize_row(matrix, r, column_placement, &quantized.weights[place * quantized.columns],
+                                       quantized.scale[place], quantized.weight_sum[place]);
+    total.signal += energy.signal;
+    total.noise += energy.noise;
+  }
+  if (total.noise == 0) return std::numeric_limits<double>::infinity();
+  return 10 * std::log10(total.signal / total.noise);
+}
+
+FloatMatrix::FloatMatrix(uint32_t n, uint32_t k) : rows(pad16(n)), columns(pad16(k)), weights(size_t{rows} * columns) {}
+
+void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
+               uint32_t first_row, FloatMatrix& copied) {
+  for (uint32_t r = 0; r < matrix.rows; ++r) {
+    const size_t place = size_t{first_row} + row_placement.place(r);
+    copy_floats({matrix.row(r), matrix.columns}, column_placement, fmt::format("tensor '{}': row {}", matrix.name, r),
+                &copied.weights[place * copied.columns]);
+  }
+}
+
+void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed) {
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    const float magnitude = std::fabs(values[i]);
+    if (!(magnitude <= kLargestFloat)) {
+      throw Error("{}: element {} is {}; expected a finite number of magnitude 2^16 = 65536 at most", name, i,
+                  values[i]);
+    }
+    placed[placement.place(i)] = magnitude < kSmallestFloat ? 0.0f : values[i];
+  }
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Float tensors to the numbers of the file (FORMAT.md, "Arrays"): int8 rows with a scale each, checked floats, padding.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/align.h"
+#include "spec/spec.h"
+
+namespace goldcrest::converter {
+
+// Where the elements of one dimension go: each of n_groups groups of `group` elements takes `placed_group` places.
+struct Placement {
+  uint32_t n_groups = 0, group = 0, placed_group = 0;
+
+  // Element i at place i.
+  static Placement in_order(uint32_t n) { return {1, n, n}; }
+  // Each head padded on its own (FORMAT.md, "Heads").
+  static Placement per_head(uint32_t n_heads, uint32_t d_head) { return {n_heads, d_head, pad16(d_head)}; }
+
+  uint32_t placed_size() const { return n_groups * placed_group; }
+  uint32_t place(uint32_t i) const { return i / group * placed_group + i % group; }
+};
+
+// w[r, c] is about weights[r, c] * scale[r]. Rows and columns are multiples of 16.
+struct QuantizedMatrix {
+  uint32_t rows = 0, columns = 0;
+  std::vector<int8_t> weights;      // [rows, columns], 0 in padding
+  std::vector<float> scale;         // [rows], 1 in padding
+  std::vector<int32_t> weight_sum;  // [rows], the sum of each row of weights
+
+  // All padding; dimensions before padding.
+  QuantizedMatrix(uint32_t n, uint32_t k);
+};
+
+// Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`. Returns the signal-to-
+// quantization-noise ratio in dB: infinite when nothing was lost. Throws Error with the tensor's name and the row for
+// values that are not finite or too large.
+double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
+                     uint32_t first_row, QuantizedMatrix& quantized);
+
+// A matrix that stays float. Rows and columns are multiples of 16.
+struct FloatMatrix {
+  uint32_t rows = 0, columns = 0;
+  std::vector<float> weights;  // [rows, columns], 0 in padding
+
+  // All padding; dimensions before padding.
+  FloatMatrix(uint32_t n, uint32_t k);
+};
+
+// Copies row r of `matrix` to row first_row + row_placement.place(r) of `copied`, value by value as copy_floats does
+// it.
+void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
+               uint32_t first_row, FloatMatrix& copied);
+
+// Writes values that stay float (biases, gammas, betas, positions) to their places in `placed`: magnitudes below 2^-60
+// become 0; above 2^16 or not finite throws Error with `name` and the index.
+void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed);
+
+}  // namespace goldcrest::converter

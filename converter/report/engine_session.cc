@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/engine_session.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+
+EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
+  check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), file);
+  check(goldcrest_plan_memory(model.data(), model.size(), &limits, &memory_, nullptr, nullptr, &detail_), file);
+  arena_.resize(memory_.arena_bytes + kAlignment);
+  const size_t misalignment = reinterpret_cast<uintptr_t>(arena_.data()) % kAlignment;
+  goldcrest_config config = {};
+  config.model = model.data();
+  config.model_bytes = model.size();
+  config.arena = arena_.data() + (kAlignment - misalignment) % kAlignment;
+  config.arena_bytes = memory_.arena_bytes;
+  config.limits = limits;
+  config.detail = &detail_;
+  check(goldcrest_init(&engine_, &config), file);
+}
+
+std::string EngineSession::describe(int64_t status) const {
+  std::string text = goldcrest_status_string(static_cast<int>(status));
+  if (detail_.message == nullptr) return text;
+  text += fmt::format(": {}", detail_.message);
+  if (detail_.index >= 0) text += fmt::format(" ({})", detail_.index);
+  return text;
+}
+
+void EngineSession::check(int64_t status, const std::string& what) const {
+  if (status < 0) throw Error("{}: {}", what, describe(status));
+}
+
+void EngineSession::set_search(const goldcrest_search& search) {
+  check(goldcrest_set_search(engine_, &search), "search");
+}
+
+std::vector<int32_t> EngineSession::encode(const std::string& text) {
+  check(goldcrest_begin_text(engine_, text.data(), text.size()), "source");
+  const int32_t* ids = nullptr;
+  const int n = goldcrest_get_source(engine_, 0, &ids);
+  check(n, "source");
+  return {ids, ids + n};
+}
+
+std::string EngineSession::decode(std::span<const int32_t> tokens) {
+  std::string text;
+  goldcrest_text_state state = {};
+  char piece[4096];
+  for (size_t i = 0; i <= tokens.size(); ++i) {
+    const size_t n = i < tokens.size() ? 1 : 0;  // 0: flush
+    const int64_t bytes = goldcrest_detokenize(engine_, &state, tokens.data() + i, n, piece, sizeof piece);
+    check(bytes, "target");
+    text.append(piece, static_cast<size_t>(bytes));
+  }
+  return text;
+}
+
+std::vector<Translation> EngineTranslator::translate(std::span<const std::string> sources) {
+  std::vector<Translation> translations(sources.size());
+  goldcrest_engine* engine = session_.engine();
+  const size_t batch = session_.memory().limits.batch;
+  for (size_t next = 0; next < sources.size();) {
+    std::vector<size_t> stored;
+    for (; next < sources.size() && stored.size() < batch; ++next) {
+      const std::string& text = sources[next];
+      const int index = stored.empty() ? goldcrest_begin_text(engine, text.data(), text.size())
+                                       : goldcrest_add_text(engine, text.data(), text.size());
+      if (index < 0)
+        translations[next].error = session_.describe(index);
+      else
+        stored.push_back(next);
+    }
+    if (stored.empty()) continue;
+    const int status = goldcrest_run(engine);
+    for (size_t i = 0; i < stored.size(); ++i) {
+      Translation& translation = translations[stored[i]];
+      goldcrest_result result = {};
+      const int got = status < 0 ? status : goldcrest_get_result(engine, static_cast<uint32_t>(i), 0, &result);
+      if (got < 0) {
+        translation.error = session_.describe(got);
+        continue;
+      }
+      translation.tokens.assign(result.tokens, result.tokens + result.n_tokens);
+      if (session_.info().has_detokenizer) translation.text = session_.decode(translation.tokens);
+    }
+  }
+  return translations;
+}
+
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources) {
+  goldcrest_search search = session.info().search;
+  search.beam_size = 1;
+  search.min_target_tokens = 0;
+  search.max_target_tokens = session.memory().limits.max_target_tokens;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  session.set_search(search);
+  std::vector<SelfTestLine> lines;
+  for (const std::vector<int32_t>& source : sources) {
+    if (goldcrest_begin(session.engine(), source.data(), source.size()) < 0) continue;
+    goldcrest_result result = {};
+    if (goldcrest_run(session.engine()) < 0 || goldcrest_get_result(session.engine(), 0, 0, &result) < 0) continue;
+    SelfTestLine line;
+    line.source.assign(source.begin(), source.end());
+    line.target.assign(result.tokens, result.tokens + result.n_tokens);
+    line.hash = result.logits_hash;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens) {
+  const std::vector<uint32_t>& prefix = spec.generation.source_prefix;
+  const std::vector<uint32_t>& suffix = spec.generation.source_suffix;
+  std::vector<std::vector<int32_t>> sources;
+  uint64_t state = kHashStart;
+  for (uint32_t length : {3u, 7u, 12u}) {
+    const size_t around = prefix.size() + suffix.size();
+    if (around >= max_source_tokens) break;
+    std::vector<int32_t> source(prefix.begin(), prefix.end());
+    for (uint32_t i = 0; i < std::min<size_t>(length, max_source_tokens - around); ++i) {
+      state = hash_word(state, i);
+      source.push_back(static_cast<int32_t>((state >> 33) % spec.encoder.embedding->rows));
+    }
+    source.insert(source.end(), suffix.begin(), suffix.end());
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The int8 engine over a file image, with memory of its own: what the converter's self-test and --evaluate run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/align.h"
+#include "evaluate/evaluate.h"
+#include "goldcrest/goldcrest.h"
+#include "file/write.h"
+
+namespace goldcrest::converter {
+
+class EngineSession {
+ public:
+  // Throws Error naming `file` when the engine refuses the model or the limits. The model must outlive the session.
+  EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file);
+  EngineSession(const EngineSession&) = delete;
+  EngineSession& operator=(const EngineSession&) = delete;
+
+  goldcrest_engine* engine() const { return engine_; }
+  const goldcrest_info& info() const { return info_; }
+  const goldcrest_memory& memory() const { return memory_; }
+
+  void set_search(const goldcrest_search& search);
+  // The ids that the file's tokenizer gives for a text. Throws Error when it is too long for the limits.
+  std::vector<int32_t> encode(const std::string& text);
+  std::string decode(std::span<const int32_t> tokens);
+  // "status: detail" of the last failed call.
+  std::string describe(int64_t status) const;
+
+ private:
+  void check(int64_t status, const std::string& what) const;
+
+  std::vector<uint8_t> arena_;
+  goldcrest_engine* engine_ = nullptr;
+  goldcrest_info info_ = {};
+  goldcrest_memory memory_ = {};
+  goldcrest_detail detail_ = {};
+};
+
+// The int8 side of an evaluation, in batches of the session's limits.
+class EngineTranslator : public Translator {
+ public:
+  explicit EngineTranslator(EngineSession& session) : session_(session) {}
+  std::vector<Translation> translate(std::span<const std::string> sources) override;
+
+ private:
+  EngineSession& session_;
+};
+
+// Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the
+// limits are left out.
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources);
+
+// Sources for a self-test where the user gives none: seeded random ids, ended as the model's texts are.
+std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens);
+
+}  // namespace goldcrest::converter

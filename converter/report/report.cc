@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+
+namespace {
+
+const char* activation_name(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return "relu";
+    case Activation::kGelu:
+      return "gelu";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kSilu:
+      return "silu";
+  }
+  return "";
+}
+
+std::string stack_style(const StackSpec& stack) {
+  return fmt::format("{}, {}{}{}", activation_name(stack.activation), stack.pre_norm ? "pre-norm" : "post-norm",
+                     stack.final_norm ? ", final norm" : "", stack.embedding_norm ? ", embedding norm" : "");
+}
+
+std::string decibels(const TensorRecord& tensor) {
+  if (!tensor.sqnr_db) return "float32";
+  return fmt::format("{:.1f}", *tensor.sqnr_db);
+}
+
+std::string shape(const TensorRecord& tensor) { return fmt::format("{} x {}", tensor.rows, tensor.columns); }
+
+nlohmann::ordered_json quality_json(const Quality& quality) {
+  return {{"bleu", quality.bleu},
+          {"chrf", quality.chrf},
+          {"word_error_rate", quality.word_error_rate},
+          {"exact_match", quality.exact_match}};
+}
+
+nlohmann::ordered_json evaluation_json(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines) {
+  nlohmann::ordered_json json = {{"lines", evaluation.lines.size()},
+                                 {"failed", evaluation.failed.size()},
+                                 {"identical_lines", evaluation.identical},
+                                 {"token_agreement", evaluation.token_agreement}};
+  if (evaluation.float32) json["float32"] = quality_json(*evaluation.float32);
+  if (evaluation.int8) json[evaluation.engine_name] = quality_json(*evaluation.int8);
+  json["most_lost"] = nlohmann::ordered_json::array();
+  for (size_t index : evaluation.most_lost) {
+    const EvaluatedLine& line = evaluation.lines[index];
+    json["most_lost"].push_back({{"line", lines[line.line].number},
+                                 {"source", lines[line.line].source},
+                                 {"float32", line.float32.text},
+                                 {evaluation.engine_name, line.int8.text},
+                                 {"loss", line.loss}});
+  }
+  return json;
+}
+
+nlohmann::ordered_json limits_json(const goldcrest_limits& limits) {
+  return {{"max_source_tokens", limits.max_source_tokens},
+          {"max_source_bytes", limits.max_source_bytes},
+          {"max_target_tokens", limits.max_target_tokens},
+          {"beam_size", limits.beam_size},
+          {"batch", limits.batch},
+          {"n_best", limits.n_best},
+          {"encoder_rows", limits.encoder_rows}};
+}
+
+}  // namespace
+
+std::string describe_architecture(const goldcrest_info& info) {
+  return fmt::format(
+      "encoder  {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n"
+      "decoder  {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
+      info.encoder_layers, info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size,
+      info.max_source_positions, info.decoder_layers, info.decoder_d_model, info.decoder_d_ff, info.decoder_heads,
+      info.target_vocab_size, info.max_target_positions);
+}
+
+std::string report_text(const Report& report) {
+  const ModelSpec& spec = *report.spec;
+  std::string text =
+      fmt::format("checkpoint  {} ({}), sha256 {}\n", report.checkpoint, spec.dialect, spec.checkpoint_sha256);
+  text += describe_architecture(report.info);
+  text += fmt::format("style    encoder {}; decoder {}\n\n", stack_style(spec.encoder), stack_style(spec.decoder));
+  size_t width = 10;
+  for (const TensorRecord& tensor : report.tensors) width = std::max(width, tensor.name.size());
+  text += fmt::format("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
+  for (const TensorRecord& tensor : report.tensors) {
+    text +=
+        fmt::format("{:{}} {:>14} {:>12} {:>10}\n", tensor.name, width, shape(tensor), tensor.bytes, decibels(tensor));
+  }
+  text += "\n";
+  for (const auto& [name, bytes] : report.sections) text += fmt::format("{:12} {:>12} bytes\n", name, bytes);
+  text +=
+      fmt::format("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
+  const goldcrest_memory& memory = report.memory.memory;
+  text += fmt::format("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
+  text += arena_formula(report.memory);
+  text +=
+      fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  for (const std::string& warning : spec.warnings) text += fmt::format("warning: {}\n", warning);
+  constexpr size_t kMostLines = 10;
+  if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMostLines));
+  return text;
+}
+
+nlohmann::ordered_json report_json(const Report& report) {
+  const ModelSpec& spec = *report.spec;
+  const goldcrest_info& info = report.info;
+  nlohmann::ordered_json json;
+  json["checkpoint"] = report.checkpoint;
+  json["output"] = report.output;
+  json["dialect"] = spec.dialect;
+  json["checkpoint_sha256"] = spec.checkpoint_sha256;
+  json["encoder"] = {{"layers", info.encoder_layers},
+                     {"d_model", info.encoder_d_model},
+                     {"d_ff", info.encoder_d_ff},
+                     {"heads", info.encoder_heads},
+                     {"vocab_size", info.source_vocab_size},
+                     {"positions", info.max_source_positions},
+                     {"style", stack_style(spec.encoder)}};
+  json["decoder"] = {{"layers", info.decoder_layers},
+                     {"d_model", info.decoder_d_model},
+                     {"d_ff", info.decoder_d_ff},
+                     {"heads", info.decoder_heads},
+                     {"vocab_size", info.target_vocab_size},
+                     {"positions", info.max_target_positions},
+                     {"style", stack_style(spec.decoder)}};
+  json["tensors"] = nlohmann::ordered_json::array();
+  for (const TensorRecord& tensor : report.tensors) {
+    nlohmann::ordered_json entry = {{"name", tensor.name},
+                                    {"group", tensor.group},
+                                    {"shape", {tensor.rows, tensor.columns}},
+                                    {"bytes", tensor.bytes}};
+    entry["sqnr_db"] = tensor.sqnr_db ? nlohmann::ordered_json(*tensor.sqnr_db) : nlohmann::ordered_json(nullptr);
+    json["tensors"].push_back(std::move(entry));
+  }
+  for (const auto& [name, bytes] : report.sections) json["sections"][name] = bytes;
+  json["file_bytes"] = report.file_bytes;
+  json["self_test_lines"] = report.self_test_lines;
+  const goldcrest_memory& memory = report.memory.memory;
+  json["limits"] = limits_json(memory.limits);
+  json["arena"] = {{"bytes", memory.arena_bytes},         {"formula", arena_formula(report.memory)},
+                   {"fixed_bytes", memory.fixed_bytes},   {"text_bytes", memory.text_bytes},
+                   {"encode_bytes", memory.encode_bytes}, {"decode_bytes", memory.decode_bytes},
+                   {"main_bytes", memory.main_bytes},     {"scratch_bytes", memory.scratch_bytes},
+                   {"step_macs", memory.step_macs},       {"layer_step_macs", memory.layer_step_macs}};
+  json["warnings"] = spec.warnings;
+  if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
+  return json;
+}
+
+}  // namespace goldcrest::converter

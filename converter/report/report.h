@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the converter tells of a conversion: as text, as JSON, and as one self-contained HTML page.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "file/build.h"
+#include "evaluate/evaluate.h"
+#include "report/memory_map.h"
+
+namespace goldcrest::converter {
+
+struct Report {
+  std::string checkpoint, output;
+  const ModelSpec* spec = nullptr;
+  goldcrest_info info = {};
+  std::vector<TensorRecord> tensors;
+  std::vector<std::pair<std::string, uint64_t>> sections;  // name, bytes
+  uint64_t file_bytes = 0;
+  size_t self_test_lines = 0;
+  MemoryMap memory;
+  std::optional<Evaluation> evaluation;
+  std::vector<EvaluationLine> evaluation_lines;
+};
+
+std::string report_text(const Report& report);
+nlohmann::ordered_json report_json(const Report& report);
+std::string report_html(const Report& report);
+
+// "encoder: 4 layers, d_model 256, ..." and the same for the decoder, one line each.
+std::string describe_architecture(const goldcrest_info& info);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of int8 by SDOT, four inputs of four outputs a register: arm_dotprod's, and arm_i8mm's for single rows.
+#if !defined(__ARM_FEATURE_DOTPROD)
+#error "compile with -march=armv8.2-a+dotprod"
+#endif
+#include "kernels/arm/aarch64_vectors-inl.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr int kBlockInputs = 4, kXBlocks = 4;
+
+struct Acc {
+  int32x4_t q[4];
+};
+
+inline Acc add(Acc a, Acc b) {
+  for (int i = 0; i < 4; ++i) a.q[i] = vaddq_s32(a.q[i], b.q[i]);
+  return a;
+}
+
+inline V finish(Acc acc, const int32_t*) {
+  return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
+}
+
+// The activations of four blocks: SDOT takes a block's for all lanes.
+struct X {
+  int8x16_t v;
+};
+
+inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
+
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
+  for (int i = 0; i < 4; ++i) {
+    const int8x16_t weights = vld1q_s8(w + 16 * i);
+    switch (block) {
+      case 0: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 0); break;
+      case 1: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 1); break;
+      case 2: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 2); break;
+      default: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 3);
+    }
+  }
+  return acc;
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  const int32x4_t none = vdupq_n_s32(0);
+  int32x4_t sum[4] = {none, none, none, none};
+  for (uint32_t i = 0; i < n; i += 16) {
+    const int8x16_t x = vld1q_s8(q + i);
+    for (int k = 0; k < 4; ++k) sum[k] = vdotq_s32(sum[k], x, vld1q_s8(keys[k] + i));
+  }
+  return add_lanes(sum);
+}
+
+// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
+// sum.
+constexpr int kTilePanels[] = {1, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {4, 2, 1, 1, 1};
+
+}  // namespace
+}  // namespace goldcrest

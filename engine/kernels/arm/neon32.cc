@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// ARMv7 with NEON (Raspberry Pi 2 and 32-bit systems on later ones). The unit flushes denormals to zero, which the
+// numbers never meet, and has no division: lane by lane in VFP, which rounds correctly.
+#if !defined(__ARM_NEON) || defined(__aarch64__)
+#error "compile for 32-bit Arm with -march=armv7-a+simd"
+#endif
+#include "kernels/arm/neon_vectors-inl.h"
+// The vectors first.
+#include "kernels/arm/neon_products-inl.h"
+
+namespace goldcrest {
+namespace {
+
+inline V operator/(V a, V b) {
+  float dividends[16], divisors[16];
+  store(dividends, a);
+  store(divisors, b);
+  for (int i = 0; i < 16; ++i) dividends[i] /= divisors[i];
+  return load(dividends);
+}
+
+// Vectors of values for each number of queries at a time.
+constexpr int kValueVectorsOf1 = 2, kValueVectorsOf2 = 1, kValueVectorsOf4 = 1;
+
+// Exponentials that are computed together.
+constexpr int kExpVectors = 1;
+
+// The products of four keys.
+struct FourDots {
+  int32x4_t v;
+};
+
+inline int32x2_t add_pair(int32x4_t a, int32x4_t b) {
+  return vpadd_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)), vpadd_s32(vget_low_s32(b), vget_high_s32(b)));
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  const int32x4_t none = vdupq_n_s32(0);
+  int32x4_t sum[4] = {none, none, none, none};
+  for (uint32_t i = 0; i < n; i += 16) {
+    const int8x8_t low = vld1_s8(q + i), high = vld1_s8(q + i + 8);
+    for (int k = 0; k < 4; ++k) {  // two products fit 16 bits
+      const int16x8_t products = vmlal_s8(vmull_s8(low, vld1_s8(keys[k] + i)), high, vld1_s8(keys[k] + i + 8));
+      sum[k] = vpadalq_s16(sum[k], products);
+    }
+  }
+  return {vcombine_s32(add_pair(sum[0], sum[1]), add_pair(sum[2], sum[3]))};
+}
+
+inline V join(const FourDots (&dots)[4]) {
+  return {{vcvtq_f32_s32(dots[0].v), vcvtq_f32_s32(dots[1].v), vcvtq_f32_s32(dots[2].v), vcvtq_f32_s32(dots[3].v)}};
+}
+
+// A row's sums take eight of the 16 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators
+// share a sum.
+constexpr int kTilePanels[] = {1};
+constexpr int kTileSplits[] = {1};
+
+}  // namespace
+}  // namespace goldcrest
+
+#include "kernels/vector/kernels-inl.h"
+
+namespace goldcrest {
+
+extern const Kernels kernels_arm_neon32;
+const Kernels kernels_arm_neon32 = {
+    "arm_neon32", kCpuNeon,     quantize_rows, linear, embed,         layer_norm,
+    attention,    output_block, next_above,    crc32c, weights_valid, kVectorFloatKernels,
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 16 lanes of vector/kernels-inl.h as four registers of Advanced SIMD: what AArch64 and ARMv7 have in common.
+#include <arm_neon.h>
+
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "kernels/cpu_features.h"
+#include "kernels/kernels.h"
+
+namespace goldcrest {
+namespace {
+
+struct V {
+  float32x4_t q[4];
+};
+struct Mask {
+  uint32x4_t q[4];
+};
+
+inline V load(const float* p) { return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}}; }
+inline V load_first(const float* p, uint32_t n) {
+  float lanes[16] = {};
+  memcpy(lanes, p, n * sizeof *p);
+  return load(lanes);
+}
+inline void store(float* p, V x) {
+  for (int i = 0; i < 4; ++i) vst1q_f32(p + 4 * i, x.q[i]);
+}
+inline V set(float x) {
+  const float32x4_t all = vdupq_n_f32(x);
+  return {{all, all, all, all}};
+}
+
+// Halves to even, within 22 bits.
+inline int32x4_t round_to_int(float32x4_t x) {
+#if defined(__aarch64__)
+  return vcvtnq_s32_f32(x);
+#else  // adding 1.5 * 2^23 leaves no fraction bits
+  const float32x4_t large = vdupq_n_f32(12582912.0f);
+  return vcvtq_s32_f32(vsubq_f32(vaddq_f32(x, large), large));
+#endif
+}
+
+// One operation on each of the four registers.
+template <typename Operation>
+inline V each(V a, V b, Operation operation) {
+  return {{operation(a.q[0], b.q[0]), operation(a.q[1], b.q[1]), operation(a.q[2], b.q[2]), operation(a.q[3], b.q[3])}};
+}
+template <typename Comparison>
+inline Mask each_lane(V a, V b, Comparison comparison) {
+  return {
+      {comparison(a.q[0], b.q[0]), comparison(a.q[1], b.q[1]), comparison(a.q[2], b.q[2]), comparison(a.q[3], b.q[3])}};
+}
+
+inline V operator+(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vaddq_f32(x, y); });
+}
+inline V operator-(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vsubq_f32(x, y); });
+}
+inline V operator*(V a, V b) {
+  return each(a, b, [](float32x4_t x, float32x4_t y) { return vmulq_f32(x, y); });
+}
+inline V negate(V x) {
+  return each(x, x, [](float32x4_t a, float32x4_t) { return vnegq_f32(a); });
+}
+inline Mask greater(V a, V b) {
+  return each_lane(a, b, [](float32x4_t x, float32x4_t y) { return vcgtq_f32(x, y); });
+}
+inline Mask not_less(V a, V b) {
+  return each_lane(a, b, [](float32x4_t x, float32x4_t y) { return vcgeq_f32(x, y); });
+}
+inline V select(Mask mask, V yes, V no) {
+  V selected;
+  for (int i = 0; i < 4; ++i) selected.q[i] = vbslq_f32(mask.q[i], yes.q[i], no.q[i]);
+  return selected;
+}
+
+inline Mask first_lanes(uint32_t n) {
+  static constexpr uint32_t kLanes[4] = {0, 1, 2, 3};
+  Mask mask;
+  for (uint32_t i = 0; i < 4; ++i) {
+    mask.q[i] = vcltq_u32(vaddq_u32(vld1q_u32(kLanes), vdupq_n_u32(4 * i)), vdupq_n_u32(n));
+  }
+  return mask;
+}
+
+inline uint32_t first_true(Mask mask) {
+  // One byte a lane, four bits of it a lane in 64 bits.
+  const uint16x8_t low = vcombine_u16(vmovn_u32(mask.q[0]), vmovn_u32(mask.q[1]));
+  const uint16x8_t high = vcombine_u16(vmovn_u32(mask.q[2]), vmovn_u32(mask.q[3]));
+  const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(high));
+  const uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
+  const uint32_t first = static_cast<uint32_t>(nibbles), second = static_cast<uint32_t>(nibbles >> 32);
+  if (first != 0) return static_cast<uint32_t>(__builtin_ctz(first)) / 4;
+  return second == 0 ? 16 : 8 + static_cast<uint32_t>(__builtin_ctz(second)) / 4;
+}
+
+inline V scale_by_power_of_two(V p, V n) {
+  return each(p, n, [](float32x4_t value, float32x4_t power) {
+    const int32x4_t exponent = vshlq_n_s32(vcvtq_s32_f32(power), 23);
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(value), exponent));
+  });
+}
+
+inline V max_magnitude(V a, V x) {
+  return each(a, x, [](float32x4_t running, float32x4_t value) {
+    const uint32x4_t magnitude = vandq_u32(vreinterpretq_u32_f32(value), vdupq_n_u32(0x7fffffffu));
+    return vreinterpretq_f32_u32(vmaxq_u32(vreinterpretq_u32_f32(running), magnitude));
+  });
+}
+
+inline uint32_t largest_bits(V x) {
+  const uint32x4_t a = vmaxq_u32(vreinterpretq_u32_f32(x.q[0]), vreinterpretq_u32_f32(x.q[1]));
+  const uint32x4_t b = vmaxq_u32(vreinterpretq_u32_f32(x.q[2]), vreinterpretq_u32_f32(x.q[3]));
+  const uint32x4_t four = vmaxq_u32(a, b);
+  const uint32x2_t two = vmax_u32(vget_low_u32(four), vget_high_u32(four));
+  return vget_lane_u32(vpmax_u32(two, two), 0);
+}
+
+inline float sum_lanes(V x) {
+  const float32x4_t four = vaddq_f32(vaddq_f32(x.q[0], x.q[2]), vaddq_f32(x.q[1], x.q[3]));
+  const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+  return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+}
+
+inline float largest_lane(V x) {
+  const float32x4_t four = vmaxq_f32(vmaxq_f32(x.q[0], x.q[1]), vmaxq_f32(x.q[2], x.q[3]));
+  const float32x2_t two = vmax_f32(vget_low_f32(four), vget_high_f32(four));
+  return vget_lane_f32(vpmax_f32(two, two), 0);
+}
+
+inline V widen_int8(int8x16_t bytes) {
+  const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_s8(vget_high_s8(bytes));
+  return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(low))),
+           vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)))}};
+}
+
+inline V load_int8(const int8_t* p) { return widen_int8(vld1q_s8(p)); }
+
+inline int32_t load_word(const int8_t* p) {
+  int32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
+inline V load_int8_words(const int8_t* p) {
+  int32x4_t words = vdupq_n_s32(load_word(p));
+  words = vsetq_lane_s32(load_word(p + 64), words, 1);
+  words = vsetq_lane_s32(load_word(p + 128), words, 2);
+  return widen_int8(vreinterpretq_s8_s32(vsetq_lane_s32(load_word(p + 192), words, 3)));
+}
+
+inline void store_int8(int8_t* p, V x) {
+  const int16x8_t low = vcombine_s16(vmovn_s32(round_to_int(x.q[0])), vmovn_s32(round_to_int(x.q[1])));
+  const int16x8_t high = vcombine_s16(vmovn_s32(round_to_int(x.q[2])), vmovn_s32(round_to_int(x.q[3])));
+  vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+}
+inline void store_int8(int8_t* p, const V (&x)[4]) {
+  for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);
+}
+
+// 64 bytes of a panel: four outputs a register.
+struct W {
+  int8x16_t q[4];
+};
+
+inline W load_panel(const int8_t* w) { return {{vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)}}; }
+
+inline W smaller_int8(W a, W b) {
+  for (int i = 0; i < 4; ++i) a.q[i] = vminq_s8(a.q[i], b.q[i]);
+  return a;
+}
+
+inline W add_fours(W sums, W w) {
+  for (int i = 0; i < 4; ++i) {
+    const int32x4_t four = vpadalq_s16(vreinterpretq_s32_s8(sums.q[i]), vpaddlq_s8(w.q[i]));
+    sums.q[i] = vreinterpretq_s8_s32(four);
+  }
+  return sums;
+}
+
+// Four activations in every lane.
+inline int8x16_t broadcast_four(const int8_t* x) { return vreinterpretq_s8_s32(vdupq_n_s32(load_word(x))); }
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numeric specification. Each operation is rounded once; nothing is fused (-ffp-contract=off). Sums inside layer
+// norm and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
+#include "kernels/reference/reference.h"
+
+#include "base/crc32c.h"
+#include "kernels/reference/math.h"
+
+namespace goldcrest {
+
+size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
+  switch (layout) {
+    case Layout::kN16K4:
+      return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
+    case Layout::kN4K16:
+      return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
+    case Layout::kRowMajor:
+      break;
+  }
+  return size_t{row} * k + column;
+}
+
+namespace {
+
+int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
+  int32_t sum = 0;
+  for (uint32_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// acc[j] = sum over k of x[k] * w[first + j, k] for the outputs of one panel.
+void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[16]) {
+  for (int j = 0; j < 16; ++j) acc[j] = 0;
+  for (uint32_t block = 0; block < k; block += 4, panel += 64) {
+    for (int j = 0; j < 16; ++j) {
+      acc[j] += x[block] * panel[4 * j] + x[block + 1] * panel[4 * j + 1] + x[block + 2] * panel[4 * j + 2] +
+                x[block + 3] * panel[4 * j + 3];
+    }
+  }
+}
+
+void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4]) {
+  for (int j = 0; j < 4; ++j) acc[j] = 0;
+  for (uint32_t block = 0; block < k; block += 16, panel += 64) {
+    for (int j = 0; j < 4; ++j) acc[j] += dot(x + block, panel + 16 * j, 16);
+  }
+}
+
+// Scores of one head's query against every key, then soft-max times the value scales, all in `weights` [n_keys].
+void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* keys, const float* key_scales,
+                       const float* value_scales, float q_scale) {
+  float largest = -__builtin_huge_valf();
+  for (uint32_t t = 0; t < args.n_keys; ++t) {
+    const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
+    const float product = static_cast<float>(dot(args.q_row, keys + at * args.d_head, args.d_head));
+    const float score = (product * (q_scale * key_scales[at])) * args.scale;
+    args.weights[t] = score;
+    if (score > largest) largest = score;
+  }
+  const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
+  for (uint32_t t = 0; t < args.n_keys; ++t) {
+    const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
+    args.weights[t] = (args.weights[t] * inverse) * value_scales[at];
+  }
+}
+
+}  // namespace
+
+float reference_sum_lanes(float lanes[16]) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  }
+  return lanes[0];
+}
+
+float reference_exponentials(float* x, uint32_t n, float largest) {
+  float lanes[16] = {};
+  for (uint32_t i = 0; i < n; ++i) {
+    x[i] = exp_float(x[i] - largest);
+    lanes[i % 16] += x[i];
+  }
+  return 1.0f / reference_sum_lanes(lanes);
+}
+
+float reference_activate(Activation activation, float x) {
+  switch (activation) {
+    case Activation::kRelu:
+      return x > 0.0f ? x : 0.0f;
+    case Activation::kGelu:
+      return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
+    case Activation::kGeluTanh:
+      return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
+    case Activation::kSilu:
+      return x * sigmoid_float(x);
+    case Activation::kNone:
+      break;
+  }
+  return x;
+}
+
+void reference_quantize_rows(const QuantizeRowsArgs& args) {
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* x = args.x + row * args.x_stride;
+    int8_t* q = args.q + row * args.q_stride;
+    uint32_t amax_bits = 0;
+    for (uint32_t i = 0; i < args.n; ++i) {
+      const uint32_t magnitude = float_bits(x[i]) & 0x7fffffffu;
+      if (magnitude > amax_bits) amax_bits = magnitude;
+    }
+    if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
+      for (uint32_t i = 0; i < args.n; ++i) q[i] = 0;
+      args.scale[row * args.scale_stride] = 0.0f;
+      continue;
+    }
+    const float amax = bits_float(amax_bits);
+    const float inverse = 127.0f / amax;
+    for (uint32_t i = 0; i < args.n; ++i) {
+      const float rounded = round_half_even(x[i] * inverse);
+      q[i] = static_cast<int8_t>(rounded > 127.0f ? 127.0f : rounded < -127.0f ? -127.0f : rounded);
+    }
+    args.scale[row * args.scale_stride] = amax / 127.0f;
+  }
+}
+
+void reference_linear(const LinearArgs& args) {
+  const uint32_t panel_outputs = args.layout == Layout::kN16K4 ? 16 : 4;
+  int32_t acc[16];
+  for (uint32_t first = 0; first < args.n; first += panel_outputs) {
+    const int8_t* panel = args.w + size_t{first} * args.k;
+    for (uint32_t row = 0; row < args.rows; ++row) {
+      const int8_t* x = args.x + size_t{row} * args.k;
+      if (args.layout == Layout::kN16K4) {
+        panel_n16k4(x, panel, args.k, acc);
+      } else {
+        panel_n4k16(x, panel, args.k, acc);
+      }
+      for (uint32_t j = 0; j < panel_outputs; ++j) {
+        const uint32_t output = first + j;
+        float y = static_cast<float>(acc[j]) * (args.x_scale[row] * args.w_scale[output]) + args.bias[output];
+        y = reference_activate(args.activation, y);
+        const size_t at = row * args.y_stride + output;
+        args.y[at] = args.residual ? y + args.residual[at] : y;
+      }
+    }
+  }
+}
+
+void reference_embed(const EmbedArgs& args) {
+  const float scale = args.w_scale[args.token] * args.embedding_scale;
+  for (uint32_t j = 0; j < args.n; ++j) {
+    const int8_t q = args.w[weight_offset(args.layout, args.token, j, args.n)];
+    args.y[j] = static_cast<float>(q) * scale + args.position[j];
+  }
+}
+
+void reference_layer_norm(const LayerNormArgs& args) {
+  const float inverse_n = 1.0f / static_cast<float>(args.n);
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* x = args.x + row * args.stride;
+    float* y = args.y + row * args.stride;
+    float lanes[16] = {};
+    for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] += x[i];
+    const float mean = reference_sum_lanes(lanes) * inverse_n;
+    float squares[16] = {};
+    for (uint32_t i = 0; i < args.n; ++i) {
+      const float difference = x[i] - mean;
+      squares[i % 16] += difference * difference;
+    }
+    const float variance = reference_sum_lanes(squares) * inverse_n;
+    const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
+    for (uint32_t i = 0; i < args.n; ++i) y[i] = ((x[i] - mean) * inverse_deviation) * args.gamma[i] + args.beta[i];
+    for (uint32_t i = args.n; i < args.n_padded; ++i) y[i] = 0.0f;
+  }
+}
+
+void reference_attention(const AttentionArgs& args) {
+  for (uint32_t head = 0; head < args.n_heads; ++head) {
+    const size_t head_at = head * args.head_stride;
+    const int8_t* keys = args.keys + head_at * args.d_head;
+    const int8_t* values = args.values + head_at * args.d_head;
+    for (uint32_t row = 0; row < args.rows; ++row) {
+      float q_scale;
+      reference_quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale,
+                               args.d_head, args.d_head, 1, 1, args.d_head});
+      attention_weights(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
+      float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
+      for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
+      for (uint32_t t = 0; t < args.n_keys; ++t) {
+        const size_t at =
+            t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
+        const int8_t* value = values + at * args.d_head;
+        for (uint32_t j = 0; j < args.d_head; ++j) out[j] += args.weights[t] * static_cast<float>(value[j]);
+      }
+    }
+  }
+}
+
+void reference_logit_sums(const LogitSumsArgs& args) {
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* logits = args.logits + row * args.logits_stride;
+    float largest = logits[0];
+    for (uint32_t i = 1; i < args.count; ++i) largest = logits[i] > largest ? logits[i] : largest;
+    float lanes[16] = {};
+    for (uint32_t i = 0; i < args.count; ++i) lanes[i % 16] += exp_float(logits[i] - largest);
+    args.block_max[row * args.stride] = largest;
+    args.block_sum[row * args.stride] = reference_sum_lanes(lanes);
+  }
+}
+
+void reference_output_block(const OutputBlockArgs& args) {
+  reference_linear(args.linear);
+  if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
+}
+
+uint32_t reference_next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
+  while (begin < end && !(x[begin] > threshold)) ++begin;
+  return begin;
+}
+
+bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
+  for (uint32_t row = 0; row < n; ++row) {
+    int32_t sum = 0;
+    bool in_range = true;
+    for (uint32_t column = 0; column < k; ++column) {
+      const int8_t value = w[weight_offset(layout, row, column, k)];
+      in_range &= value != -128;
+      sum += value;
+    }
+    if (!in_range || (weight_sum != nullptr && sum != weight_sum[row])) return false;
+  }
+  return true;
+}
+
+const Kernels kernels_reference = {
+    "reference",
+    0,
+    reference_quantize_rows,
+    reference_linear,
+    reference_embed,
+    reference_layer_norm,
+    reference_attention,
+    reference_output_block,
+    reference_next_above,
+    crc32c,
+    reference_weights_valid,
+    kReferenceFloatKernels,
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels once, over vectors of 16 lanes that the including file defines; each ISA's translation unit gets its own
+// copy.
+//
+// Rows are padded to multiples of 16, so there are no tails. The including file defines before this one, in goldcrest's
+// unnamed namespace:
+//   V       16 floats: load, store, set, operators + - * /, negate (the sign bit), select(Mask, yes, no)
+//   Mask    of 16 lanes: greater(a, b), not_less(a, b) (false for NaN), first_lanes(n), first_true(mask) (16: none)
+//   V load_first(const float*, n)       the first n floats, then zeros; n <= 16
+//   V scale_by_power_of_two(V p, V n)   p * 2^n for integral n, where both are normal
+//   V max_magnitude(V a, V x)           the larger of a and the sign-cleared bits of x, as integers
+//   uint32_t largest_bits(V)            the largest lane, as an integer
+//   V load_int8(const int8_t*)          16 int8
+//   V load_int8_words(const int8_t*)    16 int8 in four words that lie 64 bytes apart
+//   void store_int8(int8_t*, V), void store_int8(int8_t*, const V (&)[4])   16 or 64 int8, halves rounded to even
+//   float sum_lanes(V)                  8 + 8, 4 + 4, 2 + 2, 1 + 1
+//   float largest_lane(V)
+//   Acc     16 int32: add, finish(Acc, weight_sum) -> V,
+//           accumulate<rows>(Acc, X, int block, const int8_t* w): 16 outputs x kBlockInputs weights, which so many rows
+//           share, times the activations of that block of X
+//   X       kBlockInputs (4 or 8) activations for all lanes, of kXBlocks blocks: broadcast(const int8_t*)
+//   W       64 bytes of a panel: load_panel(const int8_t*), smaller_int8(W, W) byte by byte,
+//           add_fours(W sums, W w): 16 int32 plus the sums of each four int8
+//   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows
+//   int kExpVectors                     exponentials whose steps take turns, to hide their latency
+//   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
+//   V join(const FourDots (&)[4])       16 such products as floats
+#include "kernels/kernels.h"
+#include "kernels/reference/math.h"
+#include "kernels/reference/reference.h"
+// In this order: each part uses those before it.
+// clang-format off
+#include "kernels/vector/math-inl.h"
+#include "kernels/vector/rows-inl.h"
+#include "kernels/vector/linear-inl.h"
+#include "kernels/vector/attention-inl.h"
+#include "kernels/vector/weights-inl.h"
+#include "kernels/vector/float-inl.h"
+// clang-format on

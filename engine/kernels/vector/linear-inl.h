@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers and the output layer over N16K4 panels, on the vectors of vector/kernels-inl.h.
+
+namespace goldcrest {
+namespace {
+
+// Asks for the cache line `bytes` behind `w`, which may lie past the weights: nothing is read.
+inline void prefetch(const int8_t* w, size_t bytes) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
+}
+
+// Which weights a tile asks for while it reads its own: the next tile's, in the order of the file as one stream, where
+// both fit the first-level cache; else those that come soon in each of its panels.
+struct Prefetch {
+  size_t at, panel_step, step;  // bytes: from the tile's start; to the next panel's; for each `step_bytes` of a panel
+};
+
+template <int kPanels>
+inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
+  const size_t tile_bytes = kPanels * panel_bytes;
+  if (tile_bytes <= 16384) return {tile_bytes, step_bytes, kPanels * step_bytes};
+  return {2048, panel_bytes, step_bytes};
+}
+
+// Scales, bias, activation and residual for a tile's sums.
+template <int kRows, int kPanels>
+inline void finish_tile(const LinearArgs& linear_args, uint32_t first_row, uint32_t first_output,
+                        const Acc (&sums)[kRows][kPanels]) {
+  const LinearArgs args = linear_args;  // a copy, which the stores cannot change
+  for (int p = 0; p < kPanels; ++p) {
+    const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
+    const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
+    for (int r = 0; r < kRows; ++r) {
+      const size_t row = first_row + static_cast<uint32_t>(r), at = row * args.y_stride + output;
+      V y = finish(sums[r][p], args.weight_sum + output) * (set(args.x_scale[row]) * w_scale) + bias;
+      if (args.activation != Activation::kNone) y = activate(args.activation, y);
+      if (args.residual != nullptr) y = y + load(args.residual + at);
+      store(args.y + at, y);
+    }
+  }
+}
+
+// Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
+// hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
+template <int kRows, int kPanels, int kSplit>
+inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
+  constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step
+  constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kBlocks;
+  const size_t k = args.k, panel_bytes = 16 * k;
+  const int8_t* x = args.x + first_row * k;
+  const int8_t* const tile = args.w + first_output * k;
+  const int8_t* w = tile;
+  Prefetch soon = make_prefetch<kPanels>(panel_bytes, kStepBytes);
+  Acc acc[kSplit][kRows][kPanels] = {};
+  for (size_t block = 0; block < k; block += kBlockInputs * kBlocks, w += kStepBytes, soon.at += soon.step) {
+    X inputs[kRows];
+    unrolled<kBlocks>([&](int b) {
+      unrolled<kRows>([&](int r) {
+        if (b % kXBlocks == 0) inputs[r] = broadcast(x + static_cast<size_t>(r) * k + block + kBlockInputs * b);
+        unrolled<kPanels>([&](int p) {
+          const int8_t* weights = w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * b;
+          Acc& sum = acc[b % kSplit][r][p];
+          sum = accumulate<kRows>(sum, inputs[r], b % kXBlocks, weights);
+        });
+      });
+    });
+    unrolled<kPanels>([&](int p) {
+      const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
+      unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
+    });
+  }
+  Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
+  unrolled<kRows>([&](int r) {
+    unrolled<kPanels>([&](int p) {
+      sums[r][p] = acc[0][r][p];
+      unrolled<kSplit - 1>([&](int s) { sums[r][p] = add(sums[r][p], acc[s + 1][r][p]); });
+    });
+  });
+  finish_tile(args, first_row, first_output, sums);
+}
+
+// All panels for kRows rows.
+template <int kRows>
+inline void linear_rows(const LinearArgs& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
+  constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
+  uint32_t output = first_output;
+  for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
+    linear_tile<kRows, kPanels, kSplit>(args, first_row, output);
+  for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit>(args, first_row, output);
+}
+
+// The same for a number of rows that is known only now, at most kMost.
+template <int kMost>
+inline void linear_some_rows(const LinearArgs& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
+                             uint32_t end_output) {
+  if (rows == kMost) return linear_rows<kMost>(args, first_row, first_output, end_output);
+  if constexpr (kMost > 1) linear_some_rows<kMost - 1>(args, first_row, rows, first_output, end_output);
+}
+
+void linear(const LinearArgs& args) {
+  if (args.layout != Layout::kN16K4) return reference_linear(args);
+  constexpr int kMost = sizeof kTilePanels / sizeof kTilePanels[0];
+  if (args.rows <= kMost) return linear_some_rows<kMost>(args, 0, args.rows, 0, args.n);
+  // Many rows: a tile's weights stay in the first-level cache while the rows pass by, in blocks of nearly one size.
+  constexpr uint32_t kStep = 16 * kTilePanels[kMost - 1];
+  const uint32_t blocks = (args.rows + kMost - 1) / kMost;
+  for (uint32_t output = 0; output < args.n; output += kStep) {
+    const uint32_t end = output + kStep < args.n ? output + kStep : args.n;
+    uint32_t row = 0;
+    for (uint32_t block = 0; block < blocks; ++block) {
+      const uint32_t rows = (args.rows - row) / (blocks - block);
+      linear_some_rows<kMost>(args, row, rows, output, end);
+      row += rows;
+    }
+  }
+}
+
+// The largest logit of each row of a block and the sum of exponentials, once the logits are there. In two passes: one
+// row's largest takes long to find, but the rows do not wait for each other.
+void logit_sums(const LogitSumsArgs& args) {
+  const uint32_t whole = args.count / 16 * 16, rest = args.count - whole;
+  const Mask counts = first_lanes(rest);
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* logits = args.logits + row * args.logits_stride;
+    V largest = set(logits[0]);
+    for (uint32_t i = 0; i < whole; i += 16)
+      largest = select(greater(load(logits + i), largest), load(logits + i), largest);
+    if (rest != 0) {
+      const V last = select(counts, load(logits + whole), set(logits[0]));
+      largest = select(greater(last, largest), last, largest);
+    }
+    args.block_max[row * args.stride] = largest_lane(largest);
+  }
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* logits = args.logits + row * args.logits_stride;
+    const V block_max = set(args.block_max[row * args.stride]);
+    V sum = set(0.0f);
+    for_exponentials(logits, whole, block_max, [&](uint32_t, V e) { sum = sum + e; });
+    if (rest != 0) sum = select(counts, sum + exp_vector(load(logits + whole) - block_max), sum);
+    args.block_sum[row * args.stride] = sum_lanes(sum);
+  }
+}
+
+inline void output_block_sums(const OutputBlockArgs& args) {
+  if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
+}
+
+inline void output_block(const OutputBlockArgs& args) {
+  linear(args.linear);
+  output_block_sums(args);
+}
+
+uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
+  const V limit = set(threshold);
+  while (begin + 16 <= end) {
+    const uint32_t lane = first_true(greater(load(x + begin), limit));
+    if (lane < 16) return begin + lane;
+    begin += 16;
+  }
+  return reference_next_above(x, begin, end, threshold);
+}
+
+}  // namespace
+}  // namespace goldcrest

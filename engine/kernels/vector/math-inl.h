@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of math.h over the 16 lanes of vector/kernels-inl.h, operation for operation.
+
+namespace goldcrest {
+namespace {
+
+inline V round_half_even(V x) { return (x + set(12582912.0f)) - set(12582912.0f); }
+
+// body(0), body(1), ... one after the other, so that the arrays they index can live in registers.
+template <int kCount, typename Body>
+inline void unrolled(Body body) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) body(i);
+}
+
+// Each x to e^x, for x <= 0 or NaN: all that is asked for. A few go step by step together, since each step waits long
+// for the one before.
+template <int kCount>
+inline void exp_vectors(V (&x)[kCount]) {
+  V n[kCount], r[kCount], p[kCount];
+  unrolled<kCount>([&](int i) { n[i] = round_half_even(x[i] * set(1.44269504f)); });
+  unrolled<kCount>([&](int i) { r[i] = (x[i] - n[i] * set(0.693359375f)) - n[i] * set(-2.12194440e-4f); });
+  unrolled<kCount>([&](int i) { p[i] = set(1.98412698e-4f) * r[i] + set(1.38888889e-3f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(8.33333333e-3f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(4.16666667e-2f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(1.66666667e-1f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(0.5f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(1.0f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(1.0f); });
+  unrolled<kCount>(
+      [&](int i) { x[i] = select(not_less(x[i], set(-40.0f)), scale_by_power_of_two(p[i], n[i]), set(0.0f)); });
+}
+
+inline V exp_vector(V x) {
+  V one[1] = {x};
+  exp_vectors(one);
+  return one[0];
+}
+
+// use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16.
+template <typename Use>
+inline void for_exponentials(const float* x, uint32_t n, V shift, Use use) {
+  constexpr uint32_t kTogether = 16 * kExpVectors;
+  uint32_t first = 0;
+  for (; first + kTogether <= n; first += kTogether) {
+    V e[kExpVectors];
+    unrolled<kExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) - shift; });
+    exp_vectors(e);
+    unrolled<kExpVectors>([&](int i) { use(first + 16 * static_cast<uint32_t>(i), e[i]); });
+  }
+  for (; first < n; first += 16) use(first, exp_vector(load(x + first) - shift));
+}
+
+inline V sigmoid_vector(V x) {
+  const Mask negative = greater(set(0.0f), x);
+  const V e = exp_vector(select(negative, x, negate(x)));
+  const V inverse = set(1.0f) / (set(1.0f) + e);
+  return select(negative, e * inverse, inverse);
+}
+
+inline V tanh_vector(V x) {
+  const Mask negative = greater(set(0.0f), x);
+  const V e = exp_vector(select(negative, set(2.0f) * x, set(-2.0f) * x));
+  const V t = (set(1.0f) - e) / (set(1.0f) + e);
+  return select(negative, negate(t), t);
+}
+
+inline V erf_vector(V x) {
+  const Mask negative = greater(set(0.0f), x);
+  const V a = select(negative, negate(x), x);
+  const V t = set(1.0f) / (set(1.0f) + set(0.3275911f) * a);
+  V p = set(1.061405429f);
+  p = p * t + set(-1.453152027f);
+  p = p * t + set(1.421413741f);
+  p = p * t + set(-0.284496736f);
+  p = p * t + set(0.254829592f);
+  const V y = set(1.0f) - (p * t) * exp_vector(negate(a * a));
+  return select(negative, negate(y), y);
+}
+
+inline V activate(Activation activation, V x) {
+  switch (activation) {
+    case Activation::kRelu:
+      return select(greater(x, set(0.0f)), x, set(0.0f));
+    case Activation::kGelu:
+      return (set(0.5f) * x) * (set(1.0f) + erf_vector(x * set(0.707106781f)));
+    case Activation::kGeluTanh:
+      return (set(0.5f) * x) * (set(1.0f) + tanh_vector(set(0.797884561f) * (x + set(0.044715f) * (x * x) * x)));
+    case Activation::kSilu:
+      return x * sigmoid_vector(x);
+    case Activation::kNone:
+      break;
+  }
+  return x;
+}
+
+}  // namespace
+}  // namespace goldcrest

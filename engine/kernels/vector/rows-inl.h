@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization, layer norm and embedding of rows, over the 16 lanes of vector/kernels-inl.h.
+
+namespace goldcrest {
+namespace {
+
+void quantize_rows(const QuantizeRowsArgs& args) {
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* x = args.x + row * args.x_stride;
+    int8_t* q = args.q + row * args.q_stride;
+    V largest = set(0.0f);
+    for (uint32_t i = 0; i < args.n; i += 16) largest = max_magnitude(largest, load(x + i));
+    const uint32_t amax_bits = largest_bits(largest);
+    if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
+      memset(q, 0, args.n);
+      args.scale[row * args.scale_stride] = 0.0f;
+      continue;
+    }
+    // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most
+    const float amax = bits_float(amax_bits);
+    const V inverse = set(127.0f / amax);
+    const auto scaled = [&](uint32_t i) { return load(x + i) * inverse; };
+    uint32_t i = 0;
+    for (; i + 64 <= args.n; i += 64) store_int8(q + i, {scaled(i), scaled(i + 16), scaled(i + 32), scaled(i + 48)});
+    for (; i < args.n; i += 16) store_int8(q + i, scaled(i));
+    args.scale[row * args.scale_stride] = amax / 127.0f;
+  }
+}
+
+void embed(const EmbedArgs& args) {
+  const V scale = set(args.w_scale[args.token] * args.embedding_scale);
+  const size_t token = args.token, n = args.n;
+  const auto write = [&](uint32_t i, V q) { store(args.y + i, q * scale + load(args.position + i)); };
+  switch (args.layout) {
+    case Layout::kRowMajor:
+      for (uint32_t i = 0; i < n; i += 16) write(i, load_int8(args.w + token * n + i));
+      break;
+    case Layout::kN16K4:
+      for (uint32_t i = 0; i < n; i += 16)
+        write(i, load_int8_words(args.w + token / 16 * 16 * n + token % 16 * 4 + size_t{16} * i));
+      break;
+    case Layout::kN4K16:
+      for (uint32_t i = 0; i < n; i += 16)
+        write(i, load_int8(args.w + token / 4 * 4 * n + token % 4 * 16 + size_t{4} * i));
+      break;
+  }
+}
+
+void layer_norm(const LayerNormArgs& args) {
+  const float inverse_n = 1.0f / static_cast<float>(args.n);
+  const uint32_t whole = args.n / 16 * 16, rest = args.n - whole;
+  const Mask in_row = first_lanes(rest);
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* x = args.x + row * args.stride;
+    float* y = args.y + row * args.stride;
+    V sum = set(0.0f);
+    for (uint32_t i = 0; i < whole; i += 16) sum = sum + load(x + i);
+    if (rest != 0) sum = select(in_row, sum + load(x + whole), sum);
+    const V mean = set(sum_lanes(sum) * inverse_n);
+    V squares = set(0.0f);
+    for (uint32_t i = 0; i < whole; i += 16) {
+      const V difference = load(x + i) - mean;
+      squares = squares + difference * difference;
+    }
+    if (rest != 0) {
+      const V difference = load(x + whole) - mean;
+      squares = select(in_row, squares + difference * difference, squares);
+    }
+    const float variance = sum_lanes(squares) * inverse_n;
+    const V inverse_deviation = set(1.0f / sqrt_float(variance + args.epsilon));
+    const auto normalize = [&](uint32_t i) {
+      return ((load(x + i) - mean) * inverse_deviation) * load(args.gamma + i) + load(args.beta + i);
+    };
+    for (uint32_t i = 0; i < whole; i += 16) store(y + i, normalize(i));
+    if (rest != 0) store(y + whole, select(in_row, normalize(whole), set(0.0f)));
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest

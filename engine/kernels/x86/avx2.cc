@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// x86-64 with AVX2: VPMADDUBSW of |x| and the weights with x's signs. Both lie in [-127, 127], so the 16-bit sums of
+// two products cannot saturate.
+#if !defined(__AVX2__)
+#error "compile with -mavx2"
+#endif
+#include "kernels/x86/avx2_vectors-inl.h"
+
+namespace goldcrest {
+namespace {
+
+struct X {
+  __m256i v;
+};
+
+inline X broadcast(const int8_t* x) { return {broadcast_four(x)}; }
+
+// Sums of four products.
+inline __m256i multiply(__m256i a, __m256i b) {
+  const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(a), _mm256_sign_epi8(b, a));
+  return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+}
+
+// The magnitudes are found once for all products that share them: of the activations for one row, else of the weights.
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
+  const W weights = load_panel(w);
+  const __m256i low = kRows == 1 ? multiply(x.v, weights.low) : multiply(weights.low, x.v);
+  const __m256i high = kRows == 1 ? multiply(x.v, weights.high) : multiply(weights.high, x.v);
+  return {acc.low + reinterpret_cast<__v8si>(low), acc.high + reinterpret_cast<__v8si>(high)};
+}
+
+inline V finish(Acc acc, const int32_t*) {
+  return {_mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.low)),
+          _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.high))};
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  return dot_four_by(q, keys, n,
+                     [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
+}
+
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1, 1, 1, 1, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
+
+}  // namespace
+}  // namespace goldcrest
+
+#include "kernels/vector/kernels-inl.h"
+
+namespace goldcrest {
+
+extern const Kernels kernels_x86_avx2;
+const Kernels kernels_x86_avx2 = {
+    "x86_avx2", kCpuAvx2,     quantize_rows, linear,       embed,         layer_norm,
+    attention,  output_block, next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights;
+// the row sums of the file take the 128 back out, exactly.
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || \
+    !defined(__AVX512VNNI__)
+#error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni"
+#endif
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "kernels/cpu_features.h"
+#include "kernels/kernels.h"
+#include "kernels/x86/avx512_crc32c-inl.h"
+
+namespace goldcrest {
+namespace {
+
+struct V {
+  __m512 v;
+};
+struct Mask {
+  __mmask16 m;
+};
+
+inline int32_t load_word(const int8_t* p) {
+  int32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
+inline V load(const float* p) { return {_mm512_loadu_ps(p)}; }
+inline V load_first(const float* p, uint32_t n) {
+  return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p)};
+}
+inline void store(float* p, V x) { _mm512_storeu_ps(p, x.v); }
+inline V set(float x) { return {_mm512_set1_ps(x)}; }
+inline V operator+(V a, V b) { return {_mm512_add_ps(a.v, b.v)}; }
+inline V operator-(V a, V b) { return {_mm512_sub_ps(a.v, b.v)}; }
+inline V operator*(V a, V b) { return {_mm512_mul_ps(a.v, b.v)}; }
+inline V operator/(V a, V b) { return {_mm512_div_ps(a.v, b.v)}; }
+inline V negate(V x) { return {_mm512_xor_ps(x.v, _mm512_set1_ps(-0.0f))}; }
+inline Mask greater(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
+inline Mask not_less(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
+inline V select(Mask mask, V yes, V no) { return {_mm512_mask_blend_ps(mask.m, no.v, yes.v)}; }
+inline Mask first_lanes(uint32_t n) { return {static_cast<__mmask16>((1u << n) - 1)}; }
+inline uint32_t first_true(Mask mask) { return static_cast<uint32_t>(__builtin_ctz(mask.m | 0x10000u)); }
+
+inline V scale_by_power_of_two(V p, V n) { return {_mm512_scalef_ps(p.v, n.v)}; }
+
+inline V max_magnitude(V a, V x) {
+  const __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(0x7fffffff));
+  return {_mm512_castsi512_ps(_mm512_max_epu32(_mm512_castps_si512(a.v), magnitude))};
+}
+
+inline uint32_t largest_bits(V x) { return _mm512_reduce_max_epu32(_mm512_castps_si512(x.v)); }
+
+inline float sum_lanes(V x) {
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+inline float largest_lane(V x) { return _mm512_reduce_max_ps(x.v); }
+
+inline V widen_int8(__m128i bytes) { return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))}; }
+inline V load_int8(const int8_t* p) { return widen_int8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+inline V load_int8_words(const int8_t* p) {
+  return widen_int8(_mm_setr_epi32(load_word(p), load_word(p + 64), load_word(p + 128), load_word(p + 192)));
+}
+
+inline void store_int8(int8_t* p, V x) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(x.v)));
+}
+inline void store_int8(int8_t* p, const V (&x)[4]) {
+  const __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(x[0].v), _mm512_cvtps_epi32(x[1].v));
+  const __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(x[2].v), _mm512_cvtps_epi32(x[3].v));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high)));
+}
+
+constexpr int kBlockInputs = 4, kXBlocks = 1;
+
+// Of the type of VPDPBUSD's sums: GCC copies registers where a loop's variable has another.
+struct Acc {
+  __v16si v;
+};
+struct X {
+  __m512i v;
+};
+struct W {
+  __m512i v;
+};
+
+inline Acc add(Acc a, Acc b) { return {a.v + b.v}; }
+
+inline X broadcast(const int8_t* x) {
+  return {_mm512_xor_si512(_mm512_set1_epi32(load_word(x)), _mm512_set1_epi8(-128))};
+}
+
+inline W load_panel(const int8_t* w) { return {_mm512_loadu_si512(w)}; }
+inline W smaller_int8(W a, W b) { return {_mm512_min_epi8(a.v, b.v)}; }
+inline W add_fours(W sums, W w) {  // the sum apart: an addition waits less for the one before than a product does
+  return {_mm512_add_epi32(sums.v, _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), w.v))};
+}
+
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
+  return {reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc.v), x.v, load_panel(w).v))};
+}
+
+inline V finish(Acc acc, const int32_t* weight_sum) {
+  const __m512i excess = _mm512_slli_epi32(_mm512_loadu_si512(weight_sum), 7);
+  return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), excess))};
+}
+
+// Partial sums of four keys in each quarter of the register.
+struct FourDots {
+  __m512i v;
+};
+
+// VPDPBUSD again: key + 128 is the unsigned factor, and 128 times the sum of q comes out again.
+template <typename Load>
+inline void add_products(Load load_bytes, const int8_t* q, const int8_t* const (&keys)[4], __m512i (&sum)[4]) {
+  const __m512i x = load_bytes(q), flip = _mm512_set1_epi8(-128);
+  const __m512i excess = _mm512_dpbusd_epi32(_mm512_setzero_si512(), flip, x);
+  for (int k = 0; k < 4; ++k) {
+    const __m512i key = _mm512_xor_si512(load_bytes(keys[k]), flip);
+    sum[k] = _mm512_dpbusd_epi32(_mm512_sub_epi32(sum[k], excess), key, x);
+  }
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  const __m512i none = _mm512_setzero_si512();
+  __m512i sum[4] = {none, none, none, none};
+  uint32_t i = 0;
+  const auto whole = [&](const int8_t* p) { return _mm512_loadu_si512(p + i); };
+  if (n == 64) {
+    add_products(whole, q, keys, sum);
+  } else {
+    for (; i + 64 <= n; i += 64) add_products(whole, q, keys, sum);
+    const __mmask64 rest = (uint64_t{1} << (n - i)) - 1;
+    if (i < n) add_products([&](const int8_t* p) { return _mm512_maskz_loadu_epi8(rest, p + i); }, q, keys, sum);
+  }
+  const __m512i two = _mm512_add_epi32(_mm512_unpacklo_epi32(sum[0], sum[1]), _mm512_unpackhi_epi32(sum[0], sum[1]));
+  const __m512i more = _mm512_add_epi32(_mm512_unpacklo_epi32(sum[2], sum[3]), _mm512_unpackhi_epi32(sum[2], sum[3]));
+  return {_mm512_add_epi32(_mm512_unpacklo_epi64(two, more), _mm512_unpackhi_epi64(two, more))};
+}
+
+// The sums of neighbouring quarters: a's two, then b's.
+inline __m512i add_quarters(__m512i a, __m512i b) {
+  return _mm512_add_epi32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
+}
+
+inline V join(const FourDots (&dots)[4]) {
+  return {_mm512_cvtepi32_ps(add_quarters(add_quarters(dots[0].v, dots[1].v), add_quarters(dots[2].v, dots[3].v)))};
+}
+
+// Vectors of values for each number of queries at a time.
+constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
+
+// Exponentials that are computed together.
+constexpr int kExpVectors = 4;
+
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum. One row reads its weights as one
+// stream; more rows have the sums to hide the latency, within 32 registers.
+constexpr int kTilePanels[] = {1, 1, 2, 2, 2, 2, 2, 2};
+constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
+
+}  // namespace
+}  // namespace goldcrest
+
+#include "kernels/vector/kernels-inl.h"
+
+namespace goldcrest {
+
+extern const Kernels kernels_x86_avx512vnni;
+const Kernels kernels_x86_avx512vnni = {
+    "x86_avx512vnni",
+    kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
+    quantize_rows,
+    linear,
+    embed,
+    layer_norm,
+    attention,
+    output_block,
+    next_above,
+    crc32c_avx512,
+    weights_valid,
+    kVectorFloatKernels,
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts down: headers, library, find_package(goldcrest), and the programs where they are built.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/goldcrest")
+set(left_out PATTERN xnnpack.h EXCLUDE)
+if(GOLDCREST_HAS_XNNPACK)
+  set(left_out "")
+  install(TARGETS goldcrest_xnnpack ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(FILES toolchains/modules/goldcrest-xnnpack.cmake DESTINATION "${package_folder}")
+endif()
+install(DIRECTORY engine/include/goldcrest DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${left_out})
+install(TARGETS goldcrest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+if(GOLDCREST_CONVERTER)
+  install(TARGETS goldcrest-convert goldcrest-translate goldcrest-inspect goldcrest-bench
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")
+configure_package_config_file(toolchains/modules/goldcrest-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
+  INSTALL_DESTINATION "${package_folder}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-version.cmake" toolchains/modules/goldcrest_add_model.cmake
+  DESTINATION "${package_folder}")

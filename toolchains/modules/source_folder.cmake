@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# The target goldcrest_source_folder writes ${PROJECT_BINARY_DIR}/goldcrest_sources: the engine for builds without CMake.
+# As a script (cmake -P) with SOURCE, GENERATED, FLATBUFFERS and OUTPUT it does the writing.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  add_custom_target(goldcrest_source_folder
+    COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}" "-DGENERATED=${CMAKE_CURRENT_BINARY_DIR}/engine/generated"
+      "-DFLATBUFFERS=${GOLDCREST_FLATBUFFERS_INCLUDE}" "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources"
+      -P "${CMAKE_CURRENT_LIST_FILE}"
+    VERBATIM)
+  add_dependencies(goldcrest_source_folder goldcrest_schema)
+  return()
+endif()
+
+# Copies flatbuffers/`header` and every flatbuffers/ header that it includes.
+function(copy_flatbuffers_header header)
+  if(EXISTS "${OUTPUT}/source/flatbuffers/${header}")
+    return()
+  endif()
+  file(COPY "${FLATBUFFERS}/flatbuffers/${header}" DESTINATION "${OUTPUT}/source/flatbuffers")
+  file(STRINGS "${FLATBUFFERS}/flatbuffers/${header}" includes REGEX "^#[ ]*include \"flatbuffers/")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE ".*\"flatbuffers/([^\"]*)\".*" "\\1" included "${line}")
+    copy_flatbuffers_header("${included}")
+  endforeach()
+endfunction()
+
+file(REMOVE_RECURSE "${OUTPUT}")
+file(COPY "${SOURCE}/engine/include" DESTINATION "${OUTPUT}" PATTERN xnnpack.h EXCLUDE)
+file(COPY "${SOURCE}/LICENSE" DESTINATION "${OUTPUT}")
+configure_file("${SOURCE}/toolchains/modules/source_folder.md" "${OUTPUT}/README.md" COPYONLY)
+
+# Kernel tables for a machine without an operating system, chosen by the compiler's macros; no file needs flags of its own.
+file(GLOB_RECURSE sources RELATIVE "${SOURCE}/engine" "${SOURCE}/engine/*.cc" "${SOURCE}/engine/*.h")
+list(FILTER sources EXCLUDE REGEX "^include/|^backends/|^kernels/(x86/|arm/|reference/float32|select_runtime|cpu_features)")
+set(units "")
+foreach(file IN LISTS sources)
+  configure_file("${SOURCE}/engine/${file}" "${OUTPUT}/source/${file}" COPYONLY)
+  if(file MATCHES "[.]cc$")
+    string(APPEND units "source/${file}\n")
+  endif()
+endforeach()
+file(WRITE "${OUTPUT}/sources.txt" "${units}")
+file(WRITE "${OUTPUT}/flags.txt" "-ffp-contract=off\n-std=c++17\n-fno-math-errno\n-fno-exceptions\n-fno-rtti\n"
+  "-fno-threadsafe-statics\n-ffunction-sections\n-fdata-sections\n-Isource\n-Iinclude\n")
+
+# FlatBuffers' checks of its callers are off, as in our own builds.
+file(READ "${GENERATED}/model_generated.h" generated)
+file(WRITE "${OUTPUT}/source/model_generated.h" "#define FLATBUFFERS_ASSERT(x)\n${generated}")
+copy_flatbuffers_header(flatbuffers.h)
+message(STATUS "Written: ${OUTPUT}")
