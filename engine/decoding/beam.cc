@@ -5,13 +5,12 @@
 // enter their list at its present length. Equal scores: the earlier parent first, then that parent's own order.
 #include <cstring>
 
+#include "base/bounds.h"
 #include "decoding/search.h"
 
 namespace goldcrest {
 
 namespace {
-
-constexpr uint32_t kMaxBeams = 16;
 
 struct Continuation {
   float log_prob;
@@ -49,7 +48,7 @@ uint32_t best_continuations(const Candidates& lists, const SentenceView& view, u
 // hypotheses that meet in a slot share all before it, so where nothing changes, nothing changes before (unless there
 // are more of them than parents: the entries of the new ones are empty).
 void reorder(const Search& search, const SentenceView& view, const Continuation* chosen, uint32_t n_chosen) {
-  const uint32_t beam_size = search.limits.beam_size;
+  const uint32_t beam_size = search.runtime->limits.beam_size;
   bool changed = true;
   for (uint32_t t = search.position + 1; t > 0 && changed; --t) {
     uint8_t* ancestor = view.ancestor + (t - 1) * beam_size;
@@ -66,22 +65,23 @@ void reorder(const Search& search, const SentenceView& view, const Continuation*
   view.state->n_live = n_chosen;
 }
 
-}  // namespace
+uint32_t candidates_per_row(const goldcrest_search& options) { return 2 * options.beam_size; }
 
-void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentence) {
-  const SentenceView view = sentence_view(runtime, search, sentence);
+bool needs_sums(const goldcrest_search&) { return true; }
+
+int32_t advance(const Search& search, uint32_t sentence) {
+  const SentenceView view = sentence_view(search, sentence);
   const uint32_t beam_size = search.options.beam_size;
-  const int32_t end = static_cast<int32_t>(view_generation(runtime.file).end_id);
+  const int32_t end = static_cast<int32_t>(search.runtime->generation.end_id);
   Continuation continuations[2 * kMaxBeams];
-  const Candidates lists = candidates(runtime, search.refs.candidates, 2 * beam_size, 0);
+  const Candidates lists = candidates(*search.runtime, search.refs.candidates, 2 * beam_size, 0);
   const uint32_t n = best_continuations(lists, view, 2 * beam_size, continuations);
 
   uint32_t n_living = 0;
   for (uint32_t rank = 0; rank < n; ++rank) {
     const Continuation& continuation = continuations[rank];
     if (continuation.token == end) {
-      if (rank < beam_size)
-        finish_hypothesis(runtime, search, sentence, continuation.parent, end, continuation.log_prob);
+      if (rank < beam_size) finish_hypothesis(search, view, continuation.parent, continuation.log_prob);
     } else if (n_living < beam_size) {
       continuations[n_living++] = continuation;  // n_living <= rank: nothing unread is overwritten
     }
@@ -89,7 +89,7 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
 
   const SentenceState& state = *view.state;
   if (n_living == 0 && state.n_finished == 0) {  // everything is suppressed: end, as in greedy search
-    finish_hypothesis(runtime, search, sentence, 0, end, view.scores[0]);
+    finish_hypothesis(search, view, 0, view.scores[0]);
   }
   const bool no_hope =
       n_living == 0 || (state.n_finished == beam_size &&
@@ -99,6 +99,11 @@ void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentenc
     view.state->n_live = 0;
   else
     reorder(search, view, continuations, n_living);
+  return -1;
 }
+
+}  // namespace
+
+const Strategy kBeam = {false, candidates_per_row, needs_sums, advance};
 
 }  // namespace goldcrest

@@ -4,22 +4,32 @@
 
 namespace goldcrest {
 
-int32_t greedy_advance(const Runtime& runtime, const Search& search, uint32_t sentence) {
-  const SentenceView view = sentence_view(runtime, search, sentence);
-  const Candidates lists = candidates(runtime, search.refs.candidates, 1, 0);
+namespace {
+
+uint32_t candidates_per_row(const goldcrest_search&) { return 1; }
+
+bool needs_sums(const goldcrest_search& options) { return (options.flags & GOLDCREST_SEARCH_SCORES) != 0; }
+
+int32_t advance(const Search& search, uint32_t sentence) {
+  const SentenceView view = sentence_view(search, sentence);
+  const Candidates lists = candidates(*search.runtime, search.refs.candidates, 1, 0);
   const uint32_t row = view.state->first_row;
-  const int32_t end = static_cast<int32_t>(view_generation(runtime.file).end_id);
+  const int32_t end = static_cast<int32_t>(search.runtime->generation.end_id);
   const int32_t token = lists.counts[row] > 0 ? *lists.row_tokens(row) : end;  // everything is suppressed: end
-  if ((search.options.flags & GOLDCREST_SEARCH_SCORES) != 0 && lists.counts[row] > 0) {
+  if (needs_sums(search.options) && lists.counts[row] > 0) {
     view.scores[0] += *lists.row_values(row) - log_sum_exp(lists, row);
   }
   if (token == end) {
-    finish_hypothesis(runtime, search, sentence, 0, end, view.scores[0]);
+    finish_hypothesis(search, view, 0, view.scores[0]);
     view.state->n_live = 0;
   } else {
     view.tokens[(search.position + 1) * view.n_slots] = token;
   }
   return token;
 }
+
+}  // namespace
+
+const Strategy kGreedy = {true, candidates_per_row, needs_sums, advance};
 
 }  // namespace goldcrest

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "decoding/candidates.h"
+#include "decoding/strategy.h"
 #include "layers/decoder.h"
 
 namespace goldcrest {
@@ -29,7 +30,7 @@ struct SentenceState {
 
 struct SearchRefs {
   BufferRef sentences;          // SentenceState [batch]
-  BufferRef targets;            // TargetSentence [batch]
+  BufferRef live;               // LiveSentence [batch]
   BufferRef tokens;             // int32 [target tokens, slots]: input token of each position and slot
   BufferRef ancestor;           // uint8 [batch, target tokens, beam_size]; only with beams
   BufferRef scores;             // float [slots]: log-probability of each live hypothesis
@@ -40,51 +41,40 @@ struct SearchRefs {
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);
 
-// The search of the current batch. Sizes that the memory was planned for come from `limits`.
+// The search of the current batch.
 struct Search {
+  const Runtime* runtime;
+  const Batch* batch;
   SearchRefs refs;
-  BufferRef sources;  // Source [batch]
   DecoderRefs decoder;
-  goldcrest_limits limits;
   goldcrest_search options;  // every default filled in
-  uint32_t n_sentences;
-  uint32_t position;   // of the current step; the number of tokens generated before it
-  uint32_t n_rows;     // live hypotheses of all sentences
-  uint32_t n_targets;  // live sentences
+  const Strategy* strategy;  // for the options
+  uint32_t position;         // of the current step; the number of tokens generated before it
+  uint32_t n_rows;           // live hypotheses of all sentences
+  uint32_t n_live;           // live sentences
+  bool runs_layers;          // at this position: some sentence, or a hash, wants the decoder's layers
+  bool runs_output;          // and the output layer
 };
 
-inline bool hashes_logits(const goldcrest_search& options) {
-  return options.beam_size == 1 && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
-}
-
-// How the next token of every hypothesis comes about.
-enum class Choice { kByScore, kForcedFirst, kForcedEnd };
-Choice next_choice(const Runtime& runtime, const Search& search);
-
-// One hypothesis for each sentence, holding the start token.
-void search_start(const Runtime& runtime, Search& search);
+// One hypothesis for each sentence of the batch, holding the start token.
+void search_start(Search& search, const goldcrest_search& options);
 
 // Lists the rows of the current position and embeds their input tokens.
-void search_embed(const Runtime& runtime, Search& search);
+void search_embed(Search& search);
 
-TargetRows target_rows(const Runtime& runtime, const Search& search);
+TargetRows target_rows(const Search& search);
 
-// The output layer over all rows: candidates, log-sum-exp parts, logits hash.
-void search_output(const Runtime& runtime, const Search& search);
+// Chooses the next tokens and moves on to the next position. Returns the token chosen for sentence 0, where it has one
+// hypothesis.
+int32_t search_advance(Search& search);
 
-// Chooses the next tokens and moves on to the next position. Returns the token chosen for sentence 0 (greedy).
-int32_t search_advance(const Runtime& runtime, Search& search, Choice choice);
+// Whether the hash of each sentence's logits is wanted: of a strategy with one hypothesis.
+inline bool hashes_logits(const Search& search) {
+  return search.strategy->one_hypothesis && (search.options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
+}
 
 // (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens);
-
-// Adds hypothesis b of a sentence, ended by `last` at the current position, to the finished ones if it is good enough.
-void finish_hypothesis(const Runtime& runtime, const Search& search, uint32_t sentence, uint32_t b, int32_t last,
-                       float log_prob);
-
-// One sentence's choice at the current position: greedy.cc and beam.cc. Return value as search_advance.
-int32_t greedy_advance(const Runtime& runtime, const Search& search, uint32_t sentence);
-void beam_advance(const Runtime& runtime, const Search& search, uint32_t sentence);
 
 // The parts of a sentence's state.
 struct SentenceView {
@@ -97,6 +87,10 @@ struct SentenceView {
   size_t n_slots;
 };
 
-SentenceView sentence_view(const Runtime& runtime, const Search& search, uint32_t sentence);
+SentenceView sentence_view(const Search& search, uint32_t sentence);
+
+// Adds hypothesis b of a sentence, ended by the end token at the current position, to the finished ones if it is good
+// enough.
+void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t b, float log_prob);
 
 }  // namespace goldcrest

@@ -1,53 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of rows of queries over a cache of keys and values.
+// Keys and values of the rows of a pass, and their attention, sentence by sentence: each row sees keys of its own
+// sentence alone.
 #pragma once
 
-#include "layers/kv_cache.h"
-#include "layers/row_scratch.h"
+#include "layers/pass.h"
 
 namespace goldcrest {
 
 // What one query value and its key and value take, in multiply-accumulates of a linear layer.
 constexpr uint64_t kAttentionCost = 8;
 
-// Which keys a group of query rows sees.
-struct KeyRange {
-  size_t first;            // row of the cache at which key 0 of slot 0 lies
+// Puts one row's keys and values into its row of the cache.
+inline void store_key_value(const Pass& pass, const NewKeys& keys, const KvCache& cache) {
+  operations(pass.runtime).store(pass.runtime, pass.stack, keys, cache);
+}
+
+// The same for all rows of a pass, whose numbers are those of the cache's rows. stack: of the cache. keys_values: [rows,
+// 2, n_heads * d_head]
+void store_keys_values(const Pass& pass, const StackView& stack, const float* keys_values, const KvCache& cache);
+
+// What all rows of a pass have alike.
+struct AttentionRows {
+  const float* query;     // [rows, n_heads * d_head], row stride query_stride
+  size_t query_stride;    // elements
+  KvCache cache;          // one layer's
   size_t position_stride;  // rows of the cache from one key to the next
+  size_t ancestor_stride;  // of SentenceKeys.ancestor
+  uint64_t n_products;     // pairs of a row and a key, about
+};
+
+// The rows of one sentence in a pass, and the keys that they see.
+struct SentenceKeys {
+  Range rows;               // of the pass; count 0: the sentence has none here
+  size_t first_key;         // row of the cache at which key 0 of slot 0 lies
   uint32_t n_keys;
-  const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each query row; null: slot 0
-  size_t ancestor_stride;
+  const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
 };
 
-// Query rows of one sentence.
-struct QueryRows {
-  const float* queries;  // [rows, n_heads * d_head], row stride `stride`
-  size_t stride;
-  uint32_t first_row, rows;  // where their results lie in scratch.attention_out
-};
-
-// Some heads of a stack, and the scratch to compute them with.
-struct HeadGroup {
-  Range heads;
-  float* weights;
-  int8_t* query_row;
-};
-
-// Those heads of scratch.attention_out rows [first_row, first_row + rows) <- attention of the queries over the cache.
-void attend(const Runtime& runtime, const StackView& stack, const QueryRows& queries, const KvCache& cache,
-            const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch);
-
-// Calls work(HeadGroup) for groups of heads that are all of them together; `n_products`: pairs of a query row and a
-// key, from which follows how many tasks are worth it.
-template <typename Work>
-void for_all_heads(const Runtime& runtime, const StackView& stack, uint64_t n_products, const RowScratch& scratch,
-                   const Work& work) {
-  const uint32_t most = stack.n_heads < scratch.n_tasks ? stack.n_heads : scratch.n_tasks;
-  const uint32_t n_tasks = count_tasks(n_products * stack.attention_width() * kAttentionCost, most);
-  run_tasks(runtime, n_tasks, [&](uint32_t task) {
-    work(HeadGroup{part_of(stack.n_heads, task, n_tasks),
-                   scratch.attention_weights + task * scratch.attention_weights_stride,
-                   scratch.query_row + task * scratch.query_row_stride});
+// pass.mixed [rows, n_heads * d_head] <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Split by heads
+// where the work is worth more than one task.
+template <typename KeysOf>
+void attend(const Pass& pass, const AttentionRows& all, uint32_t n_sentences, const KeysOf& keys_of) {
+  const uint32_t width = pass.stack.attention_width();
+  const uint32_t most = pass.stack.n_heads < pass.n_tasks ? pass.stack.n_heads : pass.n_tasks;
+  const uint32_t n_tasks = count_tasks(all.n_products * width * kAttentionCost, most);
+  run_tasks(pass.runtime, n_tasks, [&](uint32_t task) {
+    AttentionCall call = {};
+    call.query_stride = all.query_stride;
+    call.position_stride = all.position_stride;
+    call.ancestor_stride = all.ancestor_stride;
+    call.heads = part_of(pass.stack.n_heads, task, n_tasks);
+    call.weights = pass.attention_weights + task * pass.attention_weights_stride;
+    call.query_row = pass.query_row + task * pass.query_row_stride;
+    for (uint32_t i = 0; i < n_sentences; ++i) {
+      const SentenceKeys sentence = keys_of(i);
+      if (sentence.rows.count == 0) continue;
+      call.query = all.query + sentence.rows.first * all.query_stride;
+      call.out = pass.mixed + size_t{sentence.rows.first} * width;
+      call.rows = sentence.rows.count;
+      call.first_key = sentence.first_key;
+      call.n_keys = sentence.n_keys;
+      call.ancestor = sentence.ancestor;
+      operations(pass.runtime).attend(pass.runtime, pass.stack, call, all.cache);
+    }
   });
 }
 

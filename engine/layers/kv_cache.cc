@@ -1,50 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/kv_cache.h"
 
-#include "layers/float32.h"
+#include "layers/runtime.h"
 
 namespace goldcrest {
 
-KvCacheRefs plan_kv_cache(Plan& plan, const KvCacheNames& names, Phase phase, uint32_t n_layers, const StackView& stack,
-                          uint8_t factor_a, uint8_t factor_b, uint8_t factor_c) {
-  const uint64_t row_bytes = uint64_t{stack.weight_bytes} * stack.attention_width();
-  const BufferSize elements = {0, n_layers * row_bytes, {factor_a, factor_b, factor_c, 0}};
-  const BufferSize scales = {0, uint64_t{n_layers} * stack.n_heads * 4, {factor_a, factor_b, factor_c, 0}};
+KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan& wanted) {
+  const auto add = [&](const char* name, uint64_t row_bytes) {
+    return plan.add(name, wanted.phase, Region::kMain,
+                    {0, wanted.n_layers * row_bytes, {wanted.rows[0], wanted.rows[1], wanted.rows[2], 0}});
+  };
+  const uint64_t element_bytes = uint64_t{bytes_of(stack.weight_type)} * stack.attention_width();
   KvCacheRefs refs = {};
-  refs.keys = plan.add(names.keys, phase, Region::kMain, elements);
-  refs.values = plan.add(names.values, phase, Region::kMain, elements);
-  if (stack.weight_bytes != 1) return refs;
-  refs.key_scales = plan.add(names.key_scales, phase, Region::kMain, scales);
-  refs.value_scales = plan.add(names.value_scales, phase, Region::kMain, scales);
+  refs.keys = add(wanted.keys, element_bytes);
+  refs.values = add(wanted.values, element_bytes);
+  if (stack.weight_type != WeightType::kInt8) return refs;
+  refs.key_scales = add(wanted.key_scales, sizeof(float) * stack.n_heads);
+  refs.value_scales = add(wanted.value_scales, sizeof(float) * stack.n_heads);
   return refs;
 }
 
-KvCache kv_cache_layer(const Runtime& runtime, const KvCacheRefs& refs, uint32_t layer, const StackView& stack,
+KvCache kv_cache_layer(const Runtime& runtime, const StackView& stack, const KvCacheRefs& refs, uint32_t layer,
                        size_t rows) {
   const size_t first_scale = size_t{layer} * stack.n_heads * rows;
-  const size_t first_byte = first_scale * stack.d_head * stack.weight_bytes;
-  return {runtime.buffer<int8_t>(refs.keys) + first_byte, runtime.buffer<int8_t>(refs.values) + first_byte,
-          runtime.buffer<float>(refs.key_scales) + first_scale, runtime.buffer<float>(refs.value_scales) + first_scale,
-          rows};
-}
-
-void store_key_value(const Runtime& runtime, const StackView& stack, const float* key, const float* value, size_t row,
-                     const KvCache& cache) {
-  if (runs_float32(runtime)) return store_key_value_float(runtime, stack, key, value, row, cache);
-  const uint32_t d_head = stack.d_head;
-  runtime.kernels->quantize_rows({key, cache.keys + row * d_head, cache.key_scales + row, d_head, cache.rows * d_head,
-                                  cache.rows, stack.n_heads, d_head});
-  runtime.kernels->quantize_rows({value, cache.values + row * d_head, cache.value_scales + row, d_head,
-                                  cache.rows * d_head, cache.rows, stack.n_heads, d_head});
-}
-
-void store_keys_values(const Runtime& runtime, const StackView& stack, const float* keys_values, Range rows,
-                       const KvCache& cache) {
-  const uint32_t width = stack.attention_width();
-  for (uint32_t i = 0; i < rows.count; ++i) {
-    const float* key = keys_values + size_t{i} * 2 * width;
-    store_key_value(runtime, stack, key, key + width, rows.first + i, cache);
-  }
+  const size_t first_byte = first_scale * stack.d_head * bytes_of(stack.weight_type);
+  KvCache cache = {runtime.buffer<uint8_t>(refs.keys) + first_byte, runtime.buffer<uint8_t>(refs.values) + first_byte,
+                   nullptr, nullptr, rows};
+  if (stack.weight_type != WeightType::kInt8) return cache;
+  cache.key_scales = runtime.buffer<float>(refs.key_scales) + first_scale;
+  cache.value_scales = runtime.buffer<float>(refs.value_scales) + first_scale;
+  return cache;
 }
 
 }  // namespace goldcrest

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers over rows of activations: quantize the rows once, then multiply. In float32 files the rows are copied
-// and not quantized.
+// Linear layers over the rows of a pass: quantize the rows (float32 files: copy them), then multiply.
 #pragma once
 
-#include "layers/row_scratch.h"
+#include "layers/pass.h"
 
 namespace goldcrest {
 
-// scratch.inputs, scratch.row_scales <- x [rows, n], row stride n; n % 16 == 0.
-void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const RowScratch& scratch);
+// y [rows, view.n] = view(x), x [rows, view.k]; dense rows. y may be x, and may lie over it. Split by outputs where the
+// work is worth more than one task.
+void linear(const Pass& pass, const LinearView& view, const float* x, float* y);
 
-// y [rows, view.n] = activation(view(inputs)) + residual; row strides of y and residual are view.n.
-// residual: null or a buffer of y's shape, also y itself. Split by outputs where the work is worth scratch.n_tasks
-// tasks.
-void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows,
-            Activation activation, const float* residual, float* y);
+// y = activation(view(x))
+void linear_activated(const Pass& pass, const LinearView& view, Activation activation, const float* x, float* y);
+
+// y = y + view(x)
+void add_linear(const Pass& pass, const LinearView& view, const float* x, float* y);
+
+// One call of a linear layer, as the lists of a block's calls have it (for_each_..._use): what a backend prepares for.
+struct LinearUse {
+  LinearView view;
+  Activation activation;
+  bool adds;  // to a residual
+};
 
 // The outputs [first, first + n) of a linear layer; both multiples of 16.
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n);
-
-// The kernel's arguments for a view; x, rows and y are the inputs, as in `linear`.
-LinearArgs linear_args(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows);
 
 }  // namespace goldcrest

@@ -3,6 +3,7 @@
 // results depend neither on the number of tasks nor on who runs them when.
 #pragma once
 
+#include "base/arithmetic.h"
 #include "layers/runtime.h"
 
 namespace goldcrest {
@@ -19,6 +20,12 @@ constexpr uint32_t kRowsPerTask = 8;
 struct Range {
   uint32_t first, count;
 };
+
+// The items that are in both; count 0: none.
+inline Range common(Range a, Range b) {
+  const uint32_t first = larger(a.first, b.first), end = smaller(a.first + a.count, b.first + b.count);
+  return {first, end > first ? end - first : 0};
+}
 
 // Task i's items of n, in order and as even as can be.
 inline Range part_of(uint32_t n, uint32_t i, uint32_t n_tasks) {

@@ -9,19 +9,23 @@
 
 namespace goldcrest {
 
+struct Operations;
+
 struct Runtime {
   const uint8_t* file;
   const Kernels* kernels;
+  const Operations* operations;  // for the type of the file's weights
   ModelView model;
+  GenerationView generation;
+  goldcrest_limits limits;           // that the memory is planned for
   uint8_t* part[kRegions][kPhases];  // where each region's part for a phase begins
   goldcrest_trace_function trace;
   void* trace_context;
   goldcrest_parallel_for parallel_for;  // null: tasks run one after another
   void* parallel_context;
   IdleWeights idle;
-  uint32_t threads;               // tasks that work may be split into, >= 1
-  const PreparedLayer* prepared;  // [n_prepared], by a backend; none: the kernels read the file's weights
-  uint32_t n_prepared;
+  uint32_t threads;     // tasks that work may be split into, >= 1
+  const void* backend;  // what a backend made for this engine; null: the kernels read the file's weights
 
   // A tensor of the file, by its offset in units.
   template <typename T>
@@ -43,16 +47,26 @@ struct Runtime {
   }
 };
 
-// Hands `rows` rows of `count` values, `stride` apart, to the trace hook; nothing in builds without GOLDCREST_TRACE.
-inline void trace_rows(const Runtime& runtime, const char* name, int32_t layer, uint32_t first_row, const float* values,
-                       uint32_t rows, uint32_t count, size_t stride) {
+// Rows of values for the trace hook.
+struct TracedRows {
+  const char* name;
+  int32_t layer;         // -1: of no layer
+  uint32_t first_row;    // source position, or target position
+  const float* values;   // [rows, count], row stride `stride`
+  uint32_t rows, count;  // values of each
+  size_t stride;
+};
+
+// Hands rows to the trace hook; nothing in builds without GOLDCREST_TRACE.
+inline void trace_rows(const Runtime& runtime, const TracedRows& traced) {
 #ifdef GOLDCREST_TRACE
   if (runtime.trace == nullptr) return;
-  for (uint32_t row = 0; row < rows; ++row) {
-    runtime.trace(runtime.trace_context, name, layer, first_row + row, values + row * stride, count);
+  for (uint32_t row = 0; row < traced.rows; ++row) {
+    runtime.trace(runtime.trace_context, traced.name, traced.layer, traced.first_row + row,
+                  traced.values + row * traced.stride, traced.count);
   }
 #else
-  (void)runtime, (void)name, (void)layer, (void)first_row, (void)values, (void)rows, (void)count, (void)stride;
+  (void)runtime, (void)traced;
 #endif
 }
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by rows when
+// they are many, else by blocks; each task lists the outputs that it computed.
+#include "decoding/output_layer.h"
+
+#include <cstring>
+
+#include "base/arithmetic.h"
+#include "base/hash.h"
+
+namespace goldcrest {
+
+namespace {
+
+constexpr float kNever = -__builtin_huge_valf();
+
+class OutputLayer {
+ public:
+  explicit OutputLayer(const Search& search)
+      : search_(search),
+        runtime_(*search.runtime),
+        outputs_(dense_outputs(runtime_.model)),
+        end_allowed_(search.position + 1 >= search.options.min_target_tokens),
+        needs_sums_(search.strategy->needs_sums(search.options)),
+        hashes_(hashes_logits(search)) {}
+
+  uint32_t n_blocks() const { return count_output_blocks(outputs_.n); }
+
+  Candidates lists(uint32_t task) const {
+    return candidates(runtime_, search_.refs.candidates, search_.strategy->candidates_per_row(search_.options), task);
+  }
+
+  // What the blocks of these rows multiply.
+  LinearInputs quantize(Range rows) const {
+    const StackView& stack = runtime_.model.decoder;
+    const Pass pass = make_pass(runtime_, stack, search_.decoder.pass, rows.first, {rows, 0, 1});
+    operations(runtime_).quantize(runtime_, decoder_rows(runtime_, search_.decoder, rows.first), rows.count,
+                                  stack.d_model_padded, pass.inputs);
+    return pass.inputs;
+  }
+
+  // Candidates of some rows among some blocks, into the lists of `task`; with them the rows' log-sum-exp parts and
+  // logits hashes.
+  void run(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
+    const Candidates lists = this->lists(task);
+    memset(lists.counts + rows.first, 0, rows.count * sizeof *lists.counts);
+    for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
+      const Range outputs = {block * kOutputBlock, smaller(outputs_.n - block * kOutputBlock, kOutputBlock)};
+      float* logits = lists.logits + size_t{rows.first} * kOutputBlock;
+      compute(rows, inputs, outputs, lists);
+      trace_rows(runtime_, {"logits", static_cast<int32_t>(block), search_.position, logits, rows.count, outputs.count,
+                            kOutputBlock});
+      for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
+        if (hashes_) hash(row, logits, outputs.count);
+        if (needs_sums_ && !may_enter(lists, row, block)) continue;
+        mask(logits, outputs);
+        collect(lists, row, outputs);
+      }
+    }
+  }
+
+ private:
+  // lists.logits [rows, 256] <- the logits of a block; with them its sums.
+  void compute(Range rows, const LinearInputs& inputs, Range outputs, const Candidates& lists) const {
+    const LinearView view = slice_outputs(outputs_.panels, outputs.first, pad16(outputs.count));
+    const size_t first_sum = size_t{rows.first} * lists.n_blocks + outputs.first / kOutputBlock;
+    LinearCall call = {};
+    call.view = &view;
+    call.x = inputs;
+    call.rows = rows.count;
+    call.activation = Activation::kNone;
+    call.y = lists.logits + size_t{rows.first} * kOutputBlock;
+    call.y_stride = kOutputBlock;
+    operations(runtime_).output_block(runtime_, call, outputs.count,
+                                      {needs_sums_ ? lists.block_max + first_sum : nullptr,
+                                       lists.block_sum + first_sum, lists.n_blocks});
+  }
+
+  // With one hypothesis a sentence, row i belongs to the i-th live sentence.
+  void hash(uint32_t row, const float* logits, uint32_t count) const {
+    const uint32_t slot = runtime_.buffer<LiveSentence>(search_.refs.live)[row].first_slot;
+    SentenceState& state = *sentence_view(search_, slot / runtime_.limits.beam_size).state;
+    state.logits_hash = hash_floats(state.logits_hash, logits, count);
+  }
+
+  // Removes the tokens that may not be chosen now from a block of logits.
+  void mask(float* logits, Range outputs) const {
+    const auto remove = [&](uint32_t token) {
+      const uint32_t output = output_of_token(outputs_, token);
+      if (output >= outputs.first && output - outputs.first < outputs.count) logits[output - outputs.first] = kNever;
+    };
+    const GenerationView& generation = runtime_.generation;
+    for (uint32_t i = 0; i < generation.n_suppressed; ++i) remove(generation.suppressed_ids[i]);
+    if (!end_allowed_) remove(generation.end_id);
+  }
+
+  // Merges a block's logits into a row's candidates; what is masked never enters.
+  void collect(const Candidates& lists, uint32_t row, Range outputs) const {
+    const float* logits = lists.logits + size_t{row} * kOutputBlock;
+    for (uint32_t i = 0;; ++i) {
+      i = runtime_.kernels->next_above(logits, i, outputs.count, lists.threshold(row));
+      if (i == outputs.count) return;
+      insert_candidate(lists, row, logits[i], static_cast<int32_t>(output_token(outputs_, outputs.first + i)));
+    }
+  }
+
+  const Search& search_;
+  const Runtime& runtime_;
+  OutputSet outputs_;
+  bool end_allowed_, needs_sums_, hashes_;
+};
+
+}  // namespace
+
+void run_output_layer(const Search& search) {
+  const Runtime& runtime = *search.runtime;
+  const uint32_t n_rows = search.n_rows, row_tasks = count_row_tasks(runtime, n_rows);
+  const OutputLayer layer(search);
+  if (row_tasks > 1) {
+    run_tasks(runtime, row_tasks, [&](uint32_t task) {
+      const Range rows = part_of(n_rows, task, row_tasks);
+      layer.run(rows, layer.quantize(rows), {0, layer.n_blocks()}, 0);
+    });
+    return;
+  }
+
+  const LinearView& projection = runtime.model.projection;
+  const uint64_t macs = linear_macs(n_rows, projection.n, projection.k);
+  // A hash is of blocks in order.
+  const uint32_t n_tasks = hashes_logits(search) ? 1 : count_tasks(macs, smaller(layer.n_blocks(), runtime.threads));
+  const LinearInputs inputs = layer.quantize({0, n_rows});
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    layer.run({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
+  });
+  for (uint32_t task = 1; task < n_tasks; ++task) {
+    for (uint32_t row = 0; row < n_rows; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
+  }
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/norm.h"
+
+namespace goldcrest {
+
+void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& norm, const NormedRows& rows) {
+  runtime.kernels->layer_norm({rows.x, rows.y, runtime.tensor<float>(norm.gamma), runtime.tensor<float>(norm.beta),
+                               stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon});
+}
+
+const float* block_input(const Pass& pass, const NormView& norm, const float* x) {
+  if (!pass.stack.pre_norm) return x;
+  layer_norm(pass.runtime, pass.stack, norm, {x, pass.normed(), pass.rows.count});
+  return pass.normed();
+}
+
+}  // namespace goldcrest

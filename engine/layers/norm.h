@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer norm, and the residual that every block has around it.
+#pragma once
+
+#include "layers/pass.h"
+
+namespace goldcrest {
+
+// y = norm(x), rows of a stack's d_model, padded; y may be x.
+struct NormedRows {
+  const float* x;
+  float* y;
+  uint32_t rows;
+};
+void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& norm, const NormedRows& rows);
+
+// x = norm(x), for the pass's rows.
+inline void layer_norm(const Pass& pass, const NormView& norm, float* x) {
+  layer_norm(pass.runtime, pass.stack, norm, {x, x, pass.rows.count});
+}
+
+// What a block reads: norm(x), in pass.normed(), with pre-norm; x itself with post-norm. x: [rows, d_model padded]
+const float* block_input(const Pass& pass, const NormView& norm, const float* x);
+
+// One block with its residual and its norm: x = x + block(norm(x)) (pre-norm) or x = norm(x + block(x)) (post-norm).
+// add_block(h) adds what the block makes of h to x. x: [rows, d_model padded]
+template <typename AddBlock>
+void residual(const Pass& pass, const NormView& norm, float* x, const AddBlock& add_block) {
+  add_block(block_input(pass, norm, x));
+  if (!pass.stack.pre_norm) layer_norm(pass, norm, x);
+}
+
+}  // namespace goldcrest

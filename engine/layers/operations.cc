@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each operation once, over the element type: the kernels' arguments from views, buffers and shapes.
+#include "layers/operations.h"
+
+namespace goldcrest {
+
+namespace {
+
+template <typename Element>
+constexpr bool kScaled = sizeof(Element) == 1;  // int8 comes with scales
+
+template <typename Element>
+const TypedKernels<Element>& kernels_of(const Runtime& runtime);
+template <>
+const TypedKernels<int8_t>& kernels_of<int8_t>(const Runtime& runtime) {
+  return runtime.kernels->int8;
+}
+
+template <typename Element>
+void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs) {
+  kernels_of<Element>(runtime).quantize_rows({x, static_cast<Element*>(inputs.rows), inputs.scales, n, n, 1, rows, n});
+}
+
+template <typename Element>
+LinearArgs<Element> linear_args(const Runtime& runtime, const LinearCall& call) {
+  const LinearView& view = *call.view;
+  LinearArgs<Element> args = {};
+  args.x = static_cast<const Element*>(call.x.rows);
+  args.w = runtime.tensor<Element>(view.weights);
+  args.bias = runtime.tensor<float>(view.bias);
+  if constexpr (kScaled<Element>) {
+    args.x_scale = call.x.scales;
+    args.w_scale = runtime.tensor<float>(view.scale);
+    args.weight_sum = runtime.tensor<int32_t>(view.weight_sum);
+  }
+  args.residual = call.residual;
+  args.y = call.y;
+  args.y_stride = call.y_stride;
+  args.rows = call.rows;
+  args.n = view.n;
+  args.k = view.k;
+  args.layout = view.layout;
+  args.activation = call.activation;
+  args.backend = runtime.backend;
+  args.alone = call.alone;
+  return args;
+}
+
+template <typename Element>
+void linear(const Runtime& runtime, const LinearCall& call) {
+  kernels_of<Element>(runtime).linear(linear_args<Element>(runtime, call));
+}
+
+template <typename Element>
+void output_block(const Runtime& runtime, const LinearCall& call, uint32_t count, const BlockSums& sums) {
+  kernels_of<Element>(runtime).output_block(
+      {linear_args<Element>(runtime, call), count, sums.largest, sums.sum, sums.stride});
+}
+
+template <typename Element>
+void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x) {
+  const uint32_t n = stack.d_model_padded;
+  kernels_of<Element>(runtime).embed(
+      {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
+       runtime.tensor<float>(stack.positions) + size_t{position} * n, x, token, n, stack.embedding_scale,
+       stack.embedding.layout});
+}
+
+template <typename Element>
+void store(const Runtime& runtime, const StackView& stack, const NewKeys& keys, const KvCache& cache) {
+  const uint32_t d_head = stack.d_head;
+  const auto store_heads = [&](const float* heads, void* elements, float* scales) {
+    kernels_of<Element>(runtime).quantize_rows({heads, static_cast<Element*>(elements) + keys.row * d_head,
+                                                kScaled<Element> ? scales + keys.row : nullptr, d_head,
+                                                cache.rows * d_head, cache.rows, stack.n_heads, d_head});
+  };
+  store_heads(keys.key, cache.keys, cache.key_scales);
+  store_heads(keys.value, cache.values, cache.value_scales);
+}
+
+template <typename Element>
+void attend(const Runtime& runtime, const StackView& stack, const AttentionCall& call, const KvCache& cache) {
+  const size_t first_column = size_t{call.heads.first} * stack.d_head;
+  const size_t first_row = call.heads.first * cache.rows + call.first_key, first_element = first_row * stack.d_head;
+  AttentionArgs<Element> args = {};
+  args.q = call.query + first_column;
+  args.q_stride = call.query_stride;
+  args.keys = static_cast<const Element*>(cache.keys) + first_element;
+  args.values = static_cast<const Element*>(cache.values) + first_element;
+  if constexpr (kScaled<Element>) {
+    args.key_scales = cache.key_scales + first_row;
+    args.value_scales = cache.value_scales + first_row;
+  }
+  args.head_stride = cache.rows;
+  args.position_stride = call.position_stride;
+  args.ancestor = call.ancestor;
+  args.ancestor_stride = call.ancestor_stride;
+  args.n_keys = call.n_keys;
+  args.n_heads = call.heads.count;
+  args.d_head = stack.d_head;
+  args.scale = stack.attention_scale;
+  args.rows = call.rows;
+  args.out = call.out + first_column;
+  args.out_stride = stack.attention_width();
+  args.weights = call.weights;
+  args.q_row = static_cast<Element*>(call.query_row);
+  kernels_of<Element>(runtime).attention(args);
+}
+
+template <typename Element>
+constexpr Operations kOperations = {quantize<Element>, linear<Element>, output_block<Element>,
+                                    embed<Element>,    store<Element>,  attend<Element>};
+
+}  // namespace
+
+const Operations kInt8Operations = kOperations<int8_t>;
+
+#ifdef GOLDCREST_FLOAT32
+namespace {
+template <>
+const TypedKernels<float>& kernels_of<float>(const Runtime& runtime) {
+  return *runtime.kernels->float32;
+}
+}  // namespace
+
+const Operations kFloat32Operations = kOperations<float>;
+#endif
+
+}  // namespace goldcrest

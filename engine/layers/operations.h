@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations that depend on the type of a file's weights, int8 or float32: one table of them is chosen when an engine
+// starts, and above them encoder, decoder and output layer know no type. In float32 files rows are copied where int8
+// files quantize them, into buffers four times as large, and there are no scales.
+#pragma once
+
+#include "base/build_options.h"
+#include "layers/kv_cache.h"
+#include "layers/parallel.h"
+
+namespace goldcrest {
+
+// Rows as a linear layer reads them.
+struct LinearInputs {
+  void* rows;     // [rows, k] int8 or float
+  float* scales;  // [rows]; none for float
+};
+
+// y = activation(view(x)) + residual. The view may be a slice of a layer's outputs.
+struct LinearCall {
+  const LinearView* view;
+  LinearInputs x;
+  uint32_t rows;
+  Activation activation;
+  const float* residual;  // [rows, view->n], row stride y_stride; null: none; may be y
+  float* y;               // [rows, view->n], row stride y_stride
+  size_t y_stride;        // elements
+  bool alone;             // no other task of this engine runs
+};
+
+// The largest of each row's outputs in one block of the output layer and the sum of exp(output - largest).
+struct BlockSums {
+  float* largest;  // [rows], stride `stride`; null: neither is wanted
+  float* sum;      // [rows], stride `stride`
+  size_t stride;   // elements
+};
+
+// One row's keys and values of all heads, on their way into row `row` of a cache.
+struct NewKeys {
+  const float* key;    // [n_heads * d_head]
+  const float* value;  // [n_heads * d_head]
+  size_t row;
+};
+
+// Some query rows of one sentence, the keys that they see, and some heads.
+struct AttentionCall {
+  const float* query;  // [rows, n_heads * d_head], row stride query_stride
+  float* out;          // [rows, n_heads * d_head], row stride n_heads * d_head
+  size_t query_stride;
+  uint32_t rows, n_keys;
+  size_t first_key;         // row of the cache at which key 0 of slot 0 lies
+  size_t position_stride;   // rows of the cache from one key to the next
+  const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each query row; null: slot 0
+  size_t ancestor_stride;
+  Range heads;
+  float* weights;   // scratch [n_keys padded to 16]
+  void* query_row;  // scratch [d_head] of the cache's type
+};
+
+struct Operations {
+  // inputs <- x [rows, n], row stride n; n % 16 == 0
+  void (*quantize)(const Runtime&, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs);
+  void (*linear)(const Runtime&, const LinearCall&);
+  // Logits of `count` outputs, the view's without its padding, and their sums.
+  void (*output_block)(const Runtime&, const LinearCall&, uint32_t count, const BlockSums&);
+  // x [d_model padded] <- table[token] * embedding_scale + positions[position]
+  void (*embed)(const Runtime&, const StackView&, uint32_t token, uint32_t position, float* x);
+  void (*store)(const Runtime&, const StackView&, const NewKeys&, const KvCache&);
+  void (*attend)(const Runtime&, const StackView&, const AttentionCall&, const KvCache&);
+};
+
+extern const Operations kInt8Operations;
+#ifdef GOLDCREST_FLOAT32
+extern const Operations kFloat32Operations;
+#endif
+
+// The table for a file's weights.
+inline const Operations* operations_for(WeightType type) {
+#ifdef GOLDCREST_FLOAT32
+  if (type == WeightType::kFloat32) return &kFloat32Operations;
+#endif
+  (void)type;
+  return &kInt8Operations;
+}
+
+inline const Operations& operations(const Runtime& runtime) {
+  return kHasFloat32 ? *runtime.operations : kInt8Operations;
+}
+
+}  // namespace goldcrest
