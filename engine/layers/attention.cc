@@ -40,14 +40,15 @@ void attend(const Runtime& runtime, const StackView& stack, const QueryRows& que
             const KeyRange& keys, const HeadGroup& group, const RowScratch& scratch) {
   if (runs_float32(runtime)) {
     runtime.kernels->float32->attention(
-        attention_args<float, AttentionFloatArgs>(stack, queries, cache, keys, group, scratch));
+        attention_args<float, AttentionArgs<float>>(stack, queries, cache, keys, group, scratch));
     return;
   }
-  AttentionArgs args = attention_args<int8_t, AttentionArgs>(stack, queries, cache, keys, group, scratch);
+  AttentionArgs<int8_t> args =
+      attention_args<int8_t, AttentionArgs<int8_t>>(stack, queries, cache, keys, group, scratch);
   const size_t first_scale = group.heads.first * cache.rows + keys.first;
   args.key_scales = cache.key_scales + first_scale;
   args.value_scales = cache.value_scales + first_scale;
-  runtime.kernels->attention(args);
+  runtime.kernels->int8.attention(args);
 }
 
 }  // namespace goldcrest

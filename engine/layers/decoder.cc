@@ -170,7 +170,7 @@ uint32_t output_block(const Runtime& runtime, const DecoderRefs& refs, Range row
   const uint32_t count = left < kOutputBlock ? left : kOutputBlock;
   const RowScratch scratch = row_scratch(runtime, refs.rows, rows.first, 0, 1);
   const LinearView outputs = slice_outputs(runtime.model.projection, first, pad16(count));
-  OutputBlockArgs args = {};
+  OutputBlockArgs<int8_t> args = {};
   args.linear = linear_args(runtime, outputs, scratch, rows.count);
   args.linear.y = logits;
   args.linear.y_stride = kOutputBlock;
@@ -181,7 +181,7 @@ uint32_t output_block(const Runtime& runtime, const DecoderRefs& refs, Range row
   if (runs_float32(runtime)) {
     output_block_float(runtime, outputs, scratch, args);
   } else {
-    runtime.kernels->output_block(args);
+    runtime.kernels->int8.output_block(args);
   }
   return count;
 }

@@ -50,7 +50,7 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
 void output_begin(const Runtime& runtime, const DecoderRefs& refs, Range rows);
 
 // Logits of the outputs [256 * block, ...) for some rows into `logits` [rows.count, 256]. block_max, block_sum: see
-// OutputBlockArgs; `stride` elements from row to row. Returns the number of outputs in the block.
+// OutputBlockArgs<int8_t>; `stride` elements from row to row. Returns the number of outputs in the block.
 uint32_t output_block(const Runtime& runtime, const DecoderRefs& refs, Range rows, uint32_t block, float* logits,
                       float* block_max, float* block_sum, size_t stride);
 

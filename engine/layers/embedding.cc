@@ -11,9 +11,10 @@ namespace {
 void embed_row(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x) {
   if (runs_float32(runtime)) return embed_row_float(runtime, stack, token, position, x);
   const uint32_t n = stack.d_model_padded;
-  runtime.kernels->embed({runtime.tensor<int8_t>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
-                          runtime.tensor<float>(stack.positions) + size_t{position} * n, x, token, n,
-                          stack.embedding_scale, stack.embedding.layout});
+  runtime.kernels->int8.embed({runtime.tensor<int8_t>(stack.embedding.weights),
+                               runtime.tensor<float>(stack.embedding.scale),
+                               runtime.tensor<float>(stack.positions) + size_t{position} * n, x, token, n,
+                               stack.embedding_scale, stack.embedding.layout});
 }
 
 }  // namespace

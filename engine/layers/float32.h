@@ -18,11 +18,12 @@ inline bool runs_float32(const Runtime& runtime) {
 void copy_inputs(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const RowScratch& scratch);
 
 // y = activation(view(inputs)) + residual; all but the view's tensors as `args` has it.
-void linear_float(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, const LinearArgs& args);
+void linear_float(const Runtime& runtime, const LinearView& view, const RowScratch& scratch,
+                  const LinearArgs<int8_t>& args);
 
 // As the kernel output_block, with args.linear as linear_float takes it.
 void output_block_float(const Runtime& runtime, const LinearView& view, const RowScratch& scratch,
-                        const OutputBlockArgs& args);
+                        const OutputBlockArgs<int8_t>& args);
 
 // As embed, without the norm.
 void embed_row_float(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x);

@@ -32,10 +32,10 @@ void store_key_value(const Runtime& runtime, const StackView& stack, const float
                      const KvCache& cache) {
   if (runs_float32(runtime)) return store_key_value_float(runtime, stack, key, value, row, cache);
   const uint32_t d_head = stack.d_head;
-  runtime.kernels->quantize_rows({key, cache.keys + row * d_head, cache.key_scales + row, d_head, cache.rows * d_head,
-                                  cache.rows, stack.n_heads, d_head});
-  runtime.kernels->quantize_rows({value, cache.values + row * d_head, cache.value_scales + row, d_head,
-                                  cache.rows * d_head, cache.rows, stack.n_heads, d_head});
+  runtime.kernels->int8.quantize_rows({key, cache.keys + row * d_head, cache.key_scales + row, d_head,
+                                       cache.rows * d_head, cache.rows, stack.n_heads, d_head});
+  runtime.kernels->int8.quantize_rows({value, cache.values + row * d_head, cache.value_scales + row, d_head,
+                                       cache.rows * d_head, cache.rows, stack.n_heads, d_head});
 }
 
 void store_keys_values(const Runtime& runtime, const StackView& stack, const float* keys_values, Range rows,

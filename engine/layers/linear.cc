@@ -10,8 +10,8 @@ namespace {
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
 
 // The part of a linear layer that computes the outputs [first, first + n).
-LinearArgs outputs_of(const LinearArgs& whole, uint32_t first, uint32_t n) {
-  LinearArgs part = whole;
+LinearArgs<int8_t> outputs_of(const LinearArgs<int8_t>& whole, uint32_t first, uint32_t n) {
+  LinearArgs<int8_t> part = whole;
   part.w += size_t{first} * whole.k;
   part.w_scale += first;
   part.bias += first;
@@ -22,28 +22,21 @@ LinearArgs outputs_of(const LinearArgs& whole, uint32_t first, uint32_t n) {
   return part;
 }
 
-// What a backend made of a layer; null without one.
-const PreparedLayer* find_prepared(const Runtime& runtime, const LinearView& view) {
-  uint32_t begin = 0, end = runtime.n_prepared;
-  while (begin < end) {
-    const uint32_t middle = begin + (end - begin) / 2;
-    const PreparedLayer& layer = runtime.prepared[middle];
-    if (layer.weights == view.weights && layer.n == view.n) return &layer;
-    const bool before = layer.weights < view.weights || (layer.weights == view.weights && layer.n < view.n);
-    (before ? begin : end) = before ? middle + 1 : middle;
-  }
-  return nullptr;
+// Whether a backend's table computes the layer whole.
+bool computes_whole(const Kernels& kernels, const LinearArgs<int8_t>& args) {
+  return kernels.computes_whole != nullptr && kernels.computes_whole(kernels.backend, args.w, args.n, args.rows);
 }
 
 }  // namespace
 
 void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const RowScratch& scratch) {
   if (runs_float32(runtime)) return copy_inputs(runtime, x, rows, n, scratch);
-  runtime.kernels->quantize_rows({x, scratch.inputs, scratch.row_scales, n, n, 1, rows, n});
+  runtime.kernels->int8.quantize_rows({x, scratch.inputs, scratch.row_scales, n, n, 1, rows, n});
 }
 
-LinearArgs linear_args(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows) {
-  LinearArgs args = {};
+LinearArgs<int8_t> linear_args(const Runtime& runtime, const LinearView& view, const RowScratch& scratch,
+                               uint32_t rows) {
+  LinearArgs<int8_t> args = {};
   args.x = scratch.inputs;
   args.x_scale = scratch.row_scales;
   args.w = runtime.tensor<int8_t>(view.weights);
@@ -56,23 +49,23 @@ LinearArgs linear_args(const Runtime& runtime, const LinearView& view, const Row
   args.k = view.k;
   args.layout = view.layout;
   args.activation = Activation::kNone;
-  args.prepared = find_prepared(runtime, view);
+  args.backend = runtime.kernels->backend;
   return args;
 }
 
 void linear(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows,
             Activation activation, const float* residual, float* y) {
-  LinearArgs args = linear_args(runtime, view, scratch, rows);
+  LinearArgs<int8_t> args = linear_args(runtime, view, scratch, rows);
   args.activation = activation;
   args.residual = residual;
   args.y = y;
   args.alone = scratch.n_tasks > 1;
   const auto compute = [&](uint32_t first, uint32_t n) {
-    const LinearArgs part = outputs_of(args, first, n);
+    const LinearArgs<int8_t> part = outputs_of(args, first, n);
     if (runs_float32(runtime)) return linear_float(runtime, slice_outputs(view, first, n), scratch, part);
-    runtime.kernels->linear(part);
+    runtime.kernels->int8.linear(part);
   };
-  if (args.prepared != nullptr && args.prepared->computes(rows)) return compute(0, args.n);  // splits itself
+  if (computes_whole(*runtime.kernels, args)) return compute(0, args.n);  // splits itself
   const uint32_t n_groups = (args.n + kOutputsTogether - 1) / kOutputsTogether;
   const uint32_t most = n_groups < scratch.n_tasks ? n_groups : scratch.n_tasks;
   const uint32_t n_tasks = count_tasks(linear_macs(rows, args.n, args.k), most);

@@ -20,6 +20,7 @@ void linear(const Runtime& runtime, const LinearView& view, const RowScratch& sc
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n);
 
 // The kernel's arguments for a view; x, rows and y are the inputs, as in `linear`.
-LinearArgs linear_args(const Runtime& runtime, const LinearView& view, const RowScratch& scratch, uint32_t rows);
+LinearArgs<int8_t> linear_args(const Runtime& runtime, const LinearView& view, const RowScratch& scratch,
+                               uint32_t rows);
 
 }  // namespace goldcrest

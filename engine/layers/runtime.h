@@ -19,9 +19,7 @@ struct Runtime {
   goldcrest_parallel_for parallel_for;  // null: tasks run one after another
   void* parallel_context;
   IdleWeights idle;
-  uint32_t threads;               // tasks that work may be split into, >= 1
-  const PreparedLayer* prepared;  // [n_prepared], by a backend; none: the kernels read the file's weights
-  uint32_t n_prepared;
+  uint32_t threads;  // tasks that work may be split into, >= 1
 
   // A tensor of the file, by its offset in units.
   template <typename T>
