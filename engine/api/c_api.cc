@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api/engine.h"
+#include "backends/backend.h"
 #include "model/validate.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
@@ -75,7 +76,7 @@ goldcrest_search default_search(const goldcrest_info& info, const goldcrest_limi
 }
 
 int check_metadata(const void* model, size_t model_bytes, goldcrest_detail* detail) {
-  const Kernels* kernels = select_kernels(nullptr);
+  const Kernels* kernels = choose_kernels(nullptr).native;
   GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
                     "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
   return validate_model(model, model_bytes, {kernels->crc32c, nullptr, kernels->float32 != nullptr, true}, detail);
@@ -118,7 +119,7 @@ void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runt
   }
 }
 
-// Lets the backend make its objects; its kernels take the place of the native ones.
+// Lets the backend make its objects; its table takes the place of the native one.
 int prepare_backend(const goldcrest_config& config, BackendUse use, const goldcrest_limits& limits, Runtime* runtime) {
   PrepareArgs args = {};
   args.model = config.model;
@@ -130,12 +131,7 @@ int prepare_backend(const goldcrest_config& config, BackendUse use, const goldcr
   args.memory = config.backend_memory;
   args.memory_bytes = config.backend_bytes;
   args.use = use;
-  Prepared prepared = {};
-  GOLDCREST_TRY(config.backend->prepare(*config.backend, args, &prepared, config.detail));
-  runtime->kernels = prepared.kernels;
-  runtime->prepared = prepared.layers;
-  runtime->n_prepared = prepared.n_layers;
-  return GOLDCREST_OK;
+  return config.backend->prepare(*config.backend, args, &runtime->kernels, config.detail);
 }
 
 bool usable(const goldcrest_engine* engine) { return engine != nullptr && engine->magic == kEngineMagic; }
@@ -288,14 +284,14 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   *engine = nullptr;
   goldcrest_detail* detail = config->detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
-  const Kernels* kernels = select_kernels(config->kernels);
+  const KernelChoice choice = choose_kernels(config->kernels);
+  const Kernels* kernels = choice.native;
   GOLDCREST_REQUIRE(kernels != nullptr, bad, "kernels: no such table for this build and CPU", -1);
   GOLDCREST_REQUIRE(config->verify == GOLDCREST_VERIFY_FULL || config->verify == GOLDCREST_VERIFY_STRUCTURE, bad,
                     "verify", -1);
   GOLDCREST_REQUIRE(config->step_size == GOLDCREST_STEP_POSITION || config->step_size == GOLDCREST_STEP_LAYER, bad,
                     "step_size", -1);
-  const BackendUse use = backend_use(config->kernels);
-  GOLDCREST_REQUIRE(use == BackendUse::kNone || config->backend != nullptr, bad,
+  GOLDCREST_REQUIRE(choice.use == BackendUse::kNone || config->backend != nullptr, bad,
                     "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
   const IdleWeights idle = {config->idle_weights, config->idle_context};
   VerifyFunctions functions = {kernels->crc32c, nullptr, kernels->float32 != nullptr};
@@ -340,7 +336,7 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   made->runtime.idle = idle;
   made->runtime.threads = config->trace != nullptr ? 1 : limits.threads;
   place_parts(plan, *config, &made->runtime);
-  if (use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, use, limits, &made->runtime));
+  if (choice.use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, choice.use, limits, &made->runtime));
   made->refs = refs;
   made->search.refs = refs.search;
   made->search.decoder = refs.decoder;

@@ -47,18 +47,18 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
 
   uint64_t hash = kHashStart;
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu}) {
-    kernels.quantize_rows({x, q, x_scale, kWidth, kWidth, 1, kRows, kWidth});
-    kernels.linear(
+    kernels.int8.quantize_rows({x, q, x_scale, kWidth, kWidth, 1, kRows, kWidth});
+    kernels.int8.linear(
         {q, x_scale, w, scale, bias, weight_sum, x, y, kWidth, kRows, kWidth, kWidth, Layout::kN16K4, activation});
     kernels.layer_norm({y, x, gamma, beta, kWidth, kRows, kWidth, kWidth, 1e-5f});
     hash = hash_floats(hash_floats(hash, y, kRows * kWidth), x, kRows * kWidth);
   }
   // Two heads of 16, the rows being keys, values and queries at once.
   for (uint32_t row = 0; row < kRows; ++row) {
-    kernels.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth, kRows * kHeadWidth,
-                           kRows, 2, kHeadWidth});
+    kernels.int8.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth,
+                                kRows * kHeadWidth, kRows, 2, kHeadWidth});
   }
-  AttentionArgs args = {};
+  AttentionArgs<int8_t> args = {};
   args.q = x;
   args.keys = args.values = q;
   args.key_scales = args.value_scales = keys_scale;
@@ -73,7 +73,7 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
   args.n_heads = 2;
   args.d_head = kHeadWidth;
   args.scale = 0.25f;
-  kernels.attention(args);
+  kernels.int8.attention(args);
   return hash_floats(hash, y, kRows * kWidth) == kReferenceHash;
 }
 

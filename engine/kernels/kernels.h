@@ -24,46 +24,90 @@ namespace goldcrest {
 // How far logits of a backend's table may lie from the reference's, as a part of the largest of a position.
 constexpr float kCloseLogits = 0.0625f;
 
-struct PreparedLayer;
+// What the operations read and write. Element is the type of the weights, of the inputs of linear layers and of keys
+// and values: int8_t, or float in float32 files (FORMAT.md, "Float32 files"), which have no scales and lie row by row.
 
-// Finds each row's scale and rounds it to int8 (design: symmetric, [-127, 127]).
-//   amax = max |x|; amax < 2^-40 or > 2^56 (or not a number): q = 0, scale = 0
-//   else q = round_half_even(x * (127 / amax)), scale = amax / 127
+// Makes rows inputs of a linear layer, or keys or values. With amax = max |x| of a row:
+//   int8   amax < 2^-40 or > 2^56 (or not a number): q = 0, scale = 0
+//          else q = round_half_even(x * (127 / amax)), scale = amax / 127 (design: symmetric, [-127, 127])
+//   float  a copy, but for what could make an infinity or a denormal further on: q = x; where |x| < 2^-60, 0;
+//          amax < 2^-40 or > 2^56 (or not a number): all of the row 0
+template <typename Element>
 struct QuantizeRowsArgs {
   const float* x;                           // [rows, n], row stride x_stride
-  int8_t* q;                                // [rows, n], row stride q_stride
-  float* scale;                             // [rows], stride scale_stride
+  Element* q;                               // [rows, n], row stride q_stride; float: may be x
+  float* scale;                             // [rows], stride scale_stride; float: null
   size_t x_stride, q_stride, scale_stride;  // elements
   uint32_t rows, n;                         // n % 16 == 0
 };
 
-// y[m, j] = activation(float(sum over k of x[m, k] * w[j, k]) * (x_scale[m] * w_scale[j]) + bias[j]) + residual[m, j]
+// y[m, j] = activation(product[m, j] + bias[j]) + residual[m, j], where product[m, j] is
+//   int8   float(sum over k of x[m, k] * w[j, k]) * (x_scale[m] * w_scale[j])
+//   float  sum over k of x[m, k] * w[j, k], as 16 strided partial sums and a fixed tree
+template <typename Element>
 struct LinearArgs {
-  const int8_t* x;            // [rows, k]
-  const float* x_scale;       // [rows]
-  const int8_t* w;            // [n, k] in `layout`
-  const float* w_scale;       // [n]
+  const Element* x;           // [rows, k], of quantize_rows
+  const float* x_scale;       // [rows]; float: null
+  const Element* w;           // [n, k] in `layout`
+  const float* w_scale;       // [n]; float: null
   const float* bias;          // [n]
-  const int32_t* weight_sum;  // [n], the sum over k of w[j, k]; for instructions that multiply unsigned by signed
+  const int32_t* weight_sum;  // [n], the sum over k of w[j, k], for instructions that multiply unsigned by signed;
+                              // float: null
   const float* residual;      // [rows, n], row stride y_stride; null: none; may be y
   float* y;                   // [rows, n], row stride y_stride
   size_t y_stride;            // elements
   uint32_t rows, n, k;        // n % 16 == 0, k % 16 == 0
-  Layout layout;
+  Layout layout;              // float: kRowMajor
   Activation activation;
-  const PreparedLayer* prepared = nullptr;  // for a backend's table; the others read w
-  bool alone = false;                       // no other task of this engine runs: a backend may use all threads
+  const void* backend = nullptr;  // Kernels.backend
+  bool alone = false;             // no other task of this engine runs: a backend may use all threads
 };
 
-// One row of an embedding: y[j] = float(w[token, j]) * (w_scale[token] * embedding_scale) + position[j]
+// One row of an embedding.
+//   int8   y[j] = float(w[token, j]) * (w_scale[token] * embedding_scale) + position[j]
+//   float  y[j] = w[token, j] * embedding_scale + position[j]
+template <typename Element>
 struct EmbedArgs {
-  const int8_t* w;        // [vocab_size padded, n] in `layout`
-  const float* w_scale;   // [vocab_size padded]
+  const Element* w;       // [vocab_size padded, n] in `layout`
+  const float* w_scale;   // [vocab_size padded]; float: null
   const float* position;  // [n]
   float* y;               // [n]
   uint32_t token, n;
   float embedding_scale;
-  Layout layout;
+  Layout layout;  // float: kRowMajor
+};
+
+// Scaled dot-product attention of some query rows over one sentence's keys and values (Vaswani et al. 2017, eq. 1). A
+// head's query goes through quantize_rows. Its products with keys, and these times values, are
+//   int8   exact sums times both scales, and weights times the value's scale before they meet the values
+//   float  sums as in LinearArgs
+// Key t of row r lies at row  t * position_stride + (ancestor ? ancestor[t * ancestor_stride + r] : 0)  of its head.
+template <typename Element>
+struct AttentionArgs {
+  const float* q;             // [rows, n_heads, d_head], row stride q_stride
+  const Element* keys;        // head h at h * head_stride * d_head; rows of [d_head], of quantize_rows
+  const Element* values;      // likewise
+  const float* key_scales;    // head h at h * head_stride; float: null
+  const float* value_scales;  // likewise
+  const uint8_t* ancestor;    // [n_keys, ancestor_stride] or null
+  float* out;                 // [rows, n_heads, d_head], row stride out_stride
+  float* weights;             // scratch [n_keys padded to 16]
+  Element* q_row;             // scratch [d_head]
+  size_t q_stride, out_stride, head_stride, position_stride, ancestor_stride;
+  uint32_t rows, n_keys, n_heads, d_head;  // n_keys >= 1
+  float scale;                             // usually 1 / sqrt(d_head)
+};
+
+constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-exp
+
+// One block of the output layer: logits, their largest and the sum of exp(logit - largest).
+template <typename Element>
+struct OutputBlockArgs {
+  LinearArgs<Element> linear;  // n: the block's outputs, padded; y: logits, row stride kOutputBlock
+  uint32_t count;              // the block's outputs, not padded, 1..256
+  float* block_max;            // [rows], stride `stride`; null: neither is wanted
+  float* block_sum;            // [rows], stride `stride`
+  size_t stride;               // elements
 };
 
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns.
@@ -77,165 +121,43 @@ struct LayerNormArgs {
   float epsilon;
 };
 
-// Scaled dot-product attention of some query rows over one sentence's int8 keys and values (Vaswani et al. 2017, eq.
-// 1). Key t of row r lies at row  t * position_stride + (ancestor ? ancestor[t * ancestor_stride + r] : 0)  of its
-// head.
-struct AttentionArgs {
-  const float* q;             // [rows, n_heads, d_head], row stride q_stride
-  const int8_t* keys;         // head h at h * head_stride * d_head; rows of [d_head]
-  const int8_t* values;       // likewise
-  const float* key_scales;    // head h at h * head_stride
-  const float* value_scales;  // likewise
-  const uint8_t* ancestor;    // [n_keys, ancestor_stride] or null
-  float* out;                 // [rows, n_heads, d_head], row stride out_stride
-  float* weights;             // scratch [n_keys padded to 16]
-  int8_t* q_row;              // scratch [d_head]
-  size_t q_stride, out_stride, head_stride, position_stride, ancestor_stride;
-  uint32_t rows, n_keys, n_heads, d_head;  // n_keys >= 1
-  float scale;                             // usually 1 / sqrt(d_head)
-};
-
-constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-exp
-
-// One block of the output layer: logits, their largest and the sum of exp(logit - largest).
-struct OutputBlockArgs {
-  LinearArgs linear;  // n: the block's outputs, padded; y: logits, row stride kOutputBlock
-  uint32_t count;     // the block's outputs, not padded, 1..256
-  float* block_max;   // [rows], stride `stride`; null: neither is wanted
-  float* block_sum;   // [rows], stride `stride`
-  size_t stride;      // elements
-};
-
-// What float32 files need in place of the int8 operations above (FORMAT.md, "Float32 files").
-
-// y = x, but for what could make an infinity or a denormal further on:
-//   amax = max |x|; amax < 2^-40 or > 2^56 (or not a number): the row is zeros
-//   values with |x| < 2^-60 are zeros
-struct CopyRowsArgs {
-  const float* x;             // [rows, n], row stride x_stride
-  float* y;                   // [rows, n], row stride y_stride; may be x
-  size_t x_stride, y_stride;  // elements
-  uint32_t rows, n;           // n % 16 == 0
-};
-
-// y[m, j] = activation(sum over k of x[m, k] * w[j, k] + bias[j]) + residual[m, j]. The sum is 16 strided partial sums
-// and a fixed tree.
-struct LinearFloatArgs {
-  const float* x;         // [rows, k], copied rows
-  const float* w;         // [n, k]
-  const float* bias;      // [n]
-  const float* residual;  // [rows, n], row stride y_stride; null: none; may be y
-  float* y;               // [rows, n], row stride y_stride
-  size_t y_stride;        // elements
-  uint32_t rows, n, k;    // n % 16 == 0, k % 16 == 0
-  Activation activation;
-  const PreparedLayer* prepared = nullptr;  // for a backend's table; the others read w
-  bool alone = false;                       // no other task of this engine runs: a backend may use all threads
-};
-
-// One row of an embedding: y[j] = w[token, j] * embedding_scale + position[j]
-struct EmbedFloatArgs {
-  const float* w;         // [vocab_size padded, n]
-  const float* position;  // [n]
-  float* y;               // [n]
-  uint32_t token, n;
-  float embedding_scale;
-};
-
-// As AttentionArgs, over float keys and values. Products are sums as in LinearFloatArgs.
-struct AttentionFloatArgs {
-  const float* q;           // [rows, n_heads, d_head], row stride q_stride
-  const float* keys;        // head h at h * head_stride * d_head; rows of [d_head], copied rows
-  const float* values;      // likewise
-  const uint8_t* ancestor;  // [n_keys, ancestor_stride] or null
-  float* out;               // [rows, n_heads, d_head], row stride out_stride
-  float* weights;           // scratch [n_keys padded to 16]
-  float* q_row;             // scratch [d_head]
-  size_t q_stride, out_stride, head_stride, position_stride, ancestor_stride;
-  uint32_t rows, n_keys, n_heads, d_head;  // n_keys >= 1
-  float scale;
-};
-
-// The largest of each row's first `count` logits and the sum of exp(logit - largest), as OutputBlockArgs has them.
-struct LogitSumsArgs {
-  const float* logits;           // [rows, count], row stride logits_stride
-  float* block_max;              // [rows], stride `stride`
-  float* block_sum;              // [rows], stride `stride`
-  size_t logits_stride, stride;  // elements
-  uint32_t rows, count;          // count >= 1
-};
-
-struct FloatKernels {
-  void (*copy_rows)(const CopyRowsArgs&);
-  void (*linear)(const LinearFloatArgs&);
-  void (*embed)(const EmbedFloatArgs&);
-  void (*attention)(const AttentionFloatArgs&);
-  void (*logit_sums)(const LogitSumsArgs&);
+// The operations that differ by the weights' type.
+template <typename Element>
+struct TypedKernels {
+  void (*quantize_rows)(const QuantizeRowsArgs<Element>&);
+  void (*linear)(const LinearArgs<Element>&);
+  void (*embed)(const EmbedArgs<Element>&);
+  void (*attention)(const AttentionArgs<Element>&);
+  void (*output_block)(const OutputBlockArgs<Element>&);
 };
 
 struct Kernels {
   const char* name;       // what goldcrest_kernels_name() returns
   uint32_t cpu_features;  // CpuFeature bits that it needs; 0 runs anywhere
-  void (*quantize_rows)(const QuantizeRowsArgs&);
-  void (*linear)(const LinearArgs&);
-  void (*embed)(const EmbedArgs&);
+  TypedKernels<int8_t> int8;
+  const TypedKernels<float>* float32;  // null: this build runs no float32 files (GOLDCREST_FLOAT32)
   void (*layer_norm)(const LayerNormArgs&);
-  void (*attention)(const AttentionArgs&);
-  void (*output_block)(const OutputBlockArgs&);
   // The first index in [begin, end) with x[index] > threshold, or end.
   uint32_t (*next_above)(const float* x, uint32_t begin, uint32_t end, float threshold);
   // CRC-32C, continued from `crc`.
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
   // Every weight is in [-127, 127] and every row's sum is what weight_sum says.
   bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
-  const FloatKernels* float32 = nullptr;  // null: this build runs no float32 files (GOLDCREST_FLOAT32)
-};
-
-// Row counts that a backend is chosen for or not: 1, up to 4, up to 16, more.
-constexpr uint32_t kRowClasses = 4;
-constexpr uint32_t row_class(uint32_t rows) { return rows == 1 ? 0 : rows <= 4 ? 1 : rows <= 16 ? 2 : 3; }
-
-// What a backend made of one layer's weights for one engine, found by the layer's LinearView.
-struct PreparedLayer {
-  uint32_t weights, n;   // of the view
-  uint32_t row_classes;  // bit c: the backend computes calls with rows of class c; the native table does the others
-  void* object;          // the backend's
-
-  bool computes(uint32_t rows) const { return (row_classes >> row_class(rows) & 1) != 0; }
-};
-
-// What a backend gives to one engine; all of it lies in PrepareArgs.memory.
-struct Prepared {
-  const Kernels* kernels;
-  const PreparedLayer* layers;  // [n_layers], ascending by (weights, n)
-  uint32_t n_layers;
-};
-
-// Which layers a backend computes: none, all, or each where it measured faster than the native table.
-enum class BackendUse : uint32_t { kNone, kAll, kWhereFaster };
-
-struct PrepareArgs {
-  const void* model;  // checked
-  size_t model_bytes;
-  const Kernels* native;  // for all that is not a linear layer
-  const goldcrest_limits* limits;
-  goldcrest_parallel_for parallel_for;
-  void* parallel_context;
-  void* memory;
-  size_t memory_bytes;
-  BackendUse use;
+  // Of a table that a backend made for one engine; both null in all others. LinearArgs.backend, and whether `linear` of
+  // all n outputs of the layer whose weights lie at `w` splits itself over threads, so that nobody else has to.
+  const void* backend;
+  bool (*computes_whole)(const void* backend, const void* w, uint32_t n, uint32_t rows);
 };
 
 // The tables that this build has and this CPU runs, best first; null past the end. All are exact.
 const Kernels* kernels_at(uint32_t index);
 
-// The table for `name`; null name: the best that this CPU runs (the environment variable GOLDCREST_KERNELS overrides it
-// where there is one). Null for a name that this build or CPU lacks. A name that asks for a backend gives the table
-// that it borrows from.
-const Kernels* select_kernels(const char* name);
+// `name`, or for null what the environment variable GOLDCREST_KERNELS says, where there is one.
+const char* wanted_kernels(const char* name);
 
-// What `name`, or GOLDCREST_KERNELS for null, wants of a backend: "xnnpack" all layers, "fastest" where it is faster.
-BackendUse backend_use(const char* name);
+// The table for wanted_kernels(name); for null the best that this CPU runs. Null for a name that this build or CPU
+// lacks.
+const Kernels* select_kernels(const char* name);
 
 // A fixed vector through linear, layer norm and soft-max gives the hash that the reference gave: this build keeps the
 // bits. scratch: [kBuildCheckBytes], aligned to 64 bytes, so that small stacks suffice
@@ -243,9 +165,3 @@ constexpr uint32_t kBuildCheckBytes = 2048;
 bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch);
 
 }  // namespace goldcrest
-
-// The first member of every backend's object; prepare returns a status. See goldcrest_config.backend.
-struct goldcrest_backend {
-  int (*prepare)(const goldcrest_backend& backend, const goldcrest::PrepareArgs& args, goldcrest::Prepared* prepared,
-                 goldcrest_detail* detail);
-};

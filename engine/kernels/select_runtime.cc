@@ -82,16 +82,11 @@ const Kernels* kernels_at(uint32_t index) {
   return nullptr;
 }
 
-BackendUse backend_use(const char* name) {
-  if (name == nullptr) name = getenv("GOLDCREST_KERNELS");
-  if (name == nullptr) return BackendUse::kNone;
-  if (strcmp(name, "xnnpack") == 0) return BackendUse::kAll;
-  return strcmp(name, "fastest") == 0 ? BackendUse::kWhereFaster : BackendUse::kNone;
-}
+const char* wanted_kernels(const char* name) { return name != nullptr ? name : getenv("GOLDCREST_KERNELS"); }
 
 const Kernels* select_kernels(const char* name) {
-  if (name == nullptr) name = getenv("GOLDCREST_KERNELS");
-  if (name == nullptr || backend_use(name) != BackendUse::kNone) return kernels_at(0);
+  name = wanted_kernels(name);
+  if (name == nullptr) return kernels_at(0);
   for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
     if (strcmp(name, table->name) == 0) return table;
   }

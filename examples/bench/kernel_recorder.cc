@@ -2,6 +2,7 @@
 #include "kernel_recorder.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "api/engine.h"
 
@@ -15,9 +16,12 @@ using goldcrest::LayerNormArgs;
 using goldcrest::LinearArgs;
 using goldcrest::OutputBlockArgs;
 using goldcrest::QuantizeRowsArgs;
+using goldcrest::TypedKernels;
 
-constexpr uint64_t kBytesPerOutput = 12;  // float scale, float bias, int32 sum
-constexpr int kTimings = 1001;            // of an empty stopwatch
+// float bias; of int8 also float scale and int32 sum
+template <typename Element>
+constexpr uint64_t kBytesPerOutput = std::is_same_v<Element, float> ? 4 : 12;
+constexpr int kTimings = 1001;  // of an empty stopwatch
 
 // Kernels are plain functions, so what they write to is here.
 struct Recording {
@@ -36,63 +40,72 @@ auto record(Slot slot, uint64_t macs, uint64_t bytes, const Call& call) {
   return call();
 }
 
-uint64_t linear_macs(const LinearArgs& args) { return uint64_t{args.rows} * args.n * args.k; }
-uint64_t linear_bytes(const LinearArgs& args) { return args.n * (args.k + kBytesPerOutput); }
-
-void linear(const LinearArgs& args) {
-  record(kLinear, linear_macs(args), linear_bytes(args), [&] { recording.table->linear(args); });
+// The engine's own operations for one type of weights.
+template <typename Element>
+const TypedKernels<Element>& typed_table() {
+  if constexpr (std::is_same_v<Element, float>)
+    return *recording.table->float32;
+  else
+    return recording.table->int8;
 }
 
-void output_block(const OutputBlockArgs& args) {
+template <typename Element>
+uint64_t linear_macs(const LinearArgs<Element>& args) {
+  return uint64_t{args.rows} * args.n * args.k;
+}
+
+template <typename Element>
+uint64_t linear_bytes(const LinearArgs<Element>& args) {
+  return args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput<Element>);
+}
+
+template <typename Element>
+void quantize_rows(const QuantizeRowsArgs<Element>& args) {
+  record(kQuantizeRows, 0, 0, [&] { typed_table<Element>().quantize_rows(args); });
+}
+
+template <typename Element>
+void linear(const LinearArgs<Element>& args) {
+  record(kLinear, linear_macs(args), linear_bytes(args), [&] { typed_table<Element>().linear(args); });
+}
+
+template <typename Element>
+void embed(const EmbedArgs<Element>& args) {
+  record(kEmbed, 0, args.n * sizeof(Element), [&] { typed_table<Element>().embed(args); });
+}
+
+template <typename Element>
+void attention(const AttentionArgs<Element>& args) {
+  // Keys and values; the rows of a call share them, or at least have that many. A key and a value have a scale each.
+  const uint64_t pairs = uint64_t{2} * args.n_heads * args.n_keys, products = pairs * args.d_head;
+  const uint64_t scales_bytes = std::is_same_v<Element, float> ? 0 : pairs * sizeof(float);
+  record(kAttention, args.rows * products, products * sizeof(Element) + scales_bytes,
+         [&] { typed_table<Element>().attention(args); });
+}
+
+template <typename Element>
+void output_block(const OutputBlockArgs<Element>& args) {
   record(kOutputBlock, linear_macs(args.linear), linear_bytes(args.linear),
-         [&] { recording.table->output_block(args); });
+         [&] { typed_table<Element>().output_block(args); });
 }
 
-void attention(const AttentionArgs& args) {
-  // Keys and values; the rows of a call share them, or at least have that many.
-  const uint64_t products = uint64_t{2} * args.n_heads * args.n_keys * args.d_head;
-  const uint64_t scales_bytes = uint64_t{2} * args.n_heads * args.n_keys * sizeof(float);
-  record(kAttention, args.rows * products, products + scales_bytes, [&] { recording.table->attention(args); });
-}
-
-void quantize_rows(const QuantizeRowsArgs& args) {
-  record(kQuantizeRows, 0, 0, [&] { recording.table->quantize_rows(args); });
+template <typename Element>
+TypedKernels<Element> recorders() {
+  TypedKernels<Element> table = {};
+  table.quantize_rows = quantize_rows;
+  table.linear = linear;
+  table.embed = embed;
+  table.attention = attention;
+  table.output_block = output_block;
+  return table;
 }
 
 void layer_norm(const LayerNormArgs& args) {
   record(kLayerNorm, 0, 0, [&] { recording.table->layer_norm(args); });
 }
 
-void embed(const EmbedArgs& args) {
-  record(kEmbed, 0, args.n, [&] { recording.table->embed(args); });
-}
-
 uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
   return record(kNextAbove, 0, 0, [&] { return recording.table->next_above(x, begin, end, threshold); });
-}
-
-// The same slots for float32 files.
-goldcrest::FloatKernels record_float32() {
-  goldcrest::FloatKernels table = {};
-  table.copy_rows = [](const goldcrest::CopyRowsArgs& args) {
-    record(kQuantizeRows, 0, 0, [&] { recording.table->float32->copy_rows(args); });
-  };
-  table.linear = [](const goldcrest::LinearFloatArgs& args) {
-    record(kLinear, uint64_t{args.rows} * args.n * args.k, (uint64_t{args.k} + 1) * args.n * sizeof(float),
-           [&] { recording.table->float32->linear(args); });
-  };
-  table.embed = [](const goldcrest::EmbedFloatArgs& args) {
-    record(kEmbed, 0, args.n * sizeof(float), [&] { recording.table->float32->embed(args); });
-  };
-  table.attention = [](const goldcrest::AttentionFloatArgs& args) {
-    const uint64_t products = uint64_t{2} * args.n_heads * args.n_keys * args.d_head;
-    record(kAttention, args.rows * products, products * sizeof(float),
-           [&] { recording.table->float32->attention(args); });
-  };
-  table.logit_sums = [](const goldcrest::LogitSumsArgs& args) {
-    record(kOutputBlock, 0, 0, [&] { recording.table->float32->logit_sums(args); });
-  };
-  return table;
 }
 
 // Seconds that a stopwatch shows around nothing.
@@ -122,15 +135,11 @@ const char* slot_name(size_t slot) {
 KernelRecorder::KernelRecorder(goldcrest_engine* engine)
     : engine_(engine), table_(*engine->runtime.kernels), clock_s_(stopwatch_seconds()), cost_s_(stopwatch_cost()) {
   recording = {engine->runtime.kernels, {}};
-  table_.linear = linear;
-  table_.output_block = output_block;
-  table_.attention = attention;
-  table_.quantize_rows = quantize_rows;
+  table_.int8 = recorders<int8_t>();
   table_.layer_norm = layer_norm;
-  table_.embed = embed;
   table_.next_above = next_above;
   if (table_.float32 != nullptr) {
-    float_table_ = record_float32();
+    float_table_ = recorders<float>();
     table_.float32 = &float_table_;
   }
   engine->runtime.kernels = &table_;

@@ -13,7 +13,7 @@
 
 namespace bench {
 
-// Of float32 files: quantize_rows are their copies, output_block its sums alone, and linear has the output layer too.
+// Of float32 files quantize_rows are their copies.
 enum Slot { kLinear, kOutputBlock, kAttention, kQuantizeRows, kLayerNorm, kEmbed, kNextAbove, kSlots };
 const char* slot_name(size_t slot);
 
@@ -53,7 +53,7 @@ class KernelRecorder {
 
   goldcrest_engine* engine_;
   goldcrest::Kernels table_;
-  goldcrest::FloatKernels float_table_ = {};
+  goldcrest::TypedKernels<float> float_table_ = {};
   double clock_s_;  // what one timing adds to itself
   double cost_s_;   // and to everything
 };

@@ -58,7 +58,7 @@ class ZeroLinear {
     args_.layout = goldcrest::Layout::kN16K4;
     args_.activation = goldcrest::Activation::kNone;
   }
-  const LinearArgs& args() const { return args_; }
+  const LinearArgs<int8_t>& args() const { return args_; }
   double macs() const { return static_cast<double>(args_.rows) * args_.n * args_.k; }
 
  private:
@@ -66,7 +66,7 @@ class ZeroLinear {
   std::vector<float> x_scale_, of_outputs_;
   std::vector<int32_t> sums_;
   std::vector<float> y_;
-  LinearArgs args_ = {};
+  LinearArgs<int8_t> args_ = {};
 };
 
 // Calls work(thread) once for every thread of the pool, at the same time.
@@ -116,7 +116,8 @@ double linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, uint32_
   for (uint32_t thread = 0; thread < pool.threads(); ++thread) {
     layers.push_back(std::make_unique<ZeroLinear>(rows, n, k));
   }
-  const double seconds = rounds_seconds(pool, rounds, patience, [&](size_t i) { kernels.linear(layers[i]->args()); });
+  const double seconds =
+      rounds_seconds(pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
   return static_cast<double>(rounds) * layers[0]->macs() * pool.threads() / seconds;
 }
 

@@ -32,8 +32,8 @@ void print_linear(const Kernels& table, Layout layout) {
   }
 }
 
-AttentionArgs attention_args() {
-  AttentionArgs args = {};
+AttentionArgs<int8_t> attention_args() {
+  AttentionArgs<int8_t> args = {};
   args.q = operands.x;
   args.keys = operands.w;
   args.values = operands.w + kKeys * kHeads * kHeadWidth;
@@ -61,24 +61,27 @@ void print_slots(const Kernels& table, Layout layout) {
   Operands& o = operands;
   std::printf("  instructions of one call\n");
   print_slot("quantize_rows, n = 128", instructions_of([&] {
-               table.quantize_rows({o.x, o.q, o.row_scale, 128, 128, 1, 1, 128});
+               table.int8.quantize_rows({o.x, o.q, o.row_scale, 128, 128, 1, 1, 128});
              }));
   print_slot("layer_norm, n = 128", instructions_of([&] {
                table.layer_norm({o.x, o.y, o.w_scale, o.bias, 128, 1, 128, 128, 1e-5f});
              }));
-  const AttentionArgs attention = attention_args();
-  print_slot("attention, 4 heads of 32, 16 keys", instructions_of([&] { table.attention(attention); }));
-  print_slot("embed, n = 128", instructions_of([&] { table.embed({o.w, o.w_scale, o.x, o.y, 1, 128, 1.0f, layout}); }));
-  OutputBlockArgs block = {};
+  const AttentionArgs<int8_t> attention = attention_args();
+  print_slot("attention, 4 heads of 32, 16 keys", instructions_of([&] { table.int8.attention(attention); }));
+  print_slot("embed, n = 128", instructions_of([&] {
+               table.int8.embed({o.w, o.w_scale, o.x, o.y, 1, 128, 1.0f, layout});
+             }));
+  OutputBlockArgs<int8_t> block = {};
   block.linear = linear_args(1, kOutputBlock, 16, layout);
   block.linear.y_stride = kOutputBlock;
   block.count = kOutputBlock;
   float largest, sum;
-  const uint64_t logits = instructions_of([&] { table.output_block(block); });
+  const uint64_t logits = instructions_of([&] { table.int8.output_block(block); });
   block.block_max = &largest;
   block.block_sum = &sum;
   block.stride = 1;
-  print_slot("log-sum-exp of output_block, 256 outputs", instructions_of([&] { table.output_block(block); }) - logits);
+  print_slot("log-sum-exp of output_block, 256 outputs",
+             instructions_of([&] { table.int8.output_block(block); }) - logits);
   print_slot("next_above, 256 numbers", instructions_of([&] { table.next_above(o.x, 0, 256, 100.0f); }));
   print_slot("crc32c, 1024 bytes", instructions_of([&] { table.crc32c(0, o.w, 1024); }));
   print_slot("weights_valid, 64 x 128", instructions_of([&] { table.weights_valid(o.w, nullptr, 64, 128, layout); }));

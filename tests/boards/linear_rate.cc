@@ -19,8 +19,8 @@ void fill_operands() {
   for (float& value : operands.cache_scales) value = 0.01f + 0.005f * rng.uniform();
 }
 
-LinearArgs linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout) {
-  LinearArgs args = {};
+LinearArgs<int8_t> linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout) {
+  LinearArgs<int8_t> args = {};
   args.x = operands.q;
   args.x_scale = operands.row_scale;
   args.w = operands.w;
@@ -38,8 +38,8 @@ LinearArgs linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout) {
 }
 
 double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout) {
-  const LinearArgs args = linear_args(rows, kOutputs, k, layout);
-  const uint64_t found = instructions_of([&] { table.linear(args); });
+  const LinearArgs<int8_t> args = linear_args(rows, kOutputs, k, layout);
+  const uint64_t found = instructions_of([&] { table.int8.linear(args); });
   return static_cast<double>(rows * kOutputs * k) / static_cast<double>(found);
 }
 

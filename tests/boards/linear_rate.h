@@ -24,7 +24,7 @@ extern Operands operands;
 
 void fill_operands();
 
-LinearArgs linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout);
+LinearArgs<int8_t> linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout);
 
 // Multiply-accumulates of an instruction with kOutputs outputs and k inputs, epilogue included, quantization not.
 double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout);

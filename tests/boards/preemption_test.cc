@@ -29,15 +29,21 @@ constexpr const char* kActivityNames[kActivities] = {"quantize_rows", "linear", 
                                                      "attention",     "output_block", "other than that"};
 volatile uint32_t activity = kOther;
 
-// The kernel `slot` of the best table, in a context that says so.
-template <auto slot, Activity name, typename Args>
-void watched(const Args& args) {
+// The kernel of the best table, in a context that says so.
+template <typename Args>
+void watched(void (*kernel)(const Args&), Activity name, const Args& args) {
   const uint32_t outer = activity;
   activity = name;
-  (kBest.*slot)(args);
+  kernel(args);
   activity = outer;
 }
 
+template <auto slot, Activity name, typename Args>
+void watched_slot(const Args& args) {
+  watched(kBest.int8.*slot, name, args);
+}
+
+void layer_norm(const LayerNormArgs& args) { watched(kBest.layer_norm, kLayerNorm, args); }
 uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
   return kBest.next_above(x, begin, end, threshold);
 }
@@ -46,24 +52,30 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
   return kBest.weights_valid(w, weight_sum, n, k, layout);
 }
 
-constexpr Kernels kWatched = {"watched",
-                              0,
-                              watched<&Kernels::quantize_rows, kQuantizeRows, QuantizeRowsArgs>,
-                              watched<&Kernels::linear, kLinear, LinearArgs>,
-                              watched<&Kernels::embed, kEmbed, EmbedArgs>,
-                              watched<&Kernels::layer_norm, kLayerNorm, LayerNormArgs>,
-                              watched<&Kernels::attention, kAttention, AttentionArgs>,
-                              watched<&Kernels::output_block, kOutputBlock, OutputBlockArgs>,
-                              next_above,
-                              crc32c,
-                              weights_valid};
+constexpr Kernels make_watched_table() {
+  using Int8 = TypedKernels<int8_t>;
+  Kernels table = {};
+  table.name = "watched";
+  table.int8.quantize_rows = watched_slot<&Int8::quantize_rows, kQuantizeRows>;
+  table.int8.linear = watched_slot<&Int8::linear, kLinear>;
+  table.int8.embed = watched_slot<&Int8::embed, kEmbed>;
+  table.int8.attention = watched_slot<&Int8::attention, kAttention>;
+  table.int8.output_block = watched_slot<&Int8::output_block, kOutputBlock>;
+  table.layer_norm = layer_norm;
+  table.next_above = next_above;
+  table.crc32c = crc32c;
+  table.weights_valid = weights_valid;
+  return table;
+}
+
+constexpr Kernels kWatched = make_watched_table();
 
 }  // namespace
 
 // This program's kernel table, in place of select_static.cc.
 const Kernels* kernels_at(uint32_t index) { return index == 0 ? &kWatched : nullptr; }
 const Kernels* select_kernels(const char*) { return &kWatched; }
-BackendUse backend_use(const char*) { return BackendUse::kNone; }
+const char* wanted_kernels(const char* name) { return name; }
 
 namespace test {
 namespace {

@@ -24,8 +24,9 @@ Difference compare_quantize_rows(const Kernels& table, const Kernels& specificat
         fill(x, kind, rng);
         Outputs<int8_t> q((rows - 1) * q_stride + n);
         Outputs<float> scale((rows - 1) * scale_stride + 1);
-        table.quantize_rows({x.get(), q.found.get(), scale.found.get(), x_stride, q_stride, scale_stride, rows, n});
-        specification.quantize_rows(
+        table.int8.quantize_rows(
+            {x.get(), q.found.get(), scale.found.get(), x_stride, q_stride, scale_stride, rows, n});
+        specification.int8.quantize_rows(
             {x.get(), q.expected.get(), scale.expected.get(), x_stride, q_stride, scale_stride, rows, n});
         for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
           if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
@@ -48,7 +49,7 @@ struct LinearInputs {
     fill(residual, Fill::kRandom, rng);
   }
 
-  LinearArgs args(uint32_t rows, uint32_t n, uint32_t k, Layout layout, float* y) {
+  LinearArgs<int8_t> args(uint32_t rows, uint32_t n, uint32_t k, Layout layout, float* y) {
     for (uint32_t row = 0; row < n; ++row) {  // FORMAT.md, section 5
       sum[row] = 0;
       for (uint32_t column = 0; column < k; ++column) {
@@ -57,7 +58,7 @@ struct LinearInputs {
                         : w[size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + row % 4 * 16 + column % 16];
       }
     }
-    LinearArgs args = {};
+    LinearArgs<int8_t> args = {};
     args.x = x.get();
     args.x_scale = x_scale.get();
     args.w = w.get();
@@ -90,12 +91,12 @@ Difference compare_linear(const Kernels& table, const Kernels& specification) {
           const auto activation = static_cast<Activation>(turn++ % 7 % 5);
           LinearInputs inputs(rows, n, k, kind, rng);
           Outputs<float> y(size_t{rows} * n);
-          LinearArgs args = inputs.args(rows, n, k, layout, y.found.get());
+          LinearArgs<int8_t> args = inputs.args(rows, n, k, layout, y.found.get());
           args.activation = activation;
           args.residual = turn % 3 == 0 ? inputs.residual.get() : nullptr;
-          table.linear(args);
+          table.int8.linear(args);
           args.y = y.expected.get();
-          specification.linear(args);
+          specification.int8.linear(args);
           if (const Difference d = y.difference("y")) {
             return in_case(d, "rows", rows, "n", n, "k", k, "layout", static_cast<int>(layout), "activation",
                            static_cast<int>(activation), "fill", static_cast<int>(kind));
@@ -119,10 +120,10 @@ Difference compare_embed(const Kernels& table, const Kernels& specification) {
       fill(position, Fill::kRandom, rng);
       for (uint32_t token = 0; token < vocab_size; ++token) {
         Outputs<float> y(n);
-        EmbedArgs args = {w.get(), scale.get(), position.get(), y.found.get(), token, n, 2.5f, layout};
-        table.embed(args);
+        EmbedArgs<int8_t> args = {w.get(), scale.get(), position.get(), y.found.get(), token, n, 2.5f, layout};
+        table.int8.embed(args);
         args.y = y.expected.get();
-        specification.embed(args);
+        specification.int8.embed(args);
         if (const Difference d = y.difference("y")) {
           return in_case(d, "token", token, "n", n, "layout", static_cast<int>(layout));
         }
@@ -192,8 +193,8 @@ struct AttentionInputs {
     }
   }
 
-  AttentionArgs args(const AttentionShape& shape, float* out) {
-    AttentionArgs args = {};
+  AttentionArgs<int8_t> args(const AttentionShape& shape, float* out) {
+    AttentionArgs<int8_t> args = {};
     args.q = q.get();
     args.keys = keys.get();
     args.values = values.get();
@@ -236,8 +237,8 @@ Difference compare_attention(const Kernels& table, const Kernels& specification)
         const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
         AttentionInputs inputs(shape, kind, key_kind, rng);
         Outputs<float> out(size_t{rows} * n_heads * d_head);
-        table.attention(inputs.args(shape, out.found.get()));
-        specification.attention(inputs.args(shape, out.expected.get()));
+        table.int8.attention(inputs.args(shape, out.found.get()));
+        specification.int8.attention(inputs.args(shape, out.expected.get()));
         if (!inputs.weights.intact() || !inputs.query.intact()) return "a write before the start of the scratch";
         if (const Difference d = out.difference("out")) {
           return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots,
@@ -256,18 +257,18 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
       const uint32_t rows = 1 + rng.below(9), n = pad16(count), k = 16 * (1 + rng.below(8)), stride = 1 + rng.below(4);
       LinearInputs inputs(rows, n, k, kWeightFills[count % 5], rng);
       Outputs<float> y((rows - 1) * kOutputBlock + n), largest((rows - 1) * stride + 1), sum((rows - 1) * stride + 1);
-      OutputBlockArgs args = {};
+      OutputBlockArgs<int8_t> args = {};
       args.linear = inputs.args(rows, n, k, layout, y.found.get());
       args.linear.y_stride = kOutputBlock;
       args.count = count;
       args.block_max = count % 4 != 0 ? largest.found.get() : nullptr;
       args.block_sum = sum.found.get();
       args.stride = stride;
-      table.output_block(args);
+      table.int8.output_block(args);
       args.linear.y = y.expected.get();
       if (args.block_max != nullptr) args.block_max = largest.expected.get();
       args.block_sum = sum.expected.get();
-      specification.output_block(args);
+      specification.int8.output_block(args);
       for (const Difference& d : {y.difference("logits"), largest.difference("max"), sum.difference("sum")}) {
         if (d) return in_case(d, "rows", rows, "count", count, "k", k, "layout", static_cast<int>(layout));
       }

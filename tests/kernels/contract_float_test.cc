@@ -20,26 +20,26 @@ extern const Kernels kernels_x86_avx2_emulated;
 namespace test {
 namespace {
 
-// What the engine hands on: rows that went through copy_rows.
+// What the engine hands on: rows that went through quantize_rows.
 void fill_copied(GuardedBuffer<float>& buffer, uint32_t n, Fill kind, Rng& rng) {
   fill(buffer, kind, rng);
   const auto rows = static_cast<uint32_t>(buffer.size() / n);
-  kernels_reference.float32->copy_rows({buffer.get(), buffer.get(), n, n, rows, n});
+  kernels_reference.float32->quantize_rows({buffer.get(), buffer.get(), nullptr, n, n, 0, rows, n});
 }
 
-Difference compare_copy_rows(const FloatKernels& table, const FloatKernels& specification) {
+Difference compare_quantize_rows(const TypedKernels<float>& table, const TypedKernels<float>& specification) {
   Rng rng(1);
   for (const uint32_t n : kWidths) {
     for (uint32_t rows = 1; rows <= 9; ++rows) {
       for (const Fill kind : kFloatFills) {
-        const size_t x_stride = n + 16 * rng.below(2), y_stride = n + 16 * rng.below(2);
+        const size_t x_stride = n + 16 * rng.below(2), q_stride = n + 16 * rng.below(2);
         GuardedBuffer<float> x((rows - 1) * x_stride + n);
         fill(x, kind, rng);
         for (float& value : x) value = rng.below(16) == 0 ? std::ldexp(rng.uniform(), -60) : value;
-        Outputs<float> y((rows - 1) * y_stride + n);
-        table.copy_rows({x.get(), y.found.get(), x_stride, y_stride, rows, n});
-        specification.copy_rows({x.get(), y.expected.get(), x_stride, y_stride, rows, n});
-        if (const Difference d = y.difference("y")) {
+        Outputs<float> q((rows - 1) * q_stride + n);
+        table.quantize_rows({x.get(), q.found.get(), nullptr, x_stride, q_stride, 0, rows, n});
+        specification.quantize_rows({x.get(), q.expected.get(), nullptr, x_stride, q_stride, 0, rows, n});
+        if (const Difference d = q.difference("q")) {
           return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
         }
       }
@@ -48,7 +48,18 @@ Difference compare_copy_rows(const FloatKernels& table, const FloatKernels& spec
   return {};
 }
 
-Difference compare_linear(const FloatKernels& table, const FloatKernels& specification) {
+LinearArgs<float> linear_args(const float* x, const float* w, const float* bias, float* y) {
+  LinearArgs<float> args = {};
+  args.x = x;
+  args.w = w;
+  args.bias = bias;
+  args.y = y;
+  args.layout = Layout::kRowMajor;
+  args.activation = Activation::kNone;
+  return args;
+}
+
+Difference compare_linear(const TypedKernels<float>& table, const TypedKernels<float>& specification) {
   Rng rng(2);
   uint32_t turn = 0;
   for (const uint32_t n : {16u, 48u, 80u}) {
@@ -62,10 +73,14 @@ Difference compare_linear(const FloatKernels& table, const FloatKernels& specifi
         fill(residual, kFloatFills[turn / 7 % 7], rng);
         Outputs<float> y(residual.size());
         for (size_t i = 0; i < residual.size(); ++i) y.set(i, residual[i]);
-        LinearFloatArgs args = {x.get(), w.get(), bias.get(), nullptr, y.found.get(), stride, rows, n, k, {}};
+        LinearArgs<float> args = linear_args(x.get(), w.get(), bias.get(), nullptr);
+        args.y_stride = stride;
+        args.rows = rows;
+        args.n = n;
+        args.k = k;
         args.activation = static_cast<Activation>(turn % 5);
         const uint32_t residual_kind = turn % 3;  // none, a buffer, y itself
-        const auto run = [&](const FloatKernels& kernels, float* out) {
+        const auto run = [&](const TypedKernels<float>& kernels, float* out) {
           args.y = out;
           args.residual = residual_kind == 0 ? nullptr : residual_kind == 1 ? residual.get() : out;
           kernels.linear(args);
@@ -79,7 +94,7 @@ Difference compare_linear(const FloatKernels& table, const FloatKernels& specifi
   return {};
 }
 
-Difference compare_embed(const FloatKernels& table, const FloatKernels& specification) {
+Difference compare_embed(const TypedKernels<float>& table, const TypedKernels<float>& specification) {
   Rng rng(3);
   for (const uint32_t n : kWidths) {
     GuardedBuffer<float> w(size_t{32} * n), position(n);
@@ -87,15 +102,15 @@ Difference compare_embed(const FloatKernels& table, const FloatKernels& specific
     fill(position, Fill::kRandom, rng);
     for (const uint32_t token : {0u, 17u, 31u}) {
       Outputs<float> y(n);
-      table.embed({w.get(), position.get(), y.found.get(), token, n, 5.6f});
-      specification.embed({w.get(), position.get(), y.expected.get(), token, n, 5.6f});
+      table.embed({w.get(), nullptr, position.get(), y.found.get(), token, n, 5.6f, Layout::kRowMajor});
+      specification.embed({w.get(), nullptr, position.get(), y.expected.get(), token, n, 5.6f, Layout::kRowMajor});
       if (const Difference d = y.difference("y")) return in_case(d, "n", n, "token", token);
     }
   }
   return {};
 }
 
-Difference compare_attention(const FloatKernels& table, const FloatKernels& specification) {
+Difference compare_attention(const TypedKernels<float>& table, const TypedKernels<float>& specification) {
   Rng rng(4);
   uint32_t turn = 0;
   for (uint32_t n_keys = 1; n_keys <= 70; n_keys += n_keys < 20 ? 1 : 9) {
@@ -112,23 +127,23 @@ Difference compare_attention(const FloatKernels& table, const FloatKernels& spec
         fill_copied(values, d_head, kFloatFills[turn % 7], rng);
         for (uint8_t& slot : ancestor) slot = static_cast<uint8_t>(rng.below(slots));
         Outputs<float> out(rows * width);
-        AttentionFloatArgs args = {q.get(),
-                                   keys.get(),
-                                   values.get(),
-                                   ancestors ? ancestor.get() : nullptr,
-                                   out.found.get(),
-                                   weights.get(),
-                                   q_row.get(),
-                                   stride,
-                                   width,
-                                   cache_rows,
-                                   slots,
-                                   slots,
-                                   rows,
-                                   n_keys,
-                                   n_heads,
-                                   d_head,
-                                   0.125f};
+        AttentionArgs<float> args = {};
+        args.q = q.get();
+        args.keys = keys.get();
+        args.values = values.get();
+        args.ancestor = ancestors ? ancestor.get() : nullptr;
+        args.out = out.found.get();
+        args.weights = weights.get();
+        args.q_row = q_row.get();
+        args.q_stride = stride;
+        args.out_stride = width;
+        args.head_stride = cache_rows;
+        args.position_stride = args.ancestor_stride = slots;
+        args.rows = rows;
+        args.n_keys = n_keys;
+        args.n_heads = n_heads;
+        args.d_head = d_head;
+        args.scale = 0.125f;
         table.attention(args);
         args.out = out.expected.get();
         specification.attention(args);
@@ -143,18 +158,32 @@ Difference compare_attention(const FloatKernels& table, const FloatKernels& spec
   return {};
 }
 
-Difference compare_logit_sums(const FloatKernels& table, const FloatKernels& specification) {
+Difference compare_output_block(const TypedKernels<float>& table, const TypedKernels<float>& specification) {
   Rng rng(5);
   for (uint32_t count = 1; count <= kOutputBlock; count += count < 40 ? 1 : 23) {
-    const uint32_t rows = 1 + rng.below(5), stride = 1 + rng.below(3);
-    GuardedBuffer<float> logits((rows - 1) * kOutputBlock + pad16(count));
-    fill(logits, Fill::kRandom, rng);
-    Outputs<float> largest((rows - 1) * stride + 1), sum((rows - 1) * stride + 1);
-    table.logit_sums({logits.get(), largest.found.get(), sum.found.get(), kOutputBlock, stride, rows, count});
-    specification.logit_sums(
-        {logits.get(), largest.expected.get(), sum.expected.get(), kOutputBlock, stride, rows, count});
-    for (const Difference& d : {largest.difference("max"), sum.difference("sum")}) {
-      if (d) return in_case(d, "rows", rows, "count", count);
+    const uint32_t rows = 1 + rng.below(5), stride = 1 + rng.below(3), n = pad16(count), k = 16 * (1 + rng.below(4));
+    GuardedBuffer<float> x(size_t{rows} * k), w(size_t{n} * k), bias(n);
+    fill_copied(x, k, Fill::kRandom, rng);
+    fill_copied(w, k, Fill::kRandom, rng);
+    fill(bias, Fill::kRandom, rng);
+    Outputs<float> logits((rows - 1) * kOutputBlock + n), largest((rows - 1) * stride + 1), sum(largest.found.size());
+    OutputBlockArgs<float> args = {};
+    args.linear = linear_args(x.get(), w.get(), bias.get(), logits.found.get());
+    args.linear.y_stride = kOutputBlock;
+    args.linear.rows = rows;
+    args.linear.n = n;
+    args.linear.k = k;
+    args.count = count;
+    args.block_max = count % 4 != 0 ? largest.found.get() : nullptr;
+    args.block_sum = sum.found.get();
+    args.stride = stride;
+    table.output_block(args);
+    args.linear.y = logits.expected.get();
+    if (args.block_max != nullptr) args.block_max = largest.expected.get();
+    args.block_sum = sum.expected.get();
+    specification.output_block(args);
+    for (const Difference& d : {logits.difference("logits"), largest.difference("max"), sum.difference("sum")}) {
+      if (d) return in_case(d, "rows", rows, "count", count, "k", k);
     }
   }
   return {};
@@ -162,9 +191,9 @@ Difference compare_logit_sums(const FloatKernels& table, const FloatKernels& spe
 
 void expect_reference_bits(const Kernels& kernels, const char* way) {
   ASSERT_NE(kernels.float32, nullptr) << kernels.name;
-  const FloatKernels &table = *kernels.float32, &specification = *kernels_reference.float32;
+  const TypedKernels<float>&table = *kernels.float32, &specification = *kernels_reference.float32;
   for (const auto& compare :
-       {compare_copy_rows, compare_linear, compare_embed, compare_attention, compare_logit_sums}) {
+       {compare_quantize_rows, compare_linear, compare_embed, compare_attention, compare_output_block}) {
     const Difference difference = compare(table, specification);
     EXPECT_FALSE(difference.has_value()) << kernels.name << ' ' << way << ": " << difference.value_or("");
   }
@@ -191,8 +220,13 @@ TEST(FloatSpecification, LinearIsTheSumOfProducts) {
   for (std::vector<float>* values : {&x, &w, &bias, &residual}) {
     for (float& value : *values) value = static_cast<float>(rng.below(41)) - 20.0f;
   }
-  kernels_reference.float32->linear(
-      {x.data(), w.data(), bias.data(), residual.data(), y.data(), n, rows, n, k, Activation::kRelu});
+  LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data());
+  args.residual = residual.data();
+  args.y_stride = args.n = n;
+  args.rows = rows;
+  args.k = k;
+  args.activation = Activation::kRelu;
+  kernels_reference.float32->linear(args);
   for (uint32_t row = 0; row < rows; ++row) {
     for (uint32_t output = 0; output < n; ++output) {
       double sum = double{bias[output]};
@@ -209,15 +243,18 @@ TEST(FloatSpecification, SumsInSixteenPartsAndATree) {
   x[16] = 1.0f;        // to the same partial sum: lost
   x[8] = 1.0f;         // to partial sum 0 in the tree's first level: lost
   x[1] = x[9] = 1.0f;  // together 2 before they meet partial sum 0: kept
-  kernels_reference.float32->linear(
-      {x.data(), w.data(), bias.data(), nullptr, y.data(), 16, 1, 16, 32, Activation::kNone});
+  LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data());
+  args.y_stride = args.n = 16;
+  args.rows = 1;
+  args.k = 32;
+  kernels_reference.float32->linear(args);
   EXPECT_EQ(y[0], 16777218.0f);
 }
 
-TEST(FloatSpecification, CopyRowsKeepsWhatCounts) {
+TEST(FloatSpecification, QuantizeRowsKeepsWhatCounts) {
   std::vector<float> x(16, 0.0f), y(16);
   const auto copied = [&] {
-    kernels_reference.float32->copy_rows({x.data(), y.data(), 16, 16, 1, 16});
+    kernels_reference.float32->quantize_rows({x.data(), y.data(), nullptr, 16, 16, 0, 1, 16});
     return y;
   };
   x = {1.5f, std::ldexp(1.0f, -60), std::ldexp(-1.0f, -60), -0.0f, -3.0f};

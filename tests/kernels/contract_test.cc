@@ -59,7 +59,7 @@ TEST(Contract, EveryTableOfX86EmulatedEqualsTheReference) {
 Kernels broken_table(const std::string& slot) {
   Kernels table = kernels_reference;
   if (slot == "quantize_rows") {
-    table.quantize_rows = [](const QuantizeRowsArgs& args) {  // ties away from zero
+    table.int8.quantize_rows = [](const QuantizeRowsArgs<int8_t>& args) {  // ties away from zero
       reference_quantize_rows(args);
       for (uint32_t row = 0; row < args.rows; ++row) {
         const float inverse = args.scale[row * args.scale_stride] == 0 ? 0 : 1 / args.scale[row * args.scale_stride];
@@ -70,13 +70,13 @@ Kernels broken_table(const std::string& slot) {
       }
     };
   } else if (slot == "linear") {
-    table.linear = [](const LinearArgs& args) {  // the last row is forgotten for 5 rows
-      LinearArgs fewer = args;
+    table.int8.linear = [](const LinearArgs<int8_t>& args) {  // the last row is forgotten for 5 rows
+      LinearArgs<int8_t> fewer = args;
       if (fewer.rows == 5) --fewer.rows;
       reference_linear(fewer);
     };
   } else if (slot == "embed") {
-    table.embed = [](const EmbedArgs& args) {
+    table.int8.embed = [](const EmbedArgs<int8_t>& args) {
       reference_embed(args);
       if (args.layout == Layout::kN4K16 && args.token == 17) args.y[0] += 1;
     };
@@ -87,14 +87,14 @@ Kernels broken_table(const std::string& slot) {
       reference_layer_norm(shorter);
     };
   } else if (slot == "attention") {
-    table.attention = [](const AttentionArgs& args) {  // the ancestor table is ignored
-      AttentionArgs other = args;
+    table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // the ancestor table is ignored
+      AttentionArgs<int8_t> other = args;
       other.ancestor = nullptr;
       reference_attention(other);
     };
   } else if (slot == "output_block") {
-    table.output_block = [](const OutputBlockArgs& args) {  // the sum runs over the padding too
-      OutputBlockArgs padded = args;
+    table.int8.output_block = [](const OutputBlockArgs<int8_t>& args) {  // the sum runs over the padding too
+      OutputBlockArgs<int8_t> padded = args;
       padded.count = args.linear.n;
       reference_output_block(padded);
     };

@@ -33,7 +33,7 @@ void fill_floats(AlignedBuffer<float>& buffer) {
 // items: multiply-accumulates; bytes: weights.
 void bench_linear(benchmark::State& state, const Kernels* table, LinearShape shape, uint32_t rows, bool cold) {
   LinearProblem problem(shape, rows);
-  LinearArgs args = problem.args();
+  LinearArgs<int8_t> args = problem.args();
   const size_t weights_bytes = size_t{shape.n} * shape.k;
   const size_t n_copies = cold ? kColdBytes / weights_bytes + 1 : 1;
   AlignedBuffer<int8_t> weights(n_copies * weights_bytes);
@@ -43,7 +43,7 @@ void bench_linear(benchmark::State& state, const Kernels* table, LinearShape sha
   size_t copy = 0;
   for (auto _ : state) {
     args.w = weights.begin() + copy * weights_bytes;
-    table->linear(args);
+    table->int8.linear(args);
     benchmark::ClobberMemory();
     copy = copy + 1 == n_copies ? 0 : copy + 1;
   }
@@ -56,9 +56,9 @@ void bench_quantize(benchmark::State& state, const Kernels* table, uint32_t n, u
   AlignedBuffer<float> x(size_t{rows} * n), scale(rows);
   AlignedBuffer<int8_t> q(size_t{rows} * n);
   fill_floats(x);
-  const QuantizeRowsArgs args = {x.begin(), q.begin(), scale.begin(), n, n, 1, rows, n};
+  const QuantizeRowsArgs<int8_t> args = {x.begin(), q.begin(), scale.begin(), n, n, 1, rows, n};
   for (auto _ : state) {
-    table->quantize_rows(args);
+    table->int8.quantize_rows(args);
     benchmark::ClobberMemory();
   }
 }
@@ -85,7 +85,7 @@ void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_m
   test::fill_int8(keys);
   test::fill_int8(values);
   std::fill(scales.begin(), scales.end(), 0.01f);
-  AttentionArgs args = {};
+  AttentionArgs<int8_t> args = {};
   args.q = q.begin();
   args.keys = keys.begin();
   args.values = values.begin();
@@ -102,7 +102,7 @@ void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_m
   args.d_head = kHead;
   args.scale = 0.125f;
   for (auto _ : state) {
-    table->attention(args);
+    table->int8.attention(args);
     benchmark::ClobberMemory();
   }
 }

@@ -76,8 +76,8 @@ class LinearProblem {
     return w[64 * block + 4 * (output % 16) + input % 4];
   }
 
-  LinearArgs args() {
-    LinearArgs args = {};
+  LinearArgs<int8_t> args() {
+    LinearArgs<int8_t> args = {};
     args.x = x.begin();
     args.x_scale = x_scale.begin();
     args.w = w.begin();

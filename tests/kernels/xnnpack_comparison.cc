@@ -168,8 +168,8 @@ double count_call(const volatile uint64_t* counter, Function call) {
 double compare(const Kernels& table, LinearShape shape, uint32_t rows, const volatile uint64_t* counter) {
   LinearProblem problem(shape, rows);
   PeerOperator peer(problem, shape, rows);
-  const LinearArgs args = problem.args();
-  const auto our_call = [&] { table.linear(args); };
+  const LinearArgs<int8_t> args = problem.args();
+  const auto our_call = [&] { table.int8.linear(args); };
   const auto their_call = [&] { peer.run(); };
   our_call();
   their_call();

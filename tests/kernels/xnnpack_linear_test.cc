@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/xnnpack/table.h"
 #include "kernels/linear_problem.h"
 #include "kernels/reference/reference.h"
-#include "backends/xnnpack/table.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest {
@@ -126,7 +126,7 @@ TEST(XnnpackLinear, SumsAndBiasAreWithinTheStatedBound) {
       PreparedProblem prepared(problem, shape, shape.n, false);
       AlignedBuffer<float> close(problem.y.end() - problem.y.begin());
       for (const uint32_t rows : kRowCounts) {
-        LinearArgs args = problem.args();
+        LinearArgs<int8_t> args = problem.args();
         args.rows = rows;
         reference_linear(args);
         args.y = close.begin();
@@ -163,7 +163,7 @@ TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
       for (const bool residual : {false, true}) {
         AlignedBuffer<float> sums(n), y(n);
         test::Rng rng(3);
-        LinearArgs args = problem.args();
+        LinearArgs<int8_t> args = problem.args();
         args.y = sums.begin();
         args.prepared = plain.prepared();
         plain.table().linear(args);
@@ -192,7 +192,7 @@ TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
   PreparedProblem prepared(problem, shape, kOutputBlock, false);
   AlignedBuffer<float> logits(size_t{kRows} * kOutputBlock);
   float largest[kRows], sums[kRows];
-  OutputBlockArgs args = {};
+  OutputBlockArgs<int8_t> args = {};
   args.linear = problem.args();
   args.linear.y = logits.begin();
   args.linear.y_stride = kOutputBlock;
@@ -207,7 +207,7 @@ TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
     float exact_max = 0, exact_sum = 0;
     std::vector<float> copy(of_row, of_row + shape.n);
     // The reference over no inputs, with the logits as bias.
-    OutputBlockArgs exact = args;
+    OutputBlockArgs<int8_t> exact = args;
     const float no_scale = 0;
     exact.linear.prepared = nullptr;
     exact.linear.x_scale = &no_scale;
@@ -233,7 +233,7 @@ TEST(XnnpackLinear, RowClassesThatAreNotChosenAreNative) {
   native_layer.row_classes = 0;
   const size_t n = size_t{20} * shape.n;
   AlignedBuffer<float> y(n);
-  LinearArgs args = problem.args();
+  LinearArgs<int8_t> args = problem.args();
   reference_linear(args);
   args.y = y.begin();
   args.prepared = &native_layer;

@@ -31,7 +31,7 @@ configure_file("${SOURCE}/toolchains/modules/source_folder.md" "${OUTPUT}/README
 
 # Kernel tables for a machine without an operating system, chosen by the compiler's macros; no file needs flags of its own.
 file(GLOB_RECURSE sources RELATIVE "${SOURCE}/engine" "${SOURCE}/engine/*.cc" "${SOURCE}/engine/*.h")
-list(FILTER sources EXCLUDE REGEX "^include/|^backends/|^kernels/(x86/|arm/|reference/float32|select_runtime|cpu_features)")
+list(FILTER sources EXCLUDE REGEX "^include/|^backends/xnnpack/|^kernels/(x86/|arm/|reference/float32|select_runtime|cpu_features)")
 set(units "")
 foreach(file IN LISTS sources)
   configure_file("${SOURCE}/engine/${file}" "${OUTPUT}/source/${file}" COPYONLY)

@@ -2,17 +2,16 @@
 // The backend of goldcrest/xnnpack.h: which layers there are, where their objects lie in the caller's memory, and how
 // they are made. What XNNPACK needs for a model lies in its `weights` memory, what it needs for an engine in
 // `backend_memory`.
-#include "goldcrest/xnnpack.h"
-
 #include <cstring>
 #include <new>
 
-#include "base/align.h"
-#include "base/status.h"
-#include "kernels/reference/reference.h"
 #include "backends/xnnpack/adapter.h"
 #include "backends/xnnpack/choice.h"
 #include "backends/xnnpack/table.h"
+#include "base/align.h"
+#include "base/status.h"
+#include "goldcrest/xnnpack.h"
+#include "kernels/reference/reference.h"
 #include "layers/linear.h"
 #include "model/validate.h"
 
@@ -187,8 +186,8 @@ EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_l
   return parts;
 }
 
-LinearArgs trial_args(const void* file, const LayerUse& use, const Trial& trial) {
-  LinearArgs args = {};
+LinearArgs<int8_t> trial_args(const void* file, const LayerUse& use, const Trial& trial) {
+  LinearArgs<int8_t> args = {};
   args.x = reinterpret_cast<const int8_t*>(trial.x);
   args.x_scale = trial.scales;
   args.w = tensor<int8_t>(file, use.view.weights);
@@ -205,8 +204,8 @@ LinearArgs trial_args(const void* file, const LayerUse& use, const Trial& trial)
   return args;
 }
 
-LinearFloatArgs trial_float_args(const void* file, const LayerUse& use, const Trial& trial) {
-  LinearFloatArgs args = {};
+LinearArgs<float> trial_float_args(const void* file, const LayerUse& use, const Trial& trial) {
+  LinearArgs<float> args = {};
   args.x = reinterpret_cast<const float*>(trial.x);
   args.w = tensor<float>(file, use.view.weights);
   args.bias = tensor<float>(file, use.view.bias);
@@ -223,11 +222,11 @@ LinearFloatArgs trial_float_args(const void* file, const LayerUse& use, const Tr
 uint32_t measure(const void* file, const LayerUse& use, const Trial& trial, const PreparedLayer& layer) {
   const XnnpackEngine& engine = *static_cast<const XnnpackLayer*>(layer.object)->engine;
   if (is_float(use.view)) {
-    LinearFloatArgs args = trial_float_args(file, use, trial);
+    LinearArgs<float> args = trial_float_args(file, use, trial);
     args.prepared = &layer;
     return faster_row_classes(engine.float_table, *engine.native->float32, args);
   }
-  LinearArgs args = trial_args(file, use, trial);
+  LinearArgs<int8_t> args = trial_args(file, use, trial);
   args.prepared = &layer;
   return faster_row_classes(engine.table, *engine.native, args);
 }

@@ -54,11 +54,12 @@ uint32_t faster_classes(const Table& table, const Table& native, const Args& arg
 
 }  // namespace
 
-uint32_t faster_row_classes(const Kernels& table, const Kernels& native, const LinearArgs& args) {
+uint32_t faster_row_classes(const Kernels& table, const Kernels& native, const LinearArgs<int8_t>& args) {
   return faster_classes(table, native, args);
 }
 
-uint32_t faster_row_classes(const FloatKernels& table, const FloatKernels& native, const LinearFloatArgs& args) {
+uint32_t faster_row_classes(const TypedKernels<float>& table, const TypedKernels<float>& native,
+                            const LinearArgs<float>& args) {
   return faster_classes(table, native, args);
 }
 

@@ -11,7 +11,8 @@ constexpr uint32_t kMostTrialRows = 32;
 // PreparedLayer.row_classes: the classes in which table.linear, one thread, is at least 5 % faster than native.linear.
 // args: [rows] rows of one layer to compute, with `prepared`, whose row_classes are all set; rows <= kMostTrialRows.
 // Takes about a millisecond.
-uint32_t faster_row_classes(const Kernels& table, const Kernels& native, const LinearArgs& args);
-uint32_t faster_row_classes(const FloatKernels& table, const FloatKernels& native, const LinearFloatArgs& args);
+uint32_t faster_row_classes(const Kernels& table, const Kernels& native, const LinearArgs<int8_t>& args);
+uint32_t faster_row_classes(const TypedKernels<float>& table, const TypedKernels<float>& native,
+                            const LinearArgs<float>& args);
 
 }  // namespace goldcrest

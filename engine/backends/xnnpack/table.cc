@@ -27,8 +27,8 @@ class TakenLane {
 };
 
 // The arguments of rows [first, first + count).
-LinearFloatArgs rows_of(const LinearFloatArgs& args, uint32_t first, uint32_t count) {
-  LinearFloatArgs part = args;
+LinearArgs<float> rows_of(const LinearArgs<float>& args, uint32_t first, uint32_t count) {
+  LinearArgs<float> part = args;
   part.x += size_t{first} * args.k;
   part.residual += args.residual != nullptr ? first * args.y_stride : 0;
   part.y += first * args.y_stride;
@@ -36,8 +36,8 @@ LinearFloatArgs rows_of(const LinearFloatArgs& args, uint32_t first, uint32_t co
   return part;
 }
 
-LinearArgs rows_of(const LinearArgs& args, uint32_t first, uint32_t count) {
-  LinearArgs part = args;
+LinearArgs<int8_t> rows_of(const LinearArgs<int8_t>& args, uint32_t first, uint32_t count) {
+  LinearArgs<int8_t> part = args;
   part.x += size_t{first} * args.k;
   part.x_scale += first;
   part.residual += args.residual != nullptr ? first * args.y_stride : 0;
@@ -47,16 +47,16 @@ LinearArgs rows_of(const LinearArgs& args, uint32_t first, uint32_t count) {
 }
 
 // The native kernel's arguments for y = activation(sums) + residual of one row.
-LinearFloatArgs finish_args(const LinearFloatArgs& args, const float* sums, uint32_t row) {
-  LinearFloatArgs finish = rows_of(args, row, 1);
+LinearArgs<float> finish_args(const LinearArgs<float>& args, const float* sums, uint32_t row) {
+  LinearArgs<float> finish = rows_of(args, row, 1);
   finish.bias = sums;
   finish.k = 0;
   return finish;
 }
 
-LinearArgs finish_args(const LinearArgs& args, const float* sums, uint32_t row) {
+LinearArgs<int8_t> finish_args(const LinearArgs<int8_t>& args, const float* sums, uint32_t row) {
   static constexpr float kNoScale = 0.0f;
-  LinearArgs finish = rows_of(args, row, 1);
+  LinearArgs<int8_t> finish = rows_of(args, row, 1);
   finish.x_scale = &kNoScale;
   finish.bias = sums;
   finish.k = 0;
@@ -65,7 +65,7 @@ LinearArgs finish_args(const LinearArgs& args, const float* sums, uint32_t row) 
 }
 
 // y = sums and bias of all rows. False: XNNPACK refuses, which it did not when the engine started.
-bool run(const XnnpackLayer& layer, const LinearArgs& args, const TakenLane& lane, float* y) {
+bool run(const XnnpackLayer& layer, const LinearArgs<int8_t>& args, const TakenLane& lane, float* y) {
   xnnpack::RowScale* const scales = (*lane).scales;
   for (uint32_t i = 0; i < args.rows; ++i) scales[i] = {0, args.x_scale[i]};
   // Kernels for several rows compute the last one again in place of those that are not there.
@@ -74,7 +74,7 @@ bool run(const XnnpackLayer& layer, const LinearArgs& args, const TakenLane& lan
                            args.alone ? layer.engine->threads : nullptr);
 }
 
-bool run(const XnnpackLayer& layer, const LinearFloatArgs& args, const TakenLane& lane, float* y) {
+bool run(const XnnpackLayer& layer, const LinearArgs<float>& args, const TakenLane& lane, float* y) {
   return xnnpack::run_float(layer.operators[lane.index()], args.x, args.rows, y,
                             args.alone ? layer.engine->threads : nullptr);
 }
@@ -106,17 +106,17 @@ const XnnpackEngine& engine_of(const PreparedLayer* prepared) {
   return *static_cast<const XnnpackLayer*>(prepared->object)->engine;
 }
 
-void linear_int8(const LinearArgs& args) { linear(args, engine_of(args.prepared).native->linear); }
+void linear_int8(const LinearArgs<int8_t>& args) { linear(args, engine_of(args.prepared).native->linear); }
 
-void linear_float(const LinearFloatArgs& args) { linear(args, engine_of(args.prepared).native->float32->linear); }
+void linear_float(const LinearArgs<float>& args) { linear(args, engine_of(args.prepared).native->float32->linear); }
 
-void output_block(const OutputBlockArgs& args) {
+void output_block(const OutputBlockArgs<int8_t>& args) {
   const Kernels& native = *engine_of(args.linear.prepared).native;
   if (!args.linear.prepared->computes(args.linear.rows)) return native.output_block(args);
   linear_int8(args.linear);
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {
-    OutputBlockArgs finish = args;
+    OutputBlockArgs<int8_t> finish = args;
     finish.linear = finish_args(args.linear, args.linear.y + row * args.linear.y_stride, row);
     finish.block_max += row * args.stride;
     finish.block_sum += row * args.stride;

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
-#include "kernels/kernels.h"
 #include "backends/xnnpack/adapter.h"
+#include "kernels/kernels.h"
 
 namespace goldcrest {
 
@@ -20,7 +20,7 @@ struct XnnpackLane {
 
 struct XnnpackEngine {
   Kernels table;
-  FloatKernels float_table;
+  TypedKernels<float> float_table;
   const Kernels* native;
   void* threads;       // pthreadpool_t; null: the caller's thread alone
   XnnpackLane* lanes;  // [n_lanes]

@@ -4,11 +4,17 @@
 #include "kernels/vector/kernels-inl.h"
 
 namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("arm_dotprod", kCpuDotProduct);
+  table.crc32c = crc32c_words;
+  return table;
+}
+
+}  // namespace
 
 extern const Kernels kernels_arm_dotprod;
-const Kernels kernels_arm_dotprod = {
-    "arm_dotprod", kCpuDotProduct, quantize_rows, linear,       embed,         layer_norm,
-    attention,     output_block,   next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
-};
+constexpr Kernels kernels_arm_dotprod = make_table();
 
 }  // namespace goldcrest

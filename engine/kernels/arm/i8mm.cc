@@ -19,7 +19,7 @@ struct PairSums {
 
 // Pairs of rows x one panel. 12 sums of four outputs fit the registers beside inputs and weights.
 template <int kPairs>
-inline void matrix_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
+inline void matrix_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k;
   const int8_t* x = args.x + first_row * k;
   const int8_t* w = args.w + first_output * k;
@@ -56,11 +56,12 @@ inline void matrix_tile(const LinearArgs& args, uint32_t first_row, uint32_t fir
 }
 
 template <int kPairs>
-inline void matrix_rows(const LinearArgs& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
+inline void matrix_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output,
+                        uint32_t end_output) {
   for (uint32_t output = first_output; output < end_output; output += 16) matrix_tile<kPairs>(args, first_row, output);
 }
 
-void linear_by_pairs(const LinearArgs& args) {
+void linear_by_pairs(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4 || args.rows == 1) return linear(args);
   // A group of panels stays in the first-level cache while the rows pass by.
   constexpr uint32_t kGroup = 16 * 4;
@@ -75,17 +76,22 @@ void linear_by_pairs(const LinearArgs& args) {
   }
 }
 
-void output_block_by_pairs(const OutputBlockArgs& args) {
+void output_block_by_pairs(const OutputBlockArgs<int8_t>& args) {
   linear_by_pairs(args.linear);
   output_block_sums(args);
+}
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("arm_i8mm", kCpuDotProduct | kCpuMatrixInt8);
+  table.crc32c = crc32c_words;
+  table.int8.linear = linear_by_pairs;
+  table.int8.output_block = output_block_by_pairs;
+  return table;
 }
 
 }  // namespace
 
 extern const Kernels kernels_arm_i8mm;
-const Kernels kernels_arm_i8mm = {
-    "arm_i8mm", kCpuDotProduct | kCpuMatrixInt8, quantize_rows, linear_by_pairs, embed,         layer_norm,
-    attention,  output_block_by_pairs,           next_above,    crc32c_words,    weights_valid, kVectorFloatKernels,
-};
+constexpr Kernels kernels_arm_i8mm = make_table();
 
 }  // namespace goldcrest

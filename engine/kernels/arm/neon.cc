@@ -30,11 +30,17 @@ constexpr int kTileSplits[] = {1, 1};
 #include "kernels/vector/kernels-inl.h"
 
 namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("arm_neon", kCpuNeon | kCpuCrc32);
+  table.crc32c = crc32c_words;
+  return table;
+}
+
+}  // namespace
 
 extern const Kernels kernels_arm_neon;
-const Kernels kernels_arm_neon = {
-    "arm_neon", kCpuNeon | kCpuCrc32, quantize_rows, linear,       embed,         layer_norm,
-    attention,  output_block,         next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
-};
+constexpr Kernels kernels_arm_neon = make_table();
 
 }  // namespace goldcrest

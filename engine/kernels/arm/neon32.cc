@@ -64,9 +64,6 @@ constexpr int kTileSplits[] = {1};
 namespace goldcrest {
 
 extern const Kernels kernels_arm_neon32;
-const Kernels kernels_arm_neon32 = {
-    "arm_neon32", kCpuNeon,     quantize_rows, linear, embed,         layer_norm,
-    attention,    output_block, next_above,    crc32c, weights_valid, kVectorFloatKernels,
-};
+constexpr Kernels kernels_arm_neon32 = make_vector_table("arm_neon32", kCpuNeon);
 
 }  // namespace goldcrest

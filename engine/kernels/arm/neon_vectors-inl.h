@@ -7,6 +7,7 @@
 #include "base/crc32c.h"
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
+#include "kernels/reference/math.h"
 
 namespace goldcrest {
 namespace {
@@ -138,12 +139,6 @@ inline V widen_int8(int8x16_t bytes) {
 }
 
 inline V load_int8(const int8_t* p) { return widen_int8(vld1q_s8(p)); }
-
-inline int32_t load_word(const int8_t* p) {
-  int32_t word;
-  memcpy(&word, p, sizeof word);
-  return word;
-}
 
 inline V load_int8_words(const int8_t* p) {
   int32x4_t words = vdupq_n_s32(load_word(p));

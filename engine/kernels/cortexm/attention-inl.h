@@ -7,11 +7,11 @@
 namespace goldcrest {
 namespace {
 
-// quantize(QuantizeRowsArgs): the query into args.q_row; weigh(args, row, keys, key_scales, value_scales, q_scale): its
-// weights into args.weights; sum_values(args, row, values, out): 16 columns of the result. Always inlined, so that
-// these are: else a hundredth more instructions for all of a model on a Cortex-M55.
+// quantize(QuantizeRowsArgs<int8_t>): the query into args.q_row; weigh(args, row, keys, key_scales, value_scales,
+// q_scale): its weights into args.weights; sum_values(args, row, values, out): 16 columns of the result. Always
+// inlined, so that these are: else a hundredth more instructions for all of a model on a Cortex-M55.
 template <typename Quantize, typename Weigh, typename SumValues>
-[[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs& args, const Quantize& quantize,
+[[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs<int8_t>& args, const Quantize& quantize,
                                                   const Weigh& weigh, const SumValues& sum_values) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;

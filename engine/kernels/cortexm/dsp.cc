@@ -3,7 +3,6 @@
 // Activations are expanded to such pairs once and used for many outputs; SXTB16 expands the weights, once for all rows
 // of a tile.
 #if defined(__ARM_FEATURE_DSP)
-#include "base/crc32c.h"
 #include "kernels/cortexm/dsp_rows-inl.h"
 
 namespace goldcrest {
@@ -11,7 +10,7 @@ namespace {
 
 #if !defined(__OPTIMIZE__)
 // The loops below take every register, of which an unoptimized build keeps some for itself.
-void linear(const LinearArgs& args) { reference_linear(args); }
+void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 #else
 
 // Four inputs of one row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords of them lie on the stack.
@@ -140,8 +139,8 @@ inline const int8_t* add_products_of_output(const uint32_t* x, uint32_t blocks, 
 }
 
 // y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y may be `outputs`
-__attribute__((noinline)) void scale_outputs(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t output,
-                                             const Output* outputs, float* y, size_t y_stride) {
+__attribute__((noinline)) void scale_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
+                                             uint32_t output, const Output* outputs, float* y, size_t y_stride) {
   const float* w_scale = args.w_scale + output;
   const float* bias = args.bias + output;
   const float* x_scale = args.x_scale + row;
@@ -196,7 +195,7 @@ void activate(Activation activation, float* values) {
 }
 
 // Scale, bias, activation and residual for 16 outputs of some rows. outputs: [rows, 16]
-void finish_outputs(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t output, Output* outputs) {
+void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows, uint32_t output, Output* outputs) {
   const size_t stride = args.y_stride, at = row * stride + output;
   float* const y = args.y + at;
   if (args.residual == nullptr) {
@@ -221,7 +220,7 @@ inline void expand_rows(const int8_t* x, uint32_t k, uint32_t blocks, uint32_t* 
 
 // All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each panel.
 template <uint32_t kRows>
-void linear_rows(const LinearArgs& args, uint32_t first_row) {
+void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
   uint32_t expanded[kExpandedWords];
   const uint32_t n = args.n, k = args.k;
@@ -255,7 +254,7 @@ void linear_rows(const LinearArgs& args, uint32_t first_row) {
   }
 }
 
-void linear(const LinearArgs& args) {
+void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
   for (uint32_t row = 0; row < args.rows; row += kTileRows) {
     switch (args.rows - row) {
@@ -277,7 +276,7 @@ void linear(const LinearArgs& args) {
 
 #endif  // __OPTIMIZE__
 
-void output_block(const OutputBlockArgs& args) {
+void output_block(const OutputBlockArgs<int8_t>& args) {
   linear(args.linear);
   output_block_sums(args);
 }
@@ -291,7 +290,7 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
     int32_t sum = 0;
     uint32_t in_range = ~kLowBits;
     for (uint32_t input = 0; input < k; input += 4, weights += 64) {
-      const uint32_t word = load_word(weights);
+      const auto word = static_cast<uint32_t>(load_word(weights));
       sum = add_products(even_bytes(word), kOnes, add_products(odd_bytes(word), kOnes, sum));
       // A byte's highest bit: its low bits are not all zero, or it is not negative. -128 alone has neither.
       in_range &= ((word & kLowBits) + kLowBits) | ~word;
@@ -301,13 +300,22 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
   return true;
 }
 
+constexpr Kernels make_table() {
+  Kernels table = kReferenceTable;
+  table.name = "cortexm_dsp";
+  table.int8.quantize_rows = quantize_rows;
+  table.int8.linear = linear;
+  table.int8.attention = attention;
+  table.int8.output_block = output_block;
+  table.layer_norm = layer_norm;
+  table.weights_valid = weights_valid;
+  return table;
+}
+
 }  // namespace
 
 extern const Kernels kernels_cortexm_dsp;
-const Kernels kernels_cortexm_dsp = {
-    "cortexm_dsp",        0,      quantize_rows, linear, reference_embed, layer_norm, attention, output_block,
-    reference_next_above, crc32c, weights_valid,
-};
+constexpr Kernels kernels_cortexm_dsp = make_table();
 
 }  // namespace goldcrest
 #endif  // __ARM_FEATURE_DSP

@@ -13,12 +13,6 @@
 namespace goldcrest {
 namespace {
 
-inline uint32_t load_word(const int8_t* p) {
-  uint32_t word;
-  memcpy(&word, p, sizeof word);
-  return word;
-}
-
 // Bytes 0 and 2, or 1 and 3, of four int8 as two int16.
 inline uint32_t even_bytes(uint32_t word) {
   uint32_t pair;
@@ -42,7 +36,7 @@ __attribute__((noinline)) void expand(const int8_t* x, uint32_t blocks, size_t s
   for (uint32_t block = 0; block < blocks; block += 4, x += 16) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i, expanded += step) {
-      const uint32_t word = load_word(x + 4 * i);
+      const auto word = static_cast<uint32_t>(load_word(x + 4 * i));
       expanded[0] = even_bytes(word);
       expanded[1] = odd_bytes(word);
     }
@@ -78,8 +72,7 @@ __attribute__((noinline)) float sum_of_squares(const float* x, uint32_t n, float
   return sum_strided(n, [x, mean](uint32_t i) { return (x[i] - mean) * (x[i] - mean); });
 }
 
-void quantize_rows(const QuantizeRowsArgs& args) {
-  constexpr uint32_t kSmallestAmax = 0x2b800000u, kLargestAmax = 0x5b800000u;  // 2^-40, 2^56
+void quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
     int8_t* q = args.q + row * args.q_stride;
@@ -123,18 +116,13 @@ void layer_norm(const LayerNormArgs& args) {
 
 constexpr uint32_t kMostHeadWidth = 128;
 
-// Where keys and values of position t lie.
-inline size_t cache_row(const AttentionArgs& args, uint32_t row, uint32_t t) {
-  return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
-}
-
 // q . key; q: expanded pairs
 __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint32_t d_head) {
   int32_t sum = 0;
   for (uint32_t i = 0; i < d_head; i += 16, key += 16) {
 #pragma GCC unroll 4
     for (int block = 0; block < 4; ++block, q += 2) {
-      const uint32_t word = load_word(key + 4 * block);
+      const auto word = static_cast<uint32_t>(load_word(key + 4 * block));
       sum = add_products(odd_bytes(word), q[1], add_products(even_bytes(word), q[0], sum));
     }
   }
@@ -142,14 +130,14 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
 }
 
 // Scores of one head's query, then soft-max, times the value scales, in args.weights.
-inline void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* keys, const float* key_scales,
-                              const float* value_scales, float q_scale) {
+inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys,
+                              const float* key_scales, const float* value_scales, float q_scale) {
   uint32_t q[kMostHeadWidth / 2];
   expand(args.q_row, args.d_head / 4, 2, q);
   float largest = -__builtin_huge_valf();
   float* weights = args.weights;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const size_t at = cache_row(args, row, t);
+    const size_t at = key_row(args, t, row);
     const float product = static_cast<float>(dot(q, keys + at * args.d_head, args.d_head));
     const float score = (product * (q_scale * key_scales[at])) * args.scale;
     weights[t] = score;
@@ -158,15 +146,15 @@ inline void attention_weights(const AttentionArgs& args, uint32_t row, const int
   for (uint32_t t = 0; t < args.n_keys; ++t) weights[t] = exp_float(weights[t] - largest);
   const float inverse = 1.0f / sum_of(weights, args.n_keys);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    weights[t] = (weights[t] * inverse) * value_scales[cache_row(args, row, t)];
+    weights[t] = (weights[t] * inverse) * value_scales[key_row(args, t, row)];
   }
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs& args, uint32_t row, const int8_t* values, float* out) {
+inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
   float sums[16] = {};
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const int8_t* value = values + cache_row(args, row, t) * args.d_head;
+    const int8_t* value = values + key_row(args, t, row) * args.d_head;
     const float weight = args.weights[t];
 #pragma GCC unroll 16
     for (int j = 0; j < 16; ++j) sums[j] += weight * static_cast<float>(value[j]);
@@ -175,13 +163,13 @@ inline void attention_values(const AttentionArgs& args, uint32_t row, const int8
   for (int j = 0; j < 16; ++j) out[j] = sums[j];
 }
 
-void attention(const AttentionArgs& args) {
+void attention(const AttentionArgs<int8_t>& args) {
   if (args.d_head > kMostHeadWidth) return reference_attention(args);
   attend_by_rows(args, quantize_rows, attention_weights, attention_values);
 }
 
 // The largest logit of a block and the sum of exponentials, once the logits are there.
-inline void output_block_sums(const OutputBlockArgs& args) {
+inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {
     const float* logits = args.linear.y + row * args.linear.y_stride;

@@ -2,7 +2,6 @@
 // Cortex-M with Helium (M55): VMLADAVA multiplies sixteen int8 and adds all products to one register, so a layer whose
 // weights lie as N4K16 is one sequential stream of loads.
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
-#include "base/crc32c.h"
 #include "kernels/cortexm/helium_rows-inl.h"
 
 namespace goldcrest {
@@ -76,7 +75,7 @@ inline void dot_two_rows(const int8_t* first_x, const int8_t* second_x, const in
 
 // Where the outputs of one row go.
 struct OutputRow {
-  OutputRow(const LinearArgs& args, uint32_t row)
+  OutputRow(const LinearArgs<int8_t>& args, uint32_t row)
       : x_scale(args.x_scale[row]),
         y(args.y + row * args.y_stride),
         residual(args.residual != nullptr ? args.residual + row * args.y_stride : nullptr),
@@ -97,7 +96,7 @@ struct OutputRow {
 };
 
 // N4K16, one row over all outputs.
-void linear_row(const LinearArgs& args, uint32_t row) {
+void linear_row(const LinearArgs<int8_t>& args, uint32_t row) {
   const OutputRow to(args, row);
   const int8_t* const x = args.x + size_t{row} * args.k;
   const int8_t* w = args.w;
@@ -109,7 +108,7 @@ void linear_row(const LinearArgs& args, uint32_t row) {
   }
 }
 
-void linear_two_rows(const LinearArgs& args, uint32_t row) {
+void linear_two_rows(const LinearArgs<int8_t>& args, uint32_t row) {
   const OutputRow to(args, row), to_next(args, row + 1);
   const int8_t* const x = args.x + size_t{row} * args.k;
   const int8_t* const next_x = x + args.k;
@@ -125,16 +124,14 @@ void linear_two_rows(const LinearArgs& args, uint32_t row) {
 }
 
 // N16K4, a row at a time: products of two inputs are added in 16 bits, which both factors in [-127, 127] allow.
-void linear_n16k4(const LinearArgs& args, uint32_t row) {
+void linear_n16k4(const LinearArgs<int8_t>& args, uint32_t row) {
   const OutputRow to(args, row);
   const int8_t* x = args.x + size_t{row} * args.k;
   for (uint32_t output = 0; output < args.n; output += 16) {
     const int8_t* w = args.w + size_t{output} * args.k;
     int32x4_t sums[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
     for (uint32_t input = 0; input < args.k; input += 4, w += 64) {
-      uint32_t four;
-      memcpy(&four, x + input, sizeof four);
-      const int8x16_t inputs = vreinterpretq_s8_u32(vdupq_n_u32(four));
+      const int8x16_t inputs = vreinterpretq_s8_s32(vdupq_n_s32(load_word(x + input)));
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
         const int8x16_t weights = vldrbq_s8(w + 16 * i);
@@ -150,7 +147,7 @@ void linear_n16k4(const LinearArgs& args, uint32_t row) {
   }
 }
 
-__attribute__((noinline)) void linear(const LinearArgs& args) {
+__attribute__((noinline)) void linear(const LinearArgs<int8_t>& args) {
   uint32_t row = 0;
   if (args.layout == Layout::kN16K4) {
     for (; row < args.rows; ++row) linear_n16k4(args, row);
@@ -160,7 +157,7 @@ __attribute__((noinline)) void linear(const LinearArgs& args) {
   if (row < args.rows) linear_row(args, row);
 }
 
-void output_block(const OutputBlockArgs& args) {
+void output_block(const OutputBlockArgs<int8_t>& args) {
   linear(args.linear);
   output_block_sums(args);
 }
@@ -182,13 +179,22 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
   return true;
 }
 
+constexpr Kernels make_table() {
+  Kernels table = kReferenceTable;
+  table.name = "cortexm_helium";
+  table.int8.quantize_rows = quantize_rows;
+  table.int8.linear = linear;
+  table.int8.attention = attention;
+  table.int8.output_block = output_block;
+  table.layer_norm = layer_norm;
+  table.weights_valid = weights_valid;
+  return table;
+}
+
 }  // namespace
 
 extern const Kernels kernels_cortexm_helium;
-const Kernels kernels_cortexm_helium = {
-    "cortexm_helium",     0,      quantize_rows, linear, reference_embed, layer_norm, attention, output_block,
-    reference_next_above, crc32c, weights_valid,
-};
+constexpr Kernels kernels_cortexm_helium = make_table();
 
 }  // namespace goldcrest
 #endif  // floating-point Helium

@@ -85,8 +85,7 @@ inline float sum_strided(uint32_t n, Terms terms) {
   return (four.lanes[0] + four.lanes[2]) + (four.lanes[1] + four.lanes[3]);
 }
 
-void quantize_rows(const QuantizeRowsArgs& args) {
-  constexpr uint32_t kSmallestAmax = 0x2b800000u, kLargestAmax = 0x5b800000u;  // 2^-40, 2^56
+void quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
     int8_t* q = args.q + row * args.q_stride;
@@ -132,11 +131,6 @@ void layer_norm(const LayerNormArgs& args) {
   }
 }
 
-// Where keys and values of position t lie.
-inline size_t cache_row(const AttentionArgs& args, uint32_t row, uint32_t t) {
-  return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
-}
-
 inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   int32_t sum = 0;
   for (const int8_t* const end = a + n; a < end; a += 16, b += 16) sum = vmladavaq_s8(sum, vldrbq_s8(a), vldrbq_s8(b));
@@ -144,12 +138,12 @@ inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
 }
 
 // Scores of one head's query, then soft-max, times the value scales, in args.weights, which is padded to 16.
-inline void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* keys, const float* key_scales,
-                              const float* value_scales, float q_scale) {
+inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys,
+                              const float* key_scales, const float* value_scales, float q_scale) {
   float* weights = args.weights;
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const size_t at = cache_row(args, row, t);
+    const size_t at = key_row(args, t, row);
     const float product = static_cast<float>(dot(args.q_row, keys + at * args.d_head, args.d_head));
     const float score = (product * (q_scale * key_scales[at])) * args.scale;
     weights[t] = score;
@@ -159,15 +153,15 @@ inline void attention_weights(const AttentionArgs& args, uint32_t row, const int
   for (uint32_t t = 0; t < args.n_keys; t += 4) store(weights + t, exp_vector(load(weights + t) - maximum));
   const float inverse = 1.0f / sum_strided(args.n_keys, [weights](uint32_t t) { return load(weights + t); });
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    weights[t] = (weights[t] * inverse) * value_scales[cache_row(args, row, t)];
+    weights[t] = (weights[t] * inverse) * value_scales[key_row(args, t, row)];
   }
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs& args, uint32_t row, const int8_t* values, float* out) {
+inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
   V sums[4] = {set(0.0f), set(0.0f), set(0.0f), set(0.0f)};
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const int8_t* value = values + cache_row(args, row, t) * args.d_head;
+    const int8_t* value = values + key_row(args, t, row) * args.d_head;
     const Scalar weight = set(args.weights[t]);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -178,7 +172,9 @@ inline void attention_values(const AttentionArgs& args, uint32_t row, const int8
   for (int i = 0; i < 4; ++i) store(out + 4 * i, sums[i]);
 }
 
-void attention(const AttentionArgs& args) { attend_by_rows(args, quantize_rows, attention_weights, attention_values); }
+void attention(const AttentionArgs<int8_t>& args) {
+  attend_by_rows(args, quantize_rows, attention_weights, attention_values);
+}
 
 // The largest of n logits. A first logit that is not a number wins.
 inline float largest_logit(const float* logits, uint32_t n) {
@@ -197,7 +193,7 @@ inline float largest_logit(const float* logits, uint32_t n) {
 }
 
 // The largest logit of a block and the sum of exponentials, once the logits are there.
-inline void output_block_sums(const OutputBlockArgs& args) {
+inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {
     const float* logits = args.linear.y + row * args.linear.y_stride;

@@ -16,10 +16,10 @@ float dot(const float* a, const float* b, uint32_t n) {
   return reference_sum_lanes(lanes);
 }
 
-void copy_rows(const CopyRowsArgs& args) {
+void quantize_rows(const QuantizeRowsArgs<float>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
-    float* y = args.y + row * args.y_stride;
+    float* q = args.q + row * args.q_stride;
     uint32_t amax_bits = 0;
     for (uint32_t i = 0; i < args.n; ++i) {
       const uint32_t magnitude = float_bits(x[i]) & 0x7fffffffu;
@@ -27,12 +27,12 @@ void copy_rows(const CopyRowsArgs& args) {
     }
     const bool counts = amax_bits >= kSmallestAmax && amax_bits <= kLargestAmax;
     for (uint32_t i = 0; i < args.n; ++i) {
-      y[i] = counts && (float_bits(x[i]) & 0x7fffffffu) >= kSmallestInput ? x[i] : 0.0f;
+      q[i] = counts && (float_bits(x[i]) & 0x7fffffffu) >= kSmallestInput ? x[i] : 0.0f;
     }
   }
 }
 
-void linear(const LinearFloatArgs& args) {
+void linear(const LinearArgs<float>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     for (uint32_t output = 0; output < args.n; ++output) {
       float y = dot(args.x + size_t{row} * args.k, args.w + size_t{output} * args.k, args.k) + args.bias[output];
@@ -43,21 +43,16 @@ void linear(const LinearFloatArgs& args) {
   }
 }
 
-void embed(const EmbedFloatArgs& args) {
+void embed(const EmbedArgs<float>& args) {
   const float* w = args.w + size_t{args.token} * args.n;
   for (uint32_t j = 0; j < args.n; ++j) args.y[j] = w[j] * args.embedding_scale + args.position[j];
 }
 
-// The row of the cache, counted from its head's first, that holds key t for a query row.
-size_t row_of_key(const AttentionFloatArgs& args, uint32_t t, uint32_t query_row) {
-  return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
-}
-
 // Scores of the query in args.q_row against every key of a head, then soft-max, all in args.weights [n_keys].
-void attention_weights(const AttentionFloatArgs& args, uint32_t row, const float* keys) {
+void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys) {
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const float score = dot(args.q_row, keys + row_of_key(args, t, row) * args.d_head, args.d_head) * args.scale;
+    const float score = dot(args.q_row, keys + key_row(args, t, row) * args.d_head, args.d_head) * args.scale;
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
@@ -65,24 +60,40 @@ void attention_weights(const AttentionFloatArgs& args, uint32_t row, const float
   for (uint32_t t = 0; t < args.n_keys; ++t) args.weights[t] = args.weights[t] * inverse;
 }
 
-void attention(const AttentionFloatArgs& args) {
+void attention(const AttentionArgs<float>& args) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t first = head * args.head_stride * args.d_head, column = size_t{head} * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
-      copy_rows({args.q + row * args.q_stride + column, args.q_row, args.d_head, args.d_head, 1, args.d_head});
+      quantize_rows(
+          {args.q + row * args.q_stride + column, args.q_row, nullptr, args.d_head, args.d_head, 0, 1, args.d_head});
       attention_weights(args, row, args.keys + first);
       float* out = args.out + row * args.out_stride + column;
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {
-        const float* value = args.values + first + row_of_key(args, t, row) * args.d_head;
+        const float* value = args.values + first + key_row(args, t, row) * args.d_head;
         for (uint32_t j = 0; j < args.d_head; ++j) out[j] += args.weights[t] * value[j];
       }
     }
   }
 }
 
+void output_block(const OutputBlockArgs<float>& args) {
+  linear(args.linear);
+  if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
+}
+
+constexpr TypedKernels<float> make_kernels() {
+  TypedKernels<float> kernels = {};
+  kernels.quantize_rows = quantize_rows;
+  kernels.linear = linear;
+  kernels.embed = embed;
+  kernels.attention = attention;
+  kernels.output_block = output_block;
+  return kernels;
+}
+
 }  // namespace
 
-const FloatKernels kernels_float32 = {copy_rows, linear, embed, attention, reference_logit_sums};
+constexpr TypedKernels<float> kernels_reference_float32 = make_kernels();
 
 }  // namespace goldcrest

@@ -27,6 +27,13 @@ namespace goldcrest {
   return x;
 }
 
+// Four bytes that may lie anywhere.
+[[maybe_unused]] static inline int32_t load_word(const int8_t* p) {
+  int32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+
 // Round half to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no fraction bits.
 [[maybe_unused]] static inline float round_half_even(float x) { return (x + 12582912.0f) - 12582912.0f; }
 

@@ -3,7 +3,6 @@
 // norm and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
 #include "kernels/reference/reference.h"
 
-#include "base/crc32c.h"
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
@@ -47,11 +46,11 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
 }
 
 // Scores of one head's query against every key, then soft-max times the value scales, all in `weights` [n_keys].
-void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* keys, const float* key_scales,
+void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys, const float* key_scales,
                        const float* value_scales, float q_scale) {
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
+    const size_t at = key_row(args, t, row);
     const float product = static_cast<float>(dot(args.q_row, keys + at * args.d_head, args.d_head));
     const float score = (product * (q_scale * key_scales[at])) * args.scale;
     args.weights[t] = score;
@@ -59,7 +58,7 @@ void attention_weights(const AttentionArgs& args, uint32_t row, const int8_t* ke
   }
   const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const size_t at = t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
+    const size_t at = key_row(args, t, row);
     args.weights[t] = (args.weights[t] * inverse) * value_scales[at];
   }
 }
@@ -98,7 +97,7 @@ float reference_activate(Activation activation, float x) {
   return x;
 }
 
-void reference_quantize_rows(const QuantizeRowsArgs& args) {
+void reference_quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
     int8_t* q = args.q + row * args.q_stride;
@@ -122,7 +121,7 @@ void reference_quantize_rows(const QuantizeRowsArgs& args) {
   }
 }
 
-void reference_linear(const LinearArgs& args) {
+void reference_linear(const LinearArgs<int8_t>& args) {
   const uint32_t panel_outputs = args.layout == Layout::kN16K4 ? 16 : 4;
   int32_t acc[16];
   for (uint32_t first = 0; first < args.n; first += panel_outputs) {
@@ -145,7 +144,7 @@ void reference_linear(const LinearArgs& args) {
   }
 }
 
-void reference_embed(const EmbedArgs& args) {
+void reference_embed(const EmbedArgs<int8_t>& args) {
   const float scale = args.w_scale[args.token] * args.embedding_scale;
   for (uint32_t j = 0; j < args.n; ++j) {
     const int8_t q = args.w[weight_offset(args.layout, args.token, j, args.n)];
@@ -173,7 +172,7 @@ void reference_layer_norm(const LayerNormArgs& args) {
   }
 }
 
-void reference_attention(const AttentionArgs& args) {
+void reference_attention(const AttentionArgs<int8_t>& args) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;
     const int8_t* keys = args.keys + head_at * args.d_head;
@@ -186,9 +185,7 @@ void reference_attention(const AttentionArgs& args) {
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {
-        const size_t at =
-            t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + row] : 0u);
-        const int8_t* value = values + at * args.d_head;
+        const int8_t* value = values + key_row(args, t, row) * args.d_head;
         for (uint32_t j = 0; j < args.d_head; ++j) out[j] += args.weights[t] * static_cast<float>(value[j]);
       }
     }
@@ -207,7 +204,7 @@ void reference_logit_sums(const LogitSumsArgs& args) {
   }
 }
 
-void reference_output_block(const OutputBlockArgs& args) {
+void reference_output_block(const OutputBlockArgs<int8_t>& args) {
   reference_linear(args.linear);
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
@@ -231,19 +228,6 @@ bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_
   return true;
 }
 
-const Kernels kernels_reference = {
-    "reference",
-    0,
-    reference_quantize_rows,
-    reference_linear,
-    reference_embed,
-    reference_layer_norm,
-    reference_attention,
-    reference_output_block,
-    reference_next_above,
-    crc32c,
-    reference_weights_valid,
-    kReferenceFloatKernels,
-};
+constexpr Kernels kernels_reference = kReferenceTable;
 
 }  // namespace goldcrest

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference kernels, for tables whose slots are not worth writing, and for tails.
+// The reference kernels, for tables whose slots are not worth writing, and for tails; the table that all others are
+// made from.
 #pragma once
 
+#include "base/crc32c.h"
 #include "kernels/kernels.h"
 
 namespace goldcrest {
@@ -9,18 +11,35 @@ namespace goldcrest {
 constexpr uint32_t kSmallestAmax = 0x2b800000u;  // bits of 2^-40
 constexpr uint32_t kLargestAmax = 0x5b800000u;   // bits of 2^56: products of two scales and a dot product stay finite
 
-// What follows the logits of an output block.
-inline LogitSumsArgs logit_sums_of(const OutputBlockArgs& args) {
+// The row of the cache, counted from its head's first, that holds key t for a query row. Like all functions with a body
+// that kernels include, `static`: a copy compiled for one ISA never leaks into another's file.
+template <typename Element>
+static inline size_t key_row(const AttentionArgs<Element>& args, uint32_t t, uint32_t query_row) {
+  return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
+}
+
+// What follows the logits of an output block: the largest of each row's first `count` and the sum of
+// exp(logit - largest).
+struct LogitSumsArgs {
+  const float* logits;           // [rows, count], row stride logits_stride
+  float* block_max;              // [rows], stride `stride`
+  float* block_sum;              // [rows], stride `stride`
+  size_t logits_stride, stride;  // elements
+  uint32_t rows, count;          // count >= 1
+};
+
+template <typename Element>
+static inline LogitSumsArgs logit_sums_of(const OutputBlockArgs<Element>& args) {
   return {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,
           args.stride,   args.linear.rows, args.count};
 }
 
-void reference_quantize_rows(const QuantizeRowsArgs& args);
-void reference_linear(const LinearArgs& args);
-void reference_embed(const EmbedArgs& args);
+void reference_quantize_rows(const QuantizeRowsArgs<int8_t>& args);
+void reference_linear(const LinearArgs<int8_t>& args);
+void reference_embed(const EmbedArgs<int8_t>& args);
 void reference_layer_norm(const LayerNormArgs& args);
-void reference_attention(const AttentionArgs& args);
-void reference_output_block(const OutputBlockArgs& args);
+void reference_attention(const AttentionArgs<int8_t>& args);
+void reference_output_block(const OutputBlockArgs<int8_t>& args);
 uint32_t reference_next_above(const float* x, uint32_t begin, uint32_t end, float threshold);
 void reference_logit_sums(const LogitSumsArgs& args);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
@@ -31,15 +50,31 @@ size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k);
 float reference_activate(Activation activation, float x);
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
 
-extern const Kernels kernels_reference;
-
 // The specification of float32 files: float32.cc, in builds with the option GOLDCREST_FLOAT32. Every table's float32
 // equals it bit for bit.
+extern const TypedKernels<float> kernels_reference_float32;
+
+[[maybe_unused]] static constexpr Kernels make_reference_table() {
+  Kernels table = {};
+  table.name = "reference";
+  table.int8.quantize_rows = reference_quantize_rows;
+  table.int8.linear = reference_linear;
+  table.int8.embed = reference_embed;
+  table.int8.attention = reference_attention;
+  table.int8.output_block = reference_output_block;
 #ifdef GOLDCREST_FLOAT32
-extern const FloatKernels kernels_float32;
-constexpr const FloatKernels* kReferenceFloatKernels = &kernels_float32;
-#else
-constexpr const FloatKernels* kReferenceFloatKernels = nullptr;
+  table.float32 = &kernels_reference_float32;
 #endif
+  table.layer_norm = reference_layer_norm;
+  table.next_above = reference_next_above;
+  table.crc32c = crc32c;
+  table.weights_valid = reference_weights_valid;
+  return table;
+}
+
+// The base of every table, which then sets its own slots by name.
+constexpr Kernels kReferenceTable = make_reference_table();
+
+extern const Kernels kernels_reference;
 
 }  // namespace goldcrest

@@ -55,7 +55,7 @@ constexpr size_t kFarApart = 256;
 
 // Query number `index` of [n_heads, rows], quantized into q [d_head].
 template <bool kAncestors>
-inline Query<kAncestors> make_query(const AttentionArgs& args, uint32_t index, int8_t* q, float* weights) {
+inline Query<kAncestors> make_query(const AttentionArgs<int8_t>& args, uint32_t index, int8_t* q, float* weights) {
   const uint32_t head = index / args.rows, row = index % args.rows;
   const size_t head_at = head * args.head_stride, column = size_t{head} * args.d_head;
   Query<kAncestors> query = {args.keys + head_at * args.d_head,
@@ -115,7 +115,7 @@ inline V query_products(const Query<kAncestors>& query, uint32_t t, uint32_t n, 
 
 // Scores, then soft-max, times the value scales, in query.weights.
 template <bool kAncestors>
-inline void attention_weights(const AttentionArgs& args, const Query<kAncestors>& query) {
+inline void attention_weights(const AttentionArgs<int8_t>& args, const Query<kAncestors>& query) {
   const V none = set(-__builtin_huge_valf());  // e^-inf adds nothing
   V largest = none;
   for (uint32_t t = 0; t < args.n_keys; t += 16) {
@@ -144,8 +144,8 @@ inline void attention_weights(const AttentionArgs& args, const Query<kAncestors>
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
 // kQueries with the same values; continues what keys before `begin` left in out.
 template <int kQueries, int kVectors, bool kAncestors>
-inline void add_columns(const AttentionArgs& args, const Query<kAncestors>* queries, uint32_t begin, uint32_t end,
-                        uint32_t first) {
+inline void add_columns(const AttentionArgs<int8_t>& args, const Query<kAncestors>* queries, uint32_t begin,
+                        uint32_t end, uint32_t first) {
   V sum[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
@@ -165,7 +165,8 @@ inline void add_columns(const AttentionArgs& args, const Query<kAncestors>* quer
 }
 
 template <int kQueries, int kVectors, bool kAncestors>
-inline void add_values(const AttentionArgs& args, const Query<kAncestors>* queries, uint32_t begin, uint32_t end) {
+inline void add_values(const AttentionArgs<int8_t>& args, const Query<kAncestors>* queries, uint32_t begin,
+                       uint32_t end) {
   uint32_t column = 0;
   for (; column + 16 * kVectors <= args.d_head; column += 16 * kVectors)
     add_columns<kQueries, kVectors>(args, queries, begin, end, column);
@@ -174,7 +175,7 @@ inline void add_values(const AttentionArgs& args, const Query<kAncestors>* queri
 
 // How many first keys n queries have in common: hypotheses of a beam share their past up to where they part.
 template <bool kAncestors>
-inline uint32_t count_common_keys(const AttentionArgs& args, const Query<kAncestors>* queries, uint32_t n) {
+inline uint32_t count_common_keys(const AttentionArgs<int8_t>& args, const Query<kAncestors>* queries, uint32_t n) {
   if (queries[0].values != queries[n - 1].values) return 0;
   if constexpr (!kAncestors) return args.n_keys;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
@@ -187,7 +188,7 @@ inline uint32_t count_common_keys(const AttentionArgs& args, const Query<kAncest
 }
 
 template <bool kAncestors>
-inline void attention_values(const AttentionArgs& args, const Query<kAncestors>* queries, uint32_t n,
+inline void attention_values(const AttentionArgs<int8_t>& args, const Query<kAncestors>* queries, uint32_t n,
                              uint32_t n_common) {
   if (n_common != 0 && n == 4) add_values<4, kValueVectorsOf4>(args, queries, 0, n_common);
   if (n_common != 0 && n == 2) add_values<2, kValueVectorsOf2>(args, queries, 0, n_common);
@@ -222,7 +223,7 @@ inline void gather_common(Query<kAncestors>* queries, uint32_t n, uint32_t n_com
 }
 
 template <bool kAncestors>
-inline void attention_queries(const AttentionArgs& args, uint32_t n_together, int8_t* q_rows, float* weights) {
+inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_together, int8_t* q_rows, float* weights) {
   const uint32_t n_queries = args.n_heads * args.rows, padded_keys = (args.n_keys + 15) / 16 * 16;
   const bool all_alike = args.rows == n_together;  // each time all rows of a head
   uint32_t n_common = 0;
@@ -239,7 +240,7 @@ inline void attention_queries(const AttentionArgs& args, uint32_t n_together, in
   }
 }
 
-void attention(const AttentionArgs& args) {
+void attention(const AttentionArgs<int8_t>& args) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   int8_t q_rows[kMostQueries * kMostHead];
   float weights[kMostWeights];

@@ -6,17 +6,17 @@ namespace {
 
 #ifdef GOLDCREST_FLOAT32
 
-void copy_rows(const CopyRowsArgs& args) {
+void quantize_rows(const QuantizeRowsArgs<float>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
-    float* y = args.y + row * args.y_stride;
+    float* q = args.q + row * args.q_stride;
     V largest = set(0.0f);
     for (uint32_t i = 0; i < args.n; i += 16) largest = max_magnitude(largest, load(x + i));
     const uint32_t amax_bits = largest_bits(largest);
     const bool counts = amax_bits >= kSmallestAmax && amax_bits <= kLargestAmax;
     for (uint32_t i = 0; i < args.n; i += 16) {
       const V v = load(x + i), magnitude = select(greater(set(0.0f), v), negate(v), v);
-      store(y + i, counts ? select(not_less(magnitude, set(0x1p-60f)), v, set(0.0f)) : set(0.0f));
+      store(q + i, counts ? select(not_less(magnitude, set(0x1p-60f)), v, set(0.0f)) : set(0.0f));
     }
   }
 }
@@ -38,7 +38,7 @@ inline void multiply_floats(const float* x, const float* w, size_t k, uint32_t f
 
 // Outputs [output, output + 16) of kRows rows.
 template <int kRows>
-inline void linear_float_rows(const LinearFloatArgs& args, size_t first_row, uint32_t output) {
+inline void linear_float_rows(const LinearArgs<float>& args, size_t first_row, uint32_t output) {
   constexpr int kOutputs = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;  // as many sums as hide the latency of one
   float products[kRows][16];
   for (uint32_t j = 0; j < 16; j += kOutputs) {
@@ -54,7 +54,7 @@ inline void linear_float_rows(const LinearFloatArgs& args, size_t first_row, uin
   }
 }
 
-void linear_float(const LinearFloatArgs& args) {
+void linear(const LinearArgs<float>& args) {
   for (uint32_t output = 0; output < args.n; output += 16) {  // their weights stay in the cache while the rows pass by
     uint32_t row = 0;
     for (; row + 4 <= args.rows; row += 4) linear_float_rows<4>(args, row, output);
@@ -66,23 +66,18 @@ void linear_float(const LinearFloatArgs& args) {
   }
 }
 
-void embed_float(const EmbedFloatArgs& args) {
+void embed(const EmbedArgs<float>& args) {
   const float* w = args.w + size_t{args.token} * args.n;
   const V scale = set(args.embedding_scale);
   for (uint32_t i = 0; i < args.n; i += 16) store(args.y + i, load(w + i) * scale + load(args.position + i));
 }
 
-// The row of the cache, counted from its head's first, that holds key t for a query row.
-inline size_t row_of_key(const AttentionFloatArgs& args, uint32_t t, uint32_t query_row) {
-  return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
-}
-
 // Scores of the query in args.q_row against every key of a head, then soft-max, all in args.weights [n_keys].
-inline void attention_float_weights(const AttentionFloatArgs& args, uint32_t row, const float* keys) {
+inline void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const float* key = keys + row_of_key(args, t, row) * args.d_head;
+    const float* key = keys + key_row(args, t, row) * args.d_head;
     V sum = set(0.0f);
     for (uint32_t i = 0; i < args.d_head; i += 16) sum = sum + load(args.q_row + i) * load(key + i);
     args.weights[t] = sum_lanes(sum) * args.scale;
@@ -100,17 +95,18 @@ inline void attention_float_weights(const AttentionFloatArgs& args, uint32_t row
   for (uint32_t t = 0; t < padded_keys; t += 16) store(args.weights + t, load(args.weights + t) * inverse);
 }
 
-void attention_float(const AttentionFloatArgs& args) {
+void attention(const AttentionArgs<float>& args) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t first = head * args.head_stride * args.d_head, column = size_t{head} * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
-      copy_rows({args.q + row * args.q_stride + column, args.q_row, args.d_head, args.d_head, 1, args.d_head});
-      attention_float_weights(args, row, args.keys + first);
+      quantize_rows(
+          {args.q + row * args.q_stride + column, args.q_row, nullptr, args.d_head, args.d_head, 0, 1, args.d_head});
+      attention_weights(args, row, args.keys + first);
       float* out = args.out + row * args.out_stride + column;
       for (uint32_t j = 0; j < args.d_head; j += 16) {
         V sum = set(0.0f);
         for (uint32_t t = 0; t < args.n_keys; ++t) {
-          sum = sum + set(args.weights[t]) * load(args.values + first + row_of_key(args, t, row) * args.d_head + j);
+          sum = sum + set(args.weights[t]) * load(args.values + first + key_row(args, t, row) * args.d_head + j);
         }
         store(out + j, sum);
       }
@@ -118,10 +114,23 @@ void attention_float(const AttentionFloatArgs& args) {
   }
 }
 
-constexpr FloatKernels kernels_float_vectors = {copy_rows, linear_float, embed_float, attention_float, logit_sums};
-constexpr const FloatKernels* kVectorFloatKernels = &kernels_float_vectors;
-#else
-constexpr const FloatKernels* kVectorFloatKernels = nullptr;
+void output_block(const OutputBlockArgs<float>& args) {
+  linear(args.linear);
+  output_block_sums(args);
+}
+
+constexpr TypedKernels<float> make_float_kernels() {
+  TypedKernels<float> kernels = {};
+  kernels.quantize_rows = quantize_rows;
+  kernels.linear = linear;
+  kernels.embed = embed;
+  kernels.attention = attention;
+  kernels.output_block = output_block;
+  return kernels;
+}
+
+constexpr TypedKernels<float> kFloatKernels = make_float_kernels();
+
 #endif
 
 }  // namespace

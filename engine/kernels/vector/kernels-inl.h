@@ -25,6 +25,7 @@
 //   int kExpVectors                     exponentials whose steps take turns, to hide their latency
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats
+// Behind this one it defines its table from make_vector_table.
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
@@ -37,3 +38,28 @@
 #include "kernels/vector/weights-inl.h"
 #include "kernels/vector/float-inl.h"
 // clang-format on
+
+namespace goldcrest {
+namespace {
+
+// The reference's table with every slot that is written over vectors. An ISA's file names what else it has of its own.
+constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
+  Kernels table = kReferenceTable;
+  table.name = name;
+  table.cpu_features = cpu_features;
+  table.int8.quantize_rows = quantize_rows;
+  table.int8.linear = linear;
+  table.int8.embed = embed;
+  table.int8.attention = attention;
+  table.int8.output_block = output_block;
+#ifdef GOLDCREST_FLOAT32
+  table.float32 = &kFloatKernels;
+#endif
+  table.layer_norm = layer_norm;
+  table.next_above = next_above;
+  table.weights_valid = weights_valid;
+  return table;
+}
+
+}  // namespace
+}  // namespace goldcrest

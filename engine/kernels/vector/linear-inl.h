@@ -24,9 +24,9 @@ inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
 
 // Scales, bias, activation and residual for a tile's sums.
 template <int kRows, int kPanels>
-inline void finish_tile(const LinearArgs& linear_args, uint32_t first_row, uint32_t first_output,
+inline void finish_tile(const LinearArgs<int8_t>& linear_args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
-  const LinearArgs args = linear_args;  // a copy, which the stores cannot change
+  const LinearArgs<int8_t> args = linear_args;  // a copy, which the stores cannot change
   for (int p = 0; p < kPanels; ++p) {
     const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
     const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
@@ -43,7 +43,7 @@ inline void finish_tile(const LinearArgs& linear_args, uint32_t first_row, uint3
 // Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
 // hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
 template <int kRows, int kPanels, int kSplit>
-inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t first_output) {
+inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step
   constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kBlocks;
   const size_t k = args.k, panel_bytes = 16 * k;
@@ -81,7 +81,8 @@ inline void linear_tile(const LinearArgs& args, uint32_t first_row, uint32_t fir
 
 // All panels for kRows rows.
 template <int kRows>
-inline void linear_rows(const LinearArgs& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
+inline void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output,
+                        uint32_t end_output) {
   constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
   uint32_t output = first_output;
   for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
@@ -91,13 +92,13 @@ inline void linear_rows(const LinearArgs& args, uint32_t first_row, uint32_t fir
 
 // The same for a number of rows that is known only now, at most kMost.
 template <int kMost>
-inline void linear_some_rows(const LinearArgs& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
+inline void linear_some_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
   if (rows == kMost) return linear_rows<kMost>(args, first_row, first_output, end_output);
   if constexpr (kMost > 1) linear_some_rows<kMost - 1>(args, first_row, rows, first_output, end_output);
 }
 
-void linear(const LinearArgs& args) {
+void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
   constexpr int kMost = sizeof kTilePanels / sizeof kTilePanels[0];
   if (args.rows <= kMost) return linear_some_rows<kMost>(args, 0, args.rows, 0, args.n);
@@ -141,11 +142,12 @@ void logit_sums(const LogitSumsArgs& args) {
   }
 }
 
-inline void output_block_sums(const OutputBlockArgs& args) {
+template <typename Element>
+inline void output_block_sums(const OutputBlockArgs<Element>& args) {
   if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
 }
 
-inline void output_block(const OutputBlockArgs& args) {
+inline void output_block(const OutputBlockArgs<int8_t>& args) {
   linear(args.linear);
   output_block_sums(args);
 }

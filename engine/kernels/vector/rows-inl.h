@@ -4,7 +4,7 @@
 namespace goldcrest {
 namespace {
 
-void quantize_rows(const QuantizeRowsArgs& args) {
+void quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
     int8_t* q = args.q + row * args.q_stride;
@@ -27,7 +27,7 @@ void quantize_rows(const QuantizeRowsArgs& args) {
   }
 }
 
-void embed(const EmbedArgs& args) {
+void embed(const EmbedArgs<int8_t>& args) {
   const V scale = set(args.w_scale[args.token] * args.embedding_scale);
   const size_t token = args.token, n = args.n;
   const auto write = [&](uint32_t i, V q) { store(args.y + i, q * scale + load(args.position + i)); };

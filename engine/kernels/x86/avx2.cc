@@ -50,11 +50,17 @@ constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
 #include "kernels/vector/kernels-inl.h"
 
 namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("x86_avx2", kCpuAvx2);
+  table.crc32c = crc32c_words;
+  return table;
+}
+
+}  // namespace
 
 extern const Kernels kernels_x86_avx2;
-const Kernels kernels_x86_avx2 = {
-    "x86_avx2", kCpuAvx2,     quantize_rows, linear,       embed,         layer_norm,
-    attention,  output_block, next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
-};
+constexpr Kernels kernels_x86_avx2 = make_table();
 
 }  // namespace goldcrest

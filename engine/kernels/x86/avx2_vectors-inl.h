@@ -6,6 +6,7 @@
 
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
+#include "kernels/reference/math.h"
 #include "kernels/x86/crc32c-inl.h"
 
 namespace goldcrest {
@@ -17,12 +18,6 @@ struct V {
 struct Mask {
   __m256 low, high;
 };
-
-inline int32_t load_word(const int8_t* p) {
-  int32_t word;
-  memcpy(&word, p, sizeof word);
-  return word;
-}
 
 inline V load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
 inline void store(float* p, V x) {

@@ -11,6 +11,7 @@
 
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
+#include "kernels/reference/math.h"
 #include "kernels/x86/avx512_crc32c-inl.h"
 
 namespace goldcrest {
@@ -22,12 +23,6 @@ struct V {
 struct Mask {
   __mmask16 m;
 };
-
-inline int32_t load_word(const int8_t* p) {
-  int32_t word;
-  memcpy(&word, p, sizeof word);
-  return word;
-}
 
 inline V load(const float* p) { return {_mm512_loadu_ps(p)}; }
 inline V load_first(const float* p, uint32_t n) {
@@ -174,21 +169,17 @@ constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
 #include "kernels/vector/kernels-inl.h"
 
 namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
+  table.crc32c = crc32c_avx512;
+  return table;
+}
+
+}  // namespace
 
 extern const Kernels kernels_x86_avx512vnni;
-const Kernels kernels_x86_avx512vnni = {
-    "x86_avx512vnni",
-    kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni,
-    quantize_rows,
-    linear,
-    embed,
-    layer_norm,
-    attention,
-    output_block,
-    next_above,
-    crc32c_avx512,
-    weights_valid,
-    kVectorFloatKernels,
-};
+constexpr Kernels kernels_x86_avx512vnni = make_table();
 
 }  // namespace goldcrest

@@ -47,11 +47,17 @@ constexpr int kTileSplits[] = {4, 1, 2, 1, 1, 1};
 #include "kernels/vector/kernels-inl.h"
 
 namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
+  table.crc32c = crc32c_words;
+  return table;
+}
+
+}  // namespace
 
 extern const Kernels kernels_x86_avxvnni;
-const Kernels kernels_x86_avxvnni = {
-    "x86_avxvnni", kCpuAvx2 | kCpuAvxVnni, quantize_rows, linear,       embed,         layer_norm,
-    attention,     output_block,           next_above,    crc32c_words, weights_valid, kVectorFloatKernels,
-};
+constexpr Kernels kernels_x86_avxvnni = make_table();
 
 }  // namespace goldcrest

@@ -162,8 +162,8 @@ struct LinearCase {
         w_scale(random_floats(rng, n, 0.01f)),
         bias(random_floats(rng, n, 1)) {}
 
-  LinearArgs args(const std::vector<int8_t>& bytes, Layout layout, float* y) const {
-    LinearArgs args = {};
+  LinearArgs<int8_t> args(const std::vector<int8_t>& bytes, Layout layout, float* y) const {
+    LinearArgs<int8_t> args = {};
     args.x = x.data();
     args.x_scale = x_scale.data();
     args.w = bytes.data();
@@ -231,7 +231,7 @@ TEST(Linear, ActivationThenResidual) {
        {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu}) {
     const std::vector<float> residual = random_floats(rng, size_t{c.rows} * c.n, 1);
     std::vector<float> plain(residual.size()), added(residual.size()), in_place = residual;
-    LinearArgs args = c.args(bytes, Layout::kN16K4, plain.data());
+    LinearArgs<int8_t> args = c.args(bytes, Layout::kN16K4, plain.data());
     args.activation = activation;
     reference_linear(args);
     args.y = added.data();
@@ -303,7 +303,7 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed
 
   std::vector<float> out(q.size(), 99.0f), scratch(pad16(n_keys));
   std::vector<int8_t> query_row(d_head);
-  AttentionArgs args = {};
+  AttentionArgs<int8_t> args = {};
   args.q = q.data();
   args.keys = keys.data();
   args.values = values.data();
@@ -368,7 +368,7 @@ TEST(OutputBlock, LogitsLargestAndSum) {
   const std::vector<int8_t> bytes = packed(c.w, c.n, c.k, Layout::kN16K4);
   for (const uint32_t count : {1u, 15u, 16u, 17u, 255u, 256u}) {
     std::vector<float> y(size_t{c.rows} * kOutputBlock), largest(c.rows * 2, 99.0f), sum(c.rows * 2, 99.0f);
-    OutputBlockArgs args = {};
+    OutputBlockArgs<int8_t> args = {};
     args.linear = c.args(bytes, Layout::kN16K4, y.data());
     args.linear.n = pad16(count);
     args.linear.y_stride = kOutputBlock;

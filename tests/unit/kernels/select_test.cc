@@ -86,7 +86,7 @@ TEST(BuildCheck, EveryTablePasses) {
 // What a fused multiply-add or another order of a sum would do: the last bit of one result.
 TEST(BuildCheck, ATableWithOneOtherBitFails) {
   Kernels linear = kernels_reference;
-  linear.linear = [](const LinearArgs& args) {
+  linear.int8.linear = [](const LinearArgs<int8_t>& args) {
     reference_linear(args);
     args.y[3] = std::nextafter(args.y[3], 1e30f);
   };
@@ -98,7 +98,7 @@ TEST(BuildCheck, ATableWithOneOtherBitFails) {
   };
   EXPECT_FALSE(computes_reference_bits(norm));
   Kernels attention = kernels_reference;
-  attention.attention = [](const AttentionArgs& args) {
+  attention.int8.attention = [](const AttentionArgs<int8_t>& args) {
     reference_attention(args);
     args.out[7] = std::nextafter(args.out[7], 1e30f);
   };
