@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cfloat>
 
+#include "base/bounds.h"
 #include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "tokenizers/byte_piece.h"

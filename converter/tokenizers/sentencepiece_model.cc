@@ -7,6 +7,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "base/bounds.h"
 #include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "sources/input_file.h"

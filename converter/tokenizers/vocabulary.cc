@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/bounds.h"
 #include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "sources/messages.h"

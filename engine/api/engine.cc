@@ -1,77 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
+// The stages of a search, one bounded piece of work a step.
 #include "api/engine.h"
+
+#include "base/arithmetic.h"
+#include "decoding/output_layer.h"
 
 namespace goldcrest {
 
 namespace {
 
-SourceBatch source_batch(const goldcrest_engine& engine) {
-  const goldcrest_limits& limits = engine.search.limits;
-  return {engine.runtime.buffer<Source>(engine.refs.sources), engine.runtime.buffer<int32_t>(engine.refs.source_ids),
-          engine.search.n_sentences, engine.n_source_rows, size_t{limits.max_source_tokens} * limits.batch};
-}
-
-// One block of rows of one stage: the embeddings, two passes a layer, then each decoder layer's memory.
+// One block of rows of an encoding stage.
 void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
-  const SourceBatch batch = source_batch(engine);
-  const uint32_t n_layers = runtime.model.encoder.n_layers;
-  if (engine.stage == 0) {
-    encoder_embed(runtime, engine.refs.encoder, batch, block);
-  } else if (engine.stage > 2 * n_layers) {
-    decoder_layer_memory(runtime, engine.refs.encoder, engine.refs.decoder, batch, engine.stage - 2 * n_layers - 1,
-                         block);
-  } else if (engine.stage % 2 == 1) {
-    encoder_layer_keys(runtime, engine.refs.encoder, batch, (engine.stage - 1) / 2, block);
-  } else {
-    encoder_layer_rest(runtime, engine.refs.encoder, batch, (engine.stage - 1) / 2, block);
+  const uint32_t layer = engine.progress.layer;
+  switch (engine.progress.stage) {
+    case Stage::kEmbed:
+      return encoder_embed(runtime, engine.encoder, engine.batch, block);
+    case Stage::kEncoderKeys:
+      return encoder_layer_keys(runtime, engine.encoder, engine.batch, layer, block);
+    case Stage::kEncoderRest:
+      return encoder_layer_rest(runtime, engine.encoder, engine.batch, layer, block);
+    default:
+      return decoder_layer_source_keys(runtime, engine.search.decoder, {engine.encoder, engine.batch, block}, layer);
   }
 }
 
-// A stage is complete: its weights have had all rows of all sources.
-void report_idle_stage(const goldcrest_engine& engine) {
+// All rows have been through a stage: tells of weights that are not read again, and names the next one.
+Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
-  const uint32_t n_layers = runtime.model.encoder.n_layers;
-  if (engine.stage > 2 * n_layers) {
-    report_idle_memory(runtime.idle, runtime.file, engine.stage - 2 * n_layers - 1);
-  } else if (engine.stage != 0 && engine.stage % 2 == 0) {
-    report_idle_encoder_layer(runtime.idle, runtime.file, (engine.stage - 1) / 2);
+  const uint32_t layer = engine.progress.layer;
+  switch (engine.progress.stage) {
+    case Stage::kEmbed:
+      return {Stage::kEncoderKeys, 0, 0};
+    case Stage::kEncoderKeys:
+      return {Stage::kEncoderRest, layer, 0};
+    case Stage::kEncoderRest:
+      report_idle_encoder_layer(runtime.idle, runtime.file, layer);
+      if (layer + 1 < runtime.model.encoder.n_layers) return {Stage::kEncoderKeys, layer + 1, 0};
+      return {Stage::kSourceKeys, 0, 0};
+    default:
+      report_idle_source_keys(runtime.idle, runtime.file, layer);
+      if (layer + 1 < runtime.model.decoder.n_layers) return {Stage::kSourceKeys, layer + 1, 0};
+      return {Stage::kDecoderLayer, 0, 0};
   }
 }
 
 int encode_step(goldcrest_engine& engine) {
-  const uint32_t left = engine.n_source_rows - engine.first_row;
-  const uint32_t count = left < engine.search.limits.encoder_rows ? left : engine.search.limits.encoder_rows;
-  encode_block(engine, {engine.first_row, count});
-  engine.first_row += count;
-  if (engine.first_row < engine.n_source_rows) return GOLDCREST_WORKING;
-  report_idle_stage(engine);
-  engine.first_row = 0;
-  if (++engine.stage <= 2 * engine.runtime.model.encoder.n_layers + engine.runtime.model.decoder.n_layers) {
-    return GOLDCREST_WORKING;
-  }
-  search_start(engine.runtime, engine.search);
-  engine.stage = 0;
+  Progress& progress = engine.progress;
+  const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
+  encode_block(engine, {progress.first_row, count});
+  progress.first_row += count;
+  if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
+  progress = next_stage(engine);
+  if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
+  search_start(engine.search, engine.search.options);
   engine.state = EngineState::kDecoding;
   return GOLDCREST_WORKING;
 }
 
-// One decoder layer of the current position (the first with the embedding), or the output layer and the choice.
-// Returns whether the position is complete.
+// One stage of a target position. Returns whether the position is complete.
 bool decode_stage(goldcrest_engine& engine, int32_t* token) {
   const Runtime& runtime = engine.runtime;
   Search& search = engine.search;
-  const Choice choice = next_choice(runtime, search);
-  const bool hashing = hashes_logits(search.options);  // every position's, also where the token is forced
-  if ((choice != Choice::kForcedEnd || hashing) && engine.stage < runtime.model.decoder.n_layers) {
-    if (engine.stage == 0) search_embed(runtime, search);
-    decoder_layer(runtime, search.decoder, target_rows(runtime, search), engine.stage);
-    ++engine.stage;
+  Progress& progress = engine.progress;
+  if (search.runs_layers && progress.stage == Stage::kDecoderLayer) {
+    if (progress.layer == 0) search_embed(search);
+    decoder_layer(runtime, search.decoder, target_rows(search), progress.layer);
+    if (++progress.layer == runtime.model.decoder.n_layers) progress.stage = Stage::kOutput;
     return false;
   }
-  if (choice == Choice::kByScore || hashing) search_output(runtime, search);
-  *token = search_advance(runtime, search, choice);
-  engine.stage = 0;
+  if (search.runs_output) run_output_layer(search);
+  *token = search_advance(search);
+  progress = {Stage::kDecoderLayer, 0, 0};
   return true;
 }
 
@@ -82,7 +82,7 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
   if (!complete) return GOLDCREST_WORKING;
 
   const bool finished = engine.search.n_rows == 0;
-  if (engine.search.n_sentences == 1 && engine.search.options.beam_size == 1) {
+  if (engine.batch.n_sentences == 1 && engine.search.strategy->one_hypothesis) {
     if (finished) engine.state = EngineState::kLastTokenGiven;
     if (token != nullptr) *token = chosen;
     return GOLDCREST_TOKEN;
@@ -98,8 +98,7 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
   switch (engine.state) {
     case EngineState::kSourcesStored:
       engine.search.options = engine.options;
-      engine.stage = 0;
-      engine.first_row = 0;
+      engine.progress = {Stage::kEmbed, 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);
     case EngineState::kEncoding:
@@ -119,20 +118,26 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
 
 void engine_clear(goldcrest_engine& engine) {
   engine.state = EngineState::kIdle;
-  engine.search.n_sentences = 0;
-  engine.n_source_rows = 0;
-}
-
-int32_t* next_source_ids(const goldcrest_engine& engine) {
-  return engine.runtime.buffer<int32_t>(engine.refs.source_ids) + engine.n_source_rows;
-}
-
-int append_source(goldcrest_engine& engine, uint32_t n) {
-  Source* sources = engine.runtime.buffer<Source>(engine.refs.sources);
-  sources[engine.search.n_sentences] = {engine.n_source_rows, n};
-  engine.n_source_rows += n;
-  engine.state = EngineState::kSourcesStored;
-  return static_cast<int>(engine.search.n_sentences++);
+  engine.batch.n_sentences = 0;
+  engine.batch.n_rows = 0;
 }
 
 }  // namespace goldcrest
+
+using namespace goldcrest;
+
+extern "C" int goldcrest_step(goldcrest_engine* engine, int32_t* token) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  return engine_step(*engine, token);
+}
+
+extern "C" int goldcrest_run(goldcrest_engine* engine) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  int status = GOLDCREST_WORKING;
+  while (status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN) status = engine_step(*engine, nullptr);
+  return status;
+}
+
+extern "C" void goldcrest_reset(goldcrest_engine* engine) {
+  if (usable(engine)) engine_clear(*engine);
+}

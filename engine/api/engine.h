@@ -7,26 +7,22 @@
 
 namespace goldcrest {
 
-// Where everything lies. The plan is the same for the size query and for the engine.
-struct EngineRefs {
-  BufferRef engine;
-  BufferRef source_ids;    // int32 [source tokens, batch], sentences one after another
-  BufferRef sources;       // Source [batch]
-  BufferRef text_scratch;  // for the tokenizer
-  EncoderRefs encoder;
-  DecoderRefs decoder;
-  SearchRefs search;
-};
-
 constexpr uint32_t kEngineBytes = 2048;  // reserved for the engine object, the same on every machine
 
-// Collects the buffers of all layers. `tokenizer`: null when the file has none.
-EngineRefs plan_engine(Plan& plan, const ModelView& model, const TokenizerView* tokenizer);
-
-// Multiply-accumulates of the largest step, by its size.
-uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size);
-
+// What a caller may do next.
 enum class EngineState : uint32_t { kIdle, kSourcesStored, kEncoding, kDecoding, kLastTokenGiven, kDone };
+
+// The pieces of work, in this order; all rows of the batch go through one before the next begins. Encoding: the
+// embeddings, then for each encoder layer its keys and values and the rest of it, then for each decoder layer its keys
+// and values of the source. Decoding, once a target position: each decoder layer, the first with the embeddings, then
+// the output layer with the choice of the next tokens.
+enum class Stage : uint32_t { kEmbed, kEncoderKeys, kEncoderRest, kSourceKeys, kDecoderLayer, kOutput };
+
+struct Progress {
+  Stage stage;
+  uint32_t layer;      // of the stage's stack
+  uint32_t first_row;  // encoding: of the next block of rows
+};
 
 }  // namespace goldcrest
 
@@ -34,15 +30,15 @@ struct goldcrest_engine {
   uint32_t magic;
   goldcrest::EngineState state;
   goldcrest::Runtime runtime;
-  goldcrest::EngineRefs refs;
+  goldcrest::Batch batch;
+  goldcrest::EncoderRefs encoder;
   goldcrest::Search search;
+  goldcrest::Progress progress;
+  goldcrest::BufferRef text_scratch;  // for the tokenizer
   size_t model_bytes;
-  goldcrest_search options;  // for the next sources
+  goldcrest_search options;  // of the next search
   uint32_t step_size;
   goldcrest_detail* detail;
-  uint32_t n_source_rows;  // of the sources stored so far
-  uint32_t stage;          // of encoding, or of the current decoding position
-  uint32_t first_row;      // of the next encoder block in this stage
 };
 
 namespace goldcrest {
@@ -51,16 +47,12 @@ static_assert(sizeof(goldcrest_engine) <= kEngineBytes, "the engine object must 
 
 constexpr uint32_t kEngineMagic = 0x476f6c64;  // set while an engine is usable
 
+inline bool usable(const goldcrest_engine* engine) { return engine != nullptr && engine->magic == kEngineMagic; }
+
 // One bounded piece of work; see goldcrest_step.
 int engine_step(goldcrest_engine& engine, int32_t* token);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);
-
-// Where the next source's ids go, and how many fit.
-int32_t* next_source_ids(const goldcrest_engine& engine);
-
-// Appends a source of n ids that lie at next_source_ids. Returns its index.
-int append_source(goldcrest_engine& engine, uint32_t n);
 
 }  // namespace goldcrest

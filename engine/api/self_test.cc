@@ -25,7 +25,7 @@ int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_searc
 int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
-  const goldcrest_limits& limits = engine->search.limits;
+  const goldcrest_limits& limits = engine->runtime.limits;
   goldcrest_search search = info.search;
   search.beam_size = 1;
   search.min_target_tokens = 0;
@@ -49,7 +49,7 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
 }  // namespace
 
 extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {
-  if (engine == nullptr || engine->magic != kEngineMagic) return GOLDCREST_ERROR_ARGUMENT;
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   const goldcrest_search options = engine->options;
   engine_clear(*engine);
   const int status = run_lines(engine, detail);

@@ -104,6 +104,6 @@ int32_t advance(const Search& search, uint32_t sentence) {
 
 }  // namespace
 
-const Strategy kBeam = {false, candidates_per_row, needs_sums, advance};
+const Strategy kBeamSearch = {false, candidates_per_row, needs_sums, advance};
 
 }  // namespace goldcrest

@@ -5,24 +5,6 @@
 
 namespace goldcrest {
 
-namespace {
-
-constexpr float kNever = -__builtin_huge_valf();
-
-// Puts a token into a full or partial list, behind all that are at least as good; a full list loses its last.
-void insert(float* values, int32_t* tokens, uint32_t* count, uint32_t capacity, float value, int32_t token) {
-  uint32_t at = *count < capacity ? (*count)++ : capacity - 1;
-  while (at > 0 && values[at - 1] < value) {
-    values[at] = values[at - 1];
-    tokens[at] = tokens[at - 1];
-    --at;
-  }
-  values[at] = value;
-  tokens[at] = token;
-}
-
-}  // namespace
-
 CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
   const uint32_t n_blocks = (model.vocab_size + kOutputBlock - 1) / kOutputBlock;
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
@@ -57,28 +39,24 @@ bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block) {
   return !(candidates.block_max[size_t{row} * candidates.n_blocks + block] <= candidates.row_values(row)[kept - 1]);
 }
 
-void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row, uint32_t first, uint32_t count) {
-  const float* logits = candidates.logits + size_t{row} * kOutputBlock;
+void insert_candidate(const Candidates& candidates, uint32_t row, float value, int32_t token) {
   float* values = candidates.row_values(row);
   int32_t* tokens = candidates.row_tokens(row);
-  uint32_t* kept = candidates.counts + row;
-  uint32_t i = 0;
-  while (true) {
-    const float threshold = *kept == candidates.per_row ? values[*kept - 1] : kNever;
-    i = runtime.kernels->next_above(logits, i, count, threshold);
-    if (i == count) return;
-    insert(values, tokens, kept, candidates.per_row, logits[i], static_cast<int32_t>(first + i));
-    ++i;
+  uint32_t& kept = candidates.counts[row];
+  uint32_t at = kept < candidates.per_row ? kept++ : candidates.per_row - 1;
+  for (; at > 0 && values[at - 1] < value; --at) {
+    values[at] = values[at - 1];
+    tokens[at] = tokens[at - 1];
   }
+  values[at] = value;
+  tokens[at] = token;
 }
 
 void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t row) {
-  float* values = into.row_values(row);
-  uint32_t* kept = into.counts + row;
   for (uint32_t i = 0; i < higher.counts[row]; ++i) {
     const float value = higher.row_values(row)[i];
-    if (*kept == into.per_row && !(value > values[*kept - 1])) return;
-    insert(values, into.row_tokens(row), kept, into.per_row, value, higher.row_tokens(row)[i]);
+    if (into.counts[row] == into.per_row && !(value > into.threshold(row))) return;
+    insert_candidate(into, row, value, higher.row_tokens(row)[i]);
   }
 }
 

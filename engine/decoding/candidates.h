@@ -32,6 +32,11 @@ struct Candidates {
 
   float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }
   int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
+
+  // What a value must exceed to enter a row's list.
+  float threshold(uint32_t row) const {
+    return counts[row] == per_row ? row_values(row)[per_row - 1] : -__builtin_huge_valf();
+  }
 };
 
 // The lists of a task; after merge_candidates, those of task 0 are of all outputs.
@@ -40,8 +45,8 @@ Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_
 // Whether logits of an output block, whose block_max is known, can still enter the candidates of a row.
 bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block);
 
-// Merges the logits of outputs [first, first + count) of one row into its candidates; -infinity never enters.
-void collect(const Runtime& runtime, const Candidates& candidates, uint32_t row, uint32_t first, uint32_t count);
+// Puts a token into a row's full or partial list, behind all that are at least as good; a full list loses its last.
+void insert_candidate(const Candidates& candidates, uint32_t row, float value, int32_t token);
 
 // Merges a row's candidates among higher outputs into `into`.
 void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t row);

@@ -30,6 +30,6 @@ int32_t advance(const Search& search, uint32_t sentence) {
 
 }  // namespace
 
-const Strategy kGreedy = {true, candidates_per_row, needs_sums, advance};
+const Strategy kGreedySearch = {true, candidates_per_row, needs_sums, advance};
 
 }  // namespace goldcrest

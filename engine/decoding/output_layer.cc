@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by rows when
-// they are many, else by blocks; each task lists the outputs that it computed.
+// Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by rows
+// when they are many, else by blocks; each task lists the outputs that it computed.
 #include "decoding/output_layer.h"
 
 #include <cstring>
@@ -54,7 +54,7 @@ class OutputLayer {
         if (hashes_) hash(row, logits, outputs.count);
         if (needs_sums_ && !may_enter(lists, row, block)) continue;
         mask(logits, outputs);
-        collect(lists, row, outputs);
+        collect(*runtime_.kernels, outputs_, outputs, lists, row);
       }
     }
   }
@@ -71,9 +71,9 @@ class OutputLayer {
     call.activation = Activation::kNone;
     call.y = lists.logits + size_t{rows.first} * kOutputBlock;
     call.y_stride = kOutputBlock;
-    operations(runtime_).output_block(runtime_, call, outputs.count,
-                                      {needs_sums_ ? lists.block_max + first_sum : nullptr,
-                                       lists.block_sum + first_sum, lists.n_blocks});
+    operations(runtime_).output_block(
+        runtime_, call, outputs.count,
+        {needs_sums_ ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.n_blocks});
   }
 
   // With one hypothesis a sentence, row i belongs to the i-th live sentence.
@@ -94,16 +94,6 @@ class OutputLayer {
     if (!end_allowed_) remove(generation.end_id);
   }
 
-  // Merges a block's logits into a row's candidates; what is masked never enters.
-  void collect(const Candidates& lists, uint32_t row, Range outputs) const {
-    const float* logits = lists.logits + size_t{row} * kOutputBlock;
-    for (uint32_t i = 0;; ++i) {
-      i = runtime_.kernels->next_above(logits, i, outputs.count, lists.threshold(row));
-      if (i == outputs.count) return;
-      insert_candidate(lists, row, logits[i], static_cast<int32_t>(output_token(outputs_, outputs.first + i)));
-    }
-  }
-
   const Search& search_;
   const Runtime& runtime_;
   OutputSet outputs_;
@@ -111,6 +101,15 @@ class OutputLayer {
 };
 
 }  // namespace
+
+void collect(const Kernels& kernels, const OutputSet& outputs, Range block, const Candidates& lists, uint32_t row) {
+  const float* logits = lists.logits + size_t{row} * kOutputBlock;
+  for (uint32_t i = 0;; ++i) {
+    i = kernels.next_above(logits, i, block.count, lists.threshold(row));
+    if (i == block.count) return;
+    insert_candidate(lists, row, logits[i], static_cast<int32_t>(output_token(outputs, block.first + i)));
+  }
+}
 
 void run_output_layer(const Search& search) {
   const Runtime& runtime = *search.runtime;

@@ -7,8 +7,8 @@
 
 namespace goldcrest {
 
-// The outputs that are computed, in ascending order of their token ids: the whole vocabulary, whose output i is token i.
-// Another set would be other panels and ids of its own; nothing but output_token and output_of_token knows them.
+// The outputs that are computed, in ascending order of their token ids: the whole vocabulary, whose output i is token
+// i. Another set would be other panels and ids of its own; nothing but output_token and output_of_token knows them.
 struct OutputSet {
   LinearView panels;  // [n padded, d_model]
   uint32_t n;
@@ -20,6 +20,9 @@ inline uint32_t output_token(const OutputSet&, uint32_t output) { return output;
 inline uint32_t output_of_token(const OutputSet&, uint32_t token) { return token; }
 
 inline uint32_t count_output_blocks(uint32_t n_outputs) { return (n_outputs + kOutputBlock - 1) / kOutputBlock; }
+
+// Merges the logits [256] of the outputs `block` of the set into a row's candidates; -infinity never enters.
+void collect(const Kernels& kernels, const OutputSet& outputs, Range block, const Candidates& lists, uint32_t row);
 
 // Computes all rows: their candidates, log-sum-exp parts and logits hashes.
 void run_output_layer(const Search& search);

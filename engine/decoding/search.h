@@ -87,6 +87,8 @@ struct SentenceView {
   size_t n_slots;
 };
 
+inline size_t count_slots(const goldcrest_limits& limits) { return size_t{limits.batch} * limits.beam_size; }
+
 SentenceView sentence_view(const Search& search, uint32_t sentence);
 
 // Adds hypothesis b of a sentence, ended by the end token at the current position, to the finished ones if it is good

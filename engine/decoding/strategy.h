@@ -14,14 +14,15 @@ struct Strategy {
   bool one_hypothesis;  // a sentence has one hypothesis, so each token is final as soon as it is chosen
   uint32_t (*candidates_per_row)(const goldcrest_search& options);
   bool (*needs_sums)(const goldcrest_search& options);  // whether log-probabilities are computed
-  // One sentence's choice at the current position, from its candidates. Returns the token where there is one hypothesis.
+  // One sentence's choice at the current position, from its candidates. Returns the token where there is one
+  // hypothesis.
   int32_t (*advance)(const Search& search, uint32_t sentence);
 };
 
-extern const Strategy kGreedy, kBeam;
+extern const Strategy kGreedySearch, kBeamSearch;
 
 inline const Strategy& strategy_for(const goldcrest_search& options) {
-  return options.beam_size == 1 ? kGreedy : kBeam;
+  return options.beam_size == 1 ? kGreedySearch : kBeamSearch;
 }
 
 }  // namespace goldcrest

@@ -15,15 +15,15 @@ inline void store_key_value(const Pass& pass, const NewKeys& keys, const KvCache
   operations(pass.runtime).store(pass.runtime, pass.stack, keys, cache);
 }
 
-// The same for all rows of a pass, whose numbers are those of the cache's rows. stack: of the cache. keys_values: [rows,
-// 2, n_heads * d_head]
+// The same for all rows of a pass, whose numbers are those of the cache's rows. stack: of the cache. keys_values:
+// [rows, 2, n_heads * d_head]
 void store_keys_values(const Pass& pass, const StackView& stack, const float* keys_values, const KvCache& cache);
 
 // What all rows of a pass have alike.
 struct AttentionRows {
-  const float* query;     // [rows, n_heads * d_head], row stride query_stride
-  size_t query_stride;    // elements
-  KvCache cache;          // one layer's
+  const float* query;      // [rows, n_heads * d_head], row stride query_stride
+  size_t query_stride;     // elements
+  KvCache cache;           // one layer's
   size_t position_stride;  // rows of the cache from one key to the next
   size_t ancestor_stride;  // of SentenceKeys.ancestor
   uint64_t n_products;     // pairs of a row and a key, about
@@ -31,8 +31,8 @@ struct AttentionRows {
 
 // The rows of one sentence in a pass, and the keys that they see.
 struct SentenceKeys {
-  Range rows;               // of the pass; count 0: the sentence has none here
-  size_t first_key;         // row of the cache at which key 0 of slot 0 lies
+  Range rows;        // of the pass; count 0: the sentence has none here
+  size_t first_key;  // row of the cache at which key 0 of slot 0 lies
   uint32_t n_keys;
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
 };

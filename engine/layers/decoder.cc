@@ -41,8 +41,8 @@ void store_new_keys(const Pass& pass, const TargetRows& all, const float* query_
 // Each hypothesis attends to its own past, found through the ancestor table.
 void attend_to_past(const Pass& pass, const TargetRows& all, const float* query_key_value, const KvCache& past) {
   const uint32_t n_keys = all.position + 1;
-  const AttentionRows rows = {query_key_value, size_t{3} * pass.stack.attention_width(), past,
-                              all.n_slots,     all.beam_size, uint64_t{pass.rows.count} * n_keys};
+  const AttentionRows rows = {query_key_value, size_t{3} * pass.stack.attention_width(), past, all.n_slots,
+                              all.beam_size,   uint64_t{pass.rows.count} * n_keys};
   attend(pass, rows, all.n_sentences, [&](uint32_t i) {
     const LiveSentence& sentence = all.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
@@ -68,7 +68,8 @@ struct LayerKeys {
 };
 
 // One layer: Vaswani et al. 2017, figure 1, right.
-void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& layer, const LayerKeys& keys, float* x) {
+void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& layer, const LayerKeys& keys,
+               float* x) {
   const SelfAttentionView& self = layer.self_attention;
   residual(pass, self.norm, x, [&](const float* h) {
     linear(pass, self.query_key_value, h, pass.query_key_value());
@@ -82,8 +83,7 @@ void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& 
     attend_to_source(pass, all, pass.query(), keys.source);
     add_linear(pass, cross.out, pass.mixed, x);
   });
-  residual(pass, layer.feed_forward.norm, x,
-           [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  residual(pass, layer.feed_forward.norm, x, [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
 }  // namespace
@@ -94,11 +94,21 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   const StackView& stack = model.decoder;
   DecoderRefs refs;
   refs.source_keys = plan_kv_cache(plan, stack,
-                                   {"cross.keys", "cross.values", "cross.key_scales", "cross.value_scales",
-                                    Phase::kAlways, stack.n_layers, {kSource, kBatch, 0}});
+                                   {"cross.keys",
+                                    "cross.values",
+                                    "cross.key_scales",
+                                    "cross.value_scales",
+                                    Phase::kAlways,
+                                    stack.n_layers,
+                                    {kSource, kBatch, 0}});
   refs.past = plan_kv_cache(plan, stack,
-                            {"decoder.keys", "decoder.values", "decoder.key_scales", "decoder.value_scales",
-                             Phase::kDecode, stack.n_layers, {kTarget, kBeam, kBatch}});
+                            {"decoder.keys",
+                             "decoder.values",
+                             "decoder.key_scales",
+                             "decoder.value_scales",
+                             Phase::kDecode,
+                             stack.n_layers,
+                             {kTarget, kBeam, kBatch}});
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
   refs.pass = plan_pass(plan, stack, {Phase::kDecode, 0, {kBeam, kBatch}, GOLDCREST_FACTOR_LONGEST});

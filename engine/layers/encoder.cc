@@ -32,8 +32,7 @@ void run_layer(const Pass& pass, const Batch& batch, const EncoderLayerView& lay
     attend_within_sentences(pass, batch, pass.query(), keys);
     add_linear(pass, self.out, pass.mixed, x);
   });
-  residual(pass, layer.feed_forward.norm, x,
-           [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  residual(pass, layer.feed_forward.norm, x, [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
 }  // namespace
@@ -44,10 +43,16 @@ EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
   refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
                     {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
   refs.keys = plan_kv_cache(plan, model.encoder,
-                            {"encoder.keys", "encoder.values", "encoder.key_scales", "encoder.value_scales",
-                             Phase::kEncode, 1, {kSource, kBatch, 0}});
-  refs.pass = plan_pass(plan, model.encoder, {Phase::kEncode, 2 * model.decoder.attention_width(),
-                                              {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource});
+                            {"encoder.keys",
+                             "encoder.values",
+                             "encoder.key_scales",
+                             "encoder.value_scales",
+                             Phase::kEncode,
+                             1,
+                             {kSource, kBatch, 0}});
+  refs.pass =
+      plan_pass(plan, model.encoder,
+                {Phase::kEncode, 2 * model.decoder.attention_width(), {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource});
   return refs;
 }
 

@@ -21,8 +21,8 @@ struct Batch {
 };
 
 struct EncoderRefs {
-  BufferRef x;         // float [row_capacity, d_model padded], the residual stream and in the end the encoder's output
-  KvCacheRefs keys;    // of the current layer
+  BufferRef x;       // float [row_capacity, d_model padded], the residual stream and in the end the encoder's output
+  KvCacheRefs keys;  // of the current layer
   PassRefs pass;
 };
 

@@ -19,9 +19,16 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
   return part;
 }
 
+// Whether a backend's table splits the call over threads itself.
+bool computes_whole(const Runtime& runtime, const LinearCall& call) {
+  const Kernels& kernels = *runtime.kernels;
+  return kernels.computes_whole != nullptr &&
+         kernels.computes_whole(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
+}
+
 void multiply(const Pass& pass, const LinearCall& call) {
   const Operations& operation = operations(pass.runtime);
-  if (computed_whole(pass.runtime, *call.view, call.rows)) return operation.linear(pass.runtime, call);
+  if (computes_whole(pass.runtime, call)) return operation.linear(pass.runtime, call);
   const LinearView& view = *call.view;
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
   const uint32_t n_tasks = count_tasks(linear_macs(call.rows, view.n, view.k), smaller(n_groups, pass.n_tasks));
@@ -42,7 +49,8 @@ struct Finish {
 
 void quantize_and_multiply(const Pass& pass, const LinearView& view, const float* x, const Finish& finish, float* y) {
   operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, view.k, pass.inputs);
-  multiply(pass, {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
+  multiply(pass,
+           {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
 }
 
 }  // namespace

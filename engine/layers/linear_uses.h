@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of a linear layer that encoder.cc and decoder.cc make, block by block; decoding/output_layer.h has those of
-// the output layer.
+// Every call of a linear layer that encoder.cc and decoder.cc make, block by block; decoding/output_layer.h has those
+// of the output layer.
 #pragma once
 
 #include "layers/blocks/cross_attention.h"

@@ -41,7 +41,7 @@ LinearArgs<Element> linear_args(const Runtime& runtime, const LinearCall& call) 
   args.k = view.k;
   args.layout = view.layout;
   args.activation = call.activation;
-  args.backend = runtime.backend;
+  args.backend = runtime.kernels->backend;
   args.alone = call.alone;
   return args;
 }
@@ -60,10 +60,10 @@ void output_block(const Runtime& runtime, const LinearCall& call, uint32_t count
 template <typename Element>
 void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x) {
   const uint32_t n = stack.d_model_padded;
-  kernels_of<Element>(runtime).embed(
-      {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
-       runtime.tensor<float>(stack.positions) + size_t{position} * n, x, token, n, stack.embedding_scale,
-       stack.embedding.layout});
+  kernels_of<Element>(runtime).embed({runtime.tensor<Element>(stack.embedding.weights),
+                                      runtime.tensor<float>(stack.embedding.scale),
+                                      runtime.tensor<float>(stack.positions) + size_t{position} * n, x, token, n,
+                                      stack.embedding_scale, stack.embedding.layout});
 }
 
 template <typename Element>

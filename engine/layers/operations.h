@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that depend on the type of a file's weights, int8 or float32: one table of them is chosen when an engine
-// starts, and above them encoder, decoder and output layer know no type. In float32 files rows are copied where int8
-// files quantize them, into buffers four times as large, and there are no scales.
+// The operations that depend on the type of a file's weights, int8 or float32: one table of them is chosen when an
+// engine starts, and above them encoder, decoder and output layer know no type. In float32 files rows are copied where
+// int8 files quantize them, into buffers four times as large, and there are no scales.
 #pragma once
 
 #include "base/build_options.h"

@@ -30,8 +30,7 @@ PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
 Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& refs, uint32_t first_row,
                const TaskRows& task_rows) {
   const size_t row = first_row;
-  float* const scales =
-      stack.weight_type == WeightType::kInt8 ? runtime.buffer<float>(refs.row_scales) + row : nullptr;
+  float* const scales = stack.weight_type == WeightType::kInt8 ? runtime.buffer<float>(refs.row_scales) + row : nullptr;
   return {runtime,
           stack,
           task_rows.rows,

@@ -24,8 +24,7 @@ struct Runtime {
   goldcrest_parallel_for parallel_for;  // null: tasks run one after another
   void* parallel_context;
   IdleWeights idle;
-  uint32_t threads;     // tasks that work may be split into, >= 1
-  const void* backend;  // what a backend made for this engine; null: the kernels read the file's weights
+  uint32_t threads;  // tasks that work may be split into, >= 1
 
   // A tensor of the file, by its offset in units.
   template <typename T>

@@ -9,7 +9,7 @@ namespace {
 
 void report_matrix(const IdleWeights& idle, const void* model, const LinearView& matrix) {
   report_idle(idle, static_cast<const uint8_t*>(model) + size_t{matrix.weights} * kAlignment,
-              size_t{matrix.n} * matrix.k * matrix.weight_bytes);
+              size_t{matrix.n} * matrix.k * bytes_of(matrix.weight_type));
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint3
   report_matrix(idle, model, view.feed_forward.out);
 }
 
-void report_idle_memory(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
+void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
   if (idle.report == nullptr) return;
   report_matrix(idle, model, view_decoder_layer(model, decoder_layer).cross_attention.key_value);
 }

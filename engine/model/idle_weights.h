@@ -19,6 +19,6 @@ void report_idle(const IdleWeights& idle, const void* weights, size_t bytes);
 // Of an encoder layer, and of what a decoder layer keeps of the source: what encoding alone reads. `model`: validated
 // as far as this layer.
 void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer);
-void report_idle_memory(const IdleWeights& idle, const void* model, uint32_t decoder_layer);
+void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer);
 
 }  // namespace goldcrest

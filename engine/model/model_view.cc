@@ -19,7 +19,9 @@ struct Resolver {
       : weights(section_offset(model, format::SectionKind::Weights)),
         parameters(section_offset(model, format::SectionKind::Parameters)),
         positions(section_offset(model, format::SectionKind::Positions)),
-        weight_bytes(kHasFloat32 && model.features() == static_cast<uint32_t>(format::Feature::Float32) ? 4 : 1) {}
+        weight_type(kHasFloat32 && model.features() == static_cast<uint32_t>(format::Feature::Float32)
+                        ? WeightType::kFloat32
+                        : WeightType::kInt8) {}
 
   LinearView linear(const format::Linear& table) const {
     return {weights + table.weights(),
@@ -28,7 +30,7 @@ struct Resolver {
             parameters + table.weight_sum(),
             pad16(table.n()),
             pad16(table.k()),
-            weight_bytes,
+            weight_type,
             static_cast<Layout>(table.layout())};
   }
 
@@ -57,7 +59,7 @@ struct Resolver {
     view.n_heads = table.n_heads();
     view.d_head = table.d_head();
     view.n_layers = table.layers()->size();
-    view.weight_bytes = weight_bytes;
+    view.weight_type = weight_type;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();
     view.activation = static_cast<Activation>(table.activation());
@@ -73,7 +75,7 @@ struct Resolver {
   }
 
   uint32_t weights, parameters, positions;  // units
-  uint32_t weight_bytes;
+  WeightType weight_type;
 };
 
 const char* text_or_empty(const flatbuffers::String* text) { return text != nullptr ? text->c_str() : ""; }
@@ -168,7 +170,7 @@ uint32_t count_self_tests(const void* model) {
   info->decoder_heads = view.decoder.n_heads;
   info->max_source_positions = view.encoder.max_positions;
   info->max_target_positions = view.decoder.max_positions;
-  info->weight_bits = 8 * view.projection.weight_bytes;
+  info->weight_bits = 8 * bytes_of(view.projection.weight_type);
   info->has_tokenizer = root.tokenizer() != nullptr;
   info->has_detokenizer = root.detokenizer() != nullptr;
 

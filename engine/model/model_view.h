@@ -15,14 +15,18 @@ namespace goldcrest {
 enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                  // FORMAT.md, "Tensor layouts"
 enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone };  // kGelu: with erf
 
+// The type of a file's weights, and so of keys, values and the inputs of linear layers.
+enum class WeightType : uint32_t { kInt8, kFloat32 };
+constexpr uint32_t bytes_of(WeightType type) { return type == WeightType::kFloat32 ? 4 : 1; }
+
 // y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]; float32 files have no scale and no weight_sum
 struct LinearView {
-  uint32_t weights;       // int8 [n, k] in `layout`; float [n, k] row-major in float32 files
-  uint32_t scale;         // float [n]
-  uint32_t bias;          // float [n]
-  uint32_t weight_sum;    // int32 [n]
-  uint32_t n, k;          // padded to multiples of 16
-  uint32_t weight_bytes;  // of one weight: 1, in float32 files 4
+  uint32_t weights;     // int8 [n, k] in `layout`; float [n, k] row-major in float32 files
+  uint32_t scale;       // float [n]
+  uint32_t bias;        // float [n]
+  uint32_t weight_sum;  // int32 [n]
+  uint32_t n, k;        // padded to multiples of 16
+  WeightType weight_type;
   Layout layout;
 };
 
@@ -76,7 +80,7 @@ struct StackView {
   uint32_t d_ff_padded;
   uint32_t n_heads, d_head;  // d_head % 16 == 0
   uint32_t n_layers;
-  uint32_t weight_bytes;  // 1, in float32 files 4; keys, values and inputs of linear layers are of that type too
+  WeightType weight_type;
   uint32_t max_positions;
   uint32_t positions;  // float [max_positions, d_model_padded]
   Activation activation;

@@ -348,7 +348,8 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
     if (is_decoder) GOLDCREST_TRY(check_cross_attention(layer->cross_attention(), stack, index));
     REQUIRE_INTACT(is_decoder || layer->cross_attention() == nullptr, "encoder.layers.cross_attention", index);
     GOLDCREST_TRY(check_feed_forward(layer->feed_forward(), stack, index));
-    is_decoder ? report_idle_memory(functions_.idle, file_, i) : report_idle_encoder_layer(functions_.idle, file_, i);
+    is_decoder ? report_idle_source_keys(functions_.idle, file_, i)
+               : report_idle_encoder_layer(functions_.idle, file_, i);
   }
   return GOLDCREST_OK;
 }

@@ -2,6 +2,8 @@
 // Walks over the piece trie; a value that is no entry counts as "no such piece".
 #include "text/piece_lookup.h"
 
+#include "base/bounds.h"
+
 namespace goldcrest {
 
 uint32_t piece_search_bytes(const TokenizerView& view, TextSpan text) {

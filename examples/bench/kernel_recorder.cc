@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "api/engine.h"
+#include "api/observe.h"
 
 namespace bench {
 namespace {
@@ -133,8 +133,9 @@ const char* slot_name(size_t slot) {
 }
 
 KernelRecorder::KernelRecorder(goldcrest_engine* engine)
-    : engine_(engine), table_(*engine->runtime.kernels), clock_s_(stopwatch_seconds()), cost_s_(stopwatch_cost()) {
-  recording = {engine->runtime.kernels, {}};
+    : engine_(engine), clock_s_(stopwatch_seconds()), cost_s_(stopwatch_cost()) {
+  recording = {goldcrest::exchange_kernels(engine, nullptr), {}};
+  table_ = *recording.table;
   table_.int8 = recorders<int8_t>();
   table_.layer_norm = layer_norm;
   table_.next_above = next_above;
@@ -142,10 +143,10 @@ KernelRecorder::KernelRecorder(goldcrest_engine* engine)
     float_table_ = recorders<float>();
     table_.float32 = &float_table_;
   }
-  engine->runtime.kernels = &table_;
+  goldcrest::exchange_kernels(engine, &table_);
 }
 
-KernelRecorder::~KernelRecorder() { engine_->runtime.kernels = recording.table; }
+KernelRecorder::~KernelRecorder() { goldcrest::exchange_kernels(engine_, recording.table); }
 
 void KernelRecorder::begin() { recording.works = {}; }
 

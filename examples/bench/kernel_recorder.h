@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts and times the kernels of one engine: its table is replaced by one that does the same and keeps the books. This
-// reaches into the engine, which no other program needs to do.
+// Counts and times the kernels of one engine: its table is replaced by one that does the same and keeps the books
+// (engine/api/observe.h).
 #pragma once
 
 #include <array>

@@ -28,7 +28,7 @@ struct LayerUse {
 
 uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-bool is_float(const LinearView& view) { return view.weight_bytes == sizeof(float); }
+bool is_float(const LinearView& view) { return view.weight_type == WeightType::kFloat32; }
 
 // visit(LayerUse) for every linear layer that encoder.cc, decoder.cc and search.cc compute.
 template <typename Visit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrices of a self-attention block as they are called. The decoder makes queries, keys and values in one call. The
-// encoder, which goes through a layer in two passes, makes keys and values first and queries later.
+// The matrices of a self-attention block as they are called. The decoder makes queries, keys and values in one call.
+// The encoder, which goes through a layer in two passes, makes keys and values first and queries later.
 #pragma once
 
 #include "layers/linear.h"

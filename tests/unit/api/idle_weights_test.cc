@@ -25,7 +25,7 @@ struct Bytes {
 std::ostream& operator<<(std::ostream& out, const Bytes& bytes) { return out << bytes.offset << "+" << bytes.n; }
 
 Bytes bytes_of(const LinearView& matrix) {
-  return {size_t{matrix.weights} * 64, size_t{matrix.n} * matrix.k * matrix.weight_bytes};
+  return {size_t{matrix.weights} * 64, size_t{matrix.n} * matrix.k * bytes_of(matrix.weight_type)};
 }
 
 // What encoding alone reads, in the order in which it is done with it.
@@ -52,7 +52,7 @@ std::vector<Bytes> tables(const uint8_t* model) {
   for (const StackView& stack : {view.encoder, view.decoder}) {
     if (stack.embedding.layout != Layout::kRowMajor) continue;
     found.push_back({size_t{stack.embedding.weights} * 64,
-                     size_t{pad16(stack.embedding.vocab_size)} * stack.d_model_padded * stack.weight_bytes});
+                     size_t{pad16(stack.embedding.vocab_size)} * stack.d_model_padded * bytes_of(stack.weight_type)});
   }
   return found;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best tokens of a row, block by block, and the log-sum-exp over blocks.
-#include "decoding/candidates.h"
+#include "decoding/output_layer.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct Row {
         block_sum(block_max.size()),
         values(per_row),
         tokens(per_row) {
-    runtime.kernels = &kernels_reference;
+    outputs.n = vocab_size;
     lists = {logits.data(), block_max.data(), block_sum.data(), values.data(),
              tokens.data(), &count,           per_row,          static_cast<uint32_t>(block_max.size())};
   }
@@ -34,14 +34,14 @@ struct Row {
       const uint32_t n = std::min<uint32_t>(kOutputBlock, static_cast<uint32_t>(x.size()) - first);
       std::copy_n(x.begin() + first, n, logits.begin());
       block_max[first / kOutputBlock] = *std::max_element(logits.begin(), logits.begin() + n);
-      if (may_enter(lists, 0, first / kOutputBlock)) collect(runtime, lists, 0, first, n);
+      if (may_enter(lists, 0, first / kOutputBlock)) collect(kernels_reference, outputs, {first, n}, lists, 0);
     }
   }
 
   std::vector<float> logits, block_max, block_sum, values;
   std::vector<int32_t> tokens;
   uint32_t count = 0;
-  Runtime runtime = {};
+  OutputSet outputs = {};
   Candidates lists = {};
 };
 
@@ -94,7 +94,7 @@ TEST(Collect, MergedListsAreTheListOfAll) {
       all.collect_all(x);
       low.collect_all({x.begin(), x.begin() + split});
       std::copy(x.begin() + split, x.end(), high.logits.begin());
-      collect(high.runtime, high.lists, 0, split, 256 - split);
+      collect(kernels_reference, high.outputs, {split, 256 - split}, high.lists, 0);
       merge_candidates(low.lists, high.lists, 0);
       EXPECT_EQ(low.count, all.count);
       EXPECT_EQ(low.tokens, all.tokens) << split << ", best " << per_row;

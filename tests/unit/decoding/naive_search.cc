@@ -85,7 +85,7 @@ void PrefixLogits::decode_along(const std::vector<int32_t>& prefix) {
     if (status != GOLDCREST_TOKEN) continue;
     const Search& search = engine_.get()->search;
     if (position < prefix.size()) {
-      const SentenceView view = sentence_view(engine_.get()->runtime, search, 0);
+      const SentenceView view = sentence_view(search, 0);
       view.tokens[search.position * view.n_slots] = prefix[position];
     }
     ++position;

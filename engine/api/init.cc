@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making an engine: every check of the file, of the caller's memory and of this build, then the object itself.
+#include <cstring>
+
+#include "api/engine.h"
+#include "api/limits.h"
+#include "api/observe.h"
+#include "api/plan.h"
+#include "backends/backend.h"
+#include "layers/operations.h"
+#include "model/validate.h"
+
+using namespace goldcrest;
+
+namespace {
+
+// Where each region's part for each phase begins, in one arena or in two regions.
+void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runtime) {
+  constexpr int kMain = static_cast<int>(Region::kMain), kScratch = static_cast<int>(Region::kScratch);
+  for (int p = 0; p < kPhases; ++p) {
+    const Phase phase = static_cast<Phase>(p);
+    uint8_t* arena = static_cast<uint8_t*>(config.arena);
+    if (config.scratch == nullptr) {
+      runtime->part[kMain][p] = arena + plan.part_offset(Region::kMain, phase);
+      runtime->part[kScratch][p] = arena + plan.part_offset(Region::kScratch, phase);
+    } else {
+      const bool always = phase == Phase::kAlways;
+      runtime->part[kMain][p] = arena + (always ? 0 : plan.used(Region::kMain, Phase::kAlways));
+      runtime->part[kScratch][p] =
+          static_cast<uint8_t*>(config.scratch) + (always ? 0 : plan.used(Region::kScratch, Phase::kAlways));
+    }
+  }
+}
+
+// Lets the backend make its objects; its table takes the place of the native one.
+int prepare_backend(const goldcrest_config& config, BackendUse use, Runtime* runtime) {
+  PrepareArgs args = {};
+  args.model = config.model;
+  args.model_bytes = config.model_bytes;
+  args.native = runtime->kernels;
+  args.limits = &runtime->limits;
+  args.parallel_for = config.parallel_for;
+  args.parallel_context = config.parallel_context;
+  args.memory = config.backend_memory;
+  args.memory_bytes = config.backend_bytes;
+  args.use = use;
+  return config.backend->prepare(*config.backend, args, &runtime->kernels, config.detail);
+}
+
+// The options that need no file.
+int check_options(const goldcrest_config& config, const KernelChoice& choice) {
+  goldcrest_detail* detail = config.detail;
+  const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
+  GOLDCREST_REQUIRE(choice.native != nullptr, bad, "kernels: no such table for this build and CPU", -1);
+  GOLDCREST_REQUIRE(config.verify == GOLDCREST_VERIFY_FULL || config.verify == GOLDCREST_VERIFY_STRUCTURE, bad,
+                    "verify", -1);
+  GOLDCREST_REQUIRE(config.step_size == GOLDCREST_STEP_POSITION || config.step_size == GOLDCREST_STEP_LAYER, bad,
+                    "step_size", -1);
+  GOLDCREST_REQUIRE(choice.use == BackendUse::kNone || config.backend != nullptr, bad,
+                    "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
+  return GOLDCREST_OK;
+}
+
+int check_file(const goldcrest_config& config, const Kernels& kernels) {
+  VerifyFunctions functions = {kernels.crc32c, nullptr, kernels.float32 != nullptr};
+  if (config.verify == GOLDCREST_VERIFY_FULL) {
+    functions.weights_valid = kernels.weights_valid;
+    functions.idle = {config.idle_weights, config.idle_context};
+  }
+  return validate_model(config.model, config.model_bytes, functions, config.detail);
+}
+
+int check_memory(const goldcrest_config& config, const goldcrest_memory& memory) {
+  goldcrest_detail* detail = config.detail;
+  const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
+  const bool split = config.scratch != nullptr;
+  GOLDCREST_REQUIRE(config.arena != nullptr && is_aligned(config.arena), bad, "arena: null or not aligned to 64 bytes",
+                    -1);
+  GOLDCREST_REQUIRE(is_aligned(config.scratch), bad, "scratch: not aligned to 64 bytes", -1);
+  GOLDCREST_REQUIRE(config.arena_bytes >= (split ? memory.main_bytes : memory.arena_bytes),
+                    GOLDCREST_ERROR_ARENA_TOO_SMALL, "arena: smaller than goldcrest_plan_memory says", -1);
+  GOLDCREST_REQUIRE(!split || config.scratch_bytes >= memory.scratch_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
+                    "scratch: smaller than goldcrest_plan_memory says", -1);
+  return GOLDCREST_OK;
+}
+
+// What the engine knows of its surroundings. All else of it follows from the plan.
+void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const ModelView& model,
+                  const goldcrest_limits& limits, Runtime* runtime) {
+  runtime->file = static_cast<const uint8_t*>(config.model);
+  runtime->kernels = &kernels;
+  runtime->operations = operations_for(model.projection.weight_type);
+  runtime->model = model;
+  runtime->generation = view_generation(config.model);
+  runtime->limits = limits;
+  runtime->trace = config.trace;
+  runtime->trace_context = config.trace_context;
+  runtime->parallel_for = config.parallel_for;
+  runtime->parallel_context = config.parallel_context;
+  runtime->idle = {config.idle_weights, config.idle_context};
+  runtime->threads = config.trace != nullptr ? 1 : limits.threads;
+}
+
+// The parts of the engine that point into its memory.
+void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
+  const Runtime& runtime = engine->runtime;
+  engine->batch.sentences = runtime.buffer<Sentence>(refs.sentences);
+  engine->batch.ids = runtime.buffer<int32_t>(refs.source_ids);
+  engine->batch.row_capacity = size_t{runtime.limits.max_source_tokens} * runtime.limits.batch;
+  engine->encoder = refs.encoder;
+  engine->text_scratch = refs.text_scratch;
+  engine->search.runtime = &engine->runtime;
+  engine->search.batch = &engine->batch;
+  engine->search.refs = refs.search;
+  engine->search.decoder = refs.decoder;
+}
+
+}  // namespace
+
+const Kernels* goldcrest::exchange_kernels(goldcrest_engine* engine, const Kernels* kernels) {
+  const Kernels* const previous = engine->runtime.kernels;
+  engine->runtime.kernels = kernels;
+  return previous;
+}
+
+extern "C" {
+
+int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
+  if (engine == nullptr || config == nullptr) return GOLDCREST_ERROR_ARGUMENT;
+  *engine = nullptr;
+  goldcrest_detail* detail = config->detail;
+  const KernelChoice choice = choose_kernels(config->kernels);
+  GOLDCREST_TRY(check_options(*config, choice));
+  const Kernels& kernels = *choice.native;
+  GOLDCREST_TRY(check_file(*config, kernels));
+
+  goldcrest_info info;
+  view_info(config->model, config->model_bytes, &info);
+  goldcrest_limits limits;
+  GOLDCREST_TRY(resolve_limits(info, config->limits, &limits, detail));
+  const ModelView model = view_model(config->model);
+  Plan plan(limits);
+  const EngineRefs refs = plan_engine(plan, model, config->model);
+  GOLDCREST_REQUIRE(!plan.overflowed(), GOLDCREST_ERROR_ARGUMENT, "limits: too large together", -1);
+  goldcrest_memory memory;
+  fill_memory(model, plan, limits, &memory);
+  GOLDCREST_TRY(check_memory(*config, memory));
+  static_assert(kBuildCheckBytes <= kEngineBytes, "where the engine will lie");
+  GOLDCREST_REQUIRE(kernels_compute_reference_bits(kernels, config->arena), GOLDCREST_ERROR_BUILD,
+                    "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
+                    -1);
+
+  goldcrest_engine* made = static_cast<goldcrest_engine*>(config->arena);
+  memset(static_cast<void*>(made), 0, sizeof *made);
+  fill_runtime(*config, kernels, model, limits, &made->runtime);
+  place_parts(plan, *config, &made->runtime);
+  if (choice.use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
+  place_state(refs, made);
+  made->options = default_search(info, limits);
+  made->model_bytes = config->model_bytes;
+  made->step_size = config->step_size;
+  made->detail = detail;
+  made->magic = kEngineMagic;
+  *engine = made;
+  return GOLDCREST_OK;
+}
+
+const char* goldcrest_kernels_name(const goldcrest_engine* engine) {
+  return usable(engine) ? engine->runtime.kernels->name : "";
+}
+
+const char* goldcrest_kernels_at(uint32_t index) {
+  const Kernels* kernels = kernels_at(index);
+  return kernels != nullptr ? kernels->name : nullptr;
+}
+
+}  // extern "C"

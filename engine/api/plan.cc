@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects every layer's buffers into one plan, counts the work of a step, and answers what a file needs.
+#include "api/plan.h"
+
+#include "api/engine.h"
+#include "api/limits.h"
+#include "backends/backend.h"
+#include "base/arithmetic.h"
+#include "model/validate.h"
+#include "text/tokenizer.h"
+
+namespace goldcrest {
+
+EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
+  EngineRefs refs;
+  refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
+  refs.source_ids = plan.add("source.ids", Phase::kAlways, Region::kMain,
+                             {0, 4, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+  refs.sentences = plan.add("source.extents", Phase::kAlways, Region::kMain,
+                            {0, sizeof(Sentence), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
+  BufferSize text = {};
+  TokenizerView tokenizer;
+  if (view_tokenizer(file, &tokenizer)) {
+    const ScratchSize scratch = tokenizer_scratch(tokenizer.kind);
+    text = {scratch.constant, scratch.per_byte, {GOLDCREST_FACTOR_SOURCE_BYTES, 0, 0, 0}};
+  }
+  refs.text_scratch = plan.add("text.scratch", Phase::kText, Region::kMain, text);
+  refs.encoder = plan_encoder(plan, model);
+  refs.decoder = plan_decoder(plan, model);
+  refs.search = plan_search(plan, model);
+  return refs;
+}
+
+namespace {
+
+uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
+  return 2 * rows * keys * stack.attention_width();
+}
+
+// Multiply-accumulates of the largest step, by its size.
+uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size) {
+  const StackView &encoder = model.encoder, &decoder = model.decoder;
+  const uint64_t block = limits.encoder_rows, rows = uint64_t{limits.beam_size} * limits.batch;
+  const uint64_t encoder_width = encoder.attention_width(), decoder_width = decoder.attention_width();
+  const uint64_t keys = 2 * block * encoder.d_model_padded * encoder_width;
+  const uint64_t rest = block * 2 * encoder.d_model_padded * (encoder_width + encoder.d_ff_padded) +
+                        attention_macs(encoder, block, limits.max_source_tokens);
+  const uint64_t memory = 2 * block * encoder.d_model_padded * decoder_width;
+  const uint64_t layer = rows * decoder.d_model_padded * (6 * decoder_width + 2 * decoder.d_ff_padded) +
+                         attention_macs(decoder, rows, uint64_t{limits.max_source_tokens} + limits.max_target_tokens);
+  const uint64_t output = rows * decoder.d_model_padded * model.projection.n;
+  const uint64_t decode = step_size == GOLDCREST_STEP_LAYER ? larger(layer, output) : decoder.n_layers * layer + output;
+  return larger(larger(keys, rest), larger(memory, decode));
+}
+
+}  // namespace
+
+void fill_memory(const ModelView& model, const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
+  const auto both = [&](Phase phase) { return plan.used(Region::kMain, phase) + plan.used(Region::kScratch, phase); };
+  memory->fixed_bytes = both(Phase::kAlways);
+  memory->text_bytes = both(Phase::kText);
+  memory->encode_bytes = both(Phase::kEncode);
+  memory->decode_bytes = both(Phase::kDecode);
+  memory->arena_bytes = memory->fixed_bytes + plan.longest_phase();
+  memory->main_bytes = plan.used(Region::kMain, Phase::kAlways) + plan.longest_phase(Region::kMain);
+  memory->scratch_bytes = plan.used(Region::kScratch, Phase::kAlways) + plan.longest_phase(Region::kScratch);
+  memory->step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_POSITION);
+  memory->layer_step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_LAYER);
+  memory->limits = limits;
+}
+
+}  // namespace goldcrest
+
+using namespace goldcrest;
+
+namespace {
+
+int check_metadata(const void* model, size_t model_bytes, goldcrest_detail* detail) {
+  const Kernels* kernels = choose_kernels(nullptr).native;
+  GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
+                    "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
+  return validate_model(model, model_bytes, {kernels->crc32c, nullptr, kernels->float32 != nullptr, true}, detail);
+}
+
+}  // namespace
+
+extern "C" {
+
+int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* info, goldcrest_detail* detail) {
+  GOLDCREST_REQUIRE(info != nullptr, GOLDCREST_ERROR_ARGUMENT, "info: null", -1);
+  GOLDCREST_TRY(check_metadata(model, model_bytes, detail));
+  view_info(model, model_bytes, info);
+  return GOLDCREST_OK;
+}
+
+int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest_limits* limits,
+                          goldcrest_memory* memory, goldcrest_plan_function visit, void* visit_context,
+                          goldcrest_detail* detail) {
+  GOLDCREST_REQUIRE(memory != nullptr, GOLDCREST_ERROR_ARGUMENT, "memory: null", -1);
+  goldcrest_info info;
+  GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
+  goldcrest_limits resolved;
+  GOLDCREST_TRY(resolve_limits(info, limits != nullptr ? *limits : goldcrest_limits{}, &resolved, detail));
+  const ModelView view = view_model(model);
+  Plan plan(resolved);
+  (void)plan_engine(plan, view, model);
+  GOLDCREST_REQUIRE(!plan.overflowed(), GOLDCREST_ERROR_ARGUMENT, "limits: too large together", -1);
+  fill_memory(view, plan, resolved, memory);
+  if (visit != nullptr) {
+    Plan reported(resolved);
+    reported.report_to(visit, visit_context, plan);
+    (void)plan_engine(reported, view, model);
+  }
+  return GOLDCREST_OK;
+}
+
+int64_t goldcrest_arena_bytes(const void* model, size_t model_bytes, const goldcrest_limits* limits) {
+  goldcrest_memory memory;
+  GOLDCREST_TRY(goldcrest_plan_memory(model, model_bytes, limits, &memory, nullptr, nullptr, nullptr));
+  return static_cast<int64_t>(memory.arena_bytes);
+}
+
+}  // extern "C"

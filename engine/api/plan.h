@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where everything lies. The plan is the same for the size query and for the engine.
+#pragma once
+
+#include "decoding/search.h"
+
+namespace goldcrest {
+
+struct EngineRefs {
+  BufferRef engine;
+  BufferRef source_ids;    // int32 [source tokens, batch], sentences one after another
+  BufferRef sentences;     // Sentence [batch]
+  BufferRef text_scratch;  // for the tokenizer
+  EncoderRefs encoder;
+  DecoderRefs decoder;
+  SearchRefs search;
+};
+
+// Collects the buffers of all layers of `file`.
+EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file);
+
+// The sums of a finished plan, and the work of the largest steps.
+void fill_memory(const ModelView& model, const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory);
+
+}  // namespace goldcrest

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results: hypotheses as ids, and as text.
+#include "api/engine.h"
+#include "text/detokenizer.h"
+
+using namespace goldcrest;
+
+extern "C" {
+
+int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank, goldcrest_result* result) {
+  if (!usable(engine) || result == nullptr) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  const bool done = engine->state == EngineState::kDone || engine->state == EngineState::kLastTokenGiven;
+  GOLDCREST_REQUIRE(done, GOLDCREST_ERROR_STATE, "get_result: not done", -1);
+  GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
+  const SentenceView view = sentence_view(engine->search, sentence);
+  GOLDCREST_REQUIRE(rank < view.state->n_finished && rank < engine->runtime.limits.n_best, GOLDCREST_ERROR_ARGUMENT,
+                    "rank: no such hypothesis", static_cast<int32_t>(view.state->n_finished));
+  const Hypothesis& hypothesis = view.hypotheses[rank];
+  result->tokens = view.hypothesis_tokens + size_t{hypothesis.storage} * engine->runtime.limits.max_target_tokens;
+  result->n_tokens = hypothesis.n_tokens;
+  result->log_prob = hypothesis.log_prob;
+  result->score = hypothesis.score;
+  result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
+  return GOLDCREST_OK;
+}
+
+int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_state* state, const int32_t* tokens,
+                             size_t n, char* out, size_t out_bytes) {
+  if (!usable(engine) || state == nullptr || (tokens == nullptr && n > 0) || (out == nullptr && out_bytes > 0)) {
+    return GOLDCREST_ERROR_ARGUMENT;
+  }
+  DetokenizerView view;
+  if (!view_detokenizer(engine->runtime.file, &view)) {
+    return fail(engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
+  }
+  return detokenize(view, state, tokens, n, out, out_bytes);
+}
+
+int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out,
+                            size_t out_bytes) {
+  if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
+  out[0] = '\0';
+  GOLDCREST_TRY(goldcrest_begin_text(engine, text, text_bytes));
+  GOLDCREST_TRY(goldcrest_run(engine));
+  goldcrest_result result;
+  GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
+  // Token by token, so that what fits is written when not all does.
+  goldcrest_text_state state = {};
+  size_t written = 0;
+  for (uint32_t i = 0; i <= result.n_tokens; ++i) {
+    const bool flush = i == result.n_tokens;
+    const int64_t bytes =
+        goldcrest_detokenize(engine, &state, result.tokens + i, flush ? 0 : 1, out + written, out_bytes - 1 - written);
+    if (bytes < 0) {
+      out[written] = '\0';
+      return fail(engine->detail, static_cast<goldcrest_status>(bytes), "out: too small for the text");
+    }
+    written += static_cast<size_t>(bytes);
+  }
+  out[written] = '\0';
+  return static_cast<int64_t>(written);
+}
+
+}  // extern "C"

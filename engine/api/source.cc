@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources: ids, or text that becomes ids, checked and stored behind those of the batch.
+#include <cstring>
+
+#include "api/engine.h"
+#include "text/tokenizer.h"
+
+using namespace goldcrest;
+
+namespace {
+
+// Where the next source's ids go.
+int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + engine.batch.n_rows; }
+
+// Appends a sentence whose source of n ids lies at next_ids. Returns its index.
+int append_sentence(goldcrest_engine& engine, uint32_t n) {
+  Batch& batch = engine.batch;
+  batch.sentences[batch.n_sentences] = {batch.n_rows, n};
+  batch.n_rows += n;
+  engine.state = EngineState::kSourcesStored;
+  return static_cast<int>(batch.n_sentences++);
+}
+
+// Room for one more source; `fresh` forgets the others first.
+int open_source(goldcrest_engine* engine, bool fresh) {
+  if (fresh) engine_clear(*engine);
+  const bool adding = engine->state == EngineState::kSourcesStored;
+  if (!fresh && !adding)
+    return fail(engine->detail, GOLDCREST_ERROR_STATE, "add: begin first, and add before the first step");
+  if (engine->batch.n_sentences == engine->runtime.limits.batch) {
+    return fail(engine->detail, GOLDCREST_ERROR_TOO_LONG, "batch: more sources than limits.batch");
+  }
+  return GOLDCREST_OK;
+}
+
+int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  GOLDCREST_REQUIRE(source != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "source: empty", -1);
+  GOLDCREST_REQUIRE(n <= engine->runtime.limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG,
+                    "source: more ids than limits.max_source_tokens",
+                    static_cast<int32_t>(engine->runtime.limits.max_source_tokens));
+  const uint32_t vocab_size = engine->runtime.model.encoder.embedding.vocab_size;
+  for (size_t i = 0; i < n; ++i) {
+    GOLDCREST_REQUIRE(source[i] >= 0 && static_cast<uint32_t>(source[i]) < vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
+                      "source: id outside the vocabulary", static_cast<int32_t>(i));
+  }
+  GOLDCREST_TRY(open_source(engine, fresh));
+  memmove(next_ids(*engine), source, n * sizeof *source);
+  return append_sentence(*engine, static_cast<uint32_t>(n));
+}
+
+int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  const goldcrest_limits& limits = engine->runtime.limits;
+  GOLDCREST_REQUIRE(text != nullptr || text_bytes == 0, GOLDCREST_ERROR_ARGUMENT, "text: null", -1);
+  GOLDCREST_REQUIRE(limits.max_source_bytes != 0, GOLDCREST_ERROR_UNSUPPORTED,
+                    "text: the engine was planned for token ids only (limits.max_source_bytes is 0)", -1);
+  GOLDCREST_REQUIRE(text_bytes <= limits.max_source_bytes, GOLDCREST_ERROR_TOO_LONG,
+                    "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
+  GOLDCREST_TRY(open_source(engine, fresh));
+  TokenizerView tokenizer;
+  if (!view_tokenizer(engine->runtime.file, &tokenizer)) return GOLDCREST_ERROR_UNSUPPORTED;  // limits were checked
+  const GenerationView& generation = engine->runtime.generation;
+  const uint32_t around = generation.n_prefix + generation.n_suffix;
+  const char* const too_many = "text: more tokens than limits.max_source_tokens";
+  const int32_t limit = static_cast<int32_t>(limits.max_source_tokens);
+  GOLDCREST_REQUIRE(around <= limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG, too_many, limit);
+
+  int32_t* ids = next_ids(*engine);
+  for (uint32_t i = 0; i < generation.n_prefix; ++i) *ids++ = static_cast<int32_t>(generation.source_prefix[i]);
+  const ScratchSize scratch = tokenizer_scratch(tokenizer.kind);
+  TokenizeArgs args = {};
+  args.view = &tokenizer;
+  args.text = text;
+  args.text_bytes = text_bytes;
+  args.scratch = engine->runtime.buffer<uint8_t>(engine->text_scratch);
+  args.scratch_bytes = size_t{scratch.constant} + size_t{scratch.per_byte} * limits.max_source_bytes;
+  args.ids = ids;
+  args.max_ids = limits.max_source_tokens - around;
+  const int n = tokenize(args);
+  if (n < 0)
+    return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
+  ids += n;
+  for (uint32_t i = 0; i < generation.n_suffix; ++i) *ids++ = static_cast<int32_t>(generation.source_suffix[i]);
+  const uint32_t total = static_cast<uint32_t>(n) + around;
+  GOLDCREST_REQUIRE(total > 0, GOLDCREST_ERROR_ARGUMENT, "text: no token at all", -1);
+  return append_sentence(*engine, total);
+}
+
+}  // namespace
+
+extern "C" {
+
+int goldcrest_begin(goldcrest_engine* engine, const int32_t* source, size_t n) {
+  return store_ids(engine, source, n, true);
+}
+
+int goldcrest_add(goldcrest_engine* engine, const int32_t* source, size_t n) {
+  return store_ids(engine, source, n, false);
+}
+
+int goldcrest_begin_text(goldcrest_engine* engine, const char* text, size_t text_bytes) {
+  return store_text(engine, text, text_bytes, true);
+}
+
+int goldcrest_add_text(goldcrest_engine* engine, const char* text, size_t text_bytes) {
+  return store_text(engine, text, text_bytes, false);
+}
+
+int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
+  if (!usable(engine) || source == nullptr) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
+  const Sentence& rows = engine->batch.sentences[sentence];
+  *source = engine->batch.ids + rows.first_row;
+  return static_cast<int>(rows.n_rows);
+}
+
+}  // extern "C"
