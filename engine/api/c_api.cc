@@ -4,6 +4,7 @@
 
 #include "api/engine.h"
 #include "backends/backend.h"
+#include "base/compare.h"
 #include "model/validate.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
@@ -16,7 +17,6 @@ constexpr uint32_t kMaxBatch = 256, kMaxBeams = 16, kMaxEncoderRows = 1024, kMax
                    kMaxThreads = 64;
 
 uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
-uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Fills in the defaults and checks the ranges of goldcrest_limits.
 int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,

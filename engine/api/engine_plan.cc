@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects every layer's buffers into one plan, and counts the work of a step.
 #include "api/engine.h"
+#include "base/compare.h"
 #include "text/tokenizer.h"
 
 namespace goldcrest {
@@ -29,8 +30,6 @@ namespace {
 uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
   return 2 * rows * keys * stack.attention_width();
 }
-
-uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 }  // namespace
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/row_scratch.h"
 
+#include "base/compare.h"
+
 namespace goldcrest {
-
-namespace {
-
-uint32_t largest(uint32_t a, uint32_t b) { return a > b ? a : b; }
-
-}  // namespace
 
 RowScratchRefs plan_row_scratch(Plan& plan, Phase phase, const StackView& stack, uint32_t kv_width, uint8_t rows_factor,
                                 uint8_t other_rows_factor, uint8_t keys_factor) {
   const uint32_t attention_width = stack.attention_width();
   const uint32_t input_bytes =
-      stack.weight_bytes * largest(largest(stack.d_model_padded, stack.d_ff_padded), attention_width);
+      stack.weight_bytes * larger(larger(stack.d_model_padded, stack.d_ff_padded), attention_width);
   const uint32_t widest_output =
-      largest(largest(stack.d_model_padded, stack.d_ff_padded), largest(3 * attention_width, kv_width));
+      larger(larger(stack.d_model_padded, stack.d_ff_padded), larger(3 * attention_width, kv_width));
   const auto rows_of = [&](uint64_t bytes) { return BufferSize{0, bytes, {rows_factor, other_rows_factor, 0, 0}}; };
   const bool scaled = stack.weight_bytes == 1;
   RowScratchRefs refs = {};
