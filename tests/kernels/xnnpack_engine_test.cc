@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "api/engine.h"
+#include "backends/xnnpack/table.h"
 #include "kernels/xnnpack_session.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
@@ -161,6 +162,18 @@ TEST(XnnpackEngine, OnePoolServesBothAndTokensDoNotDependOnIt) {
     for (size_t i = 0; i < n; ++i) EXPECT_EQ(results[i].at(0).tokens, expected[i].at(0).tokens);
   }
   EXPECT_TRUE(threaded.intact());
+}
+
+// What a walk that lists no layer would leave.
+TEST(XnnpackEngine, LayersThatTheBackendForgotAreExact) {
+  const converter::FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
+  const XnnpackModel model(bytes_of(file));
+  const auto sources = sources_of(24, deep_tiny_options().source_vocab_size);
+  TestEngine exact(model.file(), batch_setup(1));
+  XnnpackEngineFixture forgetful(model, batch_setup(1), "xnnpack");
+  const void* backend = forgetful.engine().get()->runtime.kernels->backend;
+  static_cast<XnnpackEngine*>(const_cast<void*>(backend))->n_layers = 0;
+  EXPECT_EQ(forgetful.engine().run(sources), exact.run(sources));
 }
 
 // Sets GOLDCREST_KERNELS for a scope.

@@ -54,12 +54,26 @@ class PreparedProblem {
     engine_.lanes = &lane_;
     engine_.n_lanes = 1;
     make_xnnpack_table("xnnpack", &engine_);
-    layer_ = {&engine_, &operator_, relu};
-    prepared_ = {0, shape.n, (1u << kRowClasses) - 1, &layer_};
+    layer_ = {problem.w.begin(), shape.n, kAllRowClasses, relu, &operator_};
+    engine_.layers = &layer_;
+    engine_.n_layers = 1;
   }
 
   const Kernels& table() const { return engine_.table; }
-  const PreparedLayer* prepared() const { return &prepared_; }
+  void set_row_classes(uint32_t classes) { layer_.row_classes = classes; }
+
+  // The call through the table, as a layer makes it.
+  void linear(LinearArgs<int8_t> args) const {
+    args.backend = table().backend;
+    table().int8.linear(args);
+  }
+  void output_block(OutputBlockArgs<int8_t> args) const {
+    args.linear.backend = table().backend;
+    table().int8.output_block(args);
+  }
+  bool computes_whole(const LinearArgs<int8_t>& args) const {
+    return table().computes_whole(table().backend, args.w, args.n, args.rows);
+  }
 
  private:
   static xnnpack::Layer layer_of(LinearProblem& problem, LinearShape shape, uint32_t y_stride, bool relu,
@@ -82,7 +96,6 @@ class PreparedProblem {
   XnnpackLane lane_ = {};
   XnnpackEngine engine_ = {};
   XnnpackLayer layer_ = {};
-  PreparedLayer prepared_ = {};
 };
 
 constexpr LinearShape kShapes[] = {{16, 16}, {48, 32}, {112, 240}, {512, 128}, {128, 512}, {1024, 256}, {512, 2048}};
@@ -130,8 +143,7 @@ TEST(XnnpackLinear, SumsAndBiasAreWithinTheStatedBound) {
         args.rows = rows;
         reference_linear(args);
         args.y = close.begin();
-        args.prepared = prepared.prepared();
-        prepared.table().linear(args);
+        prepared.linear(args);
         EXPECT_EQ(count_outside(problem, shape, rows, close), 0u) << shape.n << " x " << shape.k << ", rows " << rows;
       }
     }
@@ -165,8 +177,7 @@ TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
         test::Rng rng(3);
         LinearArgs<int8_t> args = problem.args();
         args.y = sums.begin();
-        args.prepared = plain.prepared();
-        plain.table().linear(args);
+        plain.linear(args);
         for (float& value : y) value = rng.uniform();
         std::vector<float> expected(n);
         for (size_t i = 0; i < n; ++i)
@@ -175,8 +186,7 @@ TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
         args.y = y.begin();
         args.residual = residual ? y.begin() : nullptr;
         args.activation = activation;
-        args.prepared = prepared.prepared();
-        prepared.table().linear(args);
+        prepared.linear(args);
         EXPECT_EQ(std::memcmp(y.begin(), expected.data(), n * sizeof(float)), 0)
             << "activation " << static_cast<int>(activation) << ", residual " << residual << ", fused " << fused_relu;
       }
@@ -196,12 +206,11 @@ TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
   args.linear = problem.args();
   args.linear.y = logits.begin();
   args.linear.y_stride = kOutputBlock;
-  args.linear.prepared = prepared.prepared();
   args.count = kCount;
   args.block_max = largest;
   args.block_sum = sums;
   args.stride = 1;
-  prepared.table().output_block(args);
+  prepared.output_block(args);
   for (uint32_t row = 0; row < kRows; ++row) {
     float* const of_row = logits.begin() + size_t{row} * kOutputBlock;
     float exact_max = 0, exact_sum = 0;
@@ -209,7 +218,6 @@ TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
     // The reference over no inputs, with the logits as bias.
     OutputBlockArgs<int8_t> exact = args;
     const float no_scale = 0;
-    exact.linear.prepared = nullptr;
     exact.linear.x_scale = &no_scale;
     exact.linear.bias = copy.data();
     exact.linear.y = of_row;
@@ -224,21 +232,86 @@ TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
   }
 }
 
-// With no class of rows chosen the native table computes, to the bit.
+// What the table gives for `args` is what the reference gives, to the bit.
+void expect_native(const PreparedProblem& prepared, LinearArgs<int8_t> args) {
+  const size_t n = args.rows * args.y_stride;
+  AlignedBuffer<float> expected(n), y(n);
+  args.y = expected.begin();
+  reference_linear(args);
+  args.y = y.begin();
+  EXPECT_FALSE(prepared.computes_whole(args));
+  prepared.linear(args);
+  EXPECT_EQ(std::memcmp(y.begin(), expected.begin(), n * sizeof(float)), 0);
+}
+
+// With no class of rows chosen the native table computes.
 TEST(XnnpackLinear, RowClassesThatAreNotChosenAreNative) {
   const LinearShape shape = {48, 32};
   LinearProblem problem(shape, 20);
   PreparedProblem prepared(problem, shape, shape.n, false);
-  PreparedLayer native_layer = *prepared.prepared();
-  native_layer.row_classes = 0;
-  const size_t n = size_t{20} * shape.n;
-  AlignedBuffer<float> y(n);
+  EXPECT_TRUE(prepared.computes_whole(problem.args()));
+  prepared.set_row_classes(0);
+  expect_native(prepared, problem.args());
+  prepared.set_row_classes(1u << row_class(4));
+  expect_native(prepared, problem.args());
   LinearArgs<int8_t> args = problem.args();
-  reference_linear(args);
-  args.y = y.begin();
-  args.prepared = &native_layer;
-  prepared.table().linear(args);
-  EXPECT_EQ(std::memcmp(y.begin(), problem.y.begin(), n * sizeof(float)), 0);
+  args.rows = 3;
+  EXPECT_TRUE(prepared.computes_whole(args));
+}
+
+// Layers that the backend was not told of: other weights, fewer of the outputs.
+TEST(XnnpackLinear, LayersThatAreNotKnownAreNative) {
+  const LinearShape shape = {48, 32};
+  LinearProblem problem(shape, 5), other(shape, 5);
+  PreparedProblem prepared(problem, shape, shape.n, false);
+  expect_native(prepared, other.args());
+  for (const uint32_t first : {0u, 16u}) {
+    LinearArgs<int8_t> part = problem.args();
+    part.w += size_t{first} * part.k;
+    part.w_scale += first;
+    part.bias += first;
+    part.weight_sum += first;
+    part.n = 16;
+    expect_native(prepared, part);
+  }
+
+  OutputBlockArgs<int8_t> block = {};
+  block.linear = other.args();
+  block.count = shape.n - 3;
+  block.stride = 1;
+  float largest[5], sums[5], exact_largest[5], exact_sums[5];
+  block.block_max = exact_largest;
+  block.block_sum = exact_sums;
+  reference_output_block(block);
+  block.block_max = largest;
+  block.block_sum = sums;
+  prepared.output_block(block);
+  EXPECT_EQ(std::memcmp(largest, exact_largest, sizeof largest), 0);
+  EXPECT_EQ(std::memcmp(sums, exact_sums, sizeof sums), 0);
+}
+
+// Inputs end where XNNPACK may read no further, outputs where the page does, whatever the rows of a tile.
+TEST(XnnpackLinear, NothingBeyondInputsAndOutputsIsTouched) {
+  for (const LinearShape shape : kShapes) {
+    LinearProblem problem(shape, kMostRows);
+    PreparedProblem prepared(problem, shape, shape.n, false);
+    for (const uint32_t rows : kRowCounts) {
+      const size_t n_inputs = size_t{rows} * shape.k;
+      GuardedBuffer<int8_t> x(n_inputs + xnnpack::kExtraInputBytes);
+      GuardedBuffer<float> y(size_t{rows} * shape.n);
+      std::copy(problem.x.begin(), problem.x.begin() + n_inputs, x.begin());
+      LinearArgs<int8_t> args = problem.args();
+      args.rows = rows;
+      args.x = x.get();
+      AlignedBuffer<float> expected(y.size());
+      args.y = expected.begin();
+      prepared.linear(args);
+      args.y = y.get();
+      prepared.linear(args);
+      EXPECT_TRUE(x.intact() && y.intact()) << shape.n << " x " << shape.k << ", rows " << rows;
+      EXPECT_EQ(std::memcmp(y.get(), expected.begin(), y.size() * sizeof(float)), 0);
+    }
+  }
 }
 
 }  // namespace

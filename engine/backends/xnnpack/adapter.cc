@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "base/align.h"
+#include "base/arithmetic.h"
 #include "base/status.h"
 #include "goldcrest/xnnpack.h"
 
@@ -21,7 +22,10 @@ namespace goldcrest::xnnpack {
 static_assert(sizeof(RowScale) == sizeof(xnn_quantization_params), "RowScale is XNNPACK's type");
 static_assert(XNN_EXTRA_BYTES <= kAlignment, "the buffer behind a plan's rows is at least 64 bytes long");
 
-const uint32_t kExtraRowScales = XNN_EXTRA_QUANTIZATION_PARAMS;
+// Where the CPU has AMX, kernels take tiles of 16 rows, and commit 4ea82e5 loads all of a tile's scales however few
+// rows are left: 15 behind a single one, though its header says 10.
+const uint32_t kExtraRowScales = larger(15u, uint32_t{XNN_EXTRA_QUANTIZATION_PARAMS});
+const uint32_t kExtraInputBytes = XNN_EXTRA_BYTES;
 
 namespace {
 

@@ -39,7 +39,8 @@ struct RowScale {
   int32_t zero_point;
   float scale;
 };
-extern const uint32_t kExtraRowScales;  // entries behind the last row's that its kernels read
+extern const uint32_t kExtraRowScales;   // entries behind the last row's that its kernels read
+extern const uint32_t kExtraInputBytes;  // bytes behind the last input that its kernels read, at most kAlignment
 
 // An operator, for one caller at a time.
 struct Operator {

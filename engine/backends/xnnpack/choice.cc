@@ -40,11 +40,12 @@ bool is_faster(const CallA& a, const CallB& b) {
   return best_a < kLeastAdvantage * best_b;
 }
 
-template <typename Table, typename Args>
-uint32_t faster_classes(const Table& table, const Table& native, const Args& args) {
+template <typename Element>
+uint32_t faster_classes(const TypedKernels<Element>& table, const TypedKernels<Element>& native,
+                        const LinearArgs<Element>& args) {
   uint32_t classes = 0;
   for (uint32_t c = 0; c < kRowClasses; ++c) {
-    Args trial = args;
+    LinearArgs<Element> trial = args;
     if (trial.rows > kTrialRows[c]) trial.rows = kTrialRows[c];
     if (row_class(trial.rows) != c) continue;  // the engine never has so many
     if (is_faster([&] { table.linear(trial); }, [&] { native.linear(trial); })) classes |= 1u << c;
@@ -54,7 +55,8 @@ uint32_t faster_classes(const Table& table, const Table& native, const Args& arg
 
 }  // namespace
 
-uint32_t faster_row_classes(const Kernels& table, const Kernels& native, const LinearArgs<int8_t>& args) {
+uint32_t faster_row_classes(const TypedKernels<int8_t>& table, const TypedKernels<int8_t>& native,
+                            const LinearArgs<int8_t>& args) {
   return faster_classes(table, native, args);
 }
 

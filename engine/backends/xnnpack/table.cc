@@ -26,6 +26,27 @@ class TakenLane {
   XnnpackLane* lane_;
 };
 
+template <typename Element>
+const XnnpackEngine& engine_of(const LinearArgs<Element>& args) {
+  return *static_cast<const XnnpackEngine*>(args.backend);
+}
+
+// Whether layer `a` comes before the one with weights w and n outputs.
+bool comes_before(const XnnpackLayer& a, const void* w, uint32_t n) {
+  const uintptr_t a_at = reinterpret_cast<uintptr_t>(a.w), at = reinterpret_cast<uintptr_t>(w);
+  return a_at < at || (a_at == at && a.n < n);
+}
+
+// The layer through which XNNPACK computes n outputs of the weights w for so many rows; null: the native table does.
+const XnnpackLayer* layer_for(const XnnpackEngine& engine, const void* w, uint32_t n, uint32_t rows) {
+  const XnnpackLayer* layer = find_layer(engine, w, n);
+  return layer != nullptr && layer->computes(rows) ? layer : nullptr;
+}
+
+bool computes_whole(const void* backend, const void* w, uint32_t n, uint32_t rows) {
+  return layer_for(*static_cast<const XnnpackEngine*>(backend), w, n, rows) != nullptr;
+}
+
 // The arguments of rows [first, first + count).
 LinearArgs<float> rows_of(const LinearArgs<float>& args, uint32_t first, uint32_t count) {
   LinearArgs<float> part = args;
@@ -71,28 +92,28 @@ bool run(const XnnpackLayer& layer, const LinearArgs<int8_t>& args, const TakenL
   // Kernels for several rows compute the last one again in place of those that are not there.
   for (uint32_t i = 0; i < xnnpack::kExtraRowScales; ++i) scales[args.rows + i] = scales[args.rows - 1];
   return xnnpack::run_int8(layer.operators[lane.index()], args.x, scales, args.rows, y,
-                           args.alone ? layer.engine->threads : nullptr);
+                           args.alone ? engine_of(args).threads : nullptr);
 }
 
 bool run(const XnnpackLayer& layer, const LinearArgs<float>& args, const TakenLane& lane, float* y) {
   return xnnpack::run_float(layer.operators[lane.index()], args.x, args.rows, y,
-                            args.alone ? layer.engine->threads : nullptr);
+                            args.alone ? engine_of(args).threads : nullptr);
 }
 
-// One linear layer; `native` is the native table's kernel for it.
-template <typename Args>
-void linear(const Args& args, void (*native)(const Args&)) {
-  if (!args.prepared->computes(args.rows)) return native(args);
-  const XnnpackLayer& layer = *static_cast<const XnnpackLayer*>(args.prepared->object);
-  const TakenLane lane(*layer.engine);
+// One linear layer; `native` is the native table's kernel for it, which computes what XNNPACK does not.
+template <typename Element>
+void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Element>&)) {
+  const XnnpackLayer* layer = layer_for(engine_of(args), args.w, args.n, args.rows);
+  if (layer == nullptr) return native(args);
+  const TakenLane lane(engine_of(args));
   const bool has_residual = args.residual != nullptr;  // it may lie where the result goes
-  const bool activated = args.activation == Activation::kNone || (args.activation == Activation::kRelu && layer.relu);
+  const bool activated = args.activation == Activation::kNone || (args.activation == Activation::kRelu && layer->relu);
   const uint32_t most = has_residual ? kResidualRows : args.rows;
   for (uint32_t first = 0; first < args.rows; first += most) {
-    const Args part = rows_of(args, first, args.rows - first < most ? args.rows - first : most);
+    const LinearArgs<Element> part = rows_of(args, first, args.rows - first < most ? args.rows - first : most);
     float* const sums = has_residual ? (*lane).sums : part.y;
     const size_t stride = has_residual ? args.n : args.y_stride;
-    if (!run(layer, part, lane, sums)) {
+    if (!run(*layer, part, lane, sums)) {
       native(part);
       continue;
     }
@@ -102,26 +123,30 @@ void linear(const Args& args, void (*native)(const Args&)) {
   }
 }
 
-const XnnpackEngine& engine_of(const PreparedLayer* prepared) {
-  return *static_cast<const XnnpackLayer*>(prepared->object)->engine;
-}
-
-void linear_int8(const LinearArgs<int8_t>& args) { linear(args, engine_of(args.prepared).native->linear); }
-
-void linear_float(const LinearArgs<float>& args) { linear(args, engine_of(args.prepared).native->float32->linear); }
-
-void output_block(const OutputBlockArgs<int8_t>& args) {
-  const Kernels& native = *engine_of(args.linear.prepared).native;
-  if (!args.linear.prepared->computes(args.linear.rows)) return native.output_block(args);
-  linear_int8(args.linear);
+// One block of the output layer; `native`: the native table's operations.
+template <typename Element>
+void output_block(const OutputBlockArgs<Element>& args, const TypedKernels<Element>& native) {
+  const LinearArgs<Element>& logits = args.linear;
+  if (!computes_whole(logits.backend, logits.w, logits.n, logits.rows)) return native.output_block(args);
+  linear(logits, native.linear);
   if (args.block_max == nullptr) return;
-  for (uint32_t row = 0; row < args.linear.rows; ++row) {
-    OutputBlockArgs<int8_t> finish = args;
-    finish.linear = finish_args(args.linear, args.linear.y + row * args.linear.y_stride, row);
+  for (uint32_t row = 0; row < logits.rows; ++row) {
+    OutputBlockArgs<Element> finish = args;
+    finish.linear = finish_args(logits, logits.y + row * logits.y_stride, row);
     finish.block_max += row * args.stride;
     finish.block_sum += row * args.stride;
     native.output_block(finish);
   }
+}
+
+void linear_int8(const LinearArgs<int8_t>& args) { linear(args, engine_of(args).native->int8.linear); }
+
+void linear_float(const LinearArgs<float>& args) { linear(args, engine_of(args).native->float32->linear); }
+
+void output_block_int8(const OutputBlockArgs<int8_t>& args) { output_block(args, engine_of(args.linear).native->int8); }
+
+void output_block_float(const OutputBlockArgs<float>& args) {
+  output_block(args, *engine_of(args.linear).native->float32);
 }
 
 }  // namespace
@@ -129,12 +154,36 @@ void output_block(const OutputBlockArgs<int8_t>& args) {
 void make_xnnpack_table(const char* name, XnnpackEngine* engine) {
   engine->table = *engine->native;
   engine->table.name = name;
-  engine->table.linear = linear_int8;
-  engine->table.output_block = output_block;
+  engine->table.int8.linear = linear_int8;
+  engine->table.int8.output_block = output_block_int8;
+  engine->table.backend = engine;
+  engine->table.computes_whole = computes_whole;
   if (engine->native->float32 == nullptr) return;
   engine->float_table = *engine->native->float32;
   engine->float_table.linear = linear_float;
+  engine->float_table.output_block = output_block_float;
   engine->table.float32 = &engine->float_table;
+}
+
+XnnpackLayer* find_layer(const XnnpackEngine& engine, const void* w, uint32_t n) {
+  uint32_t begin = 0, end = engine.n_layers;
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    const bool before = comes_before(engine.layers[middle], w, n);
+    (before ? begin : end) = before ? middle + 1 : middle;
+  }
+  const bool found = begin < engine.n_layers && engine.layers[begin].w == w && engine.layers[begin].n == n;
+  return found ? &engine.layers[begin] : nullptr;
+}
+
+void sort_layers(XnnpackEngine* engine) {
+  XnnpackLayer* const layers = engine->layers;
+  for (uint32_t i = 1; i < engine->n_layers; ++i) {
+    const XnnpackLayer layer = layers[i];
+    uint32_t at = i;
+    for (; at > 0 && !comes_before(layers[at - 1], layer.w, layer.n); --at) layers[at] = layers[at - 1];
+    layers[at] = layer;
+  }
 }
 
 }  // namespace goldcrest

@@ -11,6 +11,22 @@ namespace goldcrest {
 
 constexpr uint32_t kResidualRows = 64;  // rows whose sums wait for their residual at a time
 
+// Row counts for which XNNPACK is chosen or not: 1, up to 4, up to 16, more.
+constexpr uint32_t kRowClasses = 4;
+constexpr uint32_t kAllRowClasses = (1u << kRowClasses) - 1;
+constexpr uint32_t row_class(uint32_t rows) { return rows == 1 ? 0 : rows <= 4 ? 1 : rows <= 16 ? 2 : 3; }
+
+// A layer that XNNPACK may compute, known by its weights and how many outputs of them.
+struct XnnpackLayer {
+  const void* w;
+  uint32_t n;
+  uint32_t row_classes;          // bit c: XNNPACK computes calls with rows of class c; the native table does the others
+  bool relu;                     // is done by the operators
+  xnnpack::Operator* operators;  // [n_lanes]
+
+  bool computes(uint32_t rows) const { return (row_classes >> row_class(rows) & 1) != 0; }
+};
+
 // What one of an engine's tasks needs for itself while it computes a layer.
 struct XnnpackLane {
   std::atomic<bool> taken;
@@ -18,23 +34,25 @@ struct XnnpackLane {
   float* sums;                // [kResidualRows, widest layer with a residual]
 };
 
+// Kernels.backend
 struct XnnpackEngine {
   Kernels table;
   TypedKernels<float> float_table;
   const Kernels* native;
-  void* threads;       // pthreadpool_t; null: the caller's thread alone
-  XnnpackLane* lanes;  // [n_lanes]
-  uint32_t n_lanes;    // as many as tasks
-};
-
-// PreparedLayer.object
-struct XnnpackLayer {
-  const XnnpackEngine* engine;
-  xnnpack::Operator* operators;  // [n_lanes]
-  bool relu;                     // is done by the operators
+  void* threads;         // pthreadpool_t; null: the caller's thread alone
+  XnnpackLane* lanes;    // [n_lanes]
+  XnnpackLayer* layers;  // [n_layers], ascending by (w, n) once they are sorted
+  uint32_t n_lanes;      // as many as tasks
+  uint32_t n_layers;
 };
 
 // Fills in engine->table and engine->float_table from engine->native.
 void make_xnnpack_table(const char* name, XnnpackEngine* engine);
+
+// Puts engine->layers in order, in which they are found.
+void sort_layers(XnnpackEngine* engine);
+
+// The layer with n outputs of the weights w; null: there is none.
+XnnpackLayer* find_layer(const XnnpackEngine& engine, const void* w, uint32_t n);
 
 }  // namespace goldcrest

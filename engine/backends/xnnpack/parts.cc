@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/xnnpack/parts.h"
+
+#include "backends/xnnpack/choice.h"
+#include "base/arithmetic.h"
+
+namespace goldcrest {
+
+Extent extent_of(const void* file, const ModelView& model) {
+  Extent extent;
+  for_each_layer(file, model, [&](const LayerUse& use) {
+    ++extent.n_layers;
+    extent.widest_input = larger(extent.widest_input, use.view.k);
+    extent.widest_output = larger(extent.widest_output, use.y_stride);
+    if (use.residual) extent.widest_residual = larger(extent.widest_residual, use.view.n);
+    extent.is_float = use.is_float();
+  });
+  return extent;
+}
+
+ModelParts lay_out_model(Space& space, const Extent& extent) {
+  ModelParts parts;
+  parts.model = space.take<XnnpackModel>(1);
+  parts.provider = space.take<uint8_t>(xnnpack::provider_bytes());
+  parts.offsets = space.take<size_t>(extent.n_layers);
+  parts.packed = space.take<uint8_t>(0);
+  return parts;
+}
+
+EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_limits& limits) {
+  const uint32_t lanes = limits.threads, rows = larger(limits.encoder_rows, limits.beam_size * limits.batch);
+  EngineParts parts;
+  parts.scales_stride = rows + xnnpack::kExtraRowScales;
+  parts.engine = space.take<XnnpackEngine>(1);
+  parts.layers = space.take<XnnpackLayer>(extent.n_layers);
+  parts.operators = space.take<xnnpack::Operator>(size_t{extent.n_layers} * lanes);
+  parts.lanes = space.take<XnnpackLane>(lanes);
+  parts.scales = space.take<xnnpack::RowScale>(lanes * parts.scales_stride);
+  parts.sums = space.take<float>(size_t{lanes} * kResidualRows * extent.widest_residual);
+  parts.trial.rows = smaller(rows, kMostTrialRows);
+  const size_t input_bytes = extent.is_float ? sizeof(float) : 1;
+  parts.trial.x = space.take<uint8_t>(parts.trial.rows * extent.widest_input * input_bytes + kAlignment);
+  parts.trial.scales = space.take<float>(parts.trial.rows);
+  parts.trial.y = space.take<float>(size_t{parts.trial.rows} * extent.widest_output);
+  parts.objects_bytes = size_t{extent.n_layers} * lanes * xnnpack::operator_bytes(extent.is_float);
+  parts.objects = space.take<uint8_t>(parts.objects_bytes);
+  return parts;
+}
+
+xnnpack::Layer layer_of(const void* file, const LayerUse& use, const int8_t* rows) {
+  xnnpack::Layer layer = {};
+  layer.n = use.view.n;
+  layer.k = use.view.k;
+  layer.output_stride = use.y_stride;
+  layer.int8_weights = rows;
+  if (use.is_float()) layer.float_weights = tensor<float>(file, use.view.weights);
+  layer.scale = tensor<float>(file, use.view.scale);
+  layer.bias = tensor<float>(file, use.view.bias);
+  layer.relu = use.relu;
+  return layer;
+}
+
+}  // namespace goldcrest

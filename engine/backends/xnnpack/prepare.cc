@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goldcrest_init asks the backend for: XNNPACK's operators for every linear layer of one engine, and the engine's
+// table.
+#include <cstring>
+#include <new>
+
+#include "backends/xnnpack/choice.h"
+#include "backends/xnnpack/parts.h"
+#include "base/status.h"
+#include "goldcrest/xnnpack.h"
+
+namespace goldcrest {
+
+namespace {
+
+// A call of the layer over the trial's rows.
+template <typename Element>
+LinearArgs<Element> trial_args(const void* file, const LayerUse& use, const EngineParts& parts) {
+  LinearArgs<Element> args = {};
+  args.x = reinterpret_cast<const Element*>(parts.trial.x);
+  args.x_scale = parts.trial.scales;
+  args.w = tensor<Element>(file, use.view.weights);
+  args.w_scale = tensor<float>(file, use.view.scale);
+  args.bias = tensor<float>(file, use.view.bias);
+  args.weight_sum = tensor<int32_t>(file, use.view.weight_sum);
+  args.y = parts.trial.y;
+  args.y_stride = use.y_stride;
+  args.rows = parts.trial.rows;
+  args.n = use.view.n;
+  args.k = use.view.k;
+  args.layout = use.view.layout;
+  args.activation = use.relu ? Activation::kRelu : Activation::kNone;
+  args.backend = parts.engine;
+  return args;
+}
+
+// XnnpackLayer.row_classes by a measurement.
+uint32_t measure(const void* file, const LayerUse& use, const EngineParts& parts) {
+  const XnnpackEngine& engine = *parts.engine;
+  return use.is_float()
+             ? faster_row_classes(engine.float_table, *engine.native->float32, trial_args<float>(file, use, parts))
+             : faster_row_classes(engine.table.int8, engine.native->int8, trial_args<int8_t>(file, use, parts));
+}
+
+// Computes one row, so that what XNNPACK might refuse it refuses now.
+bool try_operator(const LayerUse& use, const EngineParts& parts, xnnpack::Operator& op) {
+  for (uint32_t i = 0; i <= xnnpack::kExtraRowScales; ++i) parts.scales[i] = {0, 0.0f};
+  if (use.is_float()) {
+    return xnnpack::run_float(op, reinterpret_cast<const float*>(parts.trial.x), 1, parts.trial.y, nullptr);
+  }
+  return xnnpack::run_int8(op, reinterpret_cast<const int8_t*>(parts.trial.x), parts.scales, 1, parts.trial.y, nullptr);
+}
+
+// The operators of layer `index`, one for each lane.
+bool make_layer(const XnnpackModel& model, const LayerUse& use, uint32_t index, const EngineParts& parts,
+                xnnpack::Region* region) {
+  const uint32_t n_lanes = parts.engine->n_lanes;
+  xnnpack::Operator* const operators = parts.operators + size_t{index} * n_lanes;
+  parts.layers[index] = {weights_of(model.file, use), use.view.n, kAllRowClasses, use.relu, operators};
+  const xnnpack::Layer layer = layer_of(model.file, use, tensor<int8_t>(model.file, use.view.weights));
+  for (uint32_t lane = 0; lane < n_lanes; ++lane) {
+    if (!xnnpack::make_operator(layer, index, model.provider, model.weights, region, &operators[lane])) return false;
+    if (!try_operator(use, parts, operators[lane])) return false;
+  }
+  return true;
+}
+
+// Row classes for all layers, which are in order; those of one shape are alike.
+void choose_layers(const XnnpackModel& model, const ModelView& view, const EngineParts& parts) {
+  struct Shape {
+    uint32_t n, k, classes;
+  };
+  constexpr uint32_t kMostShapes = 32;
+  Shape shapes[kMostShapes];
+  uint32_t n_shapes = 0;
+  for_each_layer(model.file, view, [&](const LayerUse& use) {
+    uint32_t at = 0;
+    while (at < n_shapes && (shapes[at].n != use.view.n || shapes[at].k != use.view.k)) ++at;
+    const uint32_t classes = at < n_shapes ? shapes[at].classes : measure(model.file, use, parts);
+    if (at == n_shapes && n_shapes < kMostShapes) shapes[n_shapes++] = {use.view.n, use.view.k, classes};
+    find_layer(*parts.engine, weights_of(model.file, use), use.view.n)->row_classes = classes;
+  });
+}
+
+void start_lanes(const EngineParts& parts, const Extent& extent) {
+  XnnpackEngine& engine = *parts.engine;
+  for (uint32_t i = 0; i < engine.n_lanes; ++i) {
+    // In the caller's memory: an atomic must be constructed, and nothing is allocated.
+    XnnpackLane* const lane = new (&engine.lanes[i]) XnnpackLane;
+    lane->taken = false;
+    lane->scales = parts.scales + i * parts.scales_stride;
+    lane->sums = parts.sums + size_t{i} * kResidualRows * extent.widest_residual;
+  }
+}
+
+}  // namespace
+
+int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels,
+                   goldcrest_detail* detail) {
+  const XnnpackModel& model = reinterpret_cast<const XnnpackModel&>(backend);
+  GOLDCREST_REQUIRE(args.model == model.file && args.model_bytes == model.file_bytes, GOLDCREST_ERROR_ARGUMENT,
+                    "backend: opened for another model", -1);
+  GOLDCREST_REQUIRE(args.memory != nullptr && is_aligned(args.memory), GOLDCREST_ERROR_ARGUMENT,
+                    "backend_memory: null or not aligned to 64 bytes", -1);
+  const ModelView view = view_model(model.file);
+  const Extent extent = extent_of(model.file, view);
+  Space space(args.memory, args.memory_bytes);
+  const EngineParts parts = lay_out_engine(space, extent, *args.limits);
+  GOLDCREST_REQUIRE(!space.overflowed(), GOLDCREST_ERROR_ARENA_TOO_SMALL,
+                    "backend_memory: smaller than goldcrest_xnnpack_plan_memory says", -1);
+  memset(args.memory, 0, static_cast<size_t>(space.used_bytes()));
+  XnnpackEngine& engine = *parts.engine;
+  engine.native = args.native;
+  engine.threads = args.parallel_for == goldcrest_xnnpack_parallel_for ? args.parallel_context : nullptr;
+  engine.lanes = parts.lanes;
+  engine.n_lanes = args.limits->threads;
+  engine.layers = parts.layers;
+  engine.n_layers = extent.n_layers;
+  make_xnnpack_table(args.use == BackendUse::kAll ? "xnnpack" : "fastest", &engine);
+  start_lanes(parts, extent);
+
+  xnnpack::Region region = {parts.objects, parts.objects + parts.objects_bytes};
+  uint32_t index = 0, n_failed = 0;
+  for_each_layer(model.file, view, [&](const LayerUse& use) {
+    if (n_failed > 0 || !make_layer(model, use, index++, parts, &region)) ++n_failed;
+  });
+  GOLDCREST_REQUIRE(n_failed == 0, GOLDCREST_ERROR_UNSUPPORTED, "xnnpack: an operator could not be made; its layer is",
+                    static_cast<int32_t>(extent.n_layers - n_failed));
+  sort_layers(&engine);
+  if (args.use == BackendUse::kWhereFaster) choose_layers(model, view, parts);
+  *kernels = &engine.table;
+  return GOLDCREST_OK;
+}
+
+}  // namespace goldcrest
