@@ -5,7 +5,7 @@
 #include "api/engine.h"
 #include "api/limits.h"
 #include "api/observe.h"
-#include "api/plan.h"
+#include "api/engine_plan.h"
 #include "backends/backend.h"
 #include "layers/operations.h"
 #include "model/validate.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects every layer's buffers into one plan, counts the work of a step, and answers what a file needs.
-#include "api/plan.h"
+#include "api/engine_plan.h"
 
 #include "api/engine.h"
 #include "api/limits.h"
