@@ -4,6 +4,7 @@
 
 #include "api/engine.h"
 #include "backends/backend.h"
+#include "base/build_options.h"
 #include "base/compare.h"
 #include "model/validate.h"
 #include "text/detokenizer.h"
@@ -291,7 +292,7 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
                     "verify", -1);
   GOLDCREST_REQUIRE(config->step_size == GOLDCREST_STEP_POSITION || config->step_size == GOLDCREST_STEP_LAYER, bad,
                     "step_size", -1);
-  GOLDCREST_REQUIRE(choice.use == BackendUse::kNone || config->backend != nullptr, bad,
+  GOLDCREST_REQUIRE(!kHasBackends || choice.use == BackendUse::kNone || config->backend != nullptr, bad,
                     "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
   const IdleWeights idle = {config->idle_weights, config->idle_context};
   VerifyFunctions functions = {kernels->crc32c, nullptr, kernels->float32 != nullptr};
@@ -336,7 +337,9 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   made->runtime.idle = idle;
   made->runtime.threads = config->trace != nullptr ? 1 : limits.threads;
   place_parts(plan, *config, &made->runtime);
-  if (choice.use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, choice.use, limits, &made->runtime));
+  if (kHasBackends && choice.use != BackendUse::kNone) {
+    GOLDCREST_TRY(prepare_backend(*config, choice.use, limits, &made->runtime));
+  }
   made->refs = refs;
   made->search.refs = refs.search;
   made->search.decoder = refs.decoder;
