@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/backend.h"
 
+#include "base/build_options.h"
+
 namespace goldcrest {
 
 namespace {
@@ -11,7 +13,7 @@ bool same_text(const char* a, const char* b) {
 }
 
 BackendUse backend_use(const char* name) {
-  if (name == nullptr) return BackendUse::kNone;
+  if (!kHasBackends || name == nullptr) return BackendUse::kNone;
   if (same_text(name, "xnnpack")) return BackendUse::kAll;
   return same_text(name, "fastest") ? BackendUse::kWhereFaster : BackendUse::kNone;
 }

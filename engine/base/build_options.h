@@ -10,4 +10,10 @@ constexpr bool kHasFloat32 = true;  // runs files with float32 weights
 constexpr bool kHasFloat32 = false;
 #endif
 
+#ifdef GOLDCREST_BACKENDS
+constexpr bool kHasBackends = true;  // knows goldcrest_config.backend
+#else
+constexpr bool kHasBackends = false;
+#endif
+
 }  // namespace goldcrest
