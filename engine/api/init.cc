@@ -7,6 +7,7 @@
 #include "api/observe.h"
 #include "api/engine_plan.h"
 #include "backends/backend.h"
+#include "base/build_options.h"
 #include "layers/operations.h"
 #include "model/validate.h"
 
@@ -56,7 +57,7 @@ int check_options(const goldcrest_config& config, const KernelChoice& choice) {
                     "verify", -1);
   GOLDCREST_REQUIRE(config.step_size == GOLDCREST_STEP_POSITION || config.step_size == GOLDCREST_STEP_LAYER, bad,
                     "step_size", -1);
-  GOLDCREST_REQUIRE(choice.use == BackendUse::kNone || config.backend != nullptr, bad,
+  GOLDCREST_REQUIRE(!kHasBackends || choice.use == BackendUse::kNone || config.backend != nullptr, bad,
                     "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
   return GOLDCREST_OK;
 }
@@ -154,7 +155,9 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   memset(static_cast<void*>(made), 0, sizeof *made);
   fill_runtime(*config, kernels, model, limits, &made->runtime);
   place_parts(plan, *config, &made->runtime);
-  if (choice.use != BackendUse::kNone) GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
+  if (kHasBackends && choice.use != BackendUse::kNone) {
+    GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
+  }
   place_state(refs, made);
   made->options = default_search(info, limits);
   made->model_bytes = config->model_bytes;
