@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "api/engine.h"
+#include "base/arithmetic.h"
+#include "base/bounds.h"
 #include "model/validate.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
@@ -11,11 +13,7 @@ using namespace goldcrest;
 
 namespace {
 
-constexpr uint32_t kMaxBatch = 256, kMaxBeams = 16, kMaxEncoderRows = 1024, kMaxSourceBytes = 1u << 24,
-                   kMaxThreads = 64;
-
 uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
-uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Fills in the defaults and checks the ranges of goldcrest_limits.
 int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
@@ -56,9 +54,9 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
                     "search.max_target_tokens: above the limits'", -1);
   GOLDCREST_REQUIRE(search->min_target_tokens <= search->max_target_tokens, bad,
                     "search.min_target_tokens: above max_target_tokens", -1);
-  GOLDCREST_REQUIRE(search->length_penalty >= -2.0f && search->length_penalty <= 4.0f, bad,
+  GOLDCREST_REQUIRE(search->length_penalty >= kMinLengthPenalty && search->length_penalty <= kMaxLengthPenalty, bad,
                     "search.length_penalty: outside [-2, 4]", -1);
-  GOLDCREST_REQUIRE(search->word_penalty >= -1024.0f && search->word_penalty <= 1024.0f, bad,
+  GOLDCREST_REQUIRE(search->word_penalty >= kMinWordPenalty && search->word_penalty <= kMaxWordPenalty, bad,
                     "search.word_penalty: outside [-1024, 1024]", -1);
   const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
   GOLDCREST_REQUIRE((search->flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);

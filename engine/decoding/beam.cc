@@ -5,13 +5,12 @@
 // enter their list at its present length. Equal scores: the earlier parent first, then that parent's own order.
 #include <cstring>
 
+#include "base/bounds.h"
 #include "decoding/search.h"
 
 namespace goldcrest {
 
 namespace {
-
-constexpr uint32_t kMaxBeams = 16;
 
 struct Continuation {
   float log_prob;

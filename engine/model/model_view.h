@@ -12,8 +12,8 @@
 
 namespace goldcrest {
 
-enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                  // FORMAT.md, "Tensor layouts"
-enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone };  // kGelu: with erf
+enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
+enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
 
 // y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]; float32 files have no scale and no weight_sum
 struct LinearView {

@@ -12,9 +12,6 @@ enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter };
 // SentencePiece's types, and kSurface: known by its whole text alone, not proposed by the segmenter (FORMAT.md).
 enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte, kSurface };
 
-// The format's bound on max_piece_bytes.
-constexpr uint32_t kMaxPieceBytes = 4096;
-
 // Text to ids. Code that uses a view checks whatever it takes from the arrays: trie values against n_pieces, offsets
 // against normalizer_text_bytes. Only the arrays' extents and pointers must be right.
 struct TokenizerView {

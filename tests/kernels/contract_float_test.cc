@@ -63,7 +63,7 @@ Difference compare_linear(const FloatKernels& table, const FloatKernels& specifi
         Outputs<float> y(residual.size());
         for (size_t i = 0; i < residual.size(); ++i) y.set(i, residual[i]);
         LinearFloatArgs args = {x.get(), w.get(), bias.get(), nullptr, y.found.get(), stride, rows, n, k, {}};
-        args.activation = static_cast<Activation>(turn % 5);
+        args.activation = kActivations[turn % 5];
         const uint32_t residual_kind = turn % 3;  // none, a buffer, y itself
         const auto run = [&](const FloatKernels& kernels, float* out) {
           args.y = out;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every bound on what a file, a program or a checkpoint may ask for (FORMAT.md, sections 3 and 6; goldcrest.h).
+#pragma once
+
+#include <cstdint>
+
+namespace goldcrest {
+
+// Dimensions: far beyond any real model, and small enough that no product of them overflows 64 bits and no sum of a
+// kernel, 255 * 127 * k, an int32.
+constexpr uint32_t kMaxWidth = 65536;
+constexpr uint32_t kMaxVocabulary = 1u << 24;
+constexpr uint32_t kMaxLayers = 256;
+constexpr uint32_t kMaxHeads = 256;
+constexpr uint32_t kMaxHeadWidth = 1024;
+constexpr uint32_t kMaxPositions = 1u << 20;
+
+constexpr float kMinEpsilon = 1e-12f, kMaxEpsilon = 1.0f;
+constexpr float kMinAttentionScale = 1e-4f, kMaxAttentionScale = 1.0f;
+constexpr float kMinEmbeddingScale = 1e-4f, kMaxEmbeddingScale = 65536.0f;
+
+// Tokenizers: bytes of the longest piece, magnitude of a score.
+constexpr uint32_t kMaxPieceBytes = 4096;
+constexpr float kMaxPieceScore = 1e9f;
+
+// goldcrest_limits
+constexpr uint32_t kMaxSourceBytes = 1u << 24;
+constexpr uint32_t kMaxBeams = 16;
+constexpr uint32_t kMaxBatch = 256;
+constexpr uint32_t kMaxEncoderRows = 1024;
+constexpr uint32_t kMaxThreads = 64;
+
+// goldcrest_search; within these, powers of any length stay finite
+constexpr float kMinLengthPenalty = -2.0f, kMaxLengthPenalty = 4.0f;
+constexpr float kMinWordPenalty = -1024.0f, kMaxWordPenalty = 1024.0f;
+
+}  // namespace goldcrest
