@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command_line.h"
-#include "dialects/dialect.h"
-#include "file/emit_c.h"
-#include "report/engine_session.h"
-#include "spec/error.h"
-#include "evaluate/check.h"
-#include "file/metadata.h"
-#include "quantize/pack.h"
 #include "cli/progress.h"
+#include "dialects/dialect.h"
+#include "evaluate/check.h"
+#include "file/emit_c.h"
+#include "file/metadata.h"
 #include "file/relayout.h"
-#include "report/report.h"
 #include "file/write.h"
+#include "quantize/pack.h"
+#include "report/engine_session.h"
+#include "report/report.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -47,11 +47,11 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
 std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session,
                                                     const std::string& path) {
   if (path.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
-  constexpr size_t kMostLines = 4;
+  constexpr size_t kMaxLines = 4;
   std::vector<std::vector<int32_t>> sources;
   std::istringstream text(read_text_file(path));
   std::string line;
-  for (size_t number = 1; sources.size() < kMostLines && std::getline(text, line); ++number) {
+  for (size_t number = 1; sources.size() < kMaxLines && std::getline(text, line); ++number) {
     line.resize(std::min(line.size(), line.find('\t')));
     if (line.empty()) continue;
     try {

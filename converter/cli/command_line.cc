@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "base/bounds.h"
 #include "file/emit_c.h"
-#include "spec/error.h"
 #include "quantize/pack.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -31,7 +32,7 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   group->add_option("--max-source", limits.max_source_tokens, "tokens of a source, end token included");
   group->add_option("--max-source-bytes", limits.max_source_bytes, "bytes of a source text");
   group->add_option("--max-target", limits.max_target_tokens, "generated tokens, end token included");
-  group->add_option("--beam-size,--beam", limits.beam_size, "hypotheses, 1 to 16; 1 is greedy");
+  group->add_option("--beam-size,--beam", limits.beam_size, fmt::format("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
   group->add_option("--batch", limits.batch, "sources at a time");
   group->add_option("--n-best", limits.n_best, "results kept for a source");
   group->add_option("--encoder-rows", limits.encoder_rows,

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "base/bounds.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint32_t kMostTokens = 1u << 24;
+constexpr uint32_t kMaxTokens = 1u << 24;
 
 class Settings {
  public:
@@ -79,9 +80,9 @@ void warn_of_ignored(const Settings& settings, std::vector<std::string>& warning
 void set_lengths(const Settings& settings, const GenerationBounds& bounds, GenerationSpec& spec,
                  std::vector<std::string>& warnings) {
   // transformers counts the start token in max_length and min_length. A start token and n - 1 more need n positions.
-  uint32_t most = settings.count("max_length", kMostTokens).value_or(bounds.max_positions + 1);
+  uint32_t most = settings.count("max_length", kMaxTokens).value_or(bounds.max_positions + 1);
   most = std::max(most, 2u) - 1;
-  if (const auto new_tokens = settings.count("max_new_tokens", kMostTokens)) most = std::max(*new_tokens, 1u);
+  if (const auto new_tokens = settings.count("max_new_tokens", kMaxTokens)) most = std::max(*new_tokens, 1u);
   if (most > bounds.max_positions) {
     warnings.push_back(
         fmt::format("generated texts are limited to {} tokens by the decoder's positions; the checkpoint asks for {}",
@@ -89,8 +90,8 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
   }
   spec.max_target_tokens = std::min(most, bounds.max_positions);
   // The end token is allowed as token number min_length, or after min_new_tokens others.
-  uint32_t least = settings.count("min_length", kMostTokens).value_or(0);
-  if (const auto new_tokens = settings.count("min_new_tokens", kMostTokens)) least = std::max(least, *new_tokens + 1);
+  uint32_t least = settings.count("min_length", kMaxTokens).value_or(0);
+  if (const auto new_tokens = settings.count("min_new_tokens", kMaxTokens)) least = std::max(least, *new_tokens + 1);
   if (least > spec.max_target_tokens) {
     throw Error("{} asks for {} tokens, more than the limit of {}", settings.where("min_length"), least,
                 spec.max_target_tokens);
@@ -126,11 +127,11 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   spec.suppressed_ids.erase(std::unique(spec.suppressed_ids.begin(), spec.suppressed_ids.end()),
                             spec.suppressed_ids.end());
   const uint32_t beams = settings.home("num_beams").count_or("num_beams", 1, 1, 1000);
-  constexpr uint32_t kMostBeams = 16;
-  if (beams > kMostBeams)
-    warnings.push_back(fmt::format("{} is {}; {} are used", settings.where("num_beams"), beams, kMostBeams));
-  spec.beam_size = std::min(beams, kMostBeams);
-  spec.length_penalty = static_cast<float>(settings.home("length_penalty").number_or("length_penalty", 1, -2, 4));
+  if (beams > kMaxBeams)
+    warnings.push_back(fmt::format("{} is {}; {} are used", settings.where("num_beams"), beams, kMaxBeams));
+  spec.beam_size = std::min(beams, kMaxBeams);
+  spec.length_penalty = static_cast<float>(
+      settings.home("length_penalty").number_or("length_penalty", 1, kMinLengthPenalty, kMaxLengthPenalty));
   set_lengths(settings, bounds, spec, warnings);
   warn_of_ignored(settings, warnings);
   return spec;

@@ -5,21 +5,20 @@
 #include <cmath>
 #include <map>
 
+#include "base/bounds.h"
 #include "dialects/dialect.h"
 #include "dialects/generation.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/vocabulary_file.h"
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
 namespace {
 
 constexpr float kNormEpsilon = 1e-5f;  // torch.nn.LayerNorm's default, which MarianMTModel uses
-constexpr uint32_t kMostWidth = 65536, kMostLayers = 256, kMostVocabulary = 1u << 24;
-constexpr uint64_t kMostPositionValues = uint64_t{1} << 26;
 
 struct MarianConfig {
   uint32_t source_vocab_size, target_vocab_size, d_model, max_positions;
@@ -45,14 +44,14 @@ Activation read_activation(const Config& config) {
 
 MarianConfig read_config(const Config& config) {
   MarianConfig result{};
-  result.source_vocab_size = config.count("vocab_size", 1, kMostVocabulary);
+  result.source_vocab_size = config.count("vocab_size", 1, kMaxVocabulary);
   result.shared_embeddings = config.flag_or("share_encoder_decoder_embeddings", true);
   result.target_vocab_size = result.shared_embeddings
                                  ? result.source_vocab_size
-                                 : config.count_or("decoder_vocab_size", result.source_vocab_size, 1, kMostVocabulary);
-  result.d_model = config.count("d_model", 2, kMostWidth);
-  result.max_positions = config.count_or("max_position_embeddings", 1024, 1, 1u << 20);
-  if (uint64_t{result.max_positions} * result.d_model > kMostPositionValues) {
+                                 : config.count_or("decoder_vocab_size", result.source_vocab_size, 1, kMaxVocabulary);
+  result.d_model = config.count("d_model", 2, kMaxWidth);
+  result.max_positions = config.count_or("max_position_embeddings", 1024, 1, kMaxPositions);
+  if (uint64_t{result.max_positions} * result.d_model > kMaxPositionValues) {
     throw Error("{} is {}, too many for d_model {}", config.where("max_position_embeddings"), result.max_positions,
                 result.d_model);
   }
@@ -134,8 +133,8 @@ class MarianReader {
 
   void read_stack(const std::string& name, StackSpec& stack) {
     stack.d_model = settings_.d_model;
-    stack.d_ff = config_.count(name + "_ffn_dim", 1, kMostWidth);
-    stack.n_heads = config_.count(name + "_attention_heads", 1, 256);
+    stack.d_ff = config_.count(name + "_ffn_dim", 1, kMaxWidth);
+    stack.n_heads = config_.count(name + "_attention_heads", 1, kMaxHeads);
     if (stack.d_model % stack.n_heads != 0) {
       throw Error("{} is {}, expected a divisor of d_model {}", config_.where(name + "_attention_heads"), stack.n_heads,
                   stack.d_model);
@@ -150,7 +149,7 @@ class MarianReader {
     const std::string prefix = "model." + name;
     if (settings_.embedding_norm) stack.embedding_norm = norm(prefix + ".layernorm_embedding");
     if (settings_.final_norm) stack.final_norm = norm(prefix + ".layer_norm");
-    const uint32_t n_layers = config_.count(name + "_layers", 1, kMostLayers);
+    const uint32_t n_layers = config_.count(name + "_layers", 1, kMaxLayers);
     for (uint32_t i = 0; i < n_layers; ++i)
       stack.layers.push_back(layer(fmt::format("{}.layers.{}", prefix, i), stack.d_ff, name == "decoder"));
   }

@@ -7,16 +7,14 @@
 #include <cmath>
 #include <map>
 
+#include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
-
-constexpr uint32_t kMostWidth = 65536, kMostLayers = 256, kMostPositions = 1u << 20;
-constexpr uint64_t kMostPositionValues = uint64_t{1} << 26;
 
 template <typename Value>
 Value choice(const Config& config, const std::string& key, const std::string& found,
@@ -71,7 +69,7 @@ class NnTransformerReader {
 
   // A setting that the tensors tell too must agree with them.
   void check_setting(const std::string& key, uint32_t of_tensors, const std::string& tensor) {
-    const auto setting = config_.optional_count(key, 1, kMostPositions);
+    const auto setting = config_.optional_count(key, 1, kMaxPositions);
     if (setting && *setting != of_tensors) {
       throw Error("{} is {}, but the tensors have {} ({})", config_.where(key), *setting, of_tensors, tensor);
     }
@@ -88,7 +86,7 @@ class NnTransformerReader {
     }
     const std::string name = names_.text(role);
     const std::vector<uint64_t> shape = tensors_.shape(name);
-    if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMostWidth) {
+    if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth) {
       throw Error("{} has shape {}, expected [vocabulary, d_model]", tensors_.describe(name), shape_text(shape));
     }
     return tensors_.table(name, static_cast<uint32_t>(shape[1]));
@@ -113,7 +111,7 @@ class NnTransformerReader {
     stack.d_model = stack.embedding->columns;
     check_setting(side_key(config_, name, "d_model"), stack.d_model, in_quotes(stack.embedding->name));
     const std::vector<uint64_t> shape = tensors_.shape(first);
-    if (shape.size() != 2 || shape[0] == 0 || shape[0] > kMostWidth) {
+    if (shape.size() != 2 || shape[0] == 0 || shape[0] > kMaxWidth) {
       throw Error("{} has shape {}, expected [dim_feedforward, {}]", tensors_.describe(first), shape_text(shape),
                   stack.d_model);
     }
@@ -123,7 +121,7 @@ class NnTransformerReader {
     const Shapes shapes = {
         stack.d_model, stack.d_ff, spec_.encoder.d_model, tensors_.has(prefix + "layers.0.linear1.bias"),
         static_cast<float>(config_.number_or(side_key(config_, name, "layer_norm_eps"), 1e-5, 1e-12, 1))};
-    for (uint32_t i = 0; i < kMostLayers; ++i) {
+    for (uint32_t i = 0; i < kMaxLayers; ++i) {
       const std::string layer_prefix = fmt::format("{}layers.{}.", prefix, i);
       if (!tensors_.has(layer_prefix + "linear1.weight")) break;
       stack.layers.push_back(layer(layer_prefix, shapes, name == "decoder"));
@@ -137,7 +135,7 @@ class NnTransformerReader {
   }
 
   void read_settings(const std::string& name, StackSpec& stack) {
-    stack.n_heads = stack_count(name, "nhead", 256);
+    stack.n_heads = stack_count(name, "nhead", kMaxHeads);
     if (stack.d_model % stack.n_heads != 0) {
       throw Error("{} is {}, expected a divisor of d_model {}", config_.where(side_key(config_, name, "nhead")),
                   stack.n_heads, stack.d_model);
@@ -230,7 +228,7 @@ class NnTransformerReader {
                                     {"sinusoidal_concatenated", Kind::kConcatenated},
                                     {"learned", Kind::kStored},
                                     {"stored", Kind::kStored}});
-    const uint32_t offset = config_.count_or(side_key(config_, stack, "position_offset"), 0, 0, kMostPositions);
+    const uint32_t offset = config_.count_or(side_key(config_, stack, "position_offset"), 0, 0, kMaxPositions);
     if (kind == Kind::kStored) return stored_positions(stack, d_model, offset);
     if (d_model % 2 != 0 || d_model < 4)
       throw Error("{}: sinusoids need an even d_model above 2, found {}", config_.where(key), d_model);
@@ -241,8 +239,8 @@ class NnTransformerReader {
     sinusoid.base = config_.number_or(side_key(config_, stack, "position_base"), 10000, 2, 1e9);
     sinusoid.denominator_minus_two = choice<bool>(config_, denominator, config_.text_or(denominator, "d_model"),
                                                   {{"d_model", false}, {"d_model-2", true}});
-    const uint32_t rows = stack_count(stack, "max_positions", kMostPositions);
-    if (uint64_t{rows} * d_model > kMostPositionValues) {
+    const uint32_t rows = stack_count(stack, "max_positions", kMaxPositions);
+    if (uint64_t{rows} * d_model > kMaxPositionValues) {
       throw Error("{} is {}, too many for d_model {}", config_.where(side_key(config_, stack, "max_positions")), rows,
                   d_model);
     }
@@ -253,7 +251,7 @@ class NnTransformerReader {
     const std::string role = stack == "encoder" ? "source_positions" : "target_positions";
     const auto table = tensors_.table(names_.has(role) ? names_.text(role) : names_.text("positions"), d_model);
     const std::string key = side_key(config_, stack, "max_positions");
-    const auto rows = config_.optional_count(key, 1, kMostPositions);
+    const auto rows = config_.optional_count(key, 1, kMaxPositions);
     if (offset >= table->rows || rows.value_or(1) > table->rows - offset) {
       throw Error("{} has {} rows, expected at least position_offset {} + max_positions {}",
                   tensors_.describe(table->name), table->rows, offset, rows.value_or(1));

@@ -2,10 +2,11 @@
 // Tokenizers, special ids and search settings of the nn_transformer dialect (NN_TRANSFORMER.md).
 #include <algorithm>
 
+#include "base/bounds.h"
 #include "dialects/nn_transformer.h"
 #include "dialects/vocabulary_file.h"
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
@@ -135,7 +136,7 @@ class Side {
 };
 
 void read_search(const Config& config, uint32_t max_positions, GenerationSpec& generation) {
-  generation.beam_size = config.count_or("beam_size", 1, 1, 16);
+  generation.beam_size = config.count_or("beam_size", 1, 1, kMaxBeams);
   generation.length_penalty = static_cast<float>(config.number_or("length_penalty", 1, -2, 4));
   generation.max_target_tokens = config.count_or("max_length", max_positions, 1, max_positions);
   generation.min_target_tokens = config.count_or("min_length", 0, 0, generation.max_target_tokens);

@@ -8,6 +8,8 @@
 
 namespace goldcrest::converter {
 
+constexpr uint64_t kMaxPositionValues = uint64_t{1} << 26;  // of a table made from a setting
+
 // angle(row p, pair i) = (p + first) * base^(-2 i / denominator), i in [0, d_model / 2)
 struct Sinusoid {
   bool interleaved = false;            // sin, cos, sin, cos ... (true) or all sines, then all cosines

@@ -20,12 +20,12 @@ std::string trimmed(std::string text) {
 
 // The plain "key: value" lines between the first two "---" of a README.md.
 std::map<std::string, std::string> front_matter(const std::filesystem::path& readme) {
-  constexpr uint64_t kMostBytes = uint64_t{1} << 20;
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
   std::map<std::string, std::string> values;
   std::error_code error;
   if (!std::filesystem::is_regular_file(readme, error)) return values;
   const InputFile file(readme);
-  std::istringstream lines(file.text(0, std::min(file.size(), kMostBytes)));
+  std::istringstream lines(file.text(0, std::min(file.size(), kMaxBytes)));
   std::string line;
   if (!std::getline(lines, line) || trimmed(line) != "---") return values;
   while (std::getline(lines, line) && trimmed(line) != "---") {

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "spec/error.h"
+#include "base/bounds.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -86,7 +87,6 @@ std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint
 }
 
 std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint32_t columns) {
-  constexpr uint64_t kMostRows = uint64_t{1} << 24;
   const std::vector<uint64_t> found = shape(name);
   uint64_t rows = 1;
   size_t long_axes = 0;  // before the last one; there may be one
@@ -94,7 +94,7 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
     rows *= found[axis];
     long_axes += found[axis] != 1;
   }
-  if (found.size() < 2 || found.back() != columns || long_axes > 1 || rows == 0 || rows > kMostRows) {
+  if (found.size() < 2 || found.back() != columns || long_axes > 1 || rows == 0 || rows > kMaxVocabulary) {
     throw Error("{} has shape {}, expected [rows, {}]", describe(name), shape_text(found), columns);
   }
   std::shared_ptr<const Matrix>& result = matrices_[name];

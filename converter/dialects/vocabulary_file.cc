@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -69,8 +69,8 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 }
 
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
-  constexpr uint64_t kMostBytes = uint64_t{32} << 20;
-  const std::string content = read_small_file(path, kMostBytes);
+  constexpr uint64_t kMaxBytes = uint64_t{32} << 20;
+  const std::string content = read_small_file(path, kMaxBytes);
   return path.extension() == ".json" ? vocabulary_of_json(parse_json(content, 2, path.string()), n_ids, path.string())
                                      : vocabulary_of_lines(content, n_ids, path.string());
 }

@@ -8,18 +8,18 @@
 #include <set>
 #include <string_view>
 
-#include "spec/error.h"
+#include "base/bounds.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMostResultBytes = uint64_t{256} << 20;
-constexpr uint32_t kMostBeams = 16;
-constexpr int kMostDepth = 4;
+constexpr uint64_t kMaxResultBytes = uint64_t{256} << 20;
+constexpr int kMaxDepth = 4;
 
 // An array of 1..most ids below vocab_size.
 std::vector<int32_t> read_ids(const json& value, const std::string& where, uint64_t vocab_size, uint64_t most) {
@@ -44,7 +44,7 @@ uint64_t read_count(const json& object, const char* key, uint64_t absent, const 
   return found->get<uint64_t>();
 }
 
-// "greedy" is 1, "beam<n>" is n for 2..kMostBeams; anything else is 0: not a search.
+// "greedy" is 1, "beam<n>" is n for 2..kMaxBeams; anything else is 0: not a search.
 uint32_t beam_size_of(std::string_view key) {
   constexpr std::string_view kBeam = "beam";
   if (key == "greedy") return 1;
@@ -52,7 +52,7 @@ uint32_t beam_size_of(std::string_view key) {
   uint32_t beam_size = 0;
   const char* const end = key.data() + key.size();
   const auto [stop, failure] = std::from_chars(key.data() + kBeam.size(), end, beam_size);
-  return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMostBeams ? beam_size : 0;
+  return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMaxBeams ? beam_size : 0;
 }
 
 SampleLine read_line(const json& object, size_t place, const ModelSpec& spec, const std::string& where) {
@@ -91,7 +91,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     throw Error(
         "{}: missing; the samples are made from its \"source_ids\" (examples/export_nn_transformer.py writes it)",
         path.string());
-  const std::string text = read_small_file(path, kMostResultBytes);
+  const std::string text = read_small_file(path, kMaxResultBytes);
   Samples samples;
   std::set<size_t> seen;
   size_t number = 0;
@@ -101,7 +101,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     at = end + 1;
     const std::string where = fmt::format("{}:{}", path.string(), ++number);
     if (row.find_first_not_of(" \t\r") == row.npos) continue;
-    SampleLine line = read_line(parse_json(row, kMostDepth, where), samples.lines.size(), spec, where);
+    SampleLine line = read_line(parse_json(row, kMaxDepth, where), samples.lines.size(), spec, where);
     if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} is there twice", where, line.line);
     samples.lines.push_back(std::move(line));
   }

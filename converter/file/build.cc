@@ -8,13 +8,14 @@
 #include <span>
 #include <utility>
 
+#include "base/build_options.h"
 #include "base/hash.h"
-#include "spec/error.h"
 #include "file/metadata.h"
-#include "quantize/pack.h"
-#include "quantize/quantize.h"
 #include "file/section_writer.h"
 #include "file/tokenizer_section.h"
+#include "quantize/pack.h"
+#include "quantize/quantize.h"
+#include "spec/error.h"
 #include "spec/validate_spec.h"
 
 namespace goldcrest::converter {
@@ -305,7 +306,7 @@ Payload Builder::run() {
   Payload payload;
   format::ModelT& metadata = payload.metadata;
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
-  if (options_.weights == Weights::kFloat32) metadata.features = static_cast<uint32_t>(format::Feature::Float32);
+  if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
   metadata.encoder = stack("encoder", spec_.encoder);
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);

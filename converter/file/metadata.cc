@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "base/bounds.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
 constexpr uint32_t kBytesPerSourceToken = 8;  // pieces of real text are shorter
-constexpr uint32_t kMaxSourceBytes = 1u << 24;
 constexpr uint32_t kDefaultEncoderRows = 32;
 
 // `limit`, or `fallback` when it is 0; within 1 .. largest.
@@ -45,12 +45,13 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   } else if (limits.max_source_bytes != 0) {
     throw Error("max_source_bytes is {}, but the checkpoint has no tokenizer; leave it out", limits.max_source_bytes);
   }
-  resolved.beam_size = resolve("beam_size", limits.beam_size, spec.generation.beam_size, 16, "the engine's bound");
-  resolved.batch = resolve("batch", limits.batch, 1, 256, "the engine's bound");
+  resolved.beam_size =
+      resolve("beam_size", limits.beam_size, spec.generation.beam_size, kMaxBeams, "the engine's bound");
+  resolved.batch = resolve("batch", limits.batch, 1, kMaxBatch, "the engine's bound");
   resolved.n_best = resolve("n_best", limits.n_best, 1, resolved.beam_size, "the beam size");
   resolved.encoder_rows =
-      resolve("encoder_rows", limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens), 1024,
-              "the engine's bound");
+      resolve("encoder_rows", limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens),
+              kMaxEncoderRows, "the engine's bound");
   return resolved;
 }
 

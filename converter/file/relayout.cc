@@ -7,9 +7,11 @@
 #include <fstream>
 #include <map>
 
+#include "base/build_options.h"
 #include "base/hash.h"
-#include "spec/error.h"
+#include "model/blocks.h"
 #include "sources/input_file.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -42,17 +44,7 @@ void add(format::LinearT& linear, StoredMatrices& matrices) {
 void add(format::StackT& stack, StoredMatrices& matrices) {
   format::EmbeddingT& embedding = *stack.embedding;
   add(embedding.weights, embedding.vocab_size, embedding.d_model, embedding.layout, matrices);
-  for (const auto& layer : stack.layers) {
-    add(*layer->self_attention->query_key_value, matrices);
-    add(*layer->self_attention->out, matrices);
-    if (layer->cross_attention) {
-      add(*layer->cross_attention->query, matrices);
-      add(*layer->cross_attention->key_value, matrices);
-      add(*layer->cross_attention->out, matrices);
-    }
-    add(*layer->feed_forward->in, matrices);
-    add(*layer->feed_forward->out, matrices);
-  }
+  for_each_linear(stack, [&](const MatrixEntry&, format::LinearT& linear) { add(linear, matrices); });
 }
 
 StoredMatrices matrices_of(format::ModelT& metadata) {
@@ -60,7 +52,7 @@ StoredMatrices matrices_of(format::ModelT& metadata) {
   add(*metadata.encoder, matrices);
   add(*metadata.decoder, matrices);
   add(*metadata.projection, matrices);
-  const uint32_t weight_bytes = metadata.features == static_cast<uint32_t>(format::Feature::Float32) ? 4 : 1;
+  const uint32_t weight_bytes = has_feature(metadata.features, kFeatureFloat32) ? 4 : 1;
   for (auto& [offset, matrix] : matrices) matrix.columns *= weight_bytes;
   uint64_t end = 0;
   for (const auto& [offset, matrix] : matrices) {

@@ -2,8 +2,8 @@
 // The report as one HTML page without scripts or outside files: a bar for each layer, tables for the rest.
 #include <algorithm>
 
-#include "spec/error.h"
 #include "report/report.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 
@@ -97,8 +97,8 @@ std::string evaluation_html(const Report& report) {
   }
   html += fmt::format("<h3>Lines that lost most</h3><table><tr><th>line<th>loss<th>source<th>float32<th>{}</tr>",
                       evaluation.engine_name);
-  constexpr size_t kMostLines = 50;
-  for (size_t i = 0; i < std::min(kMostLines, evaluation.most_lost.size()); ++i) {
+  constexpr size_t kMaxLines = 50;
+  for (size_t i = 0; i < std::min(kMaxLines, evaluation.most_lost.size()); ++i) {
     const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
     const EvaluationLine& given = report.evaluation_lines[line.line];
     html +=

@@ -95,11 +95,11 @@ void widen(ElementType type, const void* elements, uint64_t n, float* values) {
 }
 
 std::optional<uint64_t> element_count(const std::vector<uint64_t>& shape) {
-  constexpr uint64_t kMost = uint64_t{1} << 58;  // times 8 bytes fits 62 bits
+  constexpr uint64_t kMax = uint64_t{1} << 58;  // times 8 bytes fits 62 bits
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   uint64_t n = 1;
   for (const uint64_t size : shape) {
-    if (size > kMost / n) return std::nullopt;
+    if (size > kMax / n) return std::nullopt;
     n *= size;
   }
   return n;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 
@@ -35,9 +35,9 @@ nlohmann::json parse_json(std::string_view text, int most_depth, const std::stri
 }
 
 nlohmann::json read_json_object(const std::filesystem::path& path) {
-  constexpr uint64_t kMostBytes = uint64_t{32} << 20;
-  constexpr int kMostDepth = 16;
-  nlohmann::json json = parse_json(read_small_file(path, kMostBytes), kMostDepth, path.string());
+  constexpr uint64_t kMaxBytes = uint64_t{32} << 20;
+  constexpr int kMaxDepth = 16;
+  nlohmann::json json = parse_json(read_small_file(path, kMaxBytes), kMaxDepth, path.string());
   if (!json.is_object()) throw Error("{}: found a JSON {}, expected an object", path.string(), json.type_name());
   return json;
 }

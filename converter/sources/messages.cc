@@ -11,9 +11,9 @@ namespace goldcrest::converter {
 std::string shape_text(const std::vector<uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 std::string in_quotes(std::string_view text) {
-  constexpr size_t kMostBytes = 100;
+  constexpr size_t kMaxBytes = 100;
   std::string result = "\"";
-  size_t n = std::min(text.size(), kMostBytes);
+  size_t n = std::min(text.size(), kMaxBytes);
   while (n < text.size() && n > 0 && (text[n] & 0xC0) == 0x80) --n;  // never in the middle of a UTF-8 character
   for (const char c : text.substr(0, n)) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {

@@ -9,14 +9,14 @@
 #include <cstring>
 #include <map>
 
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr size_t kMostOpcodes = 10'000'000, kMostNodes = 2'000'000, kMostStack = 100'000, kMostMemo = 1'000'000;
-constexpr size_t kMostDepth = 64, kMostTextBytes = 4096;
+constexpr size_t kMaxOpcodes = 10'000'000, kMaxNodes = 2'000'000, kMaxStack = 100'000, kMaxMemo = 1'000'000;
+constexpr size_t kMaxDepth = 64, kMaxTextBytes = 4096;
 
 constexpr const char* kOrderedDict = "collections OrderedDict";
 constexpr const char* kSize = "torch Size";
@@ -47,13 +47,13 @@ class PickleReader {
   }
 
   PickleDocument read() {
-    for (size_t n = 0; n < kMostOpcodes; ++n) {
+    for (size_t n = 0; n < kMaxOpcodes; ++n) {
       opcode_at_ = at_;
       const auto opcode = static_cast<unsigned char>(take(1)[0]);
       if (opcode == '.') return finish();
       run(opcode);
     }
-    refuse(fmt::format("has more than {} operations", kMostOpcodes));
+    refuse(fmt::format("has more than {} operations", kMaxOpcodes));
   }
 
  private:
@@ -80,12 +80,12 @@ class PickleReader {
   }
 
   std::string take_text(size_t n) {
-    if (n > kMostTextBytes) refuse(fmt::format("has a text of {} bytes, expected at most {}", n, kMostTextBytes));
+    if (n > kMaxTextBytes) refuse(fmt::format("has a text of {} bytes, expected at most {}", n, kMaxTextBytes));
     return std::string(take(n));
   }
 
   std::string_view take_line() {
-    const size_t end = bytes_.substr(at_, kMostTextBytes).find('\n');
+    const size_t end = bytes_.substr(at_, kMaxTextBytes).find('\n');
     if (end == std::string_view::npos) refuse("has a name without an end");
     return take(end + 1).substr(0, end);
   }
@@ -101,12 +101,12 @@ class PickleReader {
   }
 
   void push(PickleRef ref) {
-    if (stack_.size() >= kMostStack) refuse(fmt::format("needs a stack of more than {} values", kMostStack));
+    if (stack_.size() >= kMaxStack) refuse(fmt::format("needs a stack of more than {} values", kMaxStack));
     stack_.push_back(ref);
   }
 
   PickleRef make(PickleNode value) {
-    if (document_.nodes.size() >= kMostNodes) refuse(fmt::format("has more than {} values", kMostNodes));
+    if (document_.nodes.size() >= kMaxNodes) refuse(fmt::format("has more than {} values", kMaxNodes));
     document_.nodes.push_back(std::move(value));
     return static_cast<PickleRef>(document_.nodes.size() - 1);
   }
@@ -223,7 +223,7 @@ class PickleReader {
   }
 
   void open_mark() {
-    if (marks_.size() >= kMostDepth) refuse(fmt::format("is nested more than {} levels deep", kMostDepth));
+    if (marks_.size() >= kMaxDepth) refuse(fmt::format("is nested more than {} levels deep", kMaxDepth));
     marks_.push_back(stack_.size());
   }
 
@@ -236,7 +236,7 @@ class PickleReader {
   }
 
   void put(uint32_t slot) {
-    if (slot >= kMostMemo) refuse(fmt::format("remembers value number {}, expected less than {}", slot, kMostMemo));
+    if (slot >= kMaxMemo) refuse(fmt::format("remembers value number {}, expected less than {}", slot, kMaxMemo));
     memo_[slot] = stack_[require(1)];
   }
 

@@ -5,19 +5,19 @@
 #include <map>
 #include <optional>
 
-#include "spec/error.h"
 #include "sources/element_type.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "sources/tensor_source.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kMostHeaderBytes = uint64_t{16} << 20;
-constexpr size_t kMostTensors = 100'000;
-constexpr int kMostDepth = 8;
+constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;
+constexpr size_t kMaxTensors = 100'000;
+constexpr int kMaxDepth = 8;
 
 struct Entry {
   std::optional<ElementType> type;  // nothing: a type without a float meaning here
@@ -132,18 +132,18 @@ class SafetensorsFile : public TensorSource {
     if (file_.size() < 8) throw Error("{}: has {} bytes, too few for a safetensors file", path, file_.size());
     uint64_t header_bytes = 0;
     file_.read(0, 8, &header_bytes);
-    if (header_bytes > kMostHeaderBytes || header_bytes > file_.size() - 8) {
+    if (header_bytes > kMaxHeaderBytes || header_bytes > file_.size() - 8) {
       throw Error(
           "{}: header of {} bytes, expected at most {} and within the file's {} bytes; it is truncated or not "
           "a safetensors file",
-          path, header_bytes, kMostHeaderBytes, file_.size());
+          path, header_bytes, kMaxHeaderBytes, file_.size());
     }
     data_begin_ = 8 + header_bytes;
     const std::string text = file_.text(8, header_bytes);
     if (!text.starts_with('{')) throw Error("{}: the safetensors header does not start with {{", path);
-    nlohmann::json header = parse_json(text, kMostDepth, path + ": safetensors header");
-    if (header.size() > kMostTensors)
-      throw Error("{}: {} tensors, expected at most {}", path, header.size(), kMostTensors);
+    nlohmann::json header = parse_json(text, kMaxDepth, path + ": safetensors header");
+    if (header.size() > kMaxTensors)
+      throw Error("{}: {} tensors, expected at most {}", path, header.size(), kMaxTensors);
     return header;
   }
 

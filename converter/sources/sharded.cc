@@ -4,15 +4,15 @@
 #include <map>
 #include <set>
 
-#include "spec/error.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "sources/tensor_source.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr size_t kMostShards = 10'000;
+constexpr size_t kMaxShards = 10'000;
 
 class ShardedSource : public TensorSource {
  public:
@@ -26,8 +26,8 @@ class ShardedSource : public TensorSource {
       check_file_name(home_[tensor]);
       shards_[home_[tensor]] = nullptr;
     }
-    if (shards_.empty() || shards_.size() > kMostShards) {
-      throw Error("{}: weight_map names {} files, expected 1 to {}", index.string(), shards_.size(), kMostShards);
+    if (shards_.empty() || shards_.size() > kMaxShards) {
+      throw Error("{}: weight_map names {} files, expected 1 to {}", index.string(), shards_.size(), kMaxShards);
     }
     for (auto& [file, shard] : shards_) shard = open_shard(file);
     for (const auto& [tensor, file] : home_) {

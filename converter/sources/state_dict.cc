@@ -6,14 +6,14 @@
 #include <map>
 #include <set>
 
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr size_t kMostTensors = 100'000, kMostRank = 16;
-constexpr int kMostDepth = 4;  // of dictionaries around the state dict
+constexpr size_t kMaxTensors = 100'000, kMaxRank = 16;
+constexpr int kMaxDepth = 4;  // of dictionaries around the state dict
 
 // In the order of preference.
 const char* const kUsualNames[] = {"state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
@@ -39,7 +39,7 @@ bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
 std::vector<Candidate> collect(const PickleDocument& document) {
   std::vector<Candidate> found, level = {{"", "", document.root}};
   std::set<PickleRef> visited = {document.root};
-  for (int depth = 0; depth <= kMostDepth; ++depth) {
+  for (int depth = 0; depth <= kMaxDepth; ++depth) {
     std::vector<Candidate> next_level;
     for (const Candidate& candidate : level) {
       const PickleNode& dict = document.node(candidate.dict);
@@ -97,8 +97,8 @@ ElementType storage_type(const std::string& global, const std::string& tensor) {
 
 std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const std::string& what) {
   const PickleNode& tuple = document.node(ref);
-  if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMostRank) {
-    throw Error("{}: expected a tuple of at most {} integers", what, kMostRank);
+  if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMaxRank) {
+    throw Error("{}: expected a tuple of at most {} integers", what, kMaxRank);
   }
   std::vector<uint64_t> result;
   for (const PickleRef item : tuple.items) {
@@ -174,7 +174,7 @@ std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const 
     const PickleNode& key = document.node(dict.items[i]);
     const PickleNode& value = document.node(dict.items[i + 1]);
     if (key.kind != PickleKind::kText || value.kind != PickleKind::kTensor) continue;
-    if (tensors.size() == kMostTensors) throw Error("{}: has more than {} tensors", where, kMostTensors);
+    if (tensors.size() == kMaxTensors) throw Error("{}: has more than {} tensors", where, kMaxTensors);
     if (!names.insert(key.text).second) throw Error("{}: has the tensor {} twice", where, in_quotes(key.text));
     tensors.push_back(read_tensor(document, key.text, value, where));
   }

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <map>
 
-#include "spec/error.h"
 #include "sources/messages.h"
 #include "sources/state_dict.h"
 #include "sources/tensor_source.h"
 #include "sources/zip_directory.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kMostPickleBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
 
 bool is_contiguous(const StoredTensor& tensor) {
   uint64_t stride = 1;
@@ -49,9 +49,9 @@ class TorchZip : public TensorSource {
     refuse_compressed(file_, directory);
     find_prefix();
     const ZipMember& pickle = member(prefix_ + "data.pkl");
-    if (pickle.size > kMostPickleBytes) {
+    if (pickle.size > kMaxPickleBytes) {
       throw Error("{}: data.pkl has {} bytes, expected at most {}", file_.path().string(), pickle.size,
-                  kMostPickleBytes);
+                  kMaxPickleBytes);
     }
     const std::string where = file_.path().string() + ": the pickle data.pkl";
     const std::string bytes = read_member(file_, pickle);

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <set>
 
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50, kLocator64Signature = 0x07064b50;
 constexpr uint32_t kCentralSignature = 0x02014b50, kLocalSignature = 0x04034b50;
 constexpr uint64_t kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20, kCentralBytes = 46, kLocalBytes = 30;
-constexpr uint64_t kMostMembers = 200'000, kMostDirectoryBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxMembers = 200'000, kMaxDirectoryBytes = uint64_t{64} << 20;
 constexpr uint16_t kEncrypted = 1 | 1 << 6 | 1 << 13, kSizesFollow = 1 << 3;
 constexpr uint16_t kZip64Field = 1;
 constexpr uint32_t kIn64 = 0xFFFFFFFF;  // the value is in the zip64 field
@@ -79,7 +79,7 @@ Directory find_directory(const InputFile& file) {
       directory = wide;
     }
   }
-  if (directory.size > kMostDirectoryBytes || directory.members > kMostMembers)
+  if (directory.size > kMaxDirectoryBytes || directory.members > kMaxMembers)
     refuse(file, "the zip's directory is too large");
   if (directory.offset > directory_end || directory.size != directory_end - directory.offset) {
     refuse(file, "the zip's directory does not lie where its end record says");

@@ -5,17 +5,11 @@
 #include <string>
 
 #include "base/align.h"
+#include "base/bounds.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
-
-constexpr uint32_t kMaxWidth = 65536;  // int32 sums of 255 * 127 * k fit
-constexpr uint32_t kMaxVocabulary = 1u << 24;
-constexpr uint32_t kMaxHeads = 256;
-constexpr uint32_t kMaxHeadWidth = 1024;
-constexpr uint32_t kMaxLayers = 256;
-constexpr uint32_t kMaxPositions = 1u << 20;
 
 // Also refuses what is not a number.
 template <typename T>
@@ -47,7 +41,7 @@ void check_linear(const std::string& role, const LinearSpec& linear, uint32_t ou
 void check_norm(const std::string& role, const NormSpec& norm, uint32_t d_model) {
   require_length(role + ".gamma", norm.gamma.size(), d_model);
   require_length(role + ".beta", norm.beta.size(), d_model);
-  require_range(role + ".epsilon", norm.epsilon, 1e-12f, 1.0f);
+  require_range(role + ".epsilon", norm.epsilon, kMinEpsilon, kMaxEpsilon);
 }
 
 // memory_width: of what keys and values are made from.
@@ -68,8 +62,8 @@ void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ".d_head", stack.d_head, 1u, kMaxHeadWidth);
   require_range(name + ": n_heads * d_head (padded to a multiple of 16)", stack.n_heads * pad16(stack.d_head), 1u,
                 kMaxWidth);
-  require_range(name + ".attention_scale", stack.attention_scale, 1e-4f, 1.0f);
-  require_range(name + ".embedding_scale", stack.embedding_scale, 1e-4f, 65536.0f);
+  require_range(name + ".attention_scale", stack.attention_scale, kMinAttentionScale, kMaxAttentionScale);
+  require_range(name + ".embedding_scale", stack.embedding_scale, kMinEmbeddingScale, kMaxEmbeddingScale);
   require_range(name + ": number of layers", stack.layers.size(), size_t{1}, size_t{kMaxLayers});
 }
 
@@ -112,9 +106,9 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
   check_ids("generation: suppressed id", generation.suppressed_ids, target_vocab_size);
   check_ids("generation: source prefix id", generation.source_prefix, source_vocab_size);
   check_ids("generation: source suffix id", generation.source_suffix, source_vocab_size);
-  require_range("generation: beam size", generation.beam_size, 1u, 16u);
-  require_range("generation: length penalty", generation.length_penalty, -2.0f, 4.0f);
-  require_range("generation: word penalty", generation.word_penalty, -1024.0f, 1024.0f);
+  require_range("generation: beam size", generation.beam_size, 1u, kMaxBeams);
+  require_range("generation: length penalty", generation.length_penalty, kMinLengthPenalty, kMaxLengthPenalty);
+  require_range("generation: word penalty", generation.word_penalty, kMinWordPenalty, kMaxWordPenalty);
 }
 
 }  // namespace

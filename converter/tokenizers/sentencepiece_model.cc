@@ -8,10 +8,9 @@
 #include <unordered_set>
 
 #include "base/bounds.h"
-#include "spec/error.h"
-#include "model/tokenizer_view.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 #include "text/utf8.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
@@ -20,8 +19,7 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kMostFileBytes = uint64_t{256} << 20;
-constexpr float kMostScore = 1e9f;  // what the engine takes (FORMAT.md)
+constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;
 
 enum ModelType : uint64_t { kModelUnigram = 1, kModelBpe = 2, kModelWord = 3, kModelCharacter = 4 };
 
@@ -43,6 +41,9 @@ bool is_utf8(std::string_view text) {
 
 bool is_one_char(const std::string& text) { return char_bytes(static_cast<uint8_t>(text[0])) == text.size(); }
 
+static_assert(static_cast<int>(PieceType::kNormal) == 1 && static_cast<int>(PieceType::kByte) == 6,
+              "the numbers of sentencepiece_model.proto");
+
 Piece parse_piece(std::string_view message, const std::string& where, size_t id) {
   Piece piece;
   ProtobufReader reader(message, where);
@@ -63,9 +64,9 @@ Piece parse_piece(std::string_view message, const std::string& where, size_t id)
     throw Error("{}: piece {}, {}, is not UTF-8 or has a NUL byte: the file is damaged", where, id,
                 in_quotes(piece.text));
   }
-  if (!(std::abs(piece.score) <= kMostScore)) {
+  if (!(std::abs(piece.score) <= kMaxPieceScore)) {
     throw Error("{}: piece {}, {}, has the score {}, expected a number from {} to {}", where, id, in_quotes(piece.text),
-                piece.score, -kMostScore, kMostScore);
+                piece.score, -kMaxPieceScore, kMaxPieceScore);
   }
   return piece;
 }
@@ -177,7 +178,7 @@ TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::strin
 }
 
 TokenizerSpec read_sentencepiece_model(const std::filesystem::path& path) {
-  return parse_sentencepiece_model(read_small_file(path, kMostFileBytes), path.string());
+  return parse_sentencepiece_model(read_small_file(path, kMaxFileBytes), path.string());
 }
 
 }  // namespace goldcrest::converter

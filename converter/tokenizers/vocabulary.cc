@@ -6,9 +6,8 @@
 #include <unordered_map>
 
 #include "base/bounds.h"
-#include "spec/error.h"
-#include "model/tokenizer_view.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -6,6 +6,7 @@
 #include "api/limits.h"
 #include "backends/backend.h"
 #include "base/arithmetic.h"
+#include "model/blocks.h"
 #include "model/validate.h"
 #include "text/tokenizer.h"
 
@@ -37,20 +38,34 @@ uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
   return 2 * rows * keys * stack.attention_width();
 }
 
+// Products of one row with a layer's matrices: those that read the source, and the others.
+struct LayerMacs {
+  BlockWidths widths;
+  uint64_t of_source = 0, of_own = 0;
+
+  LayerMacs(const StackView& stack, const StackView& encoder)
+      : widths{{stack.d_model_padded, stack.attention_width(), stack.d_ff_padded, encoder.d_model_padded}} {}
+  void operator()(const MatrixEntry& matrix) {
+    const uint64_t macs = uint64_t{matrix.n.in(widths)} * matrix.k.in(widths);
+    (matrix.reads_source() ? of_source : of_own) += macs;
+  }
+};
+
 // Multiply-accumulates of the largest step, by its size.
 uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size) {
   const StackView &encoder = model.encoder, &decoder = model.decoder;
   const uint64_t block = limits.encoder_rows, rows = uint64_t{limits.beam_size} * limits.batch;
-  const uint64_t encoder_width = encoder.attention_width(), decoder_width = decoder.attention_width();
-  const uint64_t keys = 2 * block * encoder.d_model_padded * encoder_width;
-  const uint64_t rest = block * 2 * encoder.d_model_padded * (encoder_width + encoder.d_ff_padded) +
-                        attention_macs(encoder, block, limits.max_source_tokens);
-  const uint64_t memory = 2 * block * encoder.d_model_padded * decoder_width;
-  const uint64_t layer = rows * decoder.d_model_padded * (6 * decoder_width + 2 * decoder.d_ff_padded) +
+  LayerMacs encoder_layer(encoder, encoder), decoder_layer(decoder, encoder);
+  for_each_encoder_block([&](auto list) { list.for_each_matrix(encoder_layer); });
+  for_each_block([&](auto list) { list.for_each_matrix(decoder_layer); });
+  const uint64_t keys = 2 * block * encoder.d_model_padded * encoder.attention_width();  // keys and values of a layer
+  const uint64_t rest = block * encoder_layer.of_own - keys + attention_macs(encoder, block, limits.max_source_tokens);
+  const uint64_t source_keys = block * decoder_layer.of_source;
+  const uint64_t layer = rows * decoder_layer.of_own +
                          attention_macs(decoder, rows, uint64_t{limits.max_source_tokens} + limits.max_target_tokens);
   const uint64_t output = rows * decoder.d_model_padded * model.projection.n;
   const uint64_t decode = step_size == GOLDCREST_STEP_LAYER ? larger(layer, output) : decoder.n_layers * layer + output;
-  return larger(larger(keys, rest), larger(memory, decode));
+  return larger(larger(keys, rest), larger(source_keys, decode));
 }
 
 }  // namespace

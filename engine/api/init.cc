@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "api/engine.h"
+#include "api/engine_plan.h"
 #include "api/limits.h"
 #include "api/observe.h"
-#include "api/engine_plan.h"
 #include "backends/backend.h"
 #include "base/build_options.h"
 #include "layers/operations.h"

@@ -50,9 +50,9 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
                     "search.max_target_tokens: above the limits'", -1);
   GOLDCREST_REQUIRE(search->min_target_tokens <= search->max_target_tokens, bad,
                     "search.min_target_tokens: above max_target_tokens", -1);
-  GOLDCREST_REQUIRE(search->length_penalty >= -2.0f && search->length_penalty <= 4.0f, bad,
+  GOLDCREST_REQUIRE(search->length_penalty >= kMinLengthPenalty && search->length_penalty <= kMaxLengthPenalty, bad,
                     "search.length_penalty: outside [-2, 4]", -1);
-  GOLDCREST_REQUIRE(search->word_penalty >= -1024.0f && search->word_penalty <= 1024.0f, bad,
+  GOLDCREST_REQUIRE(search->word_penalty >= kMinWordPenalty && search->word_penalty <= kMaxWordPenalty, bad,
                     "search.word_penalty: outside [-1024, 1024]", -1);
   const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
   GOLDCREST_REQUIRE((search->flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);

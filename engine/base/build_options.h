@@ -2,6 +2,8 @@
 // What this build of the engine can do, by its CMake options.
 #pragma once
 
+#include <cstdint>
+
 namespace goldcrest {
 
 #ifdef GOLDCREST_FLOAT32
@@ -15,5 +17,13 @@ constexpr bool kHasBackends = true;  // knows goldcrest_config.backend
 #else
 constexpr bool kHasBackends = false;
 #endif
+
+// Bits of a file's features (schema/model.fbs, Feature).
+constexpr uint32_t kFeatureFloat32 = 1;
+
+// What this build runs: it refuses a file with any other bit.
+constexpr uint32_t kSupportedFeatures = kHasFloat32 ? kFeatureFloat32 : 0;
+
+constexpr bool has_feature(uint32_t features, uint32_t feature) { return (features & feature) != 0; }
 
 }  // namespace goldcrest

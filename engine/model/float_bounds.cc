@@ -9,7 +9,7 @@ namespace goldcrest {
 
 namespace {
 
-// float bits of the bounds of design section 4, magnitudes
+// Magnitudes of FORMAT.md, section 4, as float bits.
 constexpr uint32_t kBits2ToMinus60 = 0x21800000u;
 constexpr uint32_t kBits2ToMinus47 = 0x28000000u;
 constexpr uint32_t kBits2To16 = 0x47800000u;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/idle_weights.h"
 
+#include "model/blocks.h"
 #include "model/model_view.h"
 
 namespace goldcrest {
@@ -21,15 +22,17 @@ void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
 void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer) {
   if (idle.report == nullptr) return;
   const EncoderLayerView view = view_encoder_layer(model, layer);
-  report_matrix(idle, model, view.self_attention.query_key_value);
-  report_matrix(idle, model, view.self_attention.out);
-  report_matrix(idle, model, view.feed_forward.in);
-  report_matrix(idle, model, view.feed_forward.out);
+  const auto report = [&](const MatrixEntry&, const LinearView& matrix) { report_matrix(idle, model, matrix); };
+  for_each_encoder_block([&](auto block, const auto& of_layer) { block.for_each_matrix(report, of_layer); }, view);
 }
 
 void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
   if (idle.report == nullptr) return;
-  report_matrix(idle, model, view_decoder_layer(model, decoder_layer).cross_attention.key_value);
+  const DecoderLayerView view = view_decoder_layer(model, decoder_layer);
+  const auto report = [&](const MatrixEntry& entry, const LinearView& matrix) {
+    if (entry.reads_source()) report_matrix(idle, model, matrix);
+  };
+  for_each_block([&](auto block, const auto& of_layer) { block.for_each_matrix(report, of_layer); }, view);
 }
 
 }  // namespace goldcrest

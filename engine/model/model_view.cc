@@ -2,11 +2,29 @@
 #include "model/model_view.h"
 
 #include "base/build_options.h"
+#include "model/blocks.h"
 #include "model_generated.h"
 
 namespace goldcrest {
 
 namespace {
+
+// The views' enumerations are the schema's numbers, once validate_model has found them in range.
+template <typename View, typename Stored>
+constexpr bool same(View view, Stored stored) {
+  return static_cast<uint32_t>(view) == static_cast<uint32_t>(stored);
+}
+static_assert(same(Layout::kRowMajor, format::Layout::RowMajor) && same(Layout::kN16K4, format::Layout::N16K4) &&
+              same(Layout::kN4K16, format::Layout::N4K16) && format::Layout::MAX == format::Layout::N4K16);
+static_assert(same(Activation::kRelu, format::Activation::Relu) && same(Activation::kGelu, format::Activation::Gelu) &&
+              same(Activation::kGeluTanh, format::Activation::GeluTanh) &&
+              same(Activation::kSilu, format::Activation::Silu) && format::Activation::MAX == format::Activation::Silu);
+static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
+              same(TokenizerKind::kBpe, format::TokenizerKind::Bpe) &&
+              same(TokenizerKind::kWord, format::TokenizerKind::Word) &&
+              same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
+              format::TokenizerKind::MAX == format::TokenizerKind::Character);
+static_assert(same(kFeatureFloat32, format::Feature::Float32));
 
 // Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
@@ -19,9 +37,8 @@ struct Resolver {
       : weights(section_offset(model, format::SectionKind::Weights)),
         parameters(section_offset(model, format::SectionKind::Parameters)),
         positions(section_offset(model, format::SectionKind::Positions)),
-        weight_type(kHasFloat32 && model.features() == static_cast<uint32_t>(format::Feature::Float32)
-                        ? WeightType::kFloat32
-                        : WeightType::kInt8) {}
+        weight_type(kHasFloat32 && has_feature(model.features(), kFeatureFloat32) ? WeightType::kFloat32
+                                                                                  : WeightType::kInt8) {}
 
   LinearView linear(const format::Linear& table) const {
     return {weights + table.weights(),
@@ -39,16 +56,11 @@ struct Resolver {
     return {parameters + table->gamma(), parameters + table->beta(), table->epsilon()};
   }
 
-  SelfAttentionView self_attention(const format::SelfAttention& table) const {
-    return {linear(*table.query_key_value()), linear(*table.out()), norm(table.norm())};
-  }
-
-  CrossAttentionView cross_attention(const format::CrossAttention& table) const {
-    return {linear(*table.query()), linear(*table.key_value()), linear(*table.out()), norm(table.norm())};
-  }
-
-  FeedForwardView feed_forward(const format::FeedForward& table) const {
-    return {linear(*table.in()), linear(*table.out()), norm(table.norm())};
+  template <typename Block, typename Table, typename View>
+  void block(Block, const Table& table, View& view) const {
+    Block::for_each_matrix(
+        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
+    view.norm = norm(table.norm());
   }
 
   StackView stack(const format::Stack& table) const {
@@ -111,16 +123,19 @@ struct TokenizerSection {
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
-  const format::Layer& table = *root.encoder()->layers()->Get(layer);
-  return {resolver.self_attention(*table.self_attention()), resolver.feed_forward(*table.feed_forward())};
+  EncoderLayerView view;
+  for_each_encoder_block([&](auto block, const auto* from, auto& to) { resolver.block(block, *from, to); },
+                         *root.encoder()->layers()->Get(layer), view);
+  return view;
 }
 
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
-  const format::Layer& table = *root.decoder()->layers()->Get(layer);
-  return {resolver.self_attention(*table.self_attention()), resolver.cross_attention(*table.cross_attention()),
-          resolver.feed_forward(*table.feed_forward())};
+  DecoderLayerView view;
+  for_each_block([&](auto block, const auto* from, auto& to) { resolver.block(block, *from, to); },
+                 *root.decoder()->layers()->Get(layer), view);
+  return view;
 }
 
 GenerationView view_generation(const void* model) {

@@ -12,8 +12,8 @@
 
 namespace goldcrest {
 
-enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                  // FORMAT.md, "Tensor layouts"
-enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone };  // kGelu: with erf
+enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
+enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
 
 // The type of a file's weights, and so of keys, values and the inputs of linear layers.
 enum class WeightType : uint32_t { kInt8, kFloat32 };

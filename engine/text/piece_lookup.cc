@@ -2,13 +2,13 @@
 // Walks over the piece trie; a value that is no entry counts as "no such piece".
 #include "text/piece_lookup.h"
 
+#include "base/arithmetic.h"
 #include "base/bounds.h"
 
 namespace goldcrest {
 
 uint32_t piece_search_bytes(const TokenizerView& view, TextSpan text) {
-  uint32_t n = view.max_piece_bytes < kMaxPieceBytes ? view.max_piece_bytes : kMaxPieceBytes;
-  return n < text.n ? n : text.n;
+  return smaller(smaller(view.max_piece_bytes, kMaxPieceBytes), text.n);
 }
 
 uint32_t find_piece(const TokenizerView& view, TextSpan text) {

@@ -12,9 +12,9 @@
 
 namespace {
 
-constexpr uint32_t kMostThreads = 64;  // of goldcrest_limits
-constexpr int kLooks = 20000;          // at a shared value before giving way: some 20 us, longer than most waits
-constexpr int kYields = 50;            // of a worker, before it goes to sleep
+constexpr uint32_t kMaxThreads = 64;  // of goldcrest_limits
+constexpr int kLooks = 20000;         // at a shared value before giving way: some 20 us, longer than most waits
+constexpr int kYields = 50;           // of a worker, before it goes to sleep
 
 using Task = void (*)(void* task_context, size_t i);
 
@@ -117,8 +117,8 @@ ThreadPool::ThreadPool() = default;
 ThreadPool::~ThreadPool() = default;
 
 std::string ThreadPool::start(uint32_t n_threads) {
-  if (n_threads == 0) n_threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
-  if (n_threads > kMostThreads) return "threads: " + std::to_string(n_threads) + ", where at most 64 are possible";
+  if (n_threads == 0) n_threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMaxThreads);
+  if (n_threads > kMaxThreads) return "threads: " + std::to_string(n_threads) + ", where at most 64 are possible";
   if (n_threads == 1) return "";
   auto workers = std::make_unique<Workers>();
   try {

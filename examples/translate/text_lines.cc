@@ -7,7 +7,7 @@ bool read_line(std::istream& input, std::string* line) {
   int c = input.rdbuf()->sbumpc();
   if (c == kEnd) return false;
   for (; c != kEnd && c != '\n'; c = input.rdbuf()->sbumpc()) {
-    if (line->size() <= kMostLineBytes) line->push_back(static_cast<char>(c));
+    if (line->size() <= kMaxLineBytes) line->push_back(static_cast<char>(c));
   }
   if (!line->empty() && line->back() == '\r') line->pop_back();
   return true;

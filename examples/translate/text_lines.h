@@ -6,9 +6,9 @@
 #include <istream>
 #include <string>
 
-constexpr size_t kMostLineBytes = size_t{1} << 24;  // no engine takes more
+constexpr size_t kMaxLineBytes = size_t{1} << 24;  // no engine takes more
 
-// Reads a line without its end, CR LF or LF. Of a longer one than kMostLineBytes, one byte more than that is kept.
+// Reads a line without its end, CR LF or LF. Of a longer one than kMaxLineBytes, one byte more than that is kept.
 bool read_line(std::istream& input, std::string* line);
 
 // The offset of the first byte that is not UTF-8 (RFC 3629: no overlong forms, no surrogates), or the length.

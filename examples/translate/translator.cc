@@ -141,8 +141,8 @@ void Translator::decode(const std::string& text, Line* line) {
 
 // What can be done for a line alone.
 void Translator::read(const std::string& text, Line* line) {
-  if (text.size() > kMostLineBytes) {
-    line->error = "too long: more than " + std::to_string(kMostLineBytes) + " bytes";
+  if (text.size() > kMaxLineBytes) {
+    line->error = "too long: more than " + std::to_string(kMaxLineBytes) + " bytes";
     return;
   }
   if (options_.decode) return decode(text, line);

@@ -88,7 +88,7 @@ Difference compare_linear(const Kernels& table, const Kernels& specification) {
       for (const uint32_t n : {16u, 32u, 48u, 80u}) {
         for (const uint32_t k : kWidths) {
           const Fill kind = kWeightFills[turn % 5];
-          const auto activation = static_cast<Activation>(turn++ % 7 % 5);
+          const auto activation = kActivations[turn++ % 7 % 5];
           LinearInputs inputs(rows, n, k, kind, rng);
           Outputs<float> y(size_t{rows} * n);
           LinearArgs<int8_t> args = inputs.args(rows, n, k, layout, y.found.get());

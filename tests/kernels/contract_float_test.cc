@@ -78,7 +78,7 @@ Difference compare_linear(const TypedKernels<float>& table, const TypedKernels<f
         args.rows = rows;
         args.n = n;
         args.k = k;
-        args.activation = static_cast<Activation>(turn % 5);
+        args.activation = kActivations[turn % 5];
         const uint32_t residual_kind = turn % 3;  // none, a buffer, y itself
         const auto run = [&](const TypedKernels<float>& kernels, float* out) {
           args.y = out;

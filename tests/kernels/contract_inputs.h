@@ -23,6 +23,8 @@ inline constexpr uint32_t kWidths[] = {16, 32, 48, 64, 80, 112, 128, 144, 240, 2
 // What fills int8 and float arrays: all that the engine can meet, and bits that it never should. No product of two of
 // the special floats is a denormal, which some units flush to zero.
 enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kHuge, kTiny, kTies, kSpecial };
+inline constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
+                                              Activation::kSilu, Activation::kNone};
 inline constexpr Fill kWeightFills[] = {Fill::kRandom, Fill::kLargest, Fill::kSmallest, Fill::kZero, Fill::kOneHot};
 inline constexpr Fill kFloatFills[] = {Fill::kRandom, Fill::kZero, Fill::kOneHot, Fill::kHuge,
                                        Fill::kTiny,   Fill::kTies, Fill::kSpecial};

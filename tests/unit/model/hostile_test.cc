@@ -161,6 +161,31 @@ TEST(Hostile, ScalesBiasesAndPositions) {
       << "-128";
 }
 
+// An embedding in the projection's layout need not be the projection: its values are checked all the same.
+TEST(Hostile, ATiledEmbeddingOfItsOwn) {
+  const format::Model& original = *format::GetModel(smallest_file().bytes());
+  ASSERT_NE(original.decoder()->embedding()->weights(), original.projection()->weights());
+  for (const bool of_decoder : {false, true}) {
+    for (const format::Layout layout : {format::Layout::N16K4, format::Layout::N4K16}) {
+      const auto stack_of = [&](ModelT& m) -> format::StackT& { return of_decoder ? *m.decoder : *m.encoder; };
+      FileImage file = remade(smallest_file(), [&](ModelT& m) { stack_of(m).embedding->layout = layout; });
+      EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
+      const format::Model& model = *format::GetModel(file.bytes());
+      const uint64_t table = (of_decoder ? model.decoder() : model.encoder())->embedding()->weights();
+      for (const size_t at : {size_t{0}, size_t{100}, size_t{255}}) {
+        uint8_t* const weight = file.bytes() + (model.sections()->Get(0)->offset() + table) * 64 + at;
+        const uint8_t was = *weight;
+        *weight = 0x80;  // -128
+        test::repair_checksums(file);
+        const Verdict verdict = try_file(file);
+        EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << at;
+        EXPECT_EQ(verdict.detail, of_decoder ? "decoder.embedding" : "encoder.embedding") << at;
+        *weight = was;
+      }
+    }
+  }
+}
+
 // Every integer of the metadata that names a size, a count or a place.
 std::vector<uint32_t*> integers(ModelT& m) {
   std::vector<uint32_t*> all;
@@ -300,6 +325,15 @@ TEST(Hostile, VersionsAndFeatures) {
     verdict = try_file(remade(smallest_file(), [&](ModelT& m) { m.features = features; }));
     EXPECT_EQ(verdict.status, GOLDCREST_ERROR_UNSUPPORTED) << features;
     EXPECT_EQ(verdict.detail, "metadata: feature bits");
+  }
+  for (uint32_t bit = 1; bit < 32; ++bit) {
+    for (const FileImage* file : kFiles) {
+      for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {
+        verdict = try_file(remade(*file, [&](ModelT& m) { m.features = features; }));
+        EXPECT_EQ(verdict.status, GOLDCREST_ERROR_UNSUPPORTED) << features;
+        EXPECT_EQ(verdict.detail, "metadata: feature bits") << features;
+      }
+    }
   }
   verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.format_version = 2; }));
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of each block's matrices, and the walks over a layer's blocks and a model's layers: whoever needs all
+// matrices walks here. A list serves every type of its block: the schema's table, that table's object (FeedForwardT),
+// the view.
+#pragma once
+
+#include <cstdint>
+
+namespace goldcrest {
+
+// What the dimensions of matrices are multiples of.
+enum class Width : uint8_t {
+  kModel,
+  kHeads,
+  kInner,
+  kSourceModel
+};  // d_model, n_heads * d_head, d_ff, encoder's d_model
+
+// By Width; all padded to multiples of 16, or none (but kHeads, which always is).
+struct BlockWidths {
+  uint32_t values[4];
+  constexpr uint32_t of(Width width) const { return values[static_cast<int>(width)]; }
+};
+
+struct Dimension {
+  uint8_t times;
+  Width width;
+  constexpr uint32_t in(const BlockWidths& widths) const { return times * widths.of(width); }
+};
+
+// One linear layer of a block.
+struct MatrixEntry {
+  const char* name;  // in errors
+  Dimension n, k;    // outputs, inputs
+  // Its inputs are the encoder's outputs: computed once for a source, not for each target position.
+  constexpr bool reads_source() const { return k.width == Width::kSourceModel; }
+};
+
+// A member of `object`: what a table's accessor returns (a pointer; one small function serves all walks), or the data
+// member itself.
+template <auto accessor, typename Object>
+[[gnu::noinline]] auto member_of(const Object& object) -> decltype((object.*accessor)()) {
+  return (object.*accessor)();
+}
+template <auto member, typename Object>
+[[gnu::always_inline]] inline auto member_of(Object& object) -> decltype((object.*member)) {
+  return object.*member;
+}
+
+// Each block: its errors (kMisplaced: in the encoder; null where it belongs there too), and visit(entry, linear of each
+// of `blocks`) for its matrices in the file's order. Several blocks are walked side by side, as a table and its view;
+// without any, visit gets the entries alone.
+struct SelfAttentionBlock {
+  static constexpr const char* kMissing = "layers.self_attention: missing";
+  static constexpr const char* kNorm = "layers.self_attention.norm";
+  static constexpr const char* kMisplaced = nullptr;
+  static constexpr MatrixEntry kQueryKeyValue = {
+      "layers.self_attention.query_key_value", {3, Width::kHeads}, {1, Width::kModel}};
+  static constexpr MatrixEntry kOut = {"layers.self_attention.out", {1, Width::kModel}, {1, Width::kHeads}};
+  template <typename Visit, typename... Blocks>
+  [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
+    visit(kQueryKeyValue, member_of<&Blocks::query_key_value>(blocks)...);
+    visit(kOut, member_of<&Blocks::out>(blocks)...);
+  }
+};
+
+struct CrossAttentionBlock {
+  static constexpr const char* kMissing = "layers.cross_attention: missing";
+  static constexpr const char* kNorm = "layers.cross_attention.norm";
+  static constexpr const char* kMisplaced = "encoder.layers.cross_attention";
+  static constexpr MatrixEntry kQuery = {"layers.cross_attention.query", {1, Width::kHeads}, {1, Width::kModel}};
+  static constexpr MatrixEntry kKeyValue = {
+      "layers.cross_attention.key_value", {2, Width::kHeads}, {1, Width::kSourceModel}};
+  static constexpr MatrixEntry kOut = {"layers.cross_attention.out", {1, Width::kModel}, {1, Width::kHeads}};
+  template <typename Visit, typename... Blocks>
+  [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
+    visit(kQuery, member_of<&Blocks::query>(blocks)...);
+    visit(kKeyValue, member_of<&Blocks::key_value>(blocks)...);
+    visit(kOut, member_of<&Blocks::out>(blocks)...);
+  }
+};
+
+struct FeedForwardBlock {
+  static constexpr const char* kMissing = "layers.feed_forward: missing";
+  static constexpr const char* kNorm = "layers.feed_forward.norm";
+  static constexpr const char* kMisplaced = nullptr;
+  static constexpr MatrixEntry kIn = {"layers.feed_forward.in", {1, Width::kInner}, {1, Width::kModel}};
+  static constexpr MatrixEntry kOut = {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}};
+  template <typename Visit, typename... Blocks>
+  [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
+    visit(kIn, member_of<&Blocks::in>(blocks)...);
+    visit(kOut, member_of<&Blocks::out>(blocks)...);
+  }
+};
+
+// visit(block, that block of each of `layers`) for what a layer can hold, in the order of its computation. Tables and
+// objects of both stacks; views of the decoder.
+template <typename Visit, typename... Layers>
+[[gnu::always_inline]] inline void for_each_block(Visit&& visit, Layers&... layers) {
+  visit(SelfAttentionBlock{}, member_of<&Layers::self_attention>(layers)...);
+  visit(CrossAttentionBlock{}, member_of<&Layers::cross_attention>(layers)...);
+  visit(FeedForwardBlock{}, member_of<&Layers::feed_forward>(layers)...);
+}
+
+// The same for what an encoder layer does hold.
+template <typename Visit, typename... Layers>
+[[gnu::always_inline]] inline void for_each_encoder_block(Visit&& visit, Layers&... layers) {
+  visit(SelfAttentionBlock{}, member_of<&Layers::self_attention>(layers)...);
+  visit(FeedForwardBlock{}, member_of<&Layers::feed_forward>(layers)...);
+}
+
+// visit(entry, linear) for every matrix of the layers of a stack, the schema's object.
+template <typename Stack, typename Visit>
+void for_each_linear(Stack& stack, const Visit& visit) {
+  for (auto& layer : stack.layers) {
+    for_each_block(
+        [&](auto block, auto& of_layer) {
+          if (of_layer == nullptr) return;
+          block.for_each_matrix([&](const MatrixEntry& entry, auto& linear) { visit(entry, *linear); }, *of_layer);
+        },
+        *layer);
+  }
+}
+
+}  // namespace goldcrest

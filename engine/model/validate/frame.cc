@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file around its arrays (FORMAT.md, sections 1 and 2): trailer, metadata's structure, features, sections,
+// checksums.
+#include <cstring>
+
+#include "base/build_options.h"
+#include "model/structure.h"
+#include "model/validate/validator.h"
+
+namespace goldcrest {
+
+namespace {
+
+// FORMAT.md, "Trailer".
+struct Trailer {
+  char magic[8];
+  uint32_t format_version;
+  uint32_t metadata_bytes;
+  uint64_t total_bytes;
+  uint32_t metadata_crc32c;
+  uint8_t reserved[32];
+  uint32_t trailer_crc32c;
+};
+static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
+
+}  // namespace
+
+int Validator::check_frame() {
+  GOLDCREST_REQUIRE(file_ != nullptr && is_aligned(file_), GOLDCREST_ERROR_ARGUMENT,
+                    "model: the pointer must be aligned to 64 bytes", -1);
+  REQUIRE_INTACT(file_bytes_ >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
+  Trailer trailer;
+  memcpy(&trailer, file_ + file_bytes_ - sizeof(Trailer), sizeof(Trailer));
+  REQUIRE_INTACT(memcmp(trailer.magic, "GCSTEND\n", 8) == 0, "trailer: not found at the end of the file", -1);
+  REQUIRE_INTACT(functions_.crc32c(0, &trailer, sizeof(Trailer) - 4) == trailer.trailer_crc32c, "trailer: checksum",
+                 -1);
+  GOLDCREST_REQUIRE(trailer.format_version >= 1 && trailer.format_version <= GOLDCREST_FORMAT_VERSION,
+                    GOLDCREST_ERROR_MODEL_VERSION, "trailer: format version unknown to this engine",
+                    static_cast<int32_t>(trailer.format_version));
+  REQUIRE_INTACT(trailer.total_bytes == file_bytes_, "trailer: file size", -1);
+  for (uint8_t byte : trailer.reserved) REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
+  REQUIRE_INTACT(trailer.metadata_bytes >= 16 && trailer.metadata_bytes <= file_bytes_ - sizeof(Trailer) &&
+                     trailer.metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
+                 "trailer: metadata size", -1);
+  REQUIRE_INTACT(functions_.crc32c(0, file_, trailer.metadata_bytes) == trailer.metadata_crc32c, "metadata: checksum",
+                 -1);
+  REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
+
+  REQUIRE_INTACT(metadata_is_sound(file_, trailer.metadata_bytes), "metadata: structure", -1);
+  model_ = format::GetModel(file_);
+  REQUIRE_INTACT(model_->format_version() == trailer.format_version, "metadata: format version", -1);
+  metadata_bytes_ = trailer.metadata_bytes;
+  return check_features();
+}
+
+// Float32 has a message of its own: the remedy is known.
+int Validator::check_features() {
+  const uint32_t features = model_->features();
+  GOLDCREST_REQUIRE((features & ~(kSupportedFeatures | kFeatureFloat32)) == 0, GOLDCREST_ERROR_UNSUPPORTED,
+                    "metadata: feature bits", static_cast<int32_t>(features));
+  GOLDCREST_REQUIRE(
+      !has_feature(features, kFeatureFloat32) || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
+      "metadata: float32 weights, which this build cannot run; convert the model without --weights float32", -1);
+  return GOLDCREST_OK;
+}
+
+int Validator::check_sections() {
+  REQUIRE_INTACT(model_->sections() != nullptr && model_->sections()->size() == 4, "sections: four are needed", -1);
+  uint64_t previous_end = metadata_bytes_;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const format::Section* table = model_->sections()->Get(i);
+    const int32_t index = static_cast<int32_t>(i);
+    const int kind = static_cast<int>(table->kind());
+    REQUIRE_INTACT(kind == index, "sections: kind", index);
+    const uint64_t start = table->offset() * kAlignment, end = file_bytes_ - sizeof(Trailer);
+    REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start,
+                   "sections: extent", index);
+    REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
+    previous_end = start + table->size();
+    sections_[kind] = {file_ + start, table->size()};
+    if (functions_.metadata_only || table->kind() == format::SectionKind::Weights) continue;  // with the values
+    REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
+                   "sections: checksum", index);
+  }
+  REQUIRE_INTACT(align_bytes(previous_end) == file_bytes_ - sizeof(Trailer) &&
+                     is_padding(previous_end, file_bytes_ - sizeof(Trailer)),
+                 "sections: padding before the trailer", -1);
+  return GOLDCREST_OK;
+}
+
+// Every byte of the file is under a checksum or known to be zero.
+bool Validator::is_padding(uint64_t begin, uint64_t end) const {
+  if (functions_.metadata_only) return true;
+  while (begin < end && file_[begin] == 0) ++begin;
+  return begin == end;
+}
+
+void Validator::checksum_weights_to(uint64_t end) {
+  if (end <= checksummed_bytes_) return;
+  weights_crc_ = functions_.crc32c(weights_crc_, section(format::SectionKind::Weights).start + checksummed_bytes_,
+                                   static_cast<size_t>(end - checksummed_bytes_));
+  checksummed_bytes_ = end;
+}
+
+int Validator::check_weights_checksum() {
+  if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
+  checksum_weights_to(section(format::SectionKind::Weights).size);
+  REQUIRE_INTACT(weights_crc_ == model_->sections()->Get(0)->crc32c(), "sections: checksum", 0);
+  return GOLDCREST_OK;
+}
+
+}  // namespace goldcrest

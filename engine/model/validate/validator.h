@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of validate_model: what is known of the file so far. Each file of this folder checks one part of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/align.h"
+#include "base/bounds.h"
+#include "base/build_options.h"
+#include "base/status.h"
+#include "model/float_bounds.h"
+#include "model/validate.h"
+#include "model_generated.h"
+
+#define REQUIRE_INTACT(condition, message, index) \
+  GOLDCREST_REQUIRE(condition, GOLDCREST_ERROR_MODEL_CORRUPT, message, index)
+
+namespace goldcrest {
+
+inline bool in_range(float x, float low, float high) { return x >= low && x <= high; }
+
+struct SectionView {
+  const uint8_t* start;
+  uint64_t size;
+  bool holds(uint32_t units, uint64_t bytes) const {
+    return units * kAlignment <= size && bytes <= size - units * kAlignment;
+  }
+  template <typename T>
+  const T* at(uint32_t units) const {
+    return reinterpret_cast<const T*>(start + units * kAlignment);
+  }
+};
+
+// What a check speaks of: its name in errors, and which layer's or line's it is (-1: there is one alone).
+struct Subject {
+  const char* name;
+  int32_t index;
+};
+
+// A matrix of the weights. Both dimensions are padded.
+struct StoredMatrix {
+  uint32_t units;
+  uint32_t n, k;
+  format::Layout layout;
+};
+
+// Its functions run once and are cold: compiled for size, whatever the rest is compiled for.
+class Validator {
+ public:
+  Validator(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, goldcrest_detail* where)
+      : file_(file), file_bytes_(file_bytes), functions_(functions), detail(where) {}
+
+  [[gnu::cold]] int run();
+  int refuse(Subject subject) { return fail(detail, GOLDCREST_ERROR_MODEL_CORRUPT, subject.name, subject.index); }
+  [[gnu::cold]] int check_norm(const format::Norm* table, uint32_t d_model, Subject subject);
+  [[gnu::cold]] int check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject);
+
+ private:
+  // frame.cc
+  [[gnu::cold]] int check_frame();
+  [[gnu::cold]] int check_features();
+  [[gnu::cold]] int check_sections();
+  [[gnu::cold]] bool is_padding(uint64_t begin, uint64_t end) const;
+  [[gnu::cold]] void checksum_weights_to(uint64_t end);
+  [[gnu::cold]] int check_weights_checksum();
+
+  // stacks.cc
+  [[gnu::cold]] int refuse_weights(Subject subject);
+  [[gnu::cold]] int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
+  [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
+  [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
+  [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
+  [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
+  [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
+
+  // generation.cc
+  [[gnu::cold]] int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
+  [[gnu::cold]] int check_generation();
+  [[gnu::cold]] int check_limits();
+  [[gnu::cold]] int check_self_tests();
+
+  // text.cc
+  [[gnu::cold]] int check_tokenizer();
+  [[gnu::cold]] int check_detokenizer();
+
+  bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
+  // Of arrays in the parameters and positions, which lie in the file by then.
+  bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
+    return functions_.metadata_only || values_in_range(arrays.at<float>(units), n);
+  }
+  bool scales_good(uint32_t units, uint64_t n) const {
+    return functions_.metadata_only || scales_in_range(section(format::SectionKind::Parameters).at<float>(units), n);
+  }
+  bool padding_good(uint32_t units, uint32_t n, uint32_t expected_bits) const {
+    return functions_.metadata_only ||
+           padding_is(section(format::SectionKind::Parameters).at<float>(units), n, expected_bits);
+  }
+  const SectionView& section(format::SectionKind kind) const { return sections_[static_cast<int>(kind)]; }
+
+  const uint8_t* file_;
+  uint64_t file_bytes_;
+  const VerifyFunctions& functions_;
+  goldcrest_detail* detail;      // named for GOLDCREST_REQUIRE
+  uint32_t metadata_bytes_ = 0;  // after check_frame, as is the model
+  const format::Model* model_ = nullptr;
+  SectionView sections_[4] = {};    // by kind
+  uint64_t checksummed_bytes_ = 0;  // of the weights
+  uint32_t weights_crc_ = 0;        // of these bytes
+  uint32_t source_vocab_size_ = 0, target_vocab_size_ = 0;
+};
+
+}  // namespace goldcrest
