@@ -22,7 +22,7 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
 // Whether a backend's table splits the call over threads itself.
 bool computes_whole(const Runtime& runtime, const LinearCall& call) {
   const Kernels& kernels = *runtime.kernels;
-  return kernels.computes_whole != nullptr &&
+  return kHasBackends && kernels.computes_whole != nullptr &&
          kernels.computes_whole(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
 }
 
