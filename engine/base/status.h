@@ -28,7 +28,7 @@ inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* m
     if (try_status < 0) return try_status;               \
   } while (0)
 
-// A check on data from outside (validate.cc, c_api.cc); needs `detail` in scope.
+// A check on data from outside (model/validate/, api/); needs `detail` in scope.
 #define GOLDCREST_REQUIRE(condition, status, message, index)                    \
   do {                                                                          \
     if (!(condition)) return ::goldcrest::fail(detail, status, message, index); \

@@ -10,11 +10,11 @@ namespace goldcrest {
 
 // What the dimensions of matrices are multiples of.
 enum class Width : uint8_t {
-  kModel,
-  kHeads,
-  kInner,
-  kSourceModel
-};  // d_model, n_heads * d_head, d_ff, encoder's d_model
+  kModel,        // d_model
+  kHeads,        // n_heads * d_head
+  kInner,        // d_ff
+  kSourceModel,  // the encoder's d_model
+};
 
 // By Width; all padded to multiples of 16, or none (but kHeads, which always is).
 struct BlockWidths {
