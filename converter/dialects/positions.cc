@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dialects/deterministic_math.h"
+#include "math/deterministic_math.h"
 
 namespace goldcrest::converter {
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoder and decoder in float32, one page each, over the few operations above them.
+// Encoder and decoder in float32, one page each, over the few operations above them. The same bits come out on every
+// machine: Eigen adds, multiplies and divides elements, sums have one order, functions are made of basic operations.
 #include "reference/reference.h"
 
 #include <cmath>
 #include <utility>
 
+#include "kernels/reference/math.h"
+#include "math/ordered_sums.h"
 #include "spec/error.h"
 #include "spec/validate_spec.h"
 
@@ -47,18 +50,19 @@ Rows embed(const StackSpec& stack, std::span<const int32_t> tokens, uint32_t fir
 
 // y = x W^T + b.  x: [m, k]; y: [m, n].
 Rows linear(const LinearSpec& spec, const Rows& x) {
-  Rows y;
-  y.noalias() = x * view_matrix(*spec.weight).transpose();
+  Rows y = times_transposed(x, view_matrix(*spec.weight));
   y.rowwise() += view_row(spec.bias);
   return y;
 }
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta, row by row.
 Rows layer_norm(const NormSpec& norm, const Rows& x) {
-  const Eigen::VectorXf mean = x.rowwise().mean();
+  const float width = static_cast<float>(x.cols());
+  const Eigen::VectorXf mean = row_sums(x) / width;
   Rows y = x.colwise() - mean;
-  const Eigen::VectorXf variance = y.rowwise().squaredNorm() / static_cast<float>(x.cols());
-  y.array().colwise() /= (variance.array() + norm.epsilon).sqrt();
+  const Eigen::VectorXf variance = row_sums(y.cwiseProduct(y)) / width;
+  const auto root = [](float v) { return std::sqrt(v); };  // correctly rounded, which Eigen's sqrt need not be
+  y.array().colwise() /= (variance.array() + norm.epsilon).unaryExpr(root);
   y.array().rowwise() *= view_row(norm.gamma).array();
   y.rowwise() += view_row(norm.beta);
   return y;
@@ -66,27 +70,25 @@ Rows layer_norm(const NormSpec& norm, const Rows& x) {
 
 Rows maybe_norm(const std::optional<NormSpec>& norm, Rows x) { return norm ? layer_norm(*norm, x) : x; }
 
-void activate(Activation activation, Rows& x) {
-  auto a = x.array();
+float activate(Activation activation, float x) {
   switch (activation) {
     case Activation::kRelu:
-      a = a.max(0.0f);
-      break;
+      return x < 0 ? 0 : x;
     case Activation::kGelu:
-      a = a.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * 0.70710678f)); });
-      break;
+      return 0.5f * x * (1.0f + erf_float(x * 0.70710678f));
     case Activation::kGeluTanh:  // Hendrycks and Gimpel 2016, section 2; 0.79788456 = sqrt(2 / pi)
-      a = 0.5f * a * (1.0f + (0.79788456f * (a + 0.044715f * a.cube())).tanh());
-      break;
+      return 0.5f * x * (1.0f + tanh_float(0.79788456f * (x + 0.044715f * (x * x * x))));
     case Activation::kSilu:
-      a = a / (1.0f + (-a).exp());
-      break;
+      return x * sigmoid_float(x);
   }
+  throw Error("activation {}: unknown", static_cast<int>(activation));
 }
 
+// exp_float makes 0 of what is not a number; here it stays in sight.
+float exponential(float x) { return std::isnan(x) ? x : exp_float(x); }
+
 Rows feed_forward(const StackSpec& stack, const FeedForwardSpec& spec, const Rows& x) {
-  Rows inner = linear(spec.in, x);
-  activate(stack.activation, inner);
+  const Rows inner = linear(spec.in, x).unaryExpr([&](float v) { return activate(stack.activation, v); });
   return linear(spec.out, inner);
 }
 
@@ -97,13 +99,12 @@ Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& memory)
   const ConstRows keys = view_rows(memory.keys, width), values = view_rows(memory.values, width);
   Rows out(query.rows(), width);
   for (Eigen::Index column = 0; column < width; column += d_head) {
-    Rows weights = query.middleCols(column, d_head) * keys.middleCols(column, d_head).transpose();
+    Rows weights = times_transposed(query.middleCols(column, d_head), keys.middleCols(column, d_head));
     weights *= stack.attention_scale;
     const Eigen::VectorXf largest = weights.rowwise().maxCoeff();
-    weights = (weights.colwise() - largest).array().exp();
-    const Eigen::VectorXf sum = weights.rowwise().sum();
-    weights.array().colwise() /= sum.array();
-    out.middleCols(column, d_head).noalias() = weights * values.middleCols(column, d_head);
+    weights = (weights.colwise() - largest).unaryExpr(&exponential);
+    weights.array().colwise() /= row_sums(weights).array();
+    out.middleCols(column, d_head) = times(weights, values.middleCols(column, d_head));
   }
   return out;
 }

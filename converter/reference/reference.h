@@ -2,19 +2,16 @@
 // The float32 forward pass of a ModelSpec: what int8 is measured against, and what --check compares with a framework.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "math/ordered_sums.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
-// Activations, one row a position or a hypothesis: [rows, width].
-using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Values on their way. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder", or "logits";
 // layer: its index or -1; row: source or target position.

@@ -8,19 +8,24 @@
 #include <tuple>
 #include <utility>
 
+#include "math/deterministic_math.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kLargestExponent = 700;  // of exact_exp
 
+// Not a number, all of them, where a logit is not finite.
 std::vector<double> log_softmax(std::span<const float> logits) {
+  std::vector<double> log_probs(logits.size(), std::numeric_limits<double>::quiet_NaN());
+  if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); })) return log_probs;
   const double largest = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
-  for (const float logit : logits) sum += std::exp(logit - largest);
-  const double log_sum = largest + std::log(sum);
-  std::vector<double> log_probs(logits.size());
+  for (const float logit : logits)
+    if (logit - largest >= -kLargestExponent) sum += exact_exp(logit - largest);  // less is nothing beside e^0
+  const double log_sum = largest + exact_log(sum);
   std::transform(logits.begin(), logits.end(), log_probs.begin(), [&](float logit) { return logit - log_sum; });
   return log_probs;
 }
@@ -155,8 +160,9 @@ SearchOptions default_search(const ModelSpec& spec) {
 }
 
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options) {
-  const double length = static_cast<double>(n);
-  return (log_prob - double{options.word_penalty} * length) / std::pow(length, double{options.length_penalty});
+  const double length = static_cast<double>(n), penalty = double{options.length_penalty};
+  const double exponent = std::clamp(penalty * exact_log(length), -kLargestExponent, kLargestExponent);
+  return (log_prob - double{options.word_penalty} * length) / (penalty == 1 ? length : exact_exp(exponent));
 }
 
 std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,

@@ -1,109 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// nn.Transformer checkpoints: what the settings of NN_TRANSFORMER.md mean, and every disagreement with the tensors.
+// nn.Transformer checkpoints: what the settings of NN_TRANSFORMER.md mean.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <functional>
-#include <map>
 
+#include "convert/nn_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
-#include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
-#include "support/rng.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
 namespace {
 
-using nlohmann::json;
-using test::NamedTensor;
+using test::NnFolder;
 
 const std::filesystem::path kModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
-
-// Two encoder layers and one decoder layer of width 8, 5 source words and 6 target characters.
-class NnFolder {
- public:
-  NnFolder() {
-    for (const std::string layer : {"encoder.layers.0.", "encoder.layers.1.", "decoder.layers.0."})
-      add_layer("transformer." + layer);
-    add_pair("transformer.encoder.norm", {8});
-    add_pair("transformer.decoder.norm", {8});
-    add("source.weight", {5, 8});
-    add("target.weight", {6, 8});
-    add_pair("head", {6, 8});
-  }
-
-  void add(const std::string& name, std::vector<uint64_t> shape) {
-    uint64_t n = 1;
-    for (const uint64_t size : shape) n *= size;
-    std::vector<float> values(n);
-    for (float& value : values) value = rng_.uniform();
-    tensors[name] = {name, std::move(shape), std::move(values)};
-  }
-  // A weight and a bias of its first size.
-  void add_pair(const std::string& name, const std::vector<uint64_t>& shape) {
-    add(name + ".weight", shape);
-    add(name + ".bias", {shape[0]});
-  }
-  void rename_all(const std::function<std::string(const std::string&)>& name_of) {
-    const std::map<std::string, NamedTensor> before = std::exchange(tensors, {});
-    for (const auto& [name, tensor] : before) tensors[name_of(name)] = {name_of(name), tensor.shape, tensor.values};
-  }
-  const std::vector<float>& values(const std::string& name) const { return tensors.at(name).values; }
-
-  ModelSpec load() {
-    folder.write("config.json", config.dump());
-    std::vector<NamedTensor> all;
-    for (const auto& [name, tensor] : tensors) all.push_back(tensor);
-    std::ofstream stream(folder / "weights.pt", std::ios::binary);
-    test::write_torch_zip(stream, all, ElementType::kF32);
-    stream.close();
-    return load_checkpoint(folder.path(), {});
-  }
-
-  test::TemporaryFolder folder;
-  std::map<std::string, NamedTensor> tensors;
-  json config = {
-      {"model_type", "nn_transformer"},
-      {"nhead", 2},
-      {"activation", "relu"},
-      {"norm_first", false},
-      {"scale_embedding", true},
-      {"position_encoding", "sinusoidal_interleaved"},
-      {"max_positions", 10},
-      {"source_unit", "word"},
-      {"target_unit", "character"},
-      {"source_vocabulary", {"<pad>", "<s>", "</s>", "<unk>", "one"}},
-      {"target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b"}},
-      {"pad_token", "<pad>"},
-      {"bos_token", "<s>"},
-      {"eos_token", "</s>"},
-      {"unk_token", "<unk>"},
-      {"add_source_eos", true},
-      {"tensors",
-       {{"source_embedding", "source.weight"}, {"target_embedding", "target.weight"}, {"output_projection", "head"}}}};
-
- private:
-  void add_layer(const std::string& prefix) {
-    const bool is_decoder = prefix.find("decoder") != std::string::npos;
-    std::vector<std::string> attentions = {"self_attn"};
-    if (is_decoder) attentions.push_back("multihead_attn");
-    for (const std::string& attention : attentions) {
-      add(prefix + attention + ".in_proj_weight", {24, 8});
-      add(prefix + attention + ".in_proj_bias", {24});
-      add_pair(prefix + attention + ".out_proj", {8, 8});
-    }
-    add_pair(prefix + "linear1", {12, 8});
-    add_pair(prefix + "linear2", {8, 12});
-    for (const std::string norm : {"norm1", "norm2", "norm3"}) {
-      if (is_decoder || norm != "norm3") add_pair(prefix + norm, {8});
-    }
-  }
-
-  test::Rng rng_{7};
-};
 
 TEST(NnTransformer, FillsTheWholeModel) {
   NnFolder checkpoint;
@@ -356,118 +268,6 @@ TEST(NnTransformer, WarnsOfUnknownSettings) {
   EXPECT_NE(spec.warnings[0].find("sauce_positions"), std::string::npos);
   EXPECT_NE(spec.warnings[1].find("generator.extra"), std::string::npos);
   EXPECT_NE(spec.warnings[2].find("norm_frist"), std::string::npos);
-}
-
-struct BadCheckpoint {
-  const char* name;
-  std::function<void(NnFolder&)> change;
-  std::vector<std::string> words;
-};
-
-TEST(NnTransformer, RefusesWhatDoesNotFit) {
-  const auto erase = [](const char* key) { return [key](NnFolder& c) { c.config.erase(key); }; };
-  const auto set = [](const char* key, json value) { return [key, value](NnFolder& c) { c.config[key] = value; }; };
-  const auto tensor = [](const char* key, json value) {
-    return [key, value](NnFolder& c) { c.config["tensors"][key] = value; };
-  };
-  const std::string layer = "transformer.encoder.layers.1.", cross = "transformer.decoder.layers.0.multihead_attn.";
-  const std::vector<BadCheckpoint> cases = {
-      {"no heads", erase("nhead"), {"config.json", "\"nhead\" is missing"}},
-      {"heads do not divide", set("nhead", 3), {"nhead", "3", "divisor of d_model 8"}},
-      {"no activation", erase("activation"), {"activation", "missing"}},
-      {"unknown activation", set("activation", "elu"), {"activation", "\"elu\"", "\"gelu_tanh\"", "\"silu\""}},
-      {"no norm_first", erase("norm_first"), {"norm_first", "missing"}},
-      {"norm_first a text", set("norm_first", "false"), {"norm_first", "true or false"}},
-      {"no scale", erase("scale_embedding"), {"scale_embedding", "missing"}},
-      {"no positions", erase("position_encoding"), {"position_encoding", "missing"}},
-      {"unknown positions", set("position_encoding", "rotary"), {"\"rotary\"", "\"sinusoidal_interleaved\""}},
-      {"no number of positions", erase("max_positions"), {"max_positions", "missing"}},
-      {"too many positions", set("max_positions", 1u << 31), {"max_positions"}},
-      {"unknown denominator", set("position_denominator", 8), {"position_denominator", "expected a text"}},
-      {"learned without a name", set("position_encoding", "learned"), {"tensors", "positions", "missing"}},
-      {"depth differs", set("num_encoder_layers", 3), {"num_encoder_layers", "3", "have 2"}},
-      {"width differs", set("d_model", 16), {"d_model", "16", "have 8"}},
-      {"feed-forward differs", set("dim_feedforward", 13), {"dim_feedforward", "13", "have 12"}},
-      {"no embedding",
-       [](NnFolder& c) { c.config["tensors"].erase("source_embedding"); },
-       {"source_embedding", "\"source.weight\""}},
-      {"embedding not there", tensor("source_embedding", "absent"), {"weights.pt", "\"absent\" is missing"}},
-      {"embedding a vector",
-       tensor("source_embedding", "head.bias"),
-       {"head.bias", "[6]", "expected [vocabulary, d_model]"}},
-      {"no projection",
-       [](NnFolder& c) { c.config["tensors"].erase("output_projection"); },
-       {"output_projection", "tied"}},
-      {"tied and not", set("tied_output_projection", true), {"tied_output_projection", "output_projection"}},
-      {"shared and not", set("shared_embeddings", true), {"shared_embeddings", "target_embedding"}},
-      {"projection of another size",
-       [](NnFolder& c) {
-         c.add("head.weight", {7, 8});
-       },
-       {"head.weight", "[7, 8]", "expected [6, 8]"}},
-      {"prefix not there", tensor("transformer", "model."), {"model.encoder.layers.0.linear1.weight", "missing"}},
-      {"two transformers",
-       [](NnFolder& c) {
-         c.add("other.encoder.layers.0.linear1.weight", {12, 8});
-       },
-       {"2 tensors", "transformer"}},
-      {"missing bias",
-       [&](NnFolder& c) { c.tensors.erase(layer + "linear2.bias"); },
-       {layer + "linear2.bias", "missing"}},
-      {"missing norm",
-       [&](NnFolder& c) { c.tensors.erase(layer + "norm2.weight"); },
-       {layer + "norm2.weight", "missing"}},
-      {"layers differ in width",
-       [&](NnFolder& c) {
-         c.add_pair(layer + "linear1", {13, 8});
-       },
-       {layer + "linear1.weight", "[13, 8]", "expected [12, 8]"}},
-      {"not fused right",
-       [&](NnFolder& c) {
-         c.add(cross + "in_proj_weight", {16, 8});
-       },
-       {cross, "[16, 8]", "expected [24, 8]"}},
-      {"bias_k",
-       [&](NnFolder& c) {
-         c.add(cross + "bias_k", {1, 1, 8});
-       },
-       {"bias_k", "not supported"}},
-      {"NaN",
-       [&](NnFolder& c) { c.tensors.at(layer + "norm1.bias").values[3] = std::nanf(""); },
-       {layer + "norm1.bias", "nan", "[3]"}},
-      {"same name twice",
-       [](NnFolder& c) {
-         c.add("module.head.weight", {6, 8});
-       },
-       {"same name", "module."}},
-      {"vocabulary too long",
-       set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b", "c"}),
-       {"\"c\"", "6 rows"}},
-      {"text twice",
-       set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "a"}),
-       {"target_vocabulary", "\"a\""}},
-      {"text a number", set("target_vocabulary", {"</s>", 1}), {"target_vocabulary", "number", "expected a text"}},
-      {"no unit", erase("source_unit"), {"source_unit", "missing"}},
-      {"unknown unit", set("source_unit", "letter"), {"source_unit", "\"letter\"", "character"}},
-      {"pieces without a model", set("source_unit", "sentencepiece"), {"source_unit", "not a SentencePiece model"}},
-      {"file outside", set("source_vocabulary", "../words.txt"), {"source_vocabulary", "checkpoint's directory"}},
-      {"absolute file", set("source_vocabulary", "/etc/passwd"), {"source_vocabulary", "checkpoint's directory"}},
-      {"file not there", set("source_vocabulary", "words.txt"), {"words.txt", "missing", "source_vocabulary"}},
-      {"no start token", erase("bos_token"), {"bos_token", "missing"}},
-      {"no end token", erase("eos_token"), {"eos_token", "missing"}},
-      {"no unknown token", erase("unk_token"), {"unk_token", "missing"}},
-      {"token not in the vocabulary", set("eos_token", "<eos>"), {"\"<eos>\"", "eos_token"}},
-      {"token id out of range", set("target_eos_token", 6), {"target_eos_token", "below 6"}},
-      {"add_source_eos not said", erase("add_source_eos"), {"add_source_eos", "missing"}},
-      {"beams", set("beam_size", 17), {"beam_size", "17", "1 to 16"}},
-      {"longer than the positions", set("max_length", 11), {"max_length", "11", "1 to 10"}},
-      {"tensors not an object", set("tensors", "x"), {"tensors", "expected an object"}},
-  };
-  for (const BadCheckpoint& bad : cases) {
-    NnFolder checkpoint;
-    bad.change(checkpoint);
-    test::expect_error([&] { checkpoint.load(); }, bad.words, bad.name);
-  }
 }
 
 TEST(NnTransformer, ReadsTheTrainedModel) {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "dialects/deterministic_math.h"
 #include "dialects/positions.h"
+#include "math/deterministic_math.h"
 #include "support/rng.h"
 
 namespace goldcrest::converter {

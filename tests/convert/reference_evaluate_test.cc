@@ -5,8 +5,8 @@
 #include <map>
 
 #include "convert/sample_folder.h"
-#include "spec/error.h"
 #include "evaluate/evaluate.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

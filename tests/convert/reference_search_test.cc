@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
+#include "base/hash.h"
 #include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {
@@ -117,42 +120,69 @@ TEST(ReferenceSearch, StopsAtTheHeuristicNotAtTheOptimum) {
   EXPECT_EQ(best[1].tokens, (Tokens{1, 0}));
 }
 
-// All sequences of at most three tokens, the last one the end token.
-std::vector<Hypothesis> exhaustive(const Reference& reference, const SearchOptions& options) {
+// All sequences of at most three tokens, the last one the end token, not yet scored.
+std::vector<Hypothesis> every_sequence(const Reference& reference, const SearchOptions& options) {
   const int32_t vocab_size = static_cast<int32_t>(reference.spec().projection.weight->rows);
   std::vector<Hypothesis> all;
   const auto add = [&](Tokens tokens) {
     const std::vector<double> along = token_log_probs(reference, kSource, tokens, options);
     const double log_prob = std::accumulate(along.begin(), along.end(), 0.0);
-    if (std::isinf(log_prob)) return;
-    const double score = length_normalized_score(log_prob, tokens.size(), options);
-    all.push_back({std::move(tokens), log_prob, score});
+    if (!std::isinf(log_prob)) all.push_back({std::move(tokens), log_prob, 0});
   };
   add({0});
   for (int32_t a = 1; a < vocab_size; ++a) {
     add({a, 0});
     for (int32_t b = 1; b < vocab_size; ++b) add({a, b, 0});
   }
+  return all;
+}
+
+// Best first.
+std::vector<Hypothesis> scored(std::vector<Hypothesis> all, const SearchOptions& options) {
+  for (Hypothesis& hypothesis : all) {
+    hypothesis.score = length_normalized_score(hypothesis.log_prob, hypothesis.tokens.size(), options);
+  }
   std::sort(all.begin(), all.end(), [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   return all;
 }
 
 TEST(ReferenceSearch, ABeamThatHoldsEverythingFindsTheBest) {
+  const ModelSpec spec = test::random_spec(9);
+  const Reference reference(spec);
+  SearchOptions options = {.beam_size = 2000, .max_target_tokens = 3, .n_best = 2000};
+  const std::vector<Hypothesis> all = every_sequence(reference, options);
   for (const auto& [length_penalty, word_penalty] :
        {std::pair{1.0f, 0.0f}, {0.0f, 0.0f}, {0.6f, 0.3f}, {2.0f, -0.5f}}) {
-    const ModelSpec spec = test::random_spec(9);
-    const Reference reference(spec);
-    const SearchOptions options = {.beam_size = 2000,
-                                   .max_target_tokens = 3,
-                                   .length_penalty = length_penalty,
-                                   .word_penalty = word_penalty,
-                                   .n_best = 2000};
-    const std::vector<Hypothesis> expected = exhaustive(reference, options),
-                                  found = search(reference, kSource, options);
+    options.length_penalty = length_penalty;
+    options.word_penalty = word_penalty;
+    const std::vector<Hypothesis> expected = scored(all, options), found = search(reference, kSource, options);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i].score, expected[i].score, 1e-4) << "rank " << i;
     EXPECT_EQ(found[0].tokens, expected[0].tokens);
   }
+}
+
+TEST(ReferenceSearch, ScoresHaveTheSameBitsEverywhere) {
+  const ModelSpec spec = test::random_spec(9);
+  const Reference reference(spec);
+  const SearchOptions options = {
+      .beam_size = 4, .max_target_tokens = 8, .length_penalty = 0.6f, .word_penalty = 0.1f, .n_best = 4};
+  uint64_t hash = kHashStart;
+  for (const Hypothesis& hypothesis : search(reference, kSource, options)) {
+    for (const double value : {hypothesis.log_prob, hypothesis.score}) {
+      hash = hash_halves(hash, std::bit_cast<uint64_t>(value));
+    }
+  }
+  EXPECT_EQ(hash, 0x36f26aa241502625u) << std::hex << hash;
+}
+
+TEST(ReferenceSearch, RefusesLogitsThatAreNotFinite) {
+  ModelSpec spec = test::random_spec(9);
+  Matrix huge = *spec.projection.weight;
+  for (float& value : huge.values) value *= 3e38f;
+  spec.projection.weight = std::make_shared<Matrix>(huge);
+  const Reference reference(spec);
+  test::expect_error([&] { search(reference, kSource, {.max_target_tokens = 3}); }, {"the logits are not finite"});
 }
 
 TEST(ReferenceSearch, RefusesImpossibleOptions) {

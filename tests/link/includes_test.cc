@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using Line = std::vector<std::string>;
 
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
-const Line kConverter = {"spec", "sources",   "tokenizers", "dialects", "quantize",
-                         "file", "reference", "evaluate",   "report",   "cli"};
+const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialects", "quantize",
+                         "file", "reference", "evaluate", "report",     "cli"};
 // Of kernels/, for each instruction set; they know the rooms of kernels/ but not one another.
 const Line kInstructionSets = {"x86", "arm", "cortexm"};
 constexpr size_t kLongestFile = 500;  // lines

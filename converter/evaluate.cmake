@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# The metrics, --evaluate and --check.
+goldcrest_converter_library(goldcrest_evaluate
+  evaluate/check.cc
+  evaluate/check_samples.cc
+  evaluate/evaluate.cc
+  evaluate/metrics_bleu.cc
+  evaluate/metrics_chrf.cc
+  evaluate/metrics_error_rate.cc
+  evaluate/metrics_text.cc)
+target_link_libraries(goldcrest_evaluate PUBLIC goldcrest_reference PRIVATE goldcrest_sources)

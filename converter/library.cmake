@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# How each library of the converter is compiled.
+if(CMAKE_CROSSCOMPILING)
+  # The distribution's library is the host's: its headers, which the compiler finds beside the host's, are enough.
+  add_library(goldcrest_fmt INTERFACE)
+  target_compile_definitions(goldcrest_fmt INTERFACE FMT_HEADER_ONLY)
+else()
+  find_package(fmt REQUIRED)
+  add_library(goldcrest_fmt ALIAS fmt::fmt)
+endif()
+
+function(goldcrest_converter_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  # The same file comes out on any machine, so no contraction here either.
+  target_compile_options(${name} PRIVATE -ffp-contract=off)
+  target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine")
+  target_link_libraries(${name} PUBLIC goldcrest_fmt)
+  goldcrest_warnings(${name})
+endfunction()

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// A naive forward pass without caches, over any type of number: double, or one whose every operation is a little off.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "converter/spec/spec.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+
+// Monte Carlo arithmetic (Parker 1997): every operation's result is off by a random part of at most float32's rounding
+// error, and every function's by a random part of the error that kernels/reference/math.h states.
+class Perturbed {
+ public:
+  Perturbed(double value) : value_(value) {}  // implicit: parameters of a model are exact
+  static void seed(uint64_t seed) { rng() = Rng(seed); }
+  explicit operator double() const { return value_; }
+
+  // value (1 + a) + b with random |a| <= relative, |b| <= absolute.
+  static Perturbed off(double value, double relative, double absolute = 0) {
+    const double part = double{rng().uniform()};
+    return value + part * (relative * std::fabs(value) + absolute);
+  }
+  friend Perturbed operator+(Perturbed a, Perturbed b) { return rounded(a.value_ + b.value_); }
+  friend Perturbed operator-(Perturbed a, Perturbed b) { return rounded(a.value_ - b.value_); }
+  friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value_ * b.value_); }
+  friend Perturbed operator/(Perturbed a, Perturbed b) { return rounded(a.value_ / b.value_); }
+  friend bool operator>(Perturbed a, Perturbed b) { return a.value_ > b.value_; }
+
+ private:
+  static Perturbed rounded(double value) { return off(value, 0x1p-24); }
+  static Rng& rng() {
+    static Rng rng(0);
+    return rng;
+  }
+
+  double value_;
+};
+
+inline double root(double x) { return std::sqrt(x); }
+inline double exponential(double x) { return std::exp(x); }
+inline double error_function(double x) { return std::erf(x); }
+inline double hyperbolic_tangent(double x) { return std::tanh(x); }
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline Perturbed root(Perturbed x) { return Perturbed::off(root(double{x}), 0x1p-24); }
+inline Perturbed exponential(Perturbed x) { return Perturbed::off(exponential(double{x}), 2e-7); }
+inline Perturbed error_function(Perturbed x) { return Perturbed::off(error_function(double{x}), 0, 6e-7); }
+inline Perturbed hyperbolic_tangent(Perturbed x) { return Perturbed::off(hyperbolic_tangent(double{x}), 0, 2e-7); }
+inline Perturbed sigmoid(Perturbed x) { return Perturbed::off(sigmoid(double{x}), 4e-7); }
+
+template <typename Number>
+class NaiveForward {
+ public:
+  using Vector = std::vector<Number>;
+  using Sequence = std::vector<Vector>;  // [positions][width]
+
+  // Of every position when the decoder is fed `target` shifted right: [target.size()][vocab_size].
+  static Sequence logits(const converter::ModelSpec& spec, const std::vector<int32_t>& source,
+                         const std::vector<int32_t>& target) {
+    const Sequence memory = stack(spec.encoder, source, nullptr);
+    std::vector<int32_t> shifted = {static_cast<int32_t>(spec.generation.decoder_start_id)};
+    shifted.insert(shifted.end(), target.begin(), target.end() - 1);
+    return linear(spec.projection, stack(spec.decoder, shifted, &memory));
+  }
+
+ private:
+  static Sequence linear(const converter::LinearSpec& linear, const Sequence& x) {
+    Sequence y;
+    for (const Vector& row : x) {
+      y.emplace_back(linear.bias.begin(), linear.bias.end());
+      for (uint32_t n = 0; n < linear.weight->rows; ++n)
+        for (uint32_t k = 0; k < linear.weight->columns; ++k)
+          y.back()[n] = y.back()[n] + Number{linear.weight->row(n)[k]} * row[k];
+    }
+    return y;
+  }
+
+  static Sequence norm(const converter::NormSpec& norm, const Sequence& x) {
+    Sequence y = x;
+    for (Vector& row : y) {
+      const Number n = static_cast<double>(row.size());
+      Number mean = 0.0, variance = 0.0;
+      for (const Number v : row) mean = mean + v / n;
+      for (const Number v : row) variance = variance + (v - mean) * (v - mean) / n;
+      for (size_t i = 0; i < row.size(); ++i)
+        row[i] = (row[i] - mean) / root(variance + Number{norm.epsilon}) * Number{norm.gamma[i]} + Number{norm.beta[i]};
+    }
+    return y;
+  }
+
+  static Number activation(converter::Activation activation, Number v) {
+    switch (activation) {
+      case converter::Activation::kRelu:
+        return v > 0.0 ? v : 0.0;
+      case converter::Activation::kGelu:
+        return v * 0.5 * (1.0 + error_function(v / std::sqrt(2.0)));
+      case converter::Activation::kGeluTanh:
+        return v * 0.5 * (1.0 + hyperbolic_tangent(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+      case converter::Activation::kSilu:
+        return v * sigmoid(v);
+    }
+    return NAN;
+  }
+
+  // Position t of x attends to positions 0..last(t) of memory.
+  template <typename Last>
+  static Sequence attention(const converter::StackSpec& stack, const converter::AttentionSpec& spec, const Sequence& x,
+                            const Sequence& memory, Last last) {
+    const Sequence queries = linear(spec.query, x), keys = linear(spec.key, memory),
+                   values = linear(spec.value, memory);
+    Sequence out;
+    for (size_t t = 0; t < x.size(); ++t) {
+      Vector joined(queries[t].size(), 0.0);
+      for (size_t head = 0; head < stack.n_heads; ++head) {
+        const size_t begin = head * stack.d_head, end = begin + stack.d_head;
+        Vector weights;
+        Number sum = 0.0;
+        for (size_t s = 0; s <= last(t); ++s) {
+          Number score = 0.0;
+          for (size_t j = begin; j < end; ++j) score = score + queries[t][j] * keys[s][j];
+          weights.push_back(exponential(score * Number{stack.attention_scale}));
+          sum = sum + weights.back();
+        }
+        for (size_t s = 0; s <= last(t); ++s)
+          for (size_t j = begin; j < end; ++j) joined[j] = joined[j] + weights[s] / sum * values[s][j];
+      }
+      out.push_back(joined);
+    }
+    return linear(spec.out, out);
+  }
+
+  // x + block(norm(x)) or norm(x + block(x)).
+  template <typename Block>
+  static Sequence residual(const converter::StackSpec& stack, const converter::NormSpec& spec, const Sequence& x,
+                           Block block) {
+    Sequence y = block(stack.pre_norm ? norm(spec, x) : x);
+    for (size_t t = 0; t < x.size(); ++t)
+      for (size_t i = 0; i < x[t].size(); ++i) y[t][i] = y[t][i] + x[t][i];
+    return stack.pre_norm ? y : norm(spec, y);
+  }
+
+  // memory: null for the encoder.
+  static Sequence stack(const converter::StackSpec& stack, const std::vector<int32_t>& tokens, const Sequence* memory) {
+    Sequence x;
+    for (uint32_t t = 0; t < tokens.size(); ++t) {
+      Vector row;
+      for (uint32_t i = 0; i < stack.d_model; ++i)
+        row.push_back(Number{stack.embedding->row(static_cast<uint32_t>(tokens[t]))[i]} *
+                          Number{stack.embedding_scale} +
+                      Number{stack.positions.row(t)[i]});
+      x.push_back(row);
+    }
+    if (stack.embedding_norm) x = norm(*stack.embedding_norm, x);
+    for (const converter::LayerSpec& layer : stack.layers) {
+      const auto last = [&](size_t t) { return memory == nullptr ? tokens.size() - 1 : t; };
+      x = residual(stack, layer.self_attention.norm, x,
+                   [&](const Sequence& h) { return attention(stack, layer.self_attention, h, h, last); });
+      if (memory != nullptr) {
+        x = residual(stack, layer.cross_attention->norm, x, [&](const Sequence& h) {
+          return attention(stack, *layer.cross_attention, h, *memory, [&](size_t) { return memory->size() - 1; });
+        });
+      }
+      x = residual(stack, layer.feed_forward.norm, x, [&](const Sequence& h) {
+        Sequence inner = linear(layer.feed_forward.in, h);
+        for (Vector& row : inner)
+          for (Number& v : row) v = activation(stack.activation, v);
+        return linear(layer.feed_forward.out, inner);
+      });
+    }
+    return stack.final_norm ? norm(*stack.final_norm, x) : x;
+  }
+};
+
+}  // namespace goldcrest::test
