@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "file/emit_c.h"
-#include "spec/error.h"
 #include "quantize/pack.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

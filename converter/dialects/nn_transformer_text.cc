@@ -4,8 +4,8 @@
 
 #include "dialects/nn_transformer.h"
 #include "dialects/vocabulary_file.h"
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
@@ -69,7 +69,7 @@ class Side {
     if (name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
       throw Error("{} is {}, expected a file in the checkpoint's directory", config_.where(key), in_quotes(name));
     }
-    const std::filesystem::path whole = config_.path().parent_path() / path;
+    std::filesystem::path whole = config_.path().parent_path() / path;
     std::error_code error;
     if (!std::filesystem::exists(whole, error)) {
       throw Error("{}: is missing; {} names it", whole.string(), config_.where(key));

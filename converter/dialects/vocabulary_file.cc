@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -2,8 +2,8 @@
 // The report as one HTML page without scripts or outside files: a bar for each layer, tables for the rest.
 #include <algorithm>
 
-#include "spec/error.h"
 #include "report/report.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 

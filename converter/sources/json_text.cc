@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 

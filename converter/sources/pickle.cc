@@ -9,8 +9,8 @@
 #include <cstring>
 #include <map>
 
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

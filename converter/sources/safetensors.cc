@@ -5,12 +5,12 @@
 #include <map>
 #include <optional>
 
-#include "spec/error.h"
 #include "sources/element_type.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "sources/tensor_source.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -93,7 +93,7 @@ class SafetensorsFile : public TensorSource {
   }
 
   const std::vector<std::string>& names() const override { return names_; }
-  bool has(const std::string& name) const override { return entries_.count(name) != 0; }
+  bool has(const std::string& name) const override { return entries_.contains(name); }
   std::vector<uint64_t> shape(const std::string& name) const override { return entry(name).shape; }
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }

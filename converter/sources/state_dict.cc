@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

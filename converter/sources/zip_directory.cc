@@ -7,8 +7,8 @@
 #include <cstring>
 #include <set>
 
-#include "spec/error.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

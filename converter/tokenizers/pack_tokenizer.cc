@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cfloat>
 
-#include "spec/error.h"
 #include "model/tokenizer_view.h"
+#include "spec/error.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 #include "text/utf8.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "spec/error.h"
 #include "model/tokenizer_view.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
