@@ -77,18 +77,18 @@ FileImage make_image(const ModelSpec& spec, const Payload& payload, const Argume
   return assemble(payload, lines);
 }
 
-void run_evaluation(const ModelSpec& spec, const FileImage& image, const goldcrest_limits& file_limits,
-                    const Arguments& arguments, Progress& progress, Report* report) {
+void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
+                    Progress& progress, Report* report) {
   progress.stage("evaluating");
   report->evaluation_lines = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
   goldcrest_limits limits = file_limits;
   if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
   limits.n_best = 1;
   EngineSession session(image.span(), limits, arguments.evaluate_path);
-  SearchOptions search = default_search(spec);
+  SearchOptions search = default_search(*report->spec);
   search.beam_size = limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, limits.max_target_tokens);
-  const Reference reference(spec);
+  const Reference reference(*report->spec);
   ReferenceTranslator float32(
       reference, search, [&](const std::string& text) { return session.encode(text); },
       [&](std::span<const int32_t> tokens) {
@@ -201,7 +201,7 @@ int convert_checkpoint(const Arguments& arguments) {
   limits.threads = 1;
   report.memory = map_memory(image.span(), limits, arguments.input);
   report.info = EngineSession(image.span(), limits, arguments.input).info();
-  if (!arguments.evaluate_path.empty()) run_evaluation(spec, image, limits, arguments, progress, &report);
+  if (!arguments.evaluate_path.empty()) run_evaluation(image, limits, arguments, progress, &report);
   progress.finish();
 
   print_report(report, arguments);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Extracts the README's C program, builds it with the C driver against the library alone, and translates a line with it.
+# Also compiles the lines of use that goldcrest.h opens with, as C99.
 # Usage: readme_program.sh SOURCE_DIR LIBRARY CONVERTER "C_COMPILER FLAGS"
 set -euo pipefail
 source_dir=$1 library=$2 converter=$3 compiler=$4
@@ -13,3 +14,15 @@ $compiler -std=c11 -Wall -Wextra -Werror -I "$source_dir/engine/include" "$work/
 "$converter" --quiet "$source_dir/examples/models/enfr" -o "$work/enfr.gcst" >/dev/null
 answer=$(echo "Thank you." | "$work/program" "$work/enfr.gcst")
 [ "$answer" = "Merci." ] || { echo "expected 'Merci.', found '$answer'" >&2; exit 1; }
+
+header="$source_dir/engine/include/goldcrest/goldcrest.h"
+cat > "$work/use.c" <<END
+#include "goldcrest/goldcrest.h"
+extern uint8_t model[1], arena[1];
+int use(size_t model_bytes, char text[64], int64_t text_bytes, int32_t token, goldcrest_result result);
+int use(size_t model_bytes, char text[64], int64_t text_bytes, int32_t token, goldcrest_result result) {
+$(sed -n 's/^ \*     //p' "$header" | sed 's/sizeof text/64/')
+}
+END
+grep -q goldcrest_step "$work/use.c" || { echo "goldcrest.h opens with no use" >&2; exit 1; }
+$compiler -std=c99 -pedantic -Wall -Wextra -Wno-unused-but-set-parameter -Werror -I "$source_dir/engine/include" -fsyntax-only "$work/use.c"

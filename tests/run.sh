@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets everything up and runs the tests. Usage: bash tests/run.sh [fast|full|sanitize|arm]
+# Sets everything up and runs the tests. Usage: bash tests/run.sh [fast|full|sanitize|arm|lint]
 # arm: the Arm kernel tables under an emulator, against each other and against this machine's hashes.
+# lint: what clang-format, clang-tidy and cppcheck find (tests/lint.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,9 +11,14 @@ case "$suite" in
   fast) workflow=host ;;
   full | sanitize) workflow=$suite ;;
   arm) workflow=aarch64 ;;
-  *) echo "usage: bash tests/run.sh [fast|full|sanitize|arm]" >&2; exit 2 ;;
+  lint) ;;
+  *) echo "usage: bash tests/run.sh [fast|full|sanitize|arm|lint]" >&2; exit 2 ;;
 esac
 bash toolchains/install_packages.sh tests
+if [ "$suite" = lint ]; then
+  bash toolchains/install_packages.sh lint
+  exec bash tests/lint.sh
+fi
 if [ "$suite" = arm ]; then
   bash toolchains/install_packages.sh arm
   cmake --preset host

@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs and the machine lacks, from the distribution's own packages (Debian 12 or 13, Ubuntu 24.04),
-# saying so. Usage: bash toolchains/install_packages.sh [tests|arm]
+# saying so. Usage: bash toolchains/install_packages.sh [tests|arm|lint]
 set -euo pipefail
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev)
 if [ "${1:-}" = tests ]; then
-  packages+=(libgtest-dev libsentencepiece-dev binutils
+  packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck
     gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 elif [ "${1:-}" = arm ]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
+elif [ "${1:-}" = lint ]; then
+  packages+=(clang-tidy cppcheck)
 fi
+# The version that sources are formatted with, where the distribution has it (Debian 13 does not).
+if [[ "${1:-}" =~ ^(tests|lint)$ ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then packages+=(clang-format-14); fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install_packages.sh: no apt here. Install the equivalents of: ${packages[*]}" >&2

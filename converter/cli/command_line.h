@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "report/budget.h"
 #include "goldcrest/goldcrest.h"
+#include "report/budget.h"
 
 namespace goldcrest::converter {
 

@@ -2,9 +2,9 @@
 // Settings of a config.json, typed and range-checked; remembers which were read.
 #include "dialects/config.h"
 
-#include "spec/error.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -95,7 +95,7 @@ Config Config::object_or_empty(const std::string& key) const {
 std::vector<std::string> Config::unread() const {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json_.items()) {
-    if (read_.count(key) == 0) keys.push_back(key);
+    if (!read_.contains(key)) keys.push_back(key);
   }
   return keys;
 }

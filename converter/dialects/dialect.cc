@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "dialects/provenance.h"
-#include "spec/error.h"
 #include "sources/messages.h"
 #include "sources/sha256.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

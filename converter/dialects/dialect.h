@@ -16,8 +16,8 @@ struct LoadOptions {
   std::filesystem::path config;  // empty: config.json beside the weights
 };
 
-// `checkpoint` is a directory or a weight file. The family is config.json's model_type. Throws Error.
-ModelSpec load_checkpoint(const std::filesystem::path& checkpoint, const LoadOptions& options);
+// `path` is a directory or a weight file. The family is config.json's model_type. Throws Error.
+ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options);
 
 // What each family's loader gets.
 struct Checkpoint {

@@ -197,7 +197,7 @@ Config optional_config(const std::filesystem::path& path) {
 
 // A file of the checkpoint that MarianTokenizer needs.
 std::filesystem::path tokenizer_file(const std::filesystem::path& directory, const char* name) {
-  const std::filesystem::path path = directory / name;
+  std::filesystem::path path = directory / name;
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
     throw Error(

@@ -188,7 +188,7 @@ class NnTransformerReader {
     }
     const std::vector<float> bias =
         shapes.has_bias ? tensors_.vector(prefix + "in_proj_bias", 3 * d) : std::vector<float>(3 * size_t{d}, 0.0f);
-    for (uint32_t i = 0; i < 3; ++i) parts[i]->bias.assign(bias.begin() + i * d, bias.begin() + (i + 1) * d);
+    for (uint32_t i = 0; i < 3; ++i) parts[i]->bias.assign(&bias[size_t{i} * d], &bias[size_t{i} * d] + d);
     spec.out = tensors_.linear(prefix + "out_proj", d, d, shapes.has_bias);
     spec.norm = norm(norm_prefix, shapes);
     return spec;

@@ -70,7 +70,7 @@ class Side {
     if (name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
       throw Error("{} is {}, expected a file in the checkpoint's directory", config_.where(key), in_quotes(name));
     }
-    const std::filesystem::path whole = config_.path().parent_path() / path;
+    std::filesystem::path whole = config_.path().parent_path() / path;
     std::error_code error;
     if (!std::filesystem::exists(whole, error)) {
       throw Error("{}: is missing; {} names it", whole.string(), config_.where(key));

@@ -60,7 +60,7 @@ void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec) {
   spec.name = config.text_or("name", is_path ? folder_name(checkpoint.directory) : recorded);
   std::map<std::string, std::string> card = front_matter(checkpoint.directory / "README.md");
   const std::string card_license =
-      card["license"] == "other" && card.count("license_name") ? card["license_name"] : card["license"];
+      card["license"] == "other" && card.contains("license_name") ? card["license_name"] : card["license"];
   spec.license = config.text_or("license", card_license);
   spec.attribution = config.text_or("attribution", card["attribution"]);
 }

@@ -118,7 +118,7 @@ NormSpec TensorReader::norm(const std::string& prefix, uint32_t d_model, bool ha
 std::vector<std::string> TensorReader::unused() const {
   std::vector<std::string> result;
   for (const std::string& name : names_) {
-    if (used_.count(name) == 0) result.push_back(name);
+    if (!used_.contains(name)) result.push_back(name);
   }
   return result;
 }

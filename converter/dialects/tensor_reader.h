@@ -18,7 +18,7 @@ class TensorReader {
   // Names without the prefixes that wrappers add ("module.", "_orig_mod.") are what every function below takes.
   explicit TensorReader(const TensorSource& source);
 
-  bool has(const std::string& name) const { return container_names_.count(name) != 0; }
+  bool has(const std::string& name) const { return container_names_.contains(name); }
   const std::vector<std::string>& names() const { return names_; }
   // Throws Error when the tensor is missing. For messages and for sizes that only the checkpoint tells.
   std::vector<uint64_t> shape(const std::string& name) const;

@@ -9,8 +9,8 @@
 
 #include "base/align.h"
 #include "evaluate/evaluate.h"
-#include "goldcrest/goldcrest.h"
 #include "file/write.h"
+#include "goldcrest/goldcrest.h"
 
 namespace goldcrest::converter {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "file/build.h"
 #include "evaluate/evaluate.h"
+#include "file/build.h"
 #include "report/memory_map.h"
 
 namespace goldcrest::converter {

@@ -2,11 +2,11 @@
 // Chooses the container: by content for a file, by the usual names for a directory.
 #include <algorithm>
 
-#include "spec/error.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
 #include "sources/tensor_source.h"
 #include "sources/zip_directory.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

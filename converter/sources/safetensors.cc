@@ -93,7 +93,7 @@ class SafetensorsFile : public TensorSource {
   }
 
   const std::vector<std::string>& names() const override { return names_; }
-  bool has(const std::string& name) const override { return entries_.count(name) != 0; }
+  bool has(const std::string& name) const override { return entries_.contains(name); }
   std::vector<uint64_t> shape(const std::string& name) const override { return entry(name).shape; }
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "spec/error.h"
 #include "sources/input_file.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 

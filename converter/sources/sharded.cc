@@ -45,7 +45,7 @@ class ShardedSource : public TensorSource {
   }
 
   const std::vector<std::string>& names() const override { return names_; }
-  bool has(const std::string& name) const override { return home_.count(name) != 0; }
+  bool has(const std::string& name) const override { return home_.contains(name); }
   std::vector<uint64_t> shape(const std::string& name) const override { return shard(name).shape(name); }
   Tensor load(const std::string& name) const override { return shard(name).load(name); }
   std::filesystem::path file(const std::string& name) const override {

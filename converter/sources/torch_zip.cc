@@ -63,7 +63,7 @@ class TorchZip : public TensorSource {
   }
 
   const std::vector<std::string>& names() const override { return names_; }
-  bool has(const std::string& name) const override { return tensors_.count(name) != 0; }
+  bool has(const std::string& name) const override { return tensors_.contains(name); }
   std::vector<uint64_t> shape(const std::string& name) const override { return tensor(name).shape; }
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }

@@ -109,12 +109,16 @@ double plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, co
          std::min(rounds_seconds(pool, rounds, patience, sum), rounds_seconds(pool, rounds, patience, search));
 }
 
+struct LinearShape {
+  uint32_t rows, n, k;
+};
+
 // Multiply-accumulates per second of one linear layer on each thread. With one row that is also bytes per second.
-double linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, uint32_t rows, uint32_t n, uint32_t k,
-                         size_t rounds, const Patience& patience) {
+double linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds,
+                         const Patience& patience) {
   std::vector<std::unique_ptr<ZeroLinear>> layers;
   for (uint32_t thread = 0; thread < pool.threads(); ++thread) {
-    layers.push_back(std::make_unique<ZeroLinear>(rows, n, k));
+    layers.push_back(std::make_unique<ZeroLinear>(shape.rows, shape.n, shape.k));
   }
   const double seconds =
       rounds_seconds(pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
@@ -130,8 +134,8 @@ double Machine::bytes_per_s(size_t bytes) {
   if (speed > 0) return speed;
   const size_t rounds = bytes >= kTimedBytes ? 1 : kTimedBytes / bytes + 1;
   speed = plain_bytes_per_s(pool_, bytes, rounds, patience_);
-  const auto n = static_cast<uint32_t>(bytes / pool_.threads() / (kInputs * kOutputs)) * kOutputs;
-  if (n > 0) speed = std::max(speed, linear_macs_per_s(kernels(), pool_, 1, n, kInputs, rounds, patience_));
+  const auto n = static_cast<uint32_t>(bytes / pool_.threads() / (size_t{kInputs} * kOutputs)) * kOutputs;
+  if (n > 0) speed = std::max(speed, linear_macs_per_s(kernels(), pool_, {1, n, kInputs}, rounds, patience_));
   return speed;
 }
 
@@ -142,7 +146,7 @@ double Machine::macs_per_s() {
     for (const uint32_t n : {32u, 64u, 256u}) {
       for (const uint32_t k : {256u, 512u, 2048u}) {
         const size_t rounds = kTimedMacs / (uint64_t{rows} * n * k) + 1;
-        macs_per_s_ = std::max(macs_per_s_, linear_macs_per_s(kernels(), pool_, rows, n, k, rounds, patience_));
+        macs_per_s_ = std::max(macs_per_s_, linear_macs_per_s(kernels(), pool_, {rows, n, k}, rounds, patience_));
       }
     }
   }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "../support/mapped_file.h"
-#include "spec/error.h"
 #include "goldcrest/goldcrest.h"
 #include "report/memory_map.h"
+#include "spec/error.h"
 
 namespace {
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A firmware's main: one word through a model in read-only memory. Exit status 0 when its pronunciation is the right one.
+ * A firmware's main: one word through a model in read-only memory. Exit status 0 when its pronunciation is the right
+ * one.
  */
 #include <string.h>
 

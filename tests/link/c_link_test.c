@@ -7,7 +7,7 @@
 
 #include "goldcrest/goldcrest.h"
 
-#define EXPECT(condition)              \
+#define GOLDCREST_EXPECT(condition)    \
   do {                                 \
     if (!(condition)) return __LINE__; \
   } while (0)
@@ -26,27 +26,27 @@ static int test(void) {
   char text[4];
 
   config.detail = &detail;
-  EXPECT(goldcrest_model_info(NULL, 0, &info, &detail) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(detail.message != NULL);
-  EXPECT(goldcrest_plan_memory(NULL, 0, NULL, &memory, NULL, NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_arena_bytes(NULL, 0, NULL) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_init(&engine, &config) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(engine == NULL);
-  EXPECT(goldcrest_kernels_at(0) != NULL);
-  EXPECT(goldcrest_kernels_name(NULL)[0] == '\0');
-  EXPECT(goldcrest_set_search(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_begin(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_add(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_begin_text(NULL, "a", 1) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_add_text(NULL, "a", 1) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_get_source(NULL, 0, &source) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_step(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_run(NULL) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_get_result(NULL, 0, 0, &result) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_detokenize(NULL, &state, ids, 1, text, sizeof text) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_translate(NULL, "a", 1, text, sizeof text) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_self_test(NULL, &detail) == GOLDCREST_ERROR_ARGUMENT);
-  EXPECT(goldcrest_status_string(GOLDCREST_OK)[0] != '\0');
+  GOLDCREST_EXPECT(goldcrest_model_info(NULL, 0, &info, &detail) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(detail.message != NULL);
+  GOLDCREST_EXPECT(goldcrest_plan_memory(NULL, 0, NULL, &memory, NULL, NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_arena_bytes(NULL, 0, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_init(&engine, &config) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(engine == NULL);
+  GOLDCREST_EXPECT(goldcrest_kernels_at(0) != NULL);
+  GOLDCREST_EXPECT(goldcrest_kernels_name(NULL)[0] == '\0');
+  GOLDCREST_EXPECT(goldcrest_set_search(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_begin(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_add(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_begin_text(NULL, "a", 1) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_add_text(NULL, "a", 1) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_get_source(NULL, 0, &source) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_step(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_run(NULL) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_get_result(NULL, 0, 0, &result) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_detokenize(NULL, &state, ids, 1, text, sizeof text) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_translate(NULL, "a", 1, text, sizeof text) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_self_test(NULL, &detail) == GOLDCREST_ERROR_ARGUMENT);
+  GOLDCREST_EXPECT(goldcrest_status_string(GOLDCREST_OK)[0] != '\0');
   goldcrest_reset(NULL);
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's objects need four functions of the C library and nothing else, and have no data that is not constant
-// (design: no heap, no libstdc++, no libm, no constructors).
+// (no heap, no libstdc++, no libm, no constructors).
 #include <gtest/gtest.h>
 
 #include <cctype>

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Outcome bench(Arguments arguments) { return run(GOLDCREST_BENCH_PROGRAM, arguments); }
+Outcome bench(const Arguments& arguments) { return run(GOLDCREST_BENCH_PROGRAM, arguments); }
 
 Json bench_json(Arguments arguments) {
   arguments.insert(arguments.begin(), {converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "2"});
@@ -61,7 +61,8 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
 TEST(Bench, CountsTheWeightsThatOnePositionReads) {
   // Two layers of d_model 128 and d_ff 512, 73 ids padded to 80; for each output also a scale, a bias and a sum.
   const uint64_t layer = 6 * 128 * (128 + 12) + 512 * (128 + 12) + 128 * (512 + 12);
-  EXPECT_EQ(bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"], 2 * layer + 80 * (128 + 12));
+  EXPECT_EQ(bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"],
+            2 * layer + uint64_t{80} * (128 + 12));
 }
 
 TEST(Bench, BreaksATranslationDownIntoLayers) {

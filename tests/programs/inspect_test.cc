@@ -10,9 +10,9 @@
 #include "convert/arena_formula.h"
 #include "convert/shipped_model.h"
 #include "examples/support/mapped_file.h"
-#include "report/memory_map.h"
 #include "model_generated.h"
 #include "programs/models.h"
+#include "report/memory_map.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
 

@@ -21,31 +21,33 @@ void __sanitizer_free_hook(const volatile void*) { ++heap_calls; }
 #else
 
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): glibc's own names
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 void __libc_free(void*);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
-void* malloc(size_t n) {
+void* malloc(size_t size) {
   ++heap_calls;
-  return __libc_malloc(n);
+  return __libc_malloc(size);
 }
-void* calloc(size_t n, size_t size) {
+void* calloc(size_t nmemb, size_t size) {
   ++heap_calls;
-  return __libc_calloc(n, size);
+  return __libc_calloc(nmemb, size);
 }
-void* realloc(void* block, size_t n) {
+void* realloc(void* ptr, size_t size) {
   ++heap_calls;
-  return __libc_realloc(block, n);
+  return __libc_realloc(ptr, size);
 }
-void* aligned_alloc(size_t alignment, size_t n) {
+void* aligned_alloc(size_t alignment, size_t size) {
   ++heap_calls;
-  return __libc_memalign(alignment, n);
+  return __libc_memalign(alignment, size);
 }
-void free(void* block) {
+void free(void* ptr) {
   ++heap_calls;
-  __libc_free(block);
+  __libc_free(ptr);
 }
 }
 

@@ -3,8 +3,8 @@
 // and int8 noise stays small, unlike random_spec.h's.
 #pragma once
 
-#include "converter/spec/spec.h"
 #include "converter/file/write.h"
+#include "converter/spec/spec.h"
 
 namespace goldcrest::test {
 
@@ -36,6 +36,6 @@ TinyOptions deep_tiny_options();
 // The file of a spec, without self-test.
 converter::FileImage tiny_file(const converter::ModelSpec& spec, format::Layout layout = format::Layout::N16K4,
                                const goldcrest_limits& limits = {},
-                                converter::Weights weights = converter::Weights::kInt8);
+                               converter::Weights weights = converter::Weights::kInt8);
 
 }  // namespace goldcrest::test

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Goldcrest runs a trained encoder-decoder Transformer as int8 inside memory that the caller owns.
+ * Goldcrest runs a trained encoder-decoder Transformer as int8 inside memory that the caller owns. In short, with
+ * `arena` aligned to GOLDCREST_ALIGN (its size, for limits: goldcrest_arena_bytes):
+ *
+ *     const goldcrest_config config = {.model = model, .model_bytes = model_bytes, .arena = arena,
+ *                                      .arena_bytes = sizeof arena, .limits = {.max_source_bytes = 256}};
+ *     goldcrest_engine *engine;
+ *     int status = goldcrest_init(&engine, &config);
+ *     if (status < 0) return status;
+ *     text_bytes = goldcrest_translate(engine, "Thank you.", 10, text, sizeof text);
+ *     status = goldcrest_begin_text(engine, "Thank you.", 10); // the same, a bounded amount of work at a time
+ *     while (status >= 0 && status != GOLDCREST_DONE) status = goldcrest_step(engine, &token);
+ *     if (status == GOLDCREST_DONE) status = goldcrest_get_result(engine, 0, 0, &result);
+ *     return status;
  *
  *   size query          goldcrest_model_info, goldcrest_plan_memory, goldcrest_arena_bytes
  *   start               goldcrest_init, once; every check on the model file happens here
@@ -14,6 +26,7 @@
  *
  * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
  * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.
+ * "Errors" in a function's comment names every error that it can return, without GOLDCREST_.
  */
 #ifndef GOLDCREST_GOLDCREST_H_
 #define GOLDCREST_GOLDCREST_H_
@@ -158,16 +171,21 @@ typedef struct goldcrest_buffer {
 
 typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *buffer);
 
-/* Reads and checks the file's metadata; goldcrest_init checks the rest. detail may be null. */
+/* Reads and checks the file's metadata; goldcrest_init checks the rest. detail may be null.
+ * Errors: ERROR_ARGUMENT (info null; model null or misaligned; the environment's GOLDCREST_KERNELS names no table that
+ * runs here), ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION, ERROR_UNSUPPORTED (the file needs a feature that this build
+ * lacks: float32 weights, or one that this version does not know). */
 GOLDCREST_MUST_CHECK int goldcrest_model_info(const void *model, size_t model_bytes, goldcrest_info *info,
                                               goldcrest_detail *detail);
 
-/* The memory that `limits` (null: all defaults) need. visit (may be null) is called once for every buffer, in order. */
+/* The memory that `limits` (null: all defaults) need. visit (may be null) is called once for every buffer, in order.
+ * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (memory null; a limit out of its range, or all too large
+ * together), ERROR_UNSUPPORTED (limits.max_source_bytes for a model without a tokenizer). */
 GOLDCREST_MUST_CHECK int goldcrest_plan_memory(const void *model, size_t model_bytes, const goldcrest_limits *limits,
                                                goldcrest_memory *memory, goldcrest_plan_function visit,
                                                void *visit_context, goldcrest_detail *detail);
 
-/* goldcrest_memory.arena_bytes, or a negative status. */
+/* goldcrest_memory.arena_bytes. Errors: those of goldcrest_plan_memory. */
 GOLDCREST_MUST_CHECK int64_t goldcrest_arena_bytes(const void *model, size_t model_bytes,
                                                    const goldcrest_limits *limits);
 
@@ -231,41 +249,55 @@ typedef struct goldcrest_config {
   size_t backend_bytes;
 } goldcrest_config;
 
-/* Checks everything, plans the arena, places the engine in it. */
+/* Checks everything, plans the arena, places the engine in it.
+ * Errors: those of goldcrest_plan_memory, now for the whole file; ERROR_ARGUMENT (engine or config null; kernels,
+ * verify or step_size not one of theirs; arena null or misaligned; scratch misaligned; the backend missing, opened for
+ * another model, or its memory null or misaligned), ERROR_UNSUPPORTED (the backend cannot run a layer),
+ * ERROR_ARENA_TOO_SMALL (arena, scratch or backend_memory), ERROR_BUILD (see there). */
 GOLDCREST_MUST_CHECK int goldcrest_init(goldcrest_engine **engine, const goldcrest_config *config);
 
-/* The kernel table in use, "reference" for one. */
+/* The kernel table in use, "reference" for one; "" where engine is null. */
 const char *goldcrest_kernels_name(const goldcrest_engine *engine);
 
 /* Names of the kernel tables that this build has and this CPU runs, best first; null past the end. All of them give the
  * same bits. */
 const char *goldcrest_kernels_at(uint32_t index);
 
-/* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way. */
+/* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way.
+ * Errors: ERROR_ARGUMENT (engine null; a value out of its range or above the limits'), ERROR_STATE (a search is under
+ * way). */
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
 /* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where
- * it has one). Only stores them. Any earlier result is gone. Returns the source's index, 0. */
+ * it has one). Only stores them. Any earlier result is gone. Returns the source's index, 0.
+ * Errors: ERROR_ARGUMENT (engine or source null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens),
+ * ERROR_TOKEN_RANGE (detail.index: which id). */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
-/* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes. */
+/* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes.
+ * Errors: ERROR_ARGUMENT (engine or text null; the text gives no token at all), ERROR_UNSUPPORTED
+ * (limits.max_source_bytes is 0), ERROR_TOO_LONG (the text above limits.max_source_bytes, its tokens above
+ * limits.max_source_tokens). */
 GOLDCREST_MUST_CHECK int goldcrest_begin_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
-/* Adds a source to the batch before its first step. Returns its index, 1, 2, ... */
+/* Adds a source to the batch before its first step. Returns its index, 1, 2, ...
+ * Errors: those of goldcrest_begin, or of goldcrest_begin_text; ERROR_STATE (before begin, or after the first step),
+ * ERROR_TOO_LONG (more sources than limits.batch). */
 GOLDCREST_MUST_CHECK int goldcrest_add(goldcrest_engine *engine, const int32_t *source, size_t n);
 GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
 /* The ids of a stored source, end token included. *source points into the arena until the next begin. Returns their
- * number. */
+ * number. Errors: ERROR_ARGUMENT (engine or source null; no such sentence). */
 GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence,
                                               const int32_t **source);
 
 /* Does a bounded amount of work: at most encoder_rows rows of half an encoder layer, or one target position (or decoder
  * layer, as configured). The results' bits do not depend on it. *token (may be null) is set with GOLDCREST_TOKEN, which
- * comes for greedy search of a single source. Returns WORKING, TOKEN or DONE. */
+ * comes for greedy search of a single source. Returns WORKING, TOKEN or DONE.
+ * Errors: ERROR_ARGUMENT (engine null), ERROR_STATE (no source was given). */
 GOLDCREST_MUST_CHECK int goldcrest_step(goldcrest_engine *engine, int32_t *token);
 
-/* Steps until done. */
+/* Steps until done. Returns DONE. Errors: those of goldcrest_step. */
 GOLDCREST_MUST_CHECK int goldcrest_run(goldcrest_engine *engine);
 
 /* Forgets sources and results. */
@@ -279,7 +311,8 @@ typedef struct goldcrest_result {
   uint64_t logits_hash; /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
 } goldcrest_result;
 
-/* Hypothesis `rank` (0 is the best, < n_best) of a sentence, after DONE. ERROR_ARGUMENT when there is none. */
+/* Hypothesis `rank` (0 is the best, < n_best) of a sentence, after DONE.
+ * Errors: ERROR_ARGUMENT (engine or result null; no such sentence or hypothesis), ERROR_STATE (not done). */
 GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, uint32_t sentence, uint32_t rank,
                                               goldcrest_result *result);
 
@@ -291,19 +324,24 @@ typedef struct goldcrest_text_state {
 } goldcrest_text_state;
 
 /* Writes the text of n ids to out, continuing from *state, and returns its bytes. No terminator is written and no UTF-8
- * character is cut: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). When out is
- * too small: ERROR_TRUNCATED, nothing written and state unchanged. */
+ * character is cut: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). An error
+ * writes nothing and leaves the state unchanged.
+ * Errors: ERROR_ARGUMENT (a null pointer; a state that no call has left), ERROR_UNSUPPORTED (the model has no
+ * detokenizer), ERROR_TOKEN_RANGE (an id outside the target vocabulary), ERROR_TRUNCATED (out too small). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
                                                   const int32_t *tokens, size_t n, char *out, size_t out_bytes);
 
 /* Text to text: begin_text, run, detokenize the best hypothesis. out gets a terminating zero. Returns the text's bytes
- * without it; ERROR_TRUNCATED when out is too small (what fits, whole characters, is written and terminated). */
+ * without it.
+ * Errors: those of goldcrest_begin_text; ERROR_ARGUMENT (out null or of no bytes), ERROR_UNSUPPORTED (the model has no
+ * detokenizer), ERROR_TRUNCATED (out too small: what fits, whole characters, is written and terminated). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_translate(goldcrest_engine *engine, const char *text, size_t text_bytes,
                                                  char *out, size_t out_bytes);
 
-/* Runs the file's own self-test: greedy ids and logits hashes of a few sources. GOLDCREST_OK, or ERROR_SELF_TEST with
- * detail.index = the first line that differs. Lines beyond the engine's limits are left out; ERROR_TOO_LONG when all
- * are. Ends any search under way; keeps the engine's search options. */
+/* Runs the file's own self-test: greedy ids and logits hashes of a few sources. Lines beyond the engine's limits are
+ * left out. Ends any search under way; keeps the engine's search options. detail may be null. Errors: ERROR_ARGUMENT
+ * (engine null), ERROR_SELF_TEST (detail.index: the first line that differs), ERROR_TOO_LONG (no line fits the limits,
+ * or there is none). */
 GOLDCREST_MUST_CHECK int goldcrest_self_test(goldcrest_engine *engine, goldcrest_detail *detail);
 
 #ifdef __cplusplus

@@ -39,7 +39,9 @@ typedef struct goldcrest_xnnpack_memory {
 } goldcrest_xnnpack_memory;
 
 /* The bytes that a model and engines with these limits (null: all defaults) need on this machine. Initializes XNNPACK;
- * reads no weights. detail may be null. */
+ * reads no weights. detail may be null.
+ * Errors: those of goldcrest_plan_memory; ERROR_ARGUMENT (memory null), ERROR_UNSUPPORTED (XNNPACK does not run on this
+ * CPU), ERROR_STATE (see above). */
 GOLDCREST_MUST_CHECK int goldcrest_xnnpack_plan_memory(const void *model, size_t model_bytes,
                                                        const goldcrest_limits *limits, goldcrest_xnnpack_memory *memory,
                                                        goldcrest_detail *detail);
@@ -55,7 +57,10 @@ typedef struct goldcrest_xnnpack_config {
 } goldcrest_xnnpack_config;
 
 /* Checks the model and packs its weights. *backend, which lies in `weights`, is for goldcrest_config.backend of any
- * number of engines of this model, one after another or at the same time. */
+ * number of engines of this model, one after another or at the same time.
+ * Errors: those of goldcrest_xnnpack_plan_memory, now for the whole file; ERROR_ARGUMENT (backend or config null;
+ * weights or packing null or misaligned), ERROR_ARENA_TOO_SMALL (weights or packing), ERROR_UNSUPPORTED (XNNPACK cannot
+ * pack a layer). */
 GOLDCREST_MUST_CHECK int goldcrest_xnnpack_open(const goldcrest_backend **backend,
                                                 const goldcrest_xnnpack_config *config);
 

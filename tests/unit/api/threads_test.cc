@@ -105,7 +105,7 @@ Translations translate(const Model& model, const Case& c, uint32_t threads, gold
   goldcrest_search search = engine.search();
   search.flags = c.flags;
   engine.set_search(search);
-  const Translations found = engine.run(some_sources(model, c.batch));
+  Translations found = engine.run(some_sources(model, c.batch));
   EXPECT_TRUE(engine.memory_intact());
   return found;
 }

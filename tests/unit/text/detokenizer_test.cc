@@ -29,16 +29,8 @@ TokenizerSpec spec_of(TokenizerKind kind, const std::vector<std::string>& texts)
   return spec;
 }
 
-const std::vector<std::string> kTexts = {"\xE2\x96\x81",
-                                         "\xE2\x96\x81"
-                                         "a",
-                                         "b",
-                                         "<0xE2>",
-                                         "<0x96>",
-                                         "<0x81>",
-                                         "<0x41>",
-                                         "<0xF0>",
-                                         "<0xFF>"};
+const std::vector<std::string> kTexts = {"\u2581", "\u2581a", "b",      "<0xE2>", "<0x96>",
+                                         "<0x81>", "<0x41>",  "<0xF0>", "<0xFF>"};
 
 TEST(Detokenize, TurnsMarksIntoSpacesAndDropsTheFirst) {
   TokenizerSpec spec = spec_of(TokenizerKind::kUnigram, kTexts);

@@ -14,7 +14,6 @@ namespace goldcrest::test {
 namespace {
 
 using converter::Error;
-using converter::PieceType;
 using converter::TokenizerKind;
 using converter::TokenizerSpec;
 

@@ -14,8 +14,6 @@
 namespace goldcrest::test {
 namespace {
 
-using converter::PieceType;
-using converter::TokenizerKind;
 using converter::TokenizerSpec;
 using converter::Vocabulary;
 using Ids = std::vector<int32_t>;

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What tools find in the sources: their format, clang-tidy over what the preset `host` compiles, cppcheck over all that
+# is shipped. Prints the findings and their number, and fails where there is one.
+# Usage: bash tests/lint.sh [format|tidy|cppcheck]... (none: all)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+folders=(engine converter boards examples tests)
+findings=0
+
+# report NAME FILE: the findings of a tool, each of one line at least and known by its file and line.
+report() {
+  local n
+  n=$(grep -E '^[^ ]+:[0-9]+:([0-9]+:)? (error|warning|performance|portability)' "$2" | sort -u | wc -l)
+  [ "$n" -eq 0 ] || cat "$2"
+  echo "lint: $1: $n findings"
+  findings=$((findings + n))
+}
+
+# Another version formats otherwise, so there is one: clang-format-14, or another name of it.
+check_format() {
+  local program
+  for program in clang-format-14 clang-format; do
+    if "$program" --version 2>/dev/null | grep -q 'version 14\.'; then
+      find "${folders[@]}" -regex '.*\.\(cc\|h\|hpp\|c\)' -print0 | xargs -0 "$program" --dry-run -Werror 2>"$work/format" || true
+      report "$program" "$work/format"
+      return
+    fi
+  done
+  echo "lint: format: not checked, for this machine has no clang-format 14"
+}
+
+# tidy_one FILE [FLAGS...]: without flags, those of the preset `host`. Each has a file for its output, so that those of
+# several processes do not mix.
+tidy_one() {
+  local file=$1
+  shift
+  [ $# -eq 0 ] || set -- -- -std=gnu++17 -I engine -I engine/include "$@"
+  "$clang_tidy" -p build/host --quiet "$file" "$@" >"$work/tidy/${file//\//_}" 2>"$work/tidy_errors/${file//\//_}" || true
+}
+
+# What the preset `host` does not compile: clang is a compiler for every machine and needs newlib's headers alone.
+tidy_foreign() {
+  local library
+  library=$(echo /usr/include/newlib/c++/*/)
+  local headers=(-nostdinc++ -isystem "$library" -isystem "${library}arm-none-eabi" -isystem /usr/include/newlib)
+  local arm32=(--target=armv7a-none-eabihf "${headers[@]}") arm64=(--target=aarch64-none-elf "${headers[@]}")
+  tidy_one engine/kernels/arm/neon32.cc "${arm32[@]}" -mfpu=neon
+  tidy_one engine/kernels/arm/neon.cc "${arm64[@]}" -march=armv8-a+crc
+  tidy_one engine/kernels/arm/dotprod.cc "${arm64[@]}" -march=armv8.2-a+dotprod
+  tidy_one engine/kernels/arm/i8mm.cc "${arm64[@]}" -march=armv8.2-a+dotprod+i8mm
+  tidy_one engine/kernels/cortexm/dsp.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 -O2 "${headers[@]}"
+  tidy_one engine/kernels/cortexm/helium.cc --target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -O2 "${headers[@]}"
+  tidy_one engine/kernels/select_static.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 "${headers[@]}"
+  local name
+  for name in backend choice table; do tidy_one "engine/backends/xnnpack/$name.cc" -DGOLDCREST_FLOAT32; done
+}
+
+check_tidy() {
+  clang_tidy=clang-tidy-14
+  command -v "$clang_tidy" >/dev/null || clang_tidy=clang-tidy
+  cmake --preset host >/dev/null
+  cmake --build --preset host --target goldcrest_schema >/dev/null
+  mkdir "$work/tidy" "$work/tidy_errors"
+  export -f tidy_one
+  export clang_tidy work
+  grep -oP '"file": "\K[^"]+' build/host/compile_commands.json | sed "s|^$PWD/||" | sort -u >"$work/tidy_files"
+  xargs -P "$(nproc)" -I FILE bash -c 'tidy_one FILE' <"$work/tidy_files"
+  tidy_foreign
+  # A finding in a header comes from every file that includes it; a file that does not compile is a finding.
+  cat "$work/tidy"/* | sed "s|^$PWD/||" >"$work/tidy_found"
+  report "$clang_tidy" "$work/tidy_found"
+  if grep -h '^Error while processing' "$work/tidy_errors"/* | grep . && [ "$findings" -eq 0 ]; then exit 1; fi
+}
+
+# Every version finds something else: these are Debian 12's and 13's.
+check_cppcheck() {
+  if ! cppcheck --version 2>/dev/null | grep -qE '^Cppcheck 2\.(10|17)'; then
+    echo "lint: cppcheck: not checked, for this machine has neither version 2.10 nor 2.17"
+    return
+  fi
+  cppcheck -j "$(nproc)" --enable=warning,performance,portability --inline-suppr --quiet \
+    --suppressions-list=tests/cppcheck_suppressions.txt --template='{file}:{line}: {severity}: {message} [{id}]' \
+    -I . -I engine -I engine/include -I converter -I examples engine converter examples boards 2>"$work/cppcheck"
+  report cppcheck "$work/cppcheck"
+}
+
+[ $# -gt 0 ] || set -- format tidy cppcheck
+for tool in "$@"; do
+  case "$tool" in
+    format | tidy | cppcheck) "check_$tool" ;;
+    *) echo "usage: bash tests/lint.sh [format|tidy|cppcheck]..." >&2; exit 2 ;;
+  esac
+done
+echo "lint: $findings findings in all"
+[ "$findings" -eq 0 ]
