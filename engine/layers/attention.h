@@ -22,6 +22,7 @@ void store_keys_values(const Pass& pass, const StackView& stack, const float* ke
 // What all rows of a pass have alike.
 struct AttentionRows {
   const float* query;      // [rows, n_heads * d_head], row stride query_stride
+  float* out;              // [rows, n_heads * d_head]
   size_t query_stride;     // elements
   KvCache cache;           // one layer's
   size_t position_stride;  // rows of the cache from one key to the next
@@ -37,8 +38,8 @@ struct SentenceKeys {
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
 };
 
-// pass.mixed [rows, n_heads * d_head] <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Split by heads
-// where the work is worth more than one task.
+// all.out <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Split by heads where the work is worth more
+// than one task.
 template <typename KeysOf>
 void attend(const Pass& pass, const AttentionRows& all, uint32_t n_sentences, const KeysOf& keys_of) {
   const uint32_t width = pass.stack.attention_width();
@@ -56,7 +57,7 @@ void attend(const Pass& pass, const AttentionRows& all, uint32_t n_sentences, co
       const SentenceKeys sentence = keys_of(i);
       if (sentence.rows.count == 0) continue;
       call.query = all.query + sentence.rows.first * all.query_stride;
-      call.out = pass.mixed + size_t{sentence.rows.first} * width;
+      call.out = all.out + size_t{sentence.rows.first} * width;
       call.rows = sentence.rows.count;
       call.first_key = sentence.first_key;
       call.n_keys = sentence.n_keys;

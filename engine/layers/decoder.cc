@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row is one hypothesis at the current target position: floats of d_model, padded with zeros to a multiple of 16,
-// as every dimension is. Rows are given out to tasks; a task reads and writes nothing of another's rows. Of the past,
-// hypotheses share what their ancestors stored, which is never written again.
+// as every dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it
+// (post-norm), and the block's last matrix adds to it. Rows are given out to tasks (for_all_rows); a task reads and
+// writes nothing of another's rows. Of the past, hypotheses share what their ancestors stored, which is never written
+// again; the source's keys and values are complete before the first position (decoder_layer_source_keys).
 #include "layers/decoder.h"
 
 #include "layers/attention.h"
@@ -39,23 +41,35 @@ void store_new_keys(const Pass& pass, const TargetRows& all, const float* query_
 }
 
 // Each hypothesis attends to its own past, found through the ancestor table.
-void attend_to_past(const Pass& pass, const TargetRows& all, const float* query_key_value, const KvCache& past) {
-  const uint32_t n_keys = all.position + 1;
-  const AttentionRows rows = {query_key_value, size_t{3} * pass.stack.attention_width(), past, all.n_slots,
-                              all.beam_size,   uint64_t{pass.rows.count} * n_keys};
+void attend_to_past(const Pass& pass, const TargetRows& all, const KvCache& past, const float* query_key_value,
+                    float* out) {
+  AttentionRows rows = {};
+  rows.query = query_key_value;
+  rows.query_stride = size_t{3} * pass.stack.attention_width();
+  rows.out = out;
+  rows.cache = past;
+  rows.position_stride = all.n_slots;
+  rows.ancestor_stride = all.beam_size;
+  rows.n_products = uint64_t{pass.rows.count} * (all.position + 1);
   attend(pass, rows, all.n_sentences, [&](uint32_t i) {
     const LiveSentence& sentence = all.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
     if (part.rows.count == 0) return SentenceKeys{};
     const uint8_t* ancestor = all.ancestor ? all.ancestor + sentence.first_ancestor + part.first : nullptr;
-    return SentenceKeys{part.rows, sentence.first_slot, n_keys, ancestor};
+    return SentenceKeys{part.rows, sentence.first_slot, all.position + 1, ancestor};
   });
 }
 
 // All hypotheses of a sentence attend to its source.
-void attend_to_source(const Pass& pass, const TargetRows& all, const float* query, const KvCache& source_keys) {
-  const uint64_t n_products = uint64_t{pass.rows.count} * all.sentences[0].source.n_rows;
-  const AttentionRows rows = {query, pass.stack.attention_width(), source_keys, 1, 0, n_products};
+void attend_to_source(const Pass& pass, const TargetRows& all, const KvCache& source_keys, const float* query,
+                      float* out) {
+  AttentionRows rows = {};
+  rows.query = query;
+  rows.query_stride = pass.stack.attention_width();
+  rows.out = out;
+  rows.cache = source_keys;
+  rows.position_stride = 1;
+  rows.n_products = uint64_t{pass.rows.count} * all.sentences[0].source.n_rows;
   attend(pass, rows, all.n_sentences, [&](uint32_t i) {
     const LiveSentence& sentence = all.sentences[i];
     return SentenceKeys{part_of_sentence(pass, sentence).rows, sentence.source.first_row, sentence.source.n_rows,
@@ -74,13 +88,13 @@ void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& 
   residual(pass, self.norm, x, [&](const float* h) {
     linear(pass, self.query_key_value, h, pass.query_key_value());
     store_new_keys(pass, all, pass.query_key_value(), keys.past);
-    attend_to_past(pass, all, pass.query_key_value(), keys.past);
+    attend_to_past(pass, all, keys.past, pass.query_key_value(), pass.mixed);
     add_linear(pass, self.out, pass.mixed, x);
   });
   const CrossAttentionView& cross = layer.cross_attention;
   residual(pass, cross.norm, x, [&](const float* h) {
     linear(pass, cross.query, h, pass.query());
-    attend_to_source(pass, all, pass.query(), keys.source);
+    attend_to_source(pass, all, keys.source, pass.query(), pass.mixed);
     add_linear(pass, cross.out, pass.mixed, x);
   });
   residual(pass, layer.feed_forward.norm, x, [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row is one position of one sentence's source: floats of d_model, padded with zeros to a multiple of 16, as every
-// dimension is. Rows are given out to tasks; a task reads and writes nothing of another's rows but the keys and values,
-// which are complete before any row reads them.
+// dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm), and
+// the block's last matrix adds to it. Rows are given out to tasks (for_all_rows); a task reads nothing of another's
+// rows but their keys and values, which are complete before any row reads them: encoder_layer_keys writes them, one
+// pass earlier.
 #include "layers/encoder.h"
 
 #include "layers/attention.h"
@@ -15,9 +17,16 @@ namespace goldcrest {
 namespace {
 
 // Each of the pass's rows attends to all rows of its own sentence.
-void attend_within_sentences(const Pass& pass, const Batch& batch, const float* query, const KvCache& keys) {
-  const uint32_t width = pass.stack.attention_width(), mean_length = batch.n_rows / batch.n_sentences;
-  attend(pass, {query, width, keys, 1, 0, uint64_t{pass.rows.count} * mean_length}, batch.n_sentences, [&](uint32_t i) {
+void attend_within_sentences(const Pass& pass, const Batch& batch, const KvCache& keys, const float* query,
+                             float* out) {
+  AttentionRows all = {};
+  all.query = query;
+  all.query_stride = pass.stack.attention_width();
+  all.out = out;
+  all.cache = keys;
+  all.position_stride = 1;
+  all.n_products = uint64_t{pass.rows.count} * (batch.n_rows / batch.n_sentences);
+  attend(pass, all, batch.n_sentences, [&](uint32_t i) {
     const Sentence& sentence = batch.sentences[i];
     const Range rows = common({sentence.first_row, sentence.n_rows}, pass.rows);
     return SentenceKeys{{rows.first - pass.rows.first, rows.count}, sentence.first_row, sentence.n_rows, nullptr};
@@ -29,7 +38,7 @@ void run_layer(const Pass& pass, const Batch& batch, const EncoderLayerView& lay
   const SelfAttentionView& self = layer.self_attention;
   residual(pass, self.norm, x, [&](const float* h) {
     linear(pass, query_of(pass.stack, self), h, pass.query());
-    attend_within_sentences(pass, batch, pass.query(), keys);
+    attend_within_sentences(pass, batch, keys, pass.query(), pass.mixed);
     add_linear(pass, self.out, pass.mixed, x);
   });
   residual(pass, layer.feed_forward.norm, x, [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });

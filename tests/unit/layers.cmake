@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-goldcrest_test(layers_test SOURCES layers/stack_test.cc LIBRARIES goldcrest_test_support goldcrest_reference)
+goldcrest_test(layers_test SOURCES layers/linear_uses_test.cc layers/stack_test.cc
+  LIBRARIES goldcrest_test_support goldcrest_reference)
