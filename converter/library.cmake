@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # How each library of the converter is compiled.
-if(CMAKE_CROSSCOMPILING)
-  # The distribution's library is the host's: its headers, which the compiler finds beside the host's, are enough.
-  add_library(goldcrest_fmt INTERFACE)
-  target_compile_definitions(goldcrest_fmt INTERFACE FMT_HEADER_ONLY)
-else()
+if(GOLDCREST_CONVERTER)
   find_package(fmt REQUIRED)
   add_library(goldcrest_fmt ALIAS fmt::fmt)
+else()
+  # A cross build, where the distribution's library is the host's: its headers, which the compiler finds, are enough.
+  add_library(goldcrest_fmt INTERFACE)
+  target_compile_definitions(goldcrest_fmt INTERFACE FMT_HEADER_ONLY)
 endif()
 
 function(goldcrest_converter_library name)

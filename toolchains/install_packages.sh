@@ -8,7 +8,7 @@ packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann
   libfmt-dev libssl-dev libeigen3-dev)
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck
-    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
+    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm qemu-user)
 elif [ "${1:-}" = arm ]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
 elif [ "${1:-}" = lint ]; then
