@@ -11,10 +11,10 @@
 #include <tuple>
 #include <utility>
 
-#include "spec/error.h"
 #include "evaluate/check_samples.h"
 #include "reference/reference_search.h"
 #include "sources/tensor_source.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "spec/error.h"
 #include "evaluate/metrics_bleu.h"
 #include "evaluate/metrics_chrf.h"
 #include "evaluate/metrics_error_rate.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

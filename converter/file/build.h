@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "file/section_writer.h"
 #include "goldcrest/goldcrest.h"
 #include "model_generated.h"
-#include "file/section_writer.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <system_error>
 
-#include "spec/error.h"
 #include "file/write.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "quantize/pack.h"
 #include "file/write.h"
+#include "quantize/pack.h"
 
 namespace goldcrest::converter {
 

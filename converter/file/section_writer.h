@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/align.h"
-#include "spec/error.h"
 #include "model_generated.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 

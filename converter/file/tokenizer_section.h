@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "model_generated.h"
 #include "file/section_writer.h"
+#include "model_generated.h"
 #include "tokenizers/pack_tokenizer.h"
 
 namespace goldcrest::converter {

@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "spec/error.h"
 #include "file/write.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

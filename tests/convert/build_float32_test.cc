@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "file/build.h"
 #include "file/relayout.h"
+#include "file/write.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "file/write.h"
 
 namespace goldcrest::converter {
 namespace {

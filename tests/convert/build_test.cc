@@ -10,8 +10,8 @@
 
 #include "base/align.h"
 #include "base/hash.h"
-#include "spec/error.h"
 #include "quantize/pack.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

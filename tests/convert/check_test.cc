@@ -11,8 +11,8 @@
 
 #include "convert/sample_folder.h"
 #include "dialects/dialect.h"
-#include "spec/error.h"
 #include "reference/reference_search.h"
+#include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

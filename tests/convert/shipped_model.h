@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "converter/file/build.h"
 #include "converter/dialects/dialect.h"
+#include "converter/file/build.h"
 #include "converter/file/write.h"
 
 namespace goldcrest::test {

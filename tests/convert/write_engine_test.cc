@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "file/write.h"
 #include "goldcrest/goldcrest.h"
 #include "support/random_spec.h"
-#include "file/write.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "spec/error.h"
 #include "file/write.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "base/crc32c.h"
 #include "convert/quantized_value.h"
-#include "support/random_spec.h"
 #include "file/tokenizer_section.h"
+#include "support/random_spec.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -35,10 +35,17 @@ inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
   for (int i = 0; i < 4; ++i) {
     const int8x16_t weights = vld1q_s8(w + 16 * i);
     switch (block) {
-      case 0: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 0); break;
-      case 1: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 1); break;
-      case 2: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 2); break;
-      default: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 3);
+      case 0:
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 0);
+        break;
+      case 1:
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 1);
+        break;
+      case 2:
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 2);
+        break;
+      default:
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 3);
     }
   }
   return acc;

@@ -182,7 +182,8 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
         },
         *stack.layers()->Get(i));
     GOLDCREST_TRY(check.status);
-    is_decoder ? report_idle_source_keys(functions_.idle, file_, i) : report_idle_encoder_layer(functions_.idle, file_, i);
+    is_decoder ? report_idle_source_keys(functions_.idle, file_, i)
+               : report_idle_encoder_layer(functions_.idle, file_, i);
   }
   return GOLDCREST_OK;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best tokens of a row, block by block, and the log-sum-exp over blocks.
-#include "decoding/output_layer.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "decoding/output_layer.h"
 #include "kernels/reference/reference.h"
 #include "support/rng.h"
 
