@@ -60,16 +60,16 @@ std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& ke
 
 // Settings that change the output and that the search here does not have.
 void warn_of_ignored(const Settings& settings, std::vector<std::string>& warnings) {
-  const std::pair<const char*, nlohmann::json> neutral[] = {{"do_sample", false},
-                                                            {"early_stopping", false},
-                                                            {"repetition_penalty", 1.0},
-                                                            {"no_repeat_ngram_size", 0},
-                                                            {"num_beam_groups", 1},
-                                                            {"diversity_penalty", 0.0},
-                                                            {"typical_p", 1.0},
-                                                            {"begin_suppress_tokens", nullptr},
-                                                            {"encoder_no_repeat_ngram_size", 0}};
-  for (const auto& [key, neutral] : neutral) {
+  const std::pair<const char*, nlohmann::json> expected[] = {{"do_sample", false},
+                                                             {"early_stopping", false},
+                                                             {"repetition_penalty", 1.0},
+                                                             {"no_repeat_ngram_size", 0},
+                                                             {"num_beam_groups", 1},
+                                                             {"diversity_penalty", 0.0},
+                                                             {"typical_p", 1.0},
+                                                             {"begin_suppress_tokens", nullptr},
+                                                             {"encoder_no_repeat_ngram_size", 0}};
+  for (const auto& [key, neutral] : expected) {
     const nlohmann::json* value = settings.home(key).find(key);
     if (value != nullptr && *value != neutral)
       warnings.push_back(settings.where(key) + " is not supported and was ignored");
