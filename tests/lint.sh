@@ -14,7 +14,7 @@ findings=0
 # report NAME FILE: the findings of a tool, each of one line at least and known by its file and line.
 report() {
   local n
-  n=$(grep -E '^[^ ]+:[0-9]+:([0-9]+:)? (error|warning|performance|portability)' "$2" | sort -u | wc -l)
+  n=$({ grep -E '^[^ ]+:[0-9]+:([0-9]+:)? (error|warning|performance|portability)' "$2" || true; } | sort -u | wc -l)
   [ "$n" -eq 0 ] || cat "$2"
   echo "lint: $1: $n findings"
   findings=$((findings + n))

@@ -26,7 +26,7 @@ std::ifstream open_text(const std::string& path) {
   return file;
 }
 
-// Folders of the engine's sources by file name, "c_api.cc" in "api"; empty for a name that two folders have.
+// Folders of the engine's sources by file name, "init.cc" in "api"; empty for a name that two folders have.
 std::map<std::string, std::string> read_folders(const fs::path& engine) {
   std::map<std::string, std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(engine)) {
@@ -38,7 +38,7 @@ std::map<std::string, std::string> read_folders(const fs::path& engine) {
   return folders;
 }
 
-// "c_api.cc" of ".../libgoldcrest.a(c_api.cc.obj)"; empty for other objects.
+// "init.cc" of ".../libgoldcrest.a(init.cc.obj)"; empty for other objects.
 std::string engine_source(const std::string& object) {
   const std::string archive = "libgoldcrest.a(";
   const size_t begin = object.rfind(archive);
