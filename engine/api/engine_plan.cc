@@ -108,6 +108,7 @@ int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* 
   return GOLDCREST_OK;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the C API's parameters
 int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest_limits* limits,
                           goldcrest_memory* memory, goldcrest_plan_function visit, void* visit_context,
                           goldcrest_detail* detail) {

@@ -25,6 +25,7 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   return GOLDCREST_OK;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the C API's parameters
 int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_state* state, const int32_t* tokens,
                              size_t n, char* out, size_t out_bytes) {
   if (!usable(engine) || state == nullptr || (tokens == nullptr && n > 0) || (out == nullptr && out_bytes > 0)) {

@@ -51,7 +51,7 @@ void reorder(const Search& search, const SentenceView& view, const Continuation*
   const uint32_t beam_size = search.runtime->limits.beam_size;
   bool changed = true;
   for (uint32_t t = search.position + 1; t > 0 && changed; --t) {
-    uint8_t* ancestor = view.ancestor + (t - 1) * beam_size;
+    uint8_t* ancestor = view.ancestor + size_t{t - 1} * beam_size;
     uint8_t reordered[kMaxBeams];
     for (uint32_t b = 0; b < n_chosen; ++b) reordered[b] = ancestor[chosen[b].parent];
     changed = n_chosen > view.state->n_live || memcmp(ancestor, reordered, n_chosen) != 0;

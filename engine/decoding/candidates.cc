@@ -10,9 +10,10 @@ CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
   const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
   const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
-  const BufferSize list = {0, 2 * 4, {kBeam, kBeam, kBatch, kThreads}};
+  const BufferSize list = {0, 2 * sizeof(float), {kBeam, kBeam, kBatch, kThreads}};
   CandidateRefs refs;
-  refs.logits = plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(4 * kOutputBlock));
+  refs.logits =
+      plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(sizeof(float) * uint64_t{kOutputBlock}));
   refs.block_max = plan.add("output.block_max", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
   refs.block_sum = plan.add("output.block_sum", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
   refs.values = plan.add("candidates.values", Phase::kDecode, Region::kScratch, list);

@@ -33,7 +33,7 @@ void store_new_keys(const Pass& pass, const TargetRows& all, const float* query_
     const LiveSentence& sentence = all.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
     for (uint32_t b = 0; b < part.rows.count; ++b) {
-      const float* key = query_key_value + (part.rows.first + b) * 3 * width + width;
+      const float* key = query_key_value + size_t{part.rows.first + b} * 3 * width + width;
       const size_t slot = sentence.first_slot + part.first + b;
       store_key_value(pass, {key, key + width, all.position * all.n_slots + slot}, past);
     }

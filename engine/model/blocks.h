@@ -38,13 +38,13 @@ struct MatrixEntry {
 
 // A member of `object`: what a table's accessor returns (a pointer; one small function serves all walks), or the data
 // member itself.
-template <auto accessor, typename Object>
-[[gnu::noinline]] auto member_of(const Object& object) -> decltype((object.*accessor)()) {
-  return (object.*accessor)();
+template <auto kAccessor, typename Object>
+[[gnu::noinline]] auto member_of(const Object& object) -> decltype((object.*kAccessor)()) {
+  return (object.*kAccessor)();
 }
-template <auto member, typename Object>
-[[gnu::always_inline]] inline auto member_of(Object& object) -> decltype((object.*member)) {
-  return object.*member;
+template <auto kMember, typename Object>
+[[gnu::always_inline]] inline auto member_of(Object& object) -> decltype((object.*kMember)) {
+  return object.*kMember;
 }
 
 // Each block: its errors (kMisplaced: in the encoder; null where it belongs there too), and visit(entry, linear of each

@@ -12,9 +12,11 @@ int Validator::run() {
   GOLDCREST_TRY(check_stack(model_->encoder(), false, "encoder: dimensions"));
   GOLDCREST_TRY(check_stack(model_->decoder(), true, "decoder: dimensions"));
   source_vocab_size_ = model_->encoder()->embedding()->vocab_size();
-  REQUIRE_INTACT(model_->projection() != nullptr && model_->projection()->n() <= kMaxVocabulary, "projection", -1);
+  GOLDCREST_REQUIRE_INTACT(model_->projection() != nullptr && model_->projection()->n() <= kMaxVocabulary, "projection",
+                           -1);
   target_vocab_size_ = model_->projection()->n();
-  REQUIRE_INTACT(model_->decoder()->embedding()->vocab_size() == target_vocab_size_, "decoder.embedding: rows", -1);
+  GOLDCREST_REQUIRE_INTACT(model_->decoder()->embedding()->vocab_size() == target_vocab_size_,
+                           "decoder.embedding: rows", -1);
   GOLDCREST_TRY(
       check_linear(model_->projection(), target_vocab_size_, model_->decoder()->d_model(), {"projection", -1}));
   GOLDCREST_TRY(check_layers(*model_->encoder(), false));

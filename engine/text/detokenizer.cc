@@ -111,6 +111,7 @@ void Writer::put_token(uint32_t id) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): the parameters of goldcrest_detokenize
 int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
                    size_t capacity) {
   const auto run = [&](Writer* writer) {

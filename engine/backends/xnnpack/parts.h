@@ -31,9 +31,9 @@ class Space {
 
   template <typename T>
   T* take(size_t n) {
-    uint8_t* const start = memory_ + used_bytes_;
+    const uint64_t start_bytes = used_bytes_;
     used_bytes_ += align_bytes(uint64_t{n} * sizeof(T));
-    return memory_ != nullptr ? reinterpret_cast<T*>(start) : nullptr;
+    return memory_ != nullptr ? reinterpret_cast<T*>(memory_ + start_bytes) : nullptr;
   }
   uint64_t used_bytes() const { return used_bytes_; }
   bool overflowed() const { return used_bytes_ > n_bytes_; }

@@ -15,13 +15,13 @@ template <typename Quantize, typename Weigh, typename SumValues>
                                                   const Weigh& weigh, const SumValues& sum_values) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;
-    const int8_t* keys = args.keys + head_at * args.d_head;
+    const HeadKeys keys = head_keys(args, head_at);
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       float q_scale;
       quantize({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale, args.d_head,
                 args.d_head, 1, 1, args.d_head});
-      weigh(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
+      weigh(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       for (uint32_t j = 0; j < args.d_head; j += 16) sum_values(args, row, values + j, out + j);
     }

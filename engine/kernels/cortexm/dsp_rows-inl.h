@@ -130,16 +130,15 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
 }
 
 // Scores of one head's query, then soft-max, times the value scales, in args.weights.
-inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys,
-                              const float* key_scales, const float* value_scales, float q_scale) {
+inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   uint32_t q[kMostHeadWidth / 2];
   expand(args.q_row, args.d_head / 4, 2, q);
   float largest = -__builtin_huge_valf();
   float* weights = args.weights;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = key_row(args, t, row);
-    const float product = static_cast<float>(dot(q, keys + at * args.d_head, args.d_head));
-    const float score = (product * (q_scale * key_scales[at])) * args.scale;
+    const float product = static_cast<float>(dot(q, head.keys + at * args.d_head, args.d_head));
+    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
     weights[t] = score;
     largest = score > largest ? score : largest;
   }

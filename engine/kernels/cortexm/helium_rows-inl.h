@@ -138,14 +138,13 @@ inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
 }
 
 // Scores of one head's query, then soft-max, times the value scales, in args.weights, which is padded to 16.
-inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys,
-                              const float* key_scales, const float* value_scales, float q_scale) {
+inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float* weights = args.weights;
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = key_row(args, t, row);
-    const float product = static_cast<float>(dot(args.q_row, keys + at * args.d_head, args.d_head));
-    const float score = (product * (q_scale * key_scales[at])) * args.scale;
+    const float product = static_cast<float>(dot(args.q_row, head.keys + at * args.d_head, args.d_head));
+    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
     weights[t] = score;
     largest = score > largest ? score : largest;
   }

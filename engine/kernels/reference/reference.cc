@@ -46,20 +46,19 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
 }
 
 // Scores of one head's query against every key, then soft-max times the value scales, all in `weights` [n_keys].
-void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys, const float* key_scales,
-                       const float* value_scales, float q_scale) {
+void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = key_row(args, t, row);
-    const float product = static_cast<float>(dot(args.q_row, keys + at * args.d_head, args.d_head));
-    const float score = (product * (q_scale * key_scales[at])) * args.scale;
+    const float product = static_cast<float>(dot(args.q_row, head.keys + at * args.d_head, args.d_head));
+    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
   const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = key_row(args, t, row);
-    args.weights[t] = (args.weights[t] * inverse) * value_scales[at];
+    args.weights[t] = (args.weights[t] * inverse) * head.value_scales[at];
   }
 }
 
@@ -175,13 +174,13 @@ void reference_layer_norm(const LayerNormArgs& args) {
 void reference_attention(const AttentionArgs<int8_t>& args) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;
-    const int8_t* keys = args.keys + head_at * args.d_head;
+    const HeadKeys keys = head_keys(args, head_at);
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       float q_scale;
       reference_quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale,
                                args.d_head, args.d_head, 1, 1, args.d_head});
-      attention_weights(args, row, keys, args.key_scales + head_at, args.value_scales + head_at, q_scale);
+      attention_weights(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {

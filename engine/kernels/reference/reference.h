@@ -11,6 +11,17 @@ namespace goldcrest {
 constexpr uint32_t kSmallestAmax = 0x2b800000u;  // bits of 2^-40
 constexpr uint32_t kLargestAmax = 0x5b800000u;   // bits of 2^56: products of two scales and a dot product stay finite
 
+// One head's keys and their scales, and its values' scales.
+struct HeadKeys {
+  const int8_t* keys;         // rows of [d_head]
+  const float* key_scales;    // of each row
+  const float* value_scales;  // likewise
+};
+
+static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, size_t head_at) {
+  return {args.keys + head_at * args.d_head, args.key_scales + head_at, args.value_scales + head_at};
+}
+
 // The row of the cache, counted from its head's first, that holds key t for a query row. Like all functions with a body
 // that kernels include, `static`: a copy compiled for one ISA never leaks into another's file.
 template <typename Element>

@@ -24,10 +24,10 @@ constexpr int64_t fold_factor(int power) {
   return static_cast<int64_t>(uint64_t{remainder} << 32);
 }
 
-// Factors that move 16 bytes `bits` bits on: the first eight bytes stand 64 bits higher than the last.
-template <int bits>
+// Factors that move 16 bytes `kBits` bits on: the first eight bytes stand 64 bits higher than the last.
+template <int kBits>
 inline __m128i fold_factors() {
-  return _mm_set_epi64x(fold_factor(bits - 1), fold_factor(bits + 63));
+  return _mm_set_epi64x(fold_factor(kBits - 1), fold_factor(kBits + 63));
 }
 
 __attribute__((target("pclmul,vpclmulqdq"))) inline __m512i fold(__m512i bytes, __m512i factors, __m512i next) {

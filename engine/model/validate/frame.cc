@@ -28,27 +28,27 @@ static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
 int Validator::check_frame() {
   GOLDCREST_REQUIRE(file_ != nullptr && is_aligned(file_), GOLDCREST_ERROR_ARGUMENT,
                     "model: the pointer must be aligned to 64 bytes", -1);
-  REQUIRE_INTACT(file_bytes_ >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
+  GOLDCREST_REQUIRE_INTACT(file_bytes_ >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
   Trailer trailer;
   memcpy(&trailer, file_ + file_bytes_ - sizeof(Trailer), sizeof(Trailer));
-  REQUIRE_INTACT(memcmp(trailer.magic, "GCSTEND\n", 8) == 0, "trailer: not found at the end of the file", -1);
-  REQUIRE_INTACT(functions_.crc32c(0, &trailer, sizeof(Trailer) - 4) == trailer.trailer_crc32c, "trailer: checksum",
-                 -1);
+  GOLDCREST_REQUIRE_INTACT(memcmp(trailer.magic, "GCSTEND\n", 8) == 0, "trailer: not found at the end of the file", -1);
+  GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, &trailer, sizeof(Trailer) - 4) == trailer.trailer_crc32c,
+                           "trailer: checksum", -1);
   GOLDCREST_REQUIRE(trailer.format_version >= 1 && trailer.format_version <= GOLDCREST_FORMAT_VERSION,
                     GOLDCREST_ERROR_MODEL_VERSION, "trailer: format version unknown to this engine",
                     static_cast<int32_t>(trailer.format_version));
-  REQUIRE_INTACT(trailer.total_bytes == file_bytes_, "trailer: file size", -1);
-  for (uint8_t byte : trailer.reserved) REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
-  REQUIRE_INTACT(trailer.metadata_bytes >= 16 && trailer.metadata_bytes <= file_bytes_ - sizeof(Trailer) &&
-                     trailer.metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
-                 "trailer: metadata size", -1);
-  REQUIRE_INTACT(functions_.crc32c(0, file_, trailer.metadata_bytes) == trailer.metadata_crc32c, "metadata: checksum",
-                 -1);
-  REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
+  GOLDCREST_REQUIRE_INTACT(trailer.total_bytes == file_bytes_, "trailer: file size", -1);
+  for (uint8_t byte : trailer.reserved) GOLDCREST_REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
+  GOLDCREST_REQUIRE_INTACT(trailer.metadata_bytes >= 16 && trailer.metadata_bytes <= file_bytes_ - sizeof(Trailer) &&
+                               trailer.metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
+                           "trailer: metadata size", -1);
+  GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, file_, trailer.metadata_bytes) == trailer.metadata_crc32c,
+                           "metadata: checksum", -1);
+  GOLDCREST_REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
 
-  REQUIRE_INTACT(metadata_is_sound(file_, trailer.metadata_bytes), "metadata: structure", -1);
+  GOLDCREST_REQUIRE_INTACT(metadata_is_sound(file_, trailer.metadata_bytes), "metadata: structure", -1);
   model_ = format::GetModel(file_);
-  REQUIRE_INTACT(model_->format_version() == trailer.format_version, "metadata: format version", -1);
+  GOLDCREST_REQUIRE_INTACT(model_->format_version() == trailer.format_version, "metadata: format version", -1);
   metadata_bytes_ = trailer.metadata_bytes;
   return check_features();
 }
@@ -65,26 +65,27 @@ int Validator::check_features() {
 }
 
 int Validator::check_sections() {
-  REQUIRE_INTACT(model_->sections() != nullptr && model_->sections()->size() == 4, "sections: four are needed", -1);
+  GOLDCREST_REQUIRE_INTACT(model_->sections() != nullptr && model_->sections()->size() == 4,
+                           "sections: four are needed", -1);
   uint64_t previous_end = metadata_bytes_;
   for (uint32_t i = 0; i < 4; ++i) {
     const format::Section* table = model_->sections()->Get(i);
     const int32_t index = static_cast<int32_t>(i);
     const int kind = static_cast<int>(table->kind());
-    REQUIRE_INTACT(kind == index, "sections: kind", index);
+    GOLDCREST_REQUIRE_INTACT(kind == index, "sections: kind", index);
     const uint64_t start = table->offset() * kAlignment, end = file_bytes_ - sizeof(Trailer);
-    REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start,
-                   "sections: extent", index);
-    REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
+    GOLDCREST_REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start,
+                             "sections: extent", index);
+    GOLDCREST_REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
     previous_end = start + table->size();
     sections_[kind] = {file_ + start, table->size()};
     if (functions_.metadata_only || table->kind() == format::SectionKind::Weights) continue;  // with the values
-    REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
-                   "sections: checksum", index);
+    GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
+                             "sections: checksum", index);
   }
-  REQUIRE_INTACT(align_bytes(previous_end) == file_bytes_ - sizeof(Trailer) &&
-                     is_padding(previous_end, file_bytes_ - sizeof(Trailer)),
-                 "sections: padding before the trailer", -1);
+  GOLDCREST_REQUIRE_INTACT(align_bytes(previous_end) == file_bytes_ - sizeof(Trailer) &&
+                               is_padding(previous_end, file_bytes_ - sizeof(Trailer)),
+                           "sections: padding before the trailer", -1);
   return GOLDCREST_OK;
 }
 
@@ -105,7 +106,7 @@ void Validator::checksum_weights_to(uint64_t end) {
 int Validator::check_weights_checksum() {
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   checksum_weights_to(section(format::SectionKind::Weights).size);
-  REQUIRE_INTACT(weights_crc_ == model_->sections()->Get(0)->crc32c(), "sections: checksum", 0);
+  GOLDCREST_REQUIRE_INTACT(weights_crc_ == model_->sections()->Get(0)->crc32c(), "sections: checksum", 0);
   return GOLDCREST_OK;
 }
 

@@ -6,47 +6,51 @@ namespace goldcrest {
 
 int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject) {
   if (ids == nullptr) return GOLDCREST_OK;
-  REQUIRE_INTACT(ids->size() <= kMaxPositions, subject.name, subject.index);
-  for (uint32_t id : *ids) REQUIRE_INTACT(id < vocab_size, subject.name, subject.index);
+  GOLDCREST_REQUIRE_INTACT(ids->size() <= kMaxPositions, subject.name, subject.index);
+  for (uint32_t id : *ids) GOLDCREST_REQUIRE_INTACT(id < vocab_size, subject.name, subject.index);
   return GOLDCREST_OK;
 }
 
 int Validator::check_generation() {
   const format::Generation* table = model_->generation();
-  REQUIRE_INTACT(table != nullptr, "generation: missing", -1);
+  GOLDCREST_REQUIRE_INTACT(table != nullptr, "generation: missing", -1);
   const auto optional_id = [this](int32_t id) {
     return id == -1 || (id >= 0 && static_cast<uint32_t>(id) < target_vocab_size_);
   };
-  REQUIRE_INTACT(table->decoder_start_id() < target_vocab_size_, "generation.decoder_start_id", -1);
-  REQUIRE_INTACT(table->end_id() < target_vocab_size_, "generation.end_id", -1);
-  REQUIRE_INTACT(optional_id(table->pad_id()), "generation.pad_id", -1);
-  REQUIRE_INTACT(optional_id(table->unknown_id()), "generation.unknown_id", -1);
-  REQUIRE_INTACT(optional_id(table->forced_first_id()), "generation.forced_first_id", -1);
+  GOLDCREST_REQUIRE_INTACT(table->decoder_start_id() < target_vocab_size_, "generation.decoder_start_id", -1);
+  GOLDCREST_REQUIRE_INTACT(table->end_id() < target_vocab_size_, "generation.end_id", -1);
+  GOLDCREST_REQUIRE_INTACT(optional_id(table->pad_id()), "generation.pad_id", -1);
+  GOLDCREST_REQUIRE_INTACT(optional_id(table->unknown_id()), "generation.unknown_id", -1);
+  GOLDCREST_REQUIRE_INTACT(optional_id(table->forced_first_id()), "generation.forced_first_id", -1);
   GOLDCREST_TRY(check_ids(table->suppressed_ids(), target_vocab_size_, {"generation.suppressed_ids", -1}));
   GOLDCREST_TRY(check_ids(table->source_prefix(), source_vocab_size_, {"generation.source_prefix", -1}));
   GOLDCREST_TRY(check_ids(table->source_suffix(), source_vocab_size_, {"generation.source_suffix", -1}));
-  REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "generation.beam_size", -1);
-  REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->min_target_tokens() <= table->max_target_tokens(),
-                 "generation.max_target_tokens", -1);
-  REQUIRE_INTACT(in_range(table->length_penalty(), kMinLengthPenalty, kMaxLengthPenalty), "generation.length_penalty",
-                 -1);
-  REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty", -1);
+  GOLDCREST_REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "generation.beam_size", -1);
+  GOLDCREST_REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->min_target_tokens() <= table->max_target_tokens(),
+                           "generation.max_target_tokens", -1);
+  GOLDCREST_REQUIRE_INTACT(in_range(table->length_penalty(), kMinLengthPenalty, kMaxLengthPenalty),
+                           "generation.length_penalty", -1);
+  GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
+                           -1);
   return GOLDCREST_OK;
 }
 
 int Validator::check_limits() {
   const format::Limits* table = model_->limits();
-  REQUIRE_INTACT(table != nullptr, "limits: missing", -1);
-  REQUIRE_INTACT(table->max_source_tokens() >= 1 && table->max_source_tokens() <= model_->encoder()->max_positions(),
-                 "limits.max_source_tokens", -1);
-  REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->max_target_tokens() <= model_->decoder()->max_positions(),
-                 "limits.max_target_tokens", -1);
-  REQUIRE_INTACT(table->max_source_bytes() <= (model_->tokenizer() != nullptr ? kMaxSourceBytes : 0),
-                 "limits.max_source_bytes", -1);
-  REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "limits.beam_size", -1);
-  REQUIRE_INTACT(table->batch() >= 1 && table->batch() <= kMaxBatch, "limits.batch", -1);
-  REQUIRE_INTACT(table->n_best() >= 1 && table->n_best() <= table->beam_size(), "limits.n_best", -1);
-  REQUIRE_INTACT(table->encoder_rows() >= 1 && table->encoder_rows() <= kMaxEncoderRows, "limits.encoder_rows", -1);
+  GOLDCREST_REQUIRE_INTACT(table != nullptr, "limits: missing", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table->max_source_tokens() >= 1 && table->max_source_tokens() <= model_->encoder()->max_positions(),
+      "limits.max_source_tokens", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table->max_target_tokens() >= 1 && table->max_target_tokens() <= model_->decoder()->max_positions(),
+      "limits.max_target_tokens", -1);
+  GOLDCREST_REQUIRE_INTACT(table->max_source_bytes() <= (model_->tokenizer() != nullptr ? kMaxSourceBytes : 0),
+                           "limits.max_source_bytes", -1);
+  GOLDCREST_REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "limits.beam_size", -1);
+  GOLDCREST_REQUIRE_INTACT(table->batch() >= 1 && table->batch() <= kMaxBatch, "limits.batch", -1);
+  GOLDCREST_REQUIRE_INTACT(table->n_best() >= 1 && table->n_best() <= table->beam_size(), "limits.n_best", -1);
+  GOLDCREST_REQUIRE_INTACT(table->encoder_rows() >= 1 && table->encoder_rows() <= kMaxEncoderRows,
+                           "limits.encoder_rows", -1);
   return GOLDCREST_OK;
 }
 
@@ -55,12 +59,12 @@ int Validator::check_self_tests() {
   for (uint32_t i = 0; i < model_->self_test()->size(); ++i) {
     const format::SelfTestLine* line = model_->self_test()->Get(i);
     const int32_t index = static_cast<int32_t>(i);
-    REQUIRE_INTACT(line->source() != nullptr && line->source()->size() >= 1 &&
-                       line->source()->size() <= model_->limits()->max_source_tokens(),
-                   "self_test.source", index);
-    REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
-                       line->target()->size() <= model_->limits()->max_target_tokens(),
-                   "self_test.target", index);
+    GOLDCREST_REQUIRE_INTACT(line->source() != nullptr && line->source()->size() >= 1 &&
+                                 line->source()->size() <= model_->limits()->max_source_tokens(),
+                             "self_test.source", index);
+    GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
+                                 line->target()->size() <= model_->limits()->max_target_tokens(),
+                             "self_test.target", index);
     GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, {"self_test.source", index}));
     GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, {"self_test.target", index}));
   }

@@ -22,8 +22,8 @@ int Validator::refuse_weights(Subject subject) {
 // each byte goes into the checksum once.
 int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject) {
   const uint32_t n = matrix.n, k = matrix.k;
-  REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), subject.name,
-                 subject.index);
+  GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), subject.name,
+                           subject.index);
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   const int8_t* w = section(format::SectionKind::Weights).at<int8_t>(matrix.units);
   const uint32_t piece = k < kPieceBytes / 16 ? kPieceBytes / k / 16 * 16 : 16;
@@ -42,7 +42,7 @@ int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* wei
 int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) {
   const SectionView& weights = section(format::SectionKind::Weights);
   const uint64_t end = uint64_t{matrix.n} * matrix.k, piece = kPieceBytes / sizeof(float);
-  REQUIRE_INTACT(weights.holds(matrix.units, end * sizeof(float)), subject.name, subject.index);
+  GOLDCREST_REQUIRE_INTACT(weights.holds(matrix.units, end * sizeof(float)), subject.name, subject.index);
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   for (uint64_t first = 0; first < end; first += piece) {
     const uint64_t count = smaller(end - first, piece);
@@ -54,36 +54,40 @@ int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) 
 
 int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject) {
   const auto [name, index] = subject;
-  REQUIRE_INTACT(table != nullptr, name, index);
-  REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
+  GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
+  GOLDCREST_REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
   const StoredMatrix matrix = {table->weights(), pad16(n), pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // of a value for each output
   const SectionView& parameters = section(format::SectionKind::Parameters);
-  REQUIRE_INTACT(parameters.holds(table->bias(), row_bytes), name, index);
-  REQUIRE_INTACT(values_good(parameters, table->bias(), matrix.n) && padding_good(table->bias(), n, 0), name, index);
+  GOLDCREST_REQUIRE_INTACT(parameters.holds(table->bias(), row_bytes), name, index);
+  GOLDCREST_REQUIRE_INTACT(values_good(parameters, table->bias(), matrix.n) && padding_good(table->bias(), n, 0), name,
+                           index);
   if (is_float32()) {
-    REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0 && table->weight_sum() == 0, name,
-                   index);
+    GOLDCREST_REQUIRE_INTACT(
+        table->layout() == format::Layout::RowMajor && table->scale() == 0 && table->weight_sum() == 0, name, index);
     return check_float_weights(matrix, subject);
   }
-  REQUIRE_INTACT(table->layout() == format::Layout::N16K4 || table->layout() == format::Layout::N4K16, name, index);
-  REQUIRE_INTACT(parameters.holds(table->scale(), row_bytes) && parameters.holds(table->weight_sum(), row_bytes), name,
-                 index);
-  REQUIRE_INTACT(scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name, index);
+  GOLDCREST_REQUIRE_INTACT(table->layout() == format::Layout::N16K4 || table->layout() == format::Layout::N4K16, name,
+                           index);
+  GOLDCREST_REQUIRE_INTACT(
+      parameters.holds(table->scale(), row_bytes) && parameters.holds(table->weight_sum(), row_bytes), name, index);
+  GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name,
+                           index);
   return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), subject);
 }
 
 int Validator::check_norm(const format::Norm* table, uint32_t d_model, Subject subject) {
   const auto [name, index] = subject;
-  REQUIRE_INTACT(table != nullptr, name, index);
+  GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   const SectionView& parameters = section(format::SectionKind::Parameters);
   const uint32_t padded = pad16(d_model);
-  REQUIRE_INTACT(parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded),
-                 name, index);
-  REQUIRE_INTACT(values_good(parameters, table->gamma(), padded) && values_good(parameters, table->beta(), padded) &&
-                     padding_good(table->gamma(), d_model, 0) && padding_good(table->beta(), d_model, 0),
-                 name, index);
-  REQUIRE_INTACT(in_range(table->epsilon(), kMinEpsilon, kMaxEpsilon), name, index);
+  GOLDCREST_REQUIRE_INTACT(
+      parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded), name, index);
+  GOLDCREST_REQUIRE_INTACT(values_good(parameters, table->gamma(), padded) &&
+                               values_good(parameters, table->beta(), padded) &&
+                               padding_good(table->gamma(), d_model, 0) && padding_good(table->beta(), d_model, 0),
+                           name, index);
+  GOLDCREST_REQUIRE_INTACT(in_range(table->epsilon(), kMinEpsilon, kMaxEpsilon), name, index);
   return GOLDCREST_OK;
 }
 
@@ -95,17 +99,18 @@ bool Validator::is_projection(const StoredMatrix& matrix) const {
 }
 
 int Validator::check_embedding(const format::Embedding* table, uint32_t d_model, const char* name) {
-  REQUIRE_INTACT(table != nullptr, name, -1);
-  REQUIRE_INTACT(table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name,
-                 -1);
-  REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
+  GOLDCREST_REQUIRE_INTACT(table != nullptr, name, -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
+  GOLDCREST_REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
   const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()), pad16(d_model), table->layout()};
   if (is_float32()) {
-    REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0, name, -1);
+    GOLDCREST_REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0, name, -1);
     return check_float_weights(matrix, {name, -1});
   }
-  REQUIRE_INTACT(section(format::SectionKind::Parameters).holds(table->scale(), 4 * uint64_t{matrix.n}), name, -1);
-  REQUIRE_INTACT(scales_good(table->scale(), matrix.n), name, -1);
+  GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Parameters).holds(table->scale(), 4 * uint64_t{matrix.n}), name,
+                           -1);
+  GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n), name, -1);
   if (is_projection(matrix)) return GOLDCREST_OK;
   GOLDCREST_TRY(check_int8_weights(matrix, nullptr, {name, -1}));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
@@ -114,28 +119,28 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
 }
 
 int Validator::check_stack(const format::Stack* stack, bool is_decoder, const char* name) {
-  REQUIRE_INTACT(stack != nullptr, name, -1);
-  REQUIRE_INTACT(
+  GOLDCREST_REQUIRE_INTACT(stack != nullptr, name, -1);
+  GOLDCREST_REQUIRE_INTACT(
       stack->d_model() >= 1 && stack->d_model() <= kMaxWidth && stack->d_ff() >= 1 && stack->d_ff() <= kMaxWidth, name,
       -1);
-  REQUIRE_INTACT(stack->n_heads() >= 1 && stack->n_heads() <= kMaxHeads && stack->d_head() >= 16 &&
-                     stack->d_head() <= kMaxHeadWidth && stack->d_head() % 16 == 0 &&
-                     stack->n_heads() * stack->d_head() <= kMaxWidth,
-                 name, -1);
-  REQUIRE_INTACT(stack->activation() <= format::Activation::MAX, name, -1);
-  REQUIRE_INTACT(in_range(stack->attention_scale(), kMinAttentionScale, kMaxAttentionScale) &&
-                     in_range(stack->embedding_scale(), kMinEmbeddingScale, kMaxEmbeddingScale),
-                 name, -1);
-  REQUIRE_INTACT(stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers,
-                 name, -1);
+  GOLDCREST_REQUIRE_INTACT(stack->n_heads() >= 1 && stack->n_heads() <= kMaxHeads && stack->d_head() >= 16 &&
+                               stack->d_head() <= kMaxHeadWidth && stack->d_head() % 16 == 0 &&
+                               stack->n_heads() * stack->d_head() <= kMaxWidth,
+                           name, -1);
+  GOLDCREST_REQUIRE_INTACT(stack->activation() <= format::Activation::MAX, name, -1);
+  GOLDCREST_REQUIRE_INTACT(in_range(stack->attention_scale(), kMinAttentionScale, kMaxAttentionScale) &&
+                               in_range(stack->embedding_scale(), kMinEmbeddingScale, kMaxEmbeddingScale),
+                           name, -1);
+  GOLDCREST_REQUIRE_INTACT(
+      stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
   GOLDCREST_TRY(
       check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
   const uint64_t position_values = uint64_t{stack->max_positions()} * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
-  REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
-                     positions.holds(stack->positions(), 4 * position_values) &&
-                     values_good(positions, stack->positions(), position_values),
-                 is_decoder ? "decoder.positions" : "encoder.positions", -1);
+  GOLDCREST_REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
+                               positions.holds(stack->positions(), 4 * position_values) &&
+                               values_good(positions, stack->positions(), position_values),
+                           is_decoder ? "decoder.positions" : "encoder.positions", -1);
   if (stack->embedding_norm() != nullptr) {
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), {"embedding_norm", -1}));
   }

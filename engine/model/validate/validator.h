@@ -13,7 +13,7 @@
 #include "model/validate.h"
 #include "model_generated.h"
 
-#define REQUIRE_INTACT(condition, message, index) \
+#define GOLDCREST_REQUIRE_INTACT(condition, message, index) \
   GOLDCREST_REQUIRE(condition, GOLDCREST_ERROR_MODEL_CORRUPT, message, index)
 
 namespace goldcrest {
