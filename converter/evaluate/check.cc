@@ -52,8 +52,8 @@ std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine&
     captured.values.insert(captured.values.end(), values.begin(), values.end());
     ++captured.rows;
   });
-  const Memory memory = reference.encode(sample.source);
-  if (const SampleSearch* greedy = sample.find("greedy")) reference.teacher_forced_logits(memory, greedy->tokens);
+  const EncodedSource encoded = reference.encode(sample.source);
+  if (const SampleSearch* greedy = sample.find("greedy")) reference.teacher_forced_logits(encoded, greedy->tokens);
   return layers;
 }
 

@@ -93,10 +93,10 @@ Rows feed_forward(const StackSpec& stack, const FeedForwardSpec& spec, const Row
 }
 
 // For each head h: softmax(query_h keys_h^T * attention_scale) values_h       Vaswani et al. 2017, eq. 1
-// query: [m, n_heads * d_head]; memory: [t, n_heads * d_head]; returns [m, n_heads * d_head].
-Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& memory) {
+// query: [m, n_heads * d_head]; keys_values: [t, n_heads * d_head]; returns [m, n_heads * d_head].
+Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_values) {
   const Eigen::Index d_head = index(stack.d_head), width = query.cols();
-  const ConstRows keys = view_rows(memory.keys, width), values = view_rows(memory.values, width);
+  const ConstRows keys = view_rows(keys_values.keys, width), values = view_rows(keys_values.values, width);
   Rows out(query.rows(), width);
   for (Eigen::Index column = 0; column < width; column += d_head) {
     Rows weights = times_transposed(query.middleCols(column, d_head), keys.middleCols(column, d_head));
@@ -127,7 +127,7 @@ DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
 
 Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }
 
-Memory Reference::encode(std::span<const int32_t> source) const {
+EncodedSource Reference::encode(std::span<const int32_t> source) const {
   const StackSpec& stack = spec_.encoder;
   if (source.empty()) throw Error("empty source: expected at least one token id");
   Rows x = maybe_norm(stack.embedding_norm, embed(stack, source, 0, 1));
@@ -147,12 +147,12 @@ Memory Reference::encode(std::span<const int32_t> source) const {
     x = layer_norm(*stack.final_norm, x);
     trace("encoder.norm", -1, 0, 1, x);
   }
-  Memory memory;
+  EncodedSource encoded;
   for (const LayerSpec& layer : spec_.decoder.layers) {
     const AttentionSpec& cross = *layer.cross_attention;
-    memory.cross.push_back({values_of(linear(cross.key, x)), values_of(linear(cross.value, x))});
+    encoded.cross.push_back({values_of(linear(cross.key, x)), values_of(linear(cross.value, x))});
   }
-  return memory;
+  return encoded;
 }
 
 DecoderState Reference::start(uint32_t n_hypotheses) const {
@@ -161,7 +161,7 @@ DecoderState Reference::start(uint32_t n_hypotheses) const {
   return state;
 }
 
-Rows Reference::decode(const Memory& memory, std::span<const int32_t> tokens, DecoderState& state) const {
+Rows Reference::decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const {
   const StackSpec& stack = spec_.decoder;
   const uint32_t position = state.position;
   Rows x = maybe_norm(stack.embedding_norm, embed(stack, tokens, position, 0));
@@ -181,7 +181,7 @@ Rows Reference::decode(const Memory& memory, std::span<const int32_t> tokens, De
       return linear(self.out, attended);
     });
     x = residual(stack, cross.norm, x, [&](const Rows& h) {
-      return linear(cross.out, attend(stack, linear(cross.query, h), memory.cross[i]));
+      return linear(cross.out, attend(stack, linear(cross.query, h), encoded.cross[i]));
     });
     x = residual(stack, layer.feed_forward.norm, x,
                  [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
@@ -197,12 +197,12 @@ Rows Reference::decode(const Memory& memory, std::span<const int32_t> tokens, De
   return logits;
 }
 
-Rows Reference::teacher_forced_logits(const Memory& memory, std::span<const int32_t> target) const {
+Rows Reference::teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const {
   DecoderState state = start(1);
   Rows logits(index(target.size()), index(spec_.projection.weight->rows));
   int32_t input = static_cast<int32_t>(spec_.generation.decoder_start_id);
   for (size_t i = 0; i < target.size(); ++i) {
-    logits.row(index(i)) = decode(memory, {&input, 1}, state);
+    logits.row(index(i)) = decode(encoded, {&input, 1}, state);
     input = target[i];
   }
   return logits;

@@ -24,7 +24,7 @@ struct KeysValues {
 };
 
 // An encoded source: what every decoder layer's cross-attention reads.
-struct Memory {
+struct EncodedSource {
   std::vector<KeysValues> cross;  // [decoder layers], of src_len positions each
 };
 
@@ -47,13 +47,13 @@ class Reference {
   void set_trace(TraceFunction trace) { trace_ = std::move(trace); }
 
   // Throws Error for an empty source, one longer than the positions, or an id outside the vocabulary.
-  Memory encode(std::span<const int32_t> source) const;
+  EncodedSource encode(std::span<const int32_t> source) const;
   DecoderState start(uint32_t n_hypotheses) const;
   // Feeds one token to each hypothesis and advances the state. Returns the logits: [hypotheses, target vocab_size].
   // Throws Error beyond the positions or for an id outside the vocabulary.
-  Rows decode(const Memory& memory, std::span<const int32_t> tokens, DecoderState& state) const;
+  Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
   // Logits of every position when the decoder is fed `target` shifted right: [target.size(), target vocab_size].
-  Rows teacher_forced_logits(const Memory& memory, std::span<const int32_t> target) const;
+  Rows teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const;
 
  private:
   void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;

@@ -88,13 +88,13 @@ Hypothesis extend(const Hypothesis& parent, const Candidate& candidate, const Se
   return child;
 }
 
-Hypothesis greedy(const Reference& reference, const Memory& memory, const SearchOptions& options) {
+Hypothesis greedy(const Reference& reference, const EncodedSource& encoded, const SearchOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   DecoderState state = reference.start(1);
   Hypothesis hypothesis;
   int32_t token = static_cast<int32_t>(generation.decoder_start_id);
   do {
-    const Rows logits = reference.decode(memory, {&token, 1}, state);
+    const Rows logits = reference.decode(encoded, {&token, 1}, state);
     const std::vector<Candidate> best = best_candidates(logits, {hypothesis}, 1, generation, options);
     if (best.empty()) break;
     hypothesis = extend(hypothesis, best[0], options);
@@ -113,14 +113,14 @@ void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& 
 
 // Stops when no live hypothesis is left, or when the best live one, scored at its present length, does not beat the
 // worst of beam_size finished ones. An end token counts only among the beam_size best candidates.
-std::vector<Hypothesis> beam(const Reference& reference, const Memory& memory, const SearchOptions& options) {
+std::vector<Hypothesis> beam(const Reference& reference, const EncodedSource& encoded, const SearchOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   const int32_t end = static_cast<int32_t>(generation.end_id);
   DecoderState state = reference.start(1);
   std::vector<Hypothesis> live(1), finished;
   std::vector<int32_t> tokens = {static_cast<int32_t>(generation.decoder_start_id)};
   while (true) {
-    const Rows logits = reference.decode(memory, tokens, state);
+    const Rows logits = reference.decode(encoded, tokens, state);
     const std::vector<Candidate> candidates =
         best_candidates(logits, live, size_t{2} * options.beam_size, generation, options);
     std::vector<Hypothesis> next;
@@ -172,9 +172,9 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
                 reference.spec().decoder.positions.rows);
   if (options.beam_size < 1 || options.n_best < 1 || options.n_best > options.beam_size)
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
-  const Memory memory = reference.encode(source);
+  const EncodedSource encoded = reference.encode(source);
   std::vector<Hypothesis> best =
-      options.beam_size == 1 ? std::vector{greedy(reference, memory, options)} : beam(reference, memory, options);
+      options.beam_size == 1 ? std::vector{greedy(reference, encoded, options)} : beam(reference, encoded, options);
   if (best.empty() || best[0].tokens.empty())
     throw Error("nothing can be generated: every token id is suppressed, or the logits are not finite");
   best.resize(std::min<size_t>(best.size(), options.n_best));

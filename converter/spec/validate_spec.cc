@@ -44,13 +44,13 @@ void check_norm(const std::string& role, const NormSpec& norm, uint32_t d_model)
   require_range(role + ".epsilon", norm.epsilon, kMinEpsilon, kMaxEpsilon);
 }
 
-// memory_width: of what keys and values are made from.
+// key_value_source_width: of what keys and values are made from.
 void check_attention(const std::string& role, const AttentionSpec& attention, const StackSpec& stack,
-                     uint32_t memory_width) {
+                     uint32_t key_value_source_width) {
   const uint32_t width = stack.n_heads * stack.d_head;
   check_linear(role + ".query", attention.query, width, stack.d_model);
-  check_linear(role + ".key", attention.key, width, memory_width);
-  check_linear(role + ".value", attention.value, width, memory_width);
+  check_linear(role + ".key", attention.key, width, key_value_source_width);
+  check_linear(role + ".value", attention.value, width, key_value_source_width);
   check_linear(role + ".out", attention.out, stack.d_model, width);
   check_norm(role + ".norm", attention.norm, stack.d_model);
 }
@@ -67,7 +67,7 @@ void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ": number of layers", stack.layers.size(), size_t{1}, size_t{kMaxLayers});
 }
 
-void check_stack(const std::string& name, const StackSpec& stack, uint32_t memory_width, bool is_decoder) {
+void check_stack(const std::string& name, const StackSpec& stack, uint32_t key_value_source_width, bool is_decoder) {
   check_dimensions(name, stack);
   if (stack.embedding == nullptr)
     throw Error("{} has no embedding; expected the shape [vocabulary, {}]", name, stack.d_model);
@@ -85,7 +85,7 @@ void check_stack(const std::string& name, const StackSpec& stack, uint32_t memor
       throw Error("{} {} cross-attention; decoder layers have it, encoder layers have not", role,
                   is_decoder ? "lacks" : "has");
     }
-    if (is_decoder) check_attention(role + ".cross_attention", *layer.cross_attention, stack, memory_width);
+    if (is_decoder) check_attention(role + ".cross_attention", *layer.cross_attention, stack, key_value_source_width);
     check_linear(role + ".feed_forward.in", layer.feed_forward.in, stack.d_ff, stack.d_model);
     check_linear(role + ".feed_forward.out", layer.feed_forward.out, stack.d_model, stack.d_ff);
     check_norm(role + ".feed_forward.norm", layer.feed_forward.norm, stack.d_model);

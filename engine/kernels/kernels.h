@@ -29,7 +29,7 @@ constexpr float kCloseLogits = 0.0625f;
 
 // Makes rows inputs of a linear layer, or keys or values. With amax = max |x| of a row:
 //   int8   amax < 2^-40 or > 2^56 (or not a number): q = 0, scale = 0
-//          else q = round_half_even(x * (127 / amax)), scale = amax / 127 (design: symmetric, [-127, 127])
+//          else q = round_half_even(x * (127 / amax)), scale = amax / 127, symmetric in [-127, 127]
 //   float  a copy, but for what could make an infinity or a denormal further on: q = x; where |x| < 2^-60, 0;
 //          amax < 2^-40 or > 2^56 (or not a number): all of the row 0
 template <typename Element>

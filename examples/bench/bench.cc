@@ -17,7 +17,7 @@ namespace {
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 
 constexpr uint32_t kShortTokens = 20, kLongTokens = 200;
-constexpr double kMostSecondsForMachine = 0.1;  // for each of the machine's speeds
+constexpr double kMaxSecondsForMachine = 0.1;  // for each of the machine's speeds
 
 struct Arguments {
   bench::Settings settings;
@@ -68,7 +68,7 @@ bench::Report measure(const Arguments& arguments, const bench::ModelRunner& prob
   if (wanted(arguments, "open")) report.open = bench::measure_open(settings);
   report.position_bytes = bench::position_bytes(settings);
   bench::Patience brief = settings.patience;
-  brief.seconds = std::min(brief.seconds, kMostSecondsForMachine);
+  brief.seconds = std::min(brief.seconds, kMaxSecondsForMachine);
   bench::Machine machine(report.kernels, *settings.pool, brief);
   for (const uint32_t beam_size : settings.beam_sizes) {
     for (const uint32_t batch : settings.batches) {

@@ -11,9 +11,9 @@
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt: the array, and what its limits need */
 
-enum { kMostLetters = 24, kPhonemeBytes = 4 /* three letters and a space */ };
+enum { kMaxLetters = 24, kPhonemeBytes = 4 /* three letters and a space */ };
 
-_Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == kMostLetters + 1, "letters and the end token");
+_Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == kMaxLetters + 1, "letters and the end token");
 _Static_assert(MODEL_G2P_BEAM_SIZE == 4 && MODEL_G2P_ARENA_BYTES <= 128 * 1024, "the engine's memory at beam 4");
 _Static_assert(MODEL_G2P_STACK_BYTES <= 4096, "the engine's part of the stack");
 
@@ -91,7 +91,7 @@ int main(void) {
   put_start(engine, MODEL_G2P_BYTES, sizeof arena);
   put_text("Type an English word of at most 24 letters; Ctrl-D ends.\n");
   for (;;) {
-    char word[kMostLetters + 1];
+    char word[kMaxLetters + 1];
     put_text("> ");
     const int n_letters = board_read_line(word, sizeof word);
     if (n_letters == -1) break;

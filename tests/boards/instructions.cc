@@ -23,7 +23,7 @@ void print_linear(const Kernels& table, Layout layout) {
               layout == Layout::kN16K4 ? "N16K4" : "N4K16", static_cast<unsigned>(kOutputs));
   for (const uint32_t k : {128, 256, 512}) std::printf("   k = %u", static_cast<unsigned>(k));
   std::printf("\n");
-  for (uint32_t rows = 1; rows <= kMostRows; ++rows) {
+  for (uint32_t rows = 1; rows <= kMaxRows; ++rows) {
     std::printf("    %4u", static_cast<unsigned>(rows));
     for (const uint32_t k : {128u, 256u, 512u}) {
       std::printf("   %7.3f", linear_rate(table, rows, k, layout));

@@ -8,14 +8,14 @@
 
 namespace goldcrest::test {
 
-constexpr uint32_t kOutputs = 512, kMostInputs = 512, kMostRows = 4, kHeads = 4, kHeadWidth = 32, kKeys = 16;
+constexpr uint32_t kOutputs = 512, kMaxInputs = 512, kMaxRows = 4, kHeads = 4, kHeadWidth = 32, kKeys = 16;
 
 struct Operands {
-  alignas(64) int8_t w[kOutputs * kMostInputs];
-  alignas(64) int8_t q[kMostRows * kMostInputs];
-  alignas(64) float x[kMostRows * kMostInputs];
-  alignas(64) float y[kMostRows * kOutputs];
-  alignas(64) float w_scale[kOutputs], bias[kOutputs], row_scale[kMostRows];
+  alignas(64) int8_t w[kOutputs * kMaxInputs];
+  alignas(64) int8_t q[kMaxRows * kMaxInputs];
+  alignas(64) float x[kMaxRows * kMaxInputs];
+  alignas(64) float y[kMaxRows * kOutputs];
+  alignas(64) float w_scale[kOutputs], bias[kOutputs], row_scale[kMaxRows];
   alignas(64) int32_t weight_sum[kOutputs];
   alignas(64) float weights[kKeys], cache_scales[kKeys * kHeads];
   alignas(64) int8_t query[kHeadWidth];

@@ -89,7 +89,7 @@ SysTick& timer() { return *reinterpret_cast<SysTick*>(0xE000E010u); }
 void clear_pending_timer() { *reinterpret_cast<volatile uint32_t*>(0xE000ED04u) = 1u << 25; }
 
 // Clocks between two interrupts: about the work of one step.
-constexpr uint32_t kFewestClocks = 100, kMostClocks = 5000;
+constexpr uint32_t kFewestClocks = 100, kMaxClocks = 5000;
 constexpr uint32_t kEnoughInKernels = 1000;
 
 alignas(GOLDCREST_ALIGN) uint8_t arena_a[MODEL_GOLDEN_ARENA_BYTES];
@@ -103,7 +103,7 @@ uint32_t n_with_float_state;  // interrupts that found floating-point (and vecto
 
 void start_timer() {
   timer().control = kTimerOff;
-  timer().reload = rng.between(kFewestClocks, kMostClocks);
+  timer().reload = rng.between(kFewestClocks, kMaxClocks);
   timer().value = 0;
   clear_pending_timer();
   timer().control = kTimerOn;

@@ -19,16 +19,16 @@ const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 
 TEST(Reference, HypothesesDoNotMeetAndSelectCopiesThem) {
   const ModelSpec spec = test::random_spec(3);
   const Reference reference(spec);
-  const Memory memory = reference.encode(kSource);
+  const EncodedSource encoded = reference.encode(kSource);
   // Two hypotheses, then three that continue number 1, 0 and 1.
   DecoderState state = reference.start(2);
-  reference.decode(memory, std::vector<int32_t>{36, 36}, state);
-  reference.decode(memory, std::vector<int32_t>{4, 9}, state);
+  reference.decode(encoded, std::vector<int32_t>{36, 36}, state);
+  reference.decode(encoded, std::vector<int32_t>{4, 9}, state);
   state = state.select(std::vector<uint32_t>{1, 0, 1});
-  const Rows together = reference.decode(memory, std::vector<int32_t>{8, 8, 1}, state);
+  const Rows together = reference.decode(encoded, std::vector<int32_t>{8, 8, 1}, state);
   const std::vector<std::vector<int32_t>> targets = {{9, 8, 0}, {4, 8, 0}, {9, 1, 0}};
   for (Eigen::Index i = 0; i < 3; ++i) {
-    const Rows alone = reference.teacher_forced_logits(memory, targets[static_cast<size_t>(i)]);
+    const Rows alone = reference.teacher_forced_logits(encoded, targets[static_cast<size_t>(i)]);
     EXPECT_EQ(together.row(i), alone.row(2)) << "hypothesis " << i;
   }
 }
@@ -57,8 +57,8 @@ TEST(Reference, RefusesWhatDoesNotFit) {
   EXPECT_THROW(reference.encode(std::vector<int32_t>{19}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>{-1}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>(12, 1)), Error);  // 11 positions
-  const Memory memory = reference.encode(kSource);
-  EXPECT_THROW(reference.teacher_forced_logits(memory, std::vector<int32_t>(12, 1)), Error);
+  const EncodedSource encoded = reference.encode(kSource);
+  EXPECT_THROW(reference.teacher_forced_logits(encoded, std::vector<int32_t>(12, 1)), Error);
   spec.decoder.layers[1].feed_forward.out.bias.pop_back();
   EXPECT_THROW(Reference{spec}, Error);
 }

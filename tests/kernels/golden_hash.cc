@@ -27,7 +27,7 @@
 namespace goldcrest::test {
 namespace {
 
-constexpr uint32_t kMostSourceBytes = 512;
+constexpr uint32_t kMaxSourceBytes = 512;
 
 std::string read_model(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -77,7 +77,7 @@ uint64_t golden_hash(const GuardedBuffer<uint8_t>& model, const std::vector<std:
   const std::string problem = pool.start(composition.threads);
   if (!problem.empty()) throw std::runtime_error(problem);
   EngineSetup setup;
-  setup.limits.max_source_bytes = kMostSourceBytes;
+  setup.limits.max_source_bytes = kMaxSourceBytes;
   setup.limits.batch = composition.batch;
   setup.limits.threads = pool.threads();
   setup.parallel_for = pool.parallel_for();

@@ -19,7 +19,7 @@
 namespace goldcrest::test {
 namespace {
 
-constexpr uint32_t kMostSourceBytes = 512;
+constexpr uint32_t kMaxSourceBytes = 512;
 constexpr double kLeastAgreement = 0.99;
 
 // A greedy translation with the logits of every position.
@@ -78,7 +78,7 @@ void compare(const Traced& exact, const Traced& close, Agreement* agreement) {
 
 EngineSetup greedy_setup(Traced* traced) {
   EngineSetup setup;
-  setup.limits.max_source_bytes = kMostSourceBytes;
+  setup.limits.max_source_bytes = kMaxSourceBytes;
   setup.limits.beam_size = 1;
   setup.trace = record_logits;
   setup.trace_context = traced;

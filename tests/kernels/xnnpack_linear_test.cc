@@ -21,7 +21,7 @@ using test::GuardedBuffer;
 using test::LinearProblem;
 using test::LinearShape;
 
-constexpr uint32_t kMostRows = 100;  // more than kResidualRows
+constexpr uint32_t kMaxRows = 100;  // more than kResidualRows
 
 // XNNPACK's operator for one layer in an engine of one lane.
 class PreparedProblem {
@@ -29,7 +29,7 @@ class PreparedProblem {
   PreparedProblem(LinearProblem& problem, LinearShape shape, uint32_t y_stride, bool relu)
       : packed_(packed_bytes(problem, shape, y_stride, relu)),
         objects_(xnnpack::operator_bytes(false)),
-        scales_(kMostRows + xnnpack::kExtraRowScales),
+        scales_(kMaxRows + xnnpack::kExtraRowScales),
         sums_(size_t{kResidualRows} * shape.n) {
     AlignedBuffer<int8_t> rows(size_t{shape.n} * shape.k);
     for (uint32_t output = 0; output < shape.n; ++output) {
@@ -99,7 +99,7 @@ class PreparedProblem {
 };
 
 constexpr LinearShape kShapes[] = {{16, 16}, {48, 32}, {112, 240}, {512, 128}, {128, 512}, {1024, 256}, {512, 2048}};
-constexpr uint32_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 33, kMostRows};
+constexpr uint32_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 33, kMaxRows};
 
 // The sums of largest magnitude: beyond 2^24 a sum is rounded on its way to float.
 void make_largest(LinearProblem& problem, LinearShape shape) {
@@ -134,7 +134,7 @@ size_t count_outside(LinearProblem& problem, LinearShape shape, uint32_t rows, A
 TEST(XnnpackLinear, SumsAndBiasAreWithinTheStatedBound) {
   for (const bool largest : {false, true}) {
     for (const LinearShape shape : kShapes) {
-      LinearProblem problem(shape, kMostRows);
+      LinearProblem problem(shape, kMaxRows);
       if (largest) make_largest(problem, shape);
       PreparedProblem prepared(problem, shape, shape.n, false);
       AlignedBuffer<float> close(problem.y.end() - problem.y.begin());
@@ -164,8 +164,8 @@ TEST(XnnpackLinear, ALargerErrorIsSeen) {
 
 TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
   const LinearShape shape = {112, 240};
-  LinearProblem problem(shape, kMostRows);
-  const size_t n = size_t{kMostRows} * shape.n;
+  LinearProblem problem(shape, kMaxRows);
+  const size_t n = size_t{kMaxRows} * shape.n;
   for (const bool fused_relu : {false, true}) {
     PreparedProblem prepared(problem, shape, shape.n, fused_relu);
     PreparedProblem plain(problem, shape, shape.n, false);
@@ -293,7 +293,7 @@ TEST(XnnpackLinear, LayersThatAreNotKnownAreNative) {
 // Inputs end where XNNPACK may read no further, outputs where the page does, whatever the rows of a tile.
 TEST(XnnpackLinear, NothingBeyondInputsAndOutputsIsTouched) {
   for (const LinearShape shape : kShapes) {
-    LinearProblem problem(shape, kMostRows);
+    LinearProblem problem(shape, kMaxRows);
     PreparedProblem prepared(problem, shape, shape.n, false);
     for (const uint32_t rows : kRowCounts) {
       const size_t n_inputs = size_t{rows} * shape.k;

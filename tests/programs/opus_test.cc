@@ -12,7 +12,7 @@
 namespace goldcrest::test {
 namespace {
 
-constexpr double kMostSecondsToConvert = 60;
+constexpr double kMaxSecondsToConvert = 60;
 
 struct Converted {
   std::string bytes, checkpoint_sha256;
@@ -27,7 +27,7 @@ Converted convert(const TemporaryFolder& folder, const std::string& container) {
   const Outcome outcome = run(convert_program(), {"-q", "--json", checkpoint, "-o", model});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_LT(seconds, kMostSecondsToConvert);
+  EXPECT_LT(seconds, kMaxSecondsToConvert);
   ::testing::Test::RecordProperty("seconds_" + container, std::to_string(seconds));
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(report.at("encoder").at("layers"), 6);

@@ -39,7 +39,7 @@ void become(const std::filesystem::path& program, const Arguments& arguments, co
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  ::alarm(kMostSeconds);
+  ::alarm(kMaxSeconds);
   ::execv(program.c_str(), words.data());
   ::_exit(kCannotStart);
 }
@@ -106,12 +106,12 @@ void Dialogue::write(std::string_view text) {
 }
 
 std::string Dialogue::read_line() {
-  constexpr int kMostMilliseconds = 60000;
+  constexpr int kMaxMilliseconds = 60000;
   std::string line;
   while (true) {
     pollfd answer = {output_, POLLIN, 0};
     char c = 0;
-    if (::poll(&answer, 1, kMostMilliseconds) != 1 || ::read(output_, &c, 1) != 1) {
+    if (::poll(&answer, 1, kMaxMilliseconds) != 1 || ::read(output_, &c, 1) != 1) {
       throw std::runtime_error("the program did not answer; so far: " + line);
     }
     if (c == '\n') return line;

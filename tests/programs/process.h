@@ -26,9 +26,9 @@ struct RunOptions {
   Output output = Output::kCaptured;
 };
 
-// A program that takes more than `kMostSeconds` is ended by SIGALRM. Throws std::runtime_error when it cannot be
+// A program that takes more than `kMaxSeconds` is ended by SIGALRM. Throws std::runtime_error when it cannot be
 // started.
-constexpr unsigned kMostSeconds = 300;
+constexpr unsigned kMaxSeconds = 300;
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how = {});
 
 // A program that is talked to line by line through pipes.

@@ -177,7 +177,7 @@ bool run(const Operator& op, void* threads) {
 }
 
 constexpr size_t kSmall = 16;  // inputs and outputs of the operator that is made to see its size
-constexpr size_t kMostOperatorBytes = 1 << 15;
+constexpr size_t kMaxOperatorBytes = 1 << 15;
 
 }  // namespace
 
@@ -193,8 +193,8 @@ int initialize(goldcrest_detail* detail) {
 }
 
 size_t operator_bytes(bool is_float) {
-  alignas(kAlignment) uint8_t memory[kMostOperatorBytes];
-  alignas(kAlignment) uint8_t packed[kMostOperatorBytes];
+  alignas(kAlignment) uint8_t memory[kMaxOperatorBytes];
+  alignas(kAlignment) uint8_t packed[kMaxOperatorBytes];
   const int8_t int8_weights[kSmall * kSmall] = {};
   const float float_weights[kSmall * kSmall] = {}, ones[kSmall] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   const Layer layer = {kSmall, kSmall, kSmall, int8_weights, is_float ? float_weights : nullptr, ones, ones, false};
@@ -214,7 +214,7 @@ size_t operator_bytes(bool is_float) {
 }
 
 size_t packed_bytes(const Layer& layer) {
-  alignas(kAlignment) uint8_t memory[kMostOperatorBytes];
+  alignas(kAlignment) uint8_t memory[kMaxOperatorBytes];
   xnn_weights_cache_provider provider;
   make_provider(&provider, nullptr);
   Region region = {memory, memory + sizeof memory};
@@ -224,7 +224,7 @@ size_t packed_bytes(const Layer& layer) {
 }
 
 bool pack(const Layer& layer, size_t index, void* provider, const PackedWeights& weights, size_t* used_bytes) {
-  alignas(kAlignment) uint8_t memory[kMostOperatorBytes];
+  alignas(kAlignment) uint8_t memory[kMaxOperatorBytes];
   Region region = {memory, memory + sizeof memory};
   Creation creation = {&region, &weights, index, used_bytes, 0};
   const xnn_operator_t op = create_operator(layer, provider, &creation);

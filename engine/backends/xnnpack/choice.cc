@@ -7,7 +7,7 @@ namespace goldcrest {
 
 namespace {
 
-constexpr uint32_t kTrialRows[kRowClasses] = {1, 4, 16, kMostTrialRows};
+constexpr uint32_t kTrialRows[kRowClasses] = {1, 4, 16, kMaxTrialRows};
 constexpr int kRounds = 5;
 constexpr double kRoundSeconds = 20e-6;   // of each kernel, at least one call
 constexpr double kLeastAdvantage = 0.95;  // giving up exact bits must be worth it, and no noise

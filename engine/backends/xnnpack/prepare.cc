@@ -70,14 +70,14 @@ void choose_layers(const XnnpackModel& model, const ModelView& view, const Engin
   struct Shape {
     uint32_t n, k, classes;
   };
-  constexpr uint32_t kMostShapes = 32;
-  Shape shapes[kMostShapes];
+  constexpr uint32_t kMaxShapes = 32;
+  Shape shapes[kMaxShapes];
   uint32_t n_shapes = 0;
   for_each_layer(model.file, view, [&](const LayerUse& use) {
     uint32_t at = 0;
     while (at < n_shapes && (shapes[at].n != use.view.n || shapes[at].k != use.view.k)) ++at;
     const uint32_t classes = at < n_shapes ? shapes[at].classes : measure(model.file, use, parts);
-    if (at == n_shapes && n_shapes < kMostShapes) shapes[n_shapes++] = {use.view.n, use.view.k, classes};
+    if (at == n_shapes && n_shapes < kMaxShapes) shapes[n_shapes++] = {use.view.n, use.view.k, classes};
     find_layer(*parts.engine, weights_of(model.file, use), use.view.n)->row_classes = classes;
   });
 }

@@ -114,7 +114,7 @@ void layer_norm(const LayerNormArgs& args) {
   }
 }
 
-constexpr uint32_t kMostHeadWidth = 128;
+constexpr uint32_t kMaxQueryWidth = 128;
 
 // q . key; q: expanded pairs
 __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint32_t d_head) {
@@ -131,7 +131,7 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
 
 // Scores of one head's query, then soft-max, times the value scales, in args.weights.
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
-  uint32_t q[kMostHeadWidth / 2];
+  uint32_t q[kMaxQueryWidth / 2];
   expand(args.q_row, args.d_head / 4, 2, q);
   float largest = -__builtin_huge_valf();
   float* weights = args.weights;
@@ -163,7 +163,7 @@ inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, co
 }
 
 void attention(const AttentionArgs<int8_t>& args) {
-  if (args.d_head > kMostHeadWidth) return reference_attention(args);
+  if (args.d_head > kMaxQueryWidth) return reference_attention(args);
   attend_by_rows(args, quantize_rows, attention_weights, attention_values);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 // The queries that go together need memory of their own, about 8 KB of the stack: this file is for CPUs that run an
 // operating system.
-constexpr uint32_t kMostQueries = 4, kMostWeights = 1024, kMostHead = 128, kMostCommon = 256;
+constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxHead = 128, kMaxCommon = 256;
 
 // One row of one head, and where its keys and values lie.
 template <bool kAncestors>
@@ -75,7 +75,7 @@ inline Query<kAncestors> make_query(const AttentionArgs<int8_t>& args, uint32_t 
                              nullptr,
                              args.position_stride * args.d_head >= kFarApart,
                              reinterpret_cast<uintptr_t>(args.values) - reinterpret_cast<uintptr_t>(args.keys),
-                             args.head_stride * args.d_head * ((kMostQueries + args.rows - 1) / args.rows)};
+                             args.head_stride * args.d_head * ((kMaxQueries + args.rows - 1) / args.rows)};
   quantize_rows(
       {args.q + row * args.q_stride + column, q, &query.q_scale, args.d_head, args.d_head, 1, 1, args.d_head});
   return query;
@@ -198,15 +198,15 @@ inline void attention_values(const AttentionArgs<int8_t>& args, const Query<kAnc
 
 // Keys that some queries have in common, and their scales.
 struct CommonKeys {
-  uint32_t keys[kMostCommon];
-  float key_scales[kMostCommon], value_scales[kMostCommon];
+  uint32_t keys[kMaxCommon];
+  float key_scales[kMaxCommon], value_scales[kMaxCommon];
 };
 
 template <bool kAncestors>
 inline void gather_common(Query<kAncestors>* queries, uint32_t n, uint32_t n_common, uint32_t d_head,
                           CommonKeys& common) {
   const Query<kAncestors> first = queries[0];  // a copy, which the stores cannot change
-  const uint32_t count = (n_common < kMostCommon ? n_common : kMostCommon) / 16 * 16;  // whole blocks
+  const uint32_t count = (n_common < kMaxCommon ? n_common : kMaxCommon) / 16 * 16;  // whole blocks
   for (uint32_t t = 0; t < count; ++t) {
     const size_t at = first.at(t);
     common.keys[t] = static_cast<uint32_t>(at * d_head);
@@ -229,7 +229,7 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
   uint32_t n_common = 0;
   for (uint32_t first = 0; first < n_queries; first += n_together) {
     const uint32_t n = n_queries - first < n_together ? n_queries - first : n_together;
-    Query<kAncestors> queries[kMostQueries];
+    Query<kAncestors> queries[kMaxQueries];
     for (uint32_t i = 0; i < n; ++i)
       queries[i] = make_query<kAncestors>(args, first + i, q_rows + i * args.d_head, weights + i * padded_keys);
     if (first == 0 || !all_alike) n_common = n == 2 || n == 4 ? count_common_keys(args, queries, n) : 0;
@@ -242,10 +242,10 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
 
 void attention(const AttentionArgs<int8_t>& args) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
-  int8_t q_rows[kMostQueries * kMostHead];
-  float weights[kMostWeights];
-  const bool fits = args.d_head <= kMostHead && 2 * padded_keys <= kMostWeights;
-  const uint32_t n_together = !fits ? 1 : kMostQueries * padded_keys <= kMostWeights ? kMostQueries : 2;
+  int8_t q_rows[kMaxQueries * kMaxHead];
+  float weights[kMaxWeights];
+  const bool fits = args.d_head <= kMaxHead && 2 * padded_keys <= kMaxWeights;
+  const uint32_t n_together = !fits ? 1 : kMaxQueries * padded_keys <= kMaxWeights ? kMaxQueries : 2;
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
   if (args.ancestor != nullptr)

@@ -90,27 +90,27 @@ inline void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit>(args, first_row, output);
 }
 
-// The same for a number of rows that is known only now, at most kMost.
-template <int kMost>
+// The same for a number of rows that is known only now, at most kMaxRows.
+template <int kMaxRows>
 inline void linear_some_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
-  if (rows == kMost) return linear_rows<kMost>(args, first_row, first_output, end_output);
-  if constexpr (kMost > 1) linear_some_rows<kMost - 1>(args, first_row, rows, first_output, end_output);
+  if (rows == kMaxRows) return linear_rows<kMaxRows>(args, first_row, first_output, end_output);
+  if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 
 void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
-  constexpr int kMost = sizeof kTilePanels / sizeof kTilePanels[0];
-  if (args.rows <= kMost) return linear_some_rows<kMost>(args, 0, args.rows, 0, args.n);
+  constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
+  if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: a tile's weights stay in the first-level cache while the rows pass by, in blocks of nearly one size.
-  constexpr uint32_t kStep = 16 * kTilePanels[kMost - 1];
-  const uint32_t blocks = (args.rows + kMost - 1) / kMost;
+  constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1];
+  const uint32_t blocks = (args.rows + kMaxRows - 1) / kMaxRows;
   for (uint32_t output = 0; output < args.n; output += kStep) {
     const uint32_t end = output + kStep < args.n ? output + kStep : args.n;
     uint32_t row = 0;
     for (uint32_t block = 0; block < blocks; ++block) {
       const uint32_t rows = (args.rows - row) / (blocks - block);
-      linear_some_rows<kMost>(args, row, rows, output, end);
+      linear_some_rows<kMaxRows>(args, row, rows, output, end);
       row += rows;
     }
   }

@@ -16,13 +16,13 @@ enum class Needs { kAvx2, kAvxVnni, kPclmul, kAvx512, kAvx512Vnni, kVpclmulqdq }
 // kNumbers: two results that are not numbers are equal, whatever their payload.
 enum class Compare { kBits, kNumbers };
 
-constexpr size_t kArgumentBytes = 64, kMostArguments = 3;
+constexpr size_t kArgumentBytes = 64, kMaxArguments = 3;
 
 struct IntrinsicCall {
   const char* name;
   Needs needs;
   Compare compare;
-  // arguments: [kMostArguments, kArgumentBytes], aligned to 64; result: [kArgumentBytes], of which it may write less
+  // arguments: [kMaxArguments, kArgumentBytes], aligned to 64; result: [kArgumentBytes], of which it may write less
   void (*run)(const uint8_t* arguments, uint8_t* result);
 };
 
@@ -46,7 +46,7 @@ struct Runner;
 
 template <typename Function, typename Result, typename... Arguments>
 struct Runner<Result (Function::*)(Arguments...) const> {
-  static_assert(sizeof...(Arguments) <= kMostArguments);
+  static_assert(sizeof...(Arguments) <= kMaxArguments);
 
   template <typename Argument>
   static Argument argument(const uint8_t* bytes) {

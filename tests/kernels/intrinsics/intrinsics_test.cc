@@ -85,8 +85,8 @@ void compare_call(const IntrinsicCall& instruction, const IntrinsicCall& emulati
   ASSERT_STREQ(instruction.name, emulation.name);
   Rng rng(11);
   for (int trial = 0; trial < 3000; ++trial) {
-    alignas(64) uint8_t arguments[kMostArguments * kArgumentBytes];
-    for (size_t i = 0; i < kMostArguments; ++i) fill_argument(arguments + i * kArgumentBytes, rng);
+    alignas(64) uint8_t arguments[kMaxArguments * kArgumentBytes];
+    for (size_t i = 0; i < kMaxArguments; ++i) fill_argument(arguments + i * kArgumentBytes, rng);
     alignas(64) uint8_t found[kArgumentBytes] = {}, expected[kArgumentBytes] = {};
     emulation.run(arguments, found);
     instruction.run(arguments, expected);
