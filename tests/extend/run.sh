@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a new kind of block touches: applies made_up_block.patch to a copy of the tree, compares the files that it names
+# with touched_files.txt, builds the copy's tests of layers, models and files, and runs them.
+# Usage: run.sh SOURCE BUILD
+set -euo pipefail
+source=$(cd "$1" && pwd)
+mkdir -p "$2"
+build=$(cd "$2" && pwd)
+folder=$source/tests/extend tree=$build/tree
+tests=(layers_test model_test pack_test)
+
+fail() {
+  echo "tests/extend: $1" >&2
+  exit 1
+}
+
+# The paths of the tree's files, each ended by a zero byte.
+list_files() {
+  if [ -e "$source/.git" ]; then
+    git -C "$source" ls-files -z --cached --others --exclude-standard
+  else
+    (cd "$source" && find . -path ./build -prune -o -type f -print0)
+  fi
+}
+
+rm -rf "$tree"
+mkdir "$tree"
+list_files | (cd "$source" && xargs -0 cp -p --parents -t "$tree")
+patch -d "$tree" -p1 --fuzz=0 --forward --batch --quiet < "$folder/made_up_block.patch" ||
+  fail "made_up_block.patch does not fit the tree any more: make its changes again, and the patch from them"
+
+grep '^+++ b/' "$folder/made_up_block.patch" | cut -c 7- | LC_ALL=C sort > "$build/touched"
+echo "a new block touches $(wc -l < "$build/touched") files, $(grep -vc '^tests/' "$build/touched") without the tests:"
+sed 's/^/  /' "$build/touched"
+grep -v '^#' "$folder/touched_files.txt" | diff - "$build/touched" >&2 || fail "touched_files.txt says otherwise"
+
+quietly() {
+  "$@" > "$build/log" 2>&1 || { tail -n 50 "$build/log" >&2; fail "failed: $*"; }
+}
+quietly cmake -G Ninja -S "$tree" -B "$build/tests" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_WERROR=ON
+quietly cmake --build "$build/tests" --target "${tests[@]}"
+for name in "${tests[@]}"; do
+  quietly "$(find "$build/tests/tests" -type f -name "$name")"
+  echo "$name: $(grep PASSED "$build/log")"
+done
