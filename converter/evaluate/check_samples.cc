@@ -97,7 +97,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view row = std::string_view(text).substr(at, end - at);
+    const std::string_view row = std::string_view{text}.substr(at, end - at);
     at = end + 1;
     const std::string where = fmt::format("{}:{}", path.string(), ++number);
     if (row.find_first_not_of(" \t\r") == row.npos) continue;

@@ -146,7 +146,7 @@ std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_by
   for (uint32_t i = 0; i < from.parts.size(); ++i) {
     const LinearSpec& part = *from.parts[i];
     const std::optional<double> sqnr_db = store_rows(*part.weight, from.rows, from.columns, i * part_rows, matrix);
-    copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[i * part_rows]);
+    copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[size_t{i} * part_rows]);
     const uint64_t rows = from.parts.size() == 1 ? matrix.rows : part_rows;
     record(part.weight->name, part.weight->rows, part.weight->columns, rows * row_bytes, sqnr_db);
   }

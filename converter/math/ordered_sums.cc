@@ -21,11 +21,11 @@ Four load(const float* x) {
 }
 
 // sums[r] += 16 products of x[r] with y.
-template <size_t n_rows>
-void add_products(const std::array<const float*, n_rows>& x, const float* y, std::array<PartialSums, n_rows>& sums) {
+template <size_t kRows>
+void add_products(const std::array<const float*, kRows>& x, const float* y, std::array<PartialSums, kRows>& sums) {
   for (size_t part = 0; part < 4; ++part) {
     const Four of_y = load(y + 4 * part);
-    for (size_t r = 0; r < n_rows; ++r) sums[r][part] += load(x[r] + 4 * part) * of_y;
+    for (size_t r = 0; r < kRows; ++r) sums[r][part] += load(x[r] + 4 * part) * of_y;
   }
 }
 
@@ -34,24 +34,24 @@ float total(const PartialSums& sums) {
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-// Several rows at once share the reading of y.  x: n_rows of [k]; y: [k]; out: n_rows, `out_stride` apart.
-template <size_t n_rows>
-void dot(std::array<const float*, n_rows> x, const float* y, size_t k, float* out, size_t out_stride) {
-  std::array<PartialSums, n_rows> sums = {};
+// Several rows at once share the reading of y.  x: kRows of [k]; y: [k]; out: kRows, `out_stride` apart.
+template <size_t kRows>
+void dot(std::array<const float*, kRows> x, const float* y, size_t k, float* out, size_t out_stride) {
+  std::array<PartialSums, kRows> sums = {};
   for (; k >= kTerms; k -= kTerms, y += kTerms) {
     add_products(x, y, sums);
     for (const float*& row : x) row += kTerms;
   }
   if (k > 0) {  // zeros behind the last terms
-    std::array<std::array<float, kTerms>, n_rows + 1> last = {};
-    std::copy_n(y, k, last[n_rows].data());
-    for (size_t r = 0; r < n_rows; ++r) {
+    std::array<std::array<float, kTerms>, kRows + 1> last = {};
+    std::copy_n(y, k, last[kRows].data());
+    for (size_t r = 0; r < kRows; ++r) {
       std::copy_n(x[r], k, last[r].data());
       x[r] = last[r].data();
     }
-    add_products(x, last[n_rows].data(), sums);
+    add_products(x, last[kRows].data(), sums);
   }
-  for (size_t r = 0; r < n_rows; ++r) out[r * out_stride] = total(sums[r]);
+  for (size_t r = 0; r < kRows; ++r) out[r * out_stride] = total(sums[r]);
 }
 
 }  // namespace

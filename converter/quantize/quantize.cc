@@ -81,9 +81,11 @@ float best_scale(const float* row, uint32_t n, float amax) {
   return best;
 }
 
-// Row r of `matrix` to weights[place], its scale and its sum. A row that is too small stays padding.
-Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, int8_t* weights, float& scale,
-                    int32_t& weight_sum) {
+// Row r of `matrix` to row `place` of `quantized`, its scale and its sum. A row that is too small stays padding.
+Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place,
+                    QuantizedMatrix& quantized) {
+  int8_t* weights = &quantized.weights[place * quantized.columns];
+  float& scale = quantized.scale[place];
   const float* row = matrix.row(r);
   const float amax = largest_magnitude(matrix, r);
   const bool is_zero = amax < kSmallestRow;
@@ -96,7 +98,7 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
   for (uint32_t c = 0; c < matrix.columns; ++c) {
     const auto q = static_cast<int8_t>(is_zero ? 0 : quantize_value(row[c], scale));
     weights[column_placement.place(c)] = q;
-    weight_sum += q;
+    quantized.weight_sum[place] += q;
     const double noise = double{row[c]} - q * double{scale};
     energy.signal += double{row[c]} * double{row[c]};
     energy.noise += noise * noise;
@@ -114,8 +116,7 @@ double quantize_rows(const Matrix& matrix, const Placement& row_placement, const
   Energy total;
   for (uint32_t r = 0; r < matrix.rows; ++r) {
     const size_t place = size_t{first_row} + row_placement.place(r);
-    const Energy energy = quantize_row(matrix, r, column_placement, &quantized.weights[place * quantized.columns],
-                                       quantized.scale[place], quantized.weight_sum[place]);
+    const Energy energy = quantize_row(matrix, r, column_placement, place, quantized);
     total.signal += energy.signal;
     total.noise += energy.noise;
   }

@@ -68,7 +68,7 @@ Rows layer_norm(const NormSpec& norm, const Rows& x) {
   return y;
 }
 
-Rows maybe_norm(const std::optional<NormSpec>& norm, Rows x) { return norm ? layer_norm(*norm, x) : x; }
+Rows maybe_norm(const std::optional<NormSpec>& norm, const Rows& x) { return norm ? layer_norm(*norm, x) : x; }
 
 float activate(Activation activation, float x) {
   switch (activation) {

@@ -50,7 +50,7 @@ std::map<std::string, Shape> expected_by_spec(const ModelSpec& spec) {
       char role[100];
       Shape shape;
       const char* const text = "%99s has no weight; expected the shape [%u, %u]";
-      EXPECT_EQ(std::sscanf(error.what(), text, role, &shape[0], &shape[1]), 3) << error.what();
+      EXPECT_EQ(std::sscanf(error.what(), text, role, shape.data(), shape.data() + 1), 3) << error.what();
       EXPECT_TRUE(expected.emplace(role, shape).second) << role;
     }
   }

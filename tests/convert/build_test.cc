@@ -27,8 +27,8 @@ ModelSpec tied_spec() {
   const auto shared = std::make_shared<Matrix>(random.matrix("shared", 37, 24));
   spec.encoder.layers.clear();
   spec.decoder.layers.clear();
-  fill_stack(random, "encoder", 37, 1, 0, spec.encoder);
-  fill_stack(random, "decoder", 37, 1, 24, spec.decoder);
+  fill_stack(random, {"encoder", 37, 1, 0}, spec.encoder);
+  fill_stack(random, {"decoder", 37, 1, 24}, spec.decoder);
   spec.encoder.final_norm.reset();
   spec.decoder.positions = spec.encoder.positions;
   spec.encoder.embedding = spec.decoder.embedding = spec.projection.weight = shared;

@@ -124,7 +124,7 @@ TEST(Marian, RefusesBrokenTokenizerFiles) {
   const auto remove = [](const char* name) {
     return [name](MarianFolder& c) { std::filesystem::remove(c.folder / name); };
   };
-  const auto write = [](const char* name, std::string text) {
+  const auto write = [](const char* name, const std::string& text) {
     return [name, text](MarianFolder& c) { c.folder.write(name, text); };
   };
   expect_refused({

@@ -21,8 +21,10 @@ struct BadCheckpoint {
 
 TEST(NnTransformer, RefusesWhatDoesNotFit) {
   const auto erase = [](const char* key) { return [key](NnFolder& c) { c.config.erase(key); }; };
-  const auto set = [](const char* key, json value) { return [key, value](NnFolder& c) { c.config[key] = value; }; };
-  const auto tensor = [](const char* key, json value) {
+  const auto set = [](const char* key, const json& value) {
+    return [key, value](NnFolder& c) { c.config[key] = value; };
+  };
+  const auto tensor = [](const char* key, const json& value) {
     return [key, value](NnFolder& c) { c.config["tensors"][key] = value; };
   };
   const std::string layer = "transformer.encoder.layers.1.", cross = "transformer.decoder.layers.0.multihead_attn.";

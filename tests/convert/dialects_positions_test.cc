@@ -54,7 +54,7 @@ TEST(Positions, FollowTheirFormula) {
     ASSERT_EQ(table.values.size(), size_t{kRows} * kWidth);
     for (uint32_t p = 0; p < kRows; ++p) {
       for (uint32_t i = 0; i < kWidth / 2; ++i) {
-        const double exponent = sinusoid.denominator_minus_two ? i / (kWidth / 2 - 1.0) : 2.0 * i / kWidth;
+        const double exponent = sinusoid.denominator_minus_two ? i / (0.5 * kWidth - 1.0) : 2.0 * i / kWidth;
         const double angle = (p + sinusoid.first) / std::pow(sinusoid.base, exponent);
         const float* row = table.row(p);
         EXPECT_NEAR(row[sinusoid.interleaved ? 2 * i : i], std::sin(angle), 1e-7) << dialect.name;

@@ -35,7 +35,7 @@ struct MarianFolder {
   void remove(const std::string& name) {
     std::erase_if(tensors, [&](const NamedTensor& found) { return found.name == name; });
   }
-  void add(const std::string& name, std::vector<uint64_t> sizes, float value) {
+  void add(const std::string& name, const std::vector<uint64_t>& sizes, float value) {
     uint64_t n = 1;
     for (const uint64_t size : sizes) n *= size;
     tensors.push_back({name, sizes, std::vector<float>(n, value)});

@@ -15,7 +15,8 @@ namespace goldcrest::test {
 // error, and every function's by a random part of the error that kernels/reference/math.h states.
 class Perturbed {
  public:
-  Perturbed(double value) : value_(value) {}  // implicit: parameters of a model are exact
+  // NOLINTNEXTLINE(google-explicit-constructor): the parameters of a model are exact
+  Perturbed(double value) : value_(value) {}
   static void seed(uint64_t seed) { rng() = Rng(seed); }
   explicit operator double() const { return value_; }
 

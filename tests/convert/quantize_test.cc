@@ -83,7 +83,7 @@ TEST(Quantize, EveryRowReaches127AndOnlyWhatLiesBeyondIsClipped) {
       for (uint32_t r = 0; r < quantized.rows; ++r) {
         int32_t sum = 0, largest = 0;
         for (uint32_t c = 0; c < quantized.columns; ++c) {
-          const int q = quantized.weights[size_t{r} * quantized.columns + c];
+          const auto q = int32_t{quantized.weights[size_t{r} * quantized.columns + c]};
           sum += q;
           largest = std::max(largest, std::abs(q));
           if (r >= rows || c >= columns) {

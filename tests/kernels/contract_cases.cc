@@ -315,19 +315,25 @@ Difference compare_checksums(const Kernels& table, const Kernels& specification,
 Difference compare_crc32c(const Kernels& table, const Kernels& specification) {
   Rng rng(8);
   for (size_t n = 0; n <= 600; ++n) {
-    if (const Difference d = compare_checksums(table, specification, n, rng)) return d;
+    if (Difference d = compare_checksums(table, specification, n, rng)) return d;
   }
   for (const size_t n : {1023u, 4096u, 6143u, 6144u, 6145u, 12287u, 12288u, 12295u, 20000u}) {
-    if (const Difference d = compare_checksums(table, specification, n, rng)) return d;
+    if (Difference d = compare_checksums(table, specification, n, rng)) return d;
   }
   return {};
 }
 
 enum Damage { kNone, kMinus128, kMinus128WithItsSum, kOneSum, kTwoSums, kDamages };
 
-// sums: null when the check is to leave them out.
-Difference compare_damaged_weights(const Kernels& table, const Kernels& specification, LinearInputs& inputs, uint32_t k,
-                                   Layout layout, const int32_t* sums, Rng& rng) {
+struct WeightsCase {
+  uint32_t k;
+  Layout layout;
+  const int32_t* sums;  // null when the check is to leave them out
+};
+
+Difference compare_damaged_weights(const Kernels& table, const Kernels& specification, LinearInputs& inputs,
+                                   const WeightsCase& weights, Rng& rng) {
+  const auto [k, layout, sums] = weights;
   const auto size = static_cast<uint32_t>(inputs.w.size()), n = size / k;
   for (int damage = 0; damage < (sums != nullptr ? kDamages : kMinus128WithItsSum); ++damage) {
     for (const uint32_t at : {rng.below(2) * (size - 1), rng.below(size)}) {  // an end, and somewhere
@@ -359,10 +365,10 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
           LinearInputs inputs(1, n, k, kind, rng);
           const int32_t* sums = inputs.args(1, n, k, layout, nullptr).weight_sum;
           if (layout != Layout::kRowMajor) {
-            const Difference d = compare_damaged_weights(table, specification, inputs, k, layout, sums, rng);
+            Difference d = compare_damaged_weights(table, specification, inputs, {k, layout, sums}, rng);
             if (d) return d;
           }
-          const Difference d = compare_damaged_weights(table, specification, inputs, k, layout, nullptr, rng);
+          Difference d = compare_damaged_weights(table, specification, inputs, {k, layout, nullptr}, rng);
           if (d) return d;
         }
       }

@@ -71,6 +71,7 @@ inline void fill_scales(GuardedBuffer<float>& buffer, Rng& rng) {
   for (float& value : buffer) value = rng.below(8) == 0 ? 0.0f : 0.01f + 0.009f * rng.uniform();
 }
 
+// NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are what is compared
 inline bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
 inline bool same(int8_t a, int8_t b) { return a == b; }
 

@@ -47,17 +47,22 @@ class RandomFloats {
   Rng rng_;
 };
 
-// Fills embedding, positions and n_layers layers of a stack whose dimensions are set. memory_width: the encoder's
-// d_model; 0 for the encoder itself.
-inline void fill_stack(RandomFloats& random, const std::string& name, uint32_t vocab_size, uint32_t n_layers,
-                       uint32_t memory_width, converter::StackSpec& stack) {
+struct RandomStack {
+  std::string name;
+  uint32_t vocab_size, n_layers;
+  uint32_t source_width;  // the encoder's d_model; 0 for the encoder itself
+};
+
+// Fills embedding, positions and layers of a stack whose dimensions are set.
+inline void fill_stack(RandomFloats& random, const RandomStack& wanted, converter::StackSpec& stack) {
+  const auto& [name, vocab_size, n_layers, source_width] = wanted;
   stack.embedding = std::make_shared<converter::Matrix>(random.matrix(name + ".embedding", vocab_size, stack.d_model));
   stack.positions = random.matrix(name + ".positions", 11, stack.d_model);
   for (uint32_t i = 0; i < n_layers; ++i) {
     const std::string path = name + ".layers." + std::to_string(i);
     converter::LayerSpec layer;
     layer.self_attention = random.attention(path + ".self_attention", stack, stack.d_model);
-    if (memory_width != 0) layer.cross_attention = random.attention(path + ".cross_attention", stack, memory_width);
+    if (source_width != 0) layer.cross_attention = random.attention(path + ".cross_attention", stack, source_width);
     layer.feed_forward = {random.linear(path + ".in", stack.d_ff, stack.d_model),
                           random.linear(path + ".out", stack.d_model, stack.d_ff), random.norm(stack.d_model)};
     stack.layers.push_back(std::move(layer));
@@ -73,7 +78,7 @@ inline converter::ModelSpec random_spec(uint64_t seed) {
   spec.encoder.d_head = 10;
   spec.encoder.attention_scale = 0.25f;
   spec.encoder.pre_norm = true;
-  fill_stack(random, "encoder", 19, 1, 0, spec.encoder);
+  fill_stack(random, {"encoder", 19, 1, 0}, spec.encoder);
   spec.encoder.final_norm = random.norm(spec.encoder.d_model);
   spec.decoder.d_model = 24;
   spec.decoder.d_ff = 40;
@@ -82,7 +87,7 @@ inline converter::ModelSpec random_spec(uint64_t seed) {
   spec.decoder.attention_scale = 0.5f;
   spec.decoder.activation = converter::Activation::kSilu;
   spec.decoder.embedding_scale = 2;
-  fill_stack(random, "decoder", 37, 2, spec.encoder.d_model, spec.decoder);
+  fill_stack(random, {"decoder", 37, 2, spec.encoder.d_model}, spec.decoder);
   spec.decoder.embedding_norm = random.norm(spec.decoder.d_model);
   spec.projection = random.linear("projection", 37, spec.decoder.d_model);
   spec.generation.decoder_start_id = 36;

@@ -2,13 +2,13 @@
 // Attention head by head and query by query, of a Cortex-M table's own three steps.
 #pragma once
 
-#include "kernels/kernels.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 namespace {
 
-// quantize(QuantizeRowsArgs<int8_t>): the query into args.q_row; weigh(args, row, keys, key_scales, value_scales,
-// q_scale): its weights into args.weights; sum_values(args, row, values, out): 16 columns of the result. Always
+// quantize(QuantizeRowsArgs<int8_t>): the query into args.q_row; weigh(args, row, keys, q_scale):
+// its weights into args.weights; sum_values(args, row, values, out): 16 columns of the result. Always
 // inlined, so that these are: else a hundredth more instructions for all of a model on a Cortex-M55.
 template <typename Quantize, typename Weigh, typename SumValues>
 [[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs<int8_t>& args, const Quantize& quantize,

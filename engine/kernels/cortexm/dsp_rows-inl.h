@@ -145,7 +145,7 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   for (uint32_t t = 0; t < args.n_keys; ++t) weights[t] = exp_float(weights[t] - largest);
   const float inverse = 1.0f / sum_of(weights, args.n_keys);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    weights[t] = (weights[t] * inverse) * value_scales[key_row(args, t, row)];
+    weights[t] = (weights[t] * inverse) * head.value_scales[key_row(args, t, row)];
   }
 }
 

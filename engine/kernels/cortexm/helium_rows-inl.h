@@ -152,7 +152,7 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   for (uint32_t t = 0; t < args.n_keys; t += 4) store(weights + t, exp_vector(load(weights + t) - maximum));
   const float inverse = 1.0f / sum_strided(args.n_keys, [weights](uint32_t t) { return load(weights + t); });
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    weights[t] = (weights[t] * inverse) * value_scales[key_row(args, t, row)];
+    weights[t] = (weights[t] * inverse) * head.value_scales[key_row(args, t, row)];
   }
 }
 

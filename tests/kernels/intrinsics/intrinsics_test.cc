@@ -66,6 +66,7 @@ bool equal(Compare compare, const uint8_t* a, const uint8_t* b) {
     float x, y;
     memcpy(&x, a + i, sizeof x);
     memcpy(&y, b + i, sizeof y);
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are what is compared
     if (memcmp(&x, &y, sizeof x) != 0 && !(std::isnan(x) && std::isnan(y))) return false;
   }
   return true;

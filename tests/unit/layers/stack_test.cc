@@ -137,6 +137,7 @@ struct Architecture {
   TinyOptions options;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
 void PrintTo(const Architecture& architecture, std::ostream* out) { *out << architecture.name; }
 
 std::vector<Architecture> architectures() {

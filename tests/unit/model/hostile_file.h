@@ -33,6 +33,6 @@ struct Verdict {
 // Starts an engine; when the file is accepted, also translates ids and text with greedy and beam search and runs the
 // self-test. Whatever the file holds, that must end, and the sanitizers must have nothing to say. Also asks every size
 // query, which must agree on what is refused.
-Verdict try_file(const converter::FileImage& file);
+Verdict try_file(const converter::FileImage& image);
 
 }  // namespace goldcrest::test
