@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "cli/convert.h"
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "cli/quality.h"
+#include "dialects/dialect.h"
+#include "file/metadata.h"
+#include "quantize/pack.h"
+#include "report/engine_session.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+std::string read_text_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot be read", path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+ModelSpec load(const Arguments& arguments, Progress& progress) {
+  progress.stage("loading " + arguments.input);
+  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
+  if (!arguments.name.empty()) spec.name = arguments.name;
+  return spec;
+}
+
+// The ids of the self-test's sources: the user's lines, or random ones.
+std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session,
+                                                    const std::string& path) {
+  if (path.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
+  constexpr size_t kMaxLines = 4;
+  std::vector<std::vector<int32_t>> sources;
+  std::istringstream text(read_text_file(path));
+  std::string line;
+  for (size_t number = 1; sources.size() < kMaxLines && std::getline(text, line); ++number) {
+    line.resize(std::min(line.size(), line.find('\t')));
+    if (line.empty()) continue;
+    try {
+      sources.push_back(session.encode(line));
+    } catch (const Error& error) {
+      throw Error("{}:{}: {}", path, number, error.what());
+    }
+  }
+  if (sources.empty()) throw Error("{}: no line for the self-test", path);
+  return sources;
+}
+
+FileImage make_image(const ModelSpec& spec, const Payload& payload, const Arguments& arguments, Progress& progress,
+                     size_t* self_test_lines) {
+  progress.stage("running the self-test");
+  const FileImage untested = assemble(payload, {});
+  goldcrest_limits limits = {};
+  limits.max_source_bytes = payload.metadata.limits->max_source_bytes;
+  limits.beam_size = 1;
+  EngineSession session(untested.span(), limits, arguments.input);
+  const std::vector<std::vector<int32_t>> sources = self_test_sources(spec, session, arguments.self_test_path);
+  const std::vector<SelfTestLine> lines = make_self_test(session, sources, progress.counter());
+  *self_test_lines = lines.size();
+  return assemble(payload, lines);
+}
+
+std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& payload) {
+  std::vector<std::pair<std::string, uint64_t>> sizes;
+  for (const SectionBytes& section : payload.sections) {
+    sizes.emplace_back(format::EnumNameSectionKind(section.kind), section.bytes.size());
+  }
+  return sizes;
+}
+
+// The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
+Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
+  progress.stage("quantizing");
+  BuildOptions options;
+  if (arguments.weights == "float32") options.weights = Weights::kFloat32;
+  options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
+  options.limits = arguments.limits;
+  if (!arguments.license.empty()) options.license = arguments.license;
+  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
+  options.progress = progress.counter();
+  try {
+    return build_payload(spec, options);
+  } catch (const Error& error) {
+    throw Error("{}: {}", arguments.input, error.what());
+  }
+}
+
+}  // namespace
+
+int convert_checkpoint(const Arguments& arguments) {
+  Progress progress(standard_error_screen(arguments.quiet));
+  const ModelSpec spec = load(arguments, progress);
+  if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
+
+  const Payload payload = make_payload(spec, arguments, progress);
+  Report report;
+  const FileImage image = make_image(spec, payload, arguments, progress, &report.self_test_lines);
+  report.checkpoint = arguments.input;
+  report.output = arguments.output;
+  report.spec = &spec;
+  report.tensors = payload.tensors;
+  report.sections = section_sizes(payload);
+  report.file_bytes = image.size();
+  goldcrest_limits limits = resolve_limits(spec, arguments.limits);
+  limits.threads = 1;
+  report.memory = map_memory(image.span(), limits, arguments.input);
+  report.info = EngineSession(image.span(), limits, arguments.input).info();
+  if (!arguments.evaluate_path.empty()) run_evaluation(image, limits, arguments, progress, &report);
+  progress.finish();
+
+  print_report(report, arguments);
+  if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
+  return write_output(image, report.memory.memory, spec.name, arguments);
+}
+
+}  // namespace goldcrest::converter
