@@ -15,11 +15,11 @@ namespace goldcrest::converter {
 namespace {
 
 int convert(const Arguments& arguments) {
-  if (!is_model_file(arguments.input)) return convert_checkpoint(arguments);
-  const std::string unfit = unfit_for_model_file(arguments);
-  if (unfit.empty()) return convert_model_file(arguments);
-  say_error(unfit);
-  return kBadUsage;
+  const bool from_model_file = is_model_file(arguments.input);
+  const std::string unfit = from_model_file ? unfit_for_model_file(arguments) : "";
+  if (!unfit.empty()) throw UsageError("{}", unfit);
+  const UserLines lines = check_before_work(arguments);
+  return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
 }
 
 // Help, the version, or what is wrong with the command line.
@@ -42,6 +42,9 @@ int run(int argc, char** argv) try {
     return answer(app, error);
   }
   return convert(arguments);
+} catch (const UsageError& error) {
+  say_error(error.what());
+  return kBadUsage;
 } catch (const std::bad_alloc&) {
   say_error("not enough memory");
   return kBadInput;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <sstream>
+#include <numeric>
 
 #include "cli/convert.h"
 #include "cli/outputs.h"
@@ -17,12 +14,6 @@
 namespace goldcrest::converter {
 namespace {
 
-std::string read_text_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read", path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
   ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
@@ -32,37 +23,38 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
 
 // The ids of the self-test's sources: the user's lines, or random ones.
 std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session,
-                                                    const std::string& path) {
-  if (path.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
-  constexpr size_t kMaxLines = 4;
+                                                    const std::vector<NumberedLine>& lines, const std::string& path) {
+  if (lines.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
   std::vector<std::vector<int32_t>> sources;
-  std::istringstream text(read_text_file(path));
-  std::string line;
-  for (size_t number = 1; sources.size() < kMaxLines && std::getline(text, line); ++number) {
-    line.resize(std::min(line.size(), line.find('\t')));
-    if (line.empty()) continue;
+  for (const NumberedLine& line : lines) {
     try {
-      sources.push_back(session.encode(line));
+      sources.push_back(session.encode(line.text));
     } catch (const Error& error) {
-      throw Error("{}:{}: {}", path, number, error.what());
+      throw Error("{}:{}: {}", path, line.number, error.what());
     }
   }
-  if (sources.empty()) throw Error("{}: no line for the self-test", path);
   return sources;
 }
 
-FileImage make_image(const ModelSpec& spec, const Payload& payload, const Arguments& arguments, Progress& progress,
-                     size_t* self_test_lines) {
+// What a model file is made of.
+struct Ingredients {
+  const ModelSpec& spec;
+  const Payload& payload;
+  const std::vector<NumberedLine>& self_test;
+};
+
+FileImage make_image(const Ingredients& from, const Arguments& arguments, Progress& progress, size_t* self_test_lines) {
   progress.stage("running the self-test");
-  const FileImage untested = assemble(payload, {});
+  const FileImage untested = assemble(from.payload, {});
   goldcrest_limits limits = {};
-  limits.max_source_bytes = payload.metadata.limits->max_source_bytes;
+  limits.max_source_bytes = from.payload.metadata.limits->max_source_bytes;
   limits.beam_size = 1;
   EngineSession session(untested.span(), limits, arguments.input);
-  const std::vector<std::vector<int32_t>> sources = self_test_sources(spec, session, arguments.self_test_path);
+  const std::vector<std::vector<int32_t>> sources =
+      self_test_sources(from.spec, session, from.self_test, arguments.self_test_path);
   const std::vector<SelfTestLine> lines = make_self_test(session, sources, progress.counter());
   *self_test_lines = lines.size();
-  return assemble(payload, lines);
+  return assemble(from.payload, lines);
 }
 
 std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& payload) {
@@ -71,6 +63,14 @@ std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& paylo
     sizes.emplace_back(format::EnumNameSectionKind(section.kind), section.bytes.size());
   }
   return sizes;
+}
+
+// Throws Error where the file, of at least these bytes, has no room.
+void check_room(const Payload& payload, const Arguments& arguments) {
+  const uint64_t bytes =
+      std::accumulate(payload.sections.begin(), payload.sections.end(), uint64_t{0},
+                      [](uint64_t sum, const SectionBytes& section) { return sum + section.bytes.size(); });
+  if (!arguments.output.empty()) check_space(arguments.output, bytes);
 }
 
 // The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
@@ -92,14 +92,15 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
 
 }  // namespace
 
-int convert_checkpoint(const Arguments& arguments) {
+int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
   Progress progress(standard_error_screen(arguments.quiet));
   const ModelSpec spec = load(arguments, progress);
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
 
   const Payload payload = make_payload(spec, arguments, progress);
+  check_room(payload, arguments);
   Report report;
-  const FileImage image = make_image(spec, payload, arguments, progress, &report.self_test_lines);
+  const FileImage image = make_image({spec, payload, lines.self_test}, arguments, progress, &report.self_test_lines);
   report.checkpoint = arguments.input;
   report.output = arguments.output;
   report.spec = &spec;
@@ -110,7 +111,8 @@ int convert_checkpoint(const Arguments& arguments) {
   limits.threads = 1;
   report.memory = map_memory(image.span(), limits, arguments.input);
   report.info = EngineSession(image.span(), limits, arguments.input).info();
-  if (!arguments.evaluate_path.empty()) run_evaluation(image, limits, arguments, progress, &report);
+  report.evaluation_lines = lines.evaluation;
+  if (!lines.evaluation.empty()) run_evaluation(image, limits, arguments, progress, &report);
   progress.finish();
 
   print_report(report, arguments);

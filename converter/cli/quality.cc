@@ -43,7 +43,6 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report) {
   progress.stage("evaluating");
-  report->evaluation_lines = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
   goldcrest_limits limits = file_limits;
   if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
   limits.n_best = 1;

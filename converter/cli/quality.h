@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 // Whether the float reference agrees with the samples; says where it does not. Throws Error.
 bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
-// Fills the report's evaluation. Throws Error.
+// Fills the report's evaluation of its lines. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
 
