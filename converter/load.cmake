@@ -5,7 +5,6 @@ goldcrest_converter_library(goldcrest_sources
   sources/element_type.cc
   sources/input_file.cc
   sources/json_text.cc
-  sources/messages.cc
   sources/open_tensors.cc
   sources/pickle.cc
   sources/safetensors.cc
@@ -14,7 +13,7 @@ goldcrest_converter_library(goldcrest_sources
   sources/state_dict.cc
   sources/torch_zip.cc
   sources/zip_directory.cc)
-target_link_libraries(goldcrest_sources PUBLIC nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto)
+target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto)
 
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load

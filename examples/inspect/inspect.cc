@@ -11,6 +11,7 @@
 #include "../support/mapped_file.h"
 #include "goldcrest/goldcrest.h"
 #include "report/memory_map.h"
+#include "sources/sniff.h"
 #include "spec/error.h"
 
 namespace {
@@ -77,7 +78,18 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   return true;
 }
 
+// Throws where the path is known to be something else than a model file.
+void refuse_other_kinds(const std::string& path) {
+  using goldcrest::converter::Use;
+  const goldcrest::converter::Sniffed sniffed = goldcrest::converter::sniff(path);
+  if (sniffed.what == goldcrest::converter::kEmptyFile.what) return;  // mapping it says so
+  if (sniffed.use != Use::kModelFile && sniffed.use != Use::kUnknown) {
+    throw goldcrest::converter::Error("{}", sniffed.text());
+  }
+}
+
 int inspect(const Arguments& arguments) {
+  refuse_other_kinds(arguments.model);
   MappedFile model;
   const std::string problem = model.open(arguments.model);
   if (!problem.empty()) throw goldcrest::converter::Error("{}", problem);
