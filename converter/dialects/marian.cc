@@ -231,6 +231,14 @@ Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, 
   return vocabulary;
 }
 
+bool has_tokenizer(const std::filesystem::path& directory) {
+  std::error_code error;
+  for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
+    if (!std::filesystem::exists(directory / name, error)) return false;
+  }
+  return true;
+}
+
 void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings, ModelSpec& spec) {
   const std::filesystem::path& directory = checkpoint.directory;
   const Config tokenizer = optional_config(directory / "tokenizer_config.json");
@@ -269,7 +277,10 @@ ModelSpec load_marian(const Checkpoint& checkpoint) {
   const Config generation = optional_config(checkpoint.directory / "generation_config.json");
   spec.generation = hugging_face_generation(generation, checkpoint.config,
                                             {settings.target_vocab_size, settings.max_positions}, spec.warnings);
-  read_tokenizers(checkpoint, settings, spec);
+  if (checkpoint.is_shape && !has_tokenizer(checkpoint.directory))
+    spec.generation.source_suffix = {spec.generation.end_id};
+  else
+    read_tokenizers(checkpoint, settings, spec);
   reader.read();
   return spec;
 }

@@ -12,8 +12,6 @@
 namespace goldcrest::converter {
 namespace {
 
-bool is_sentencepiece_name(const std::string& name) { return name.ends_with(".spm") || name.ends_with(".model"); }
-
 // One side of the model, "source" or "target": its vocabulary and the special ids in it.
 class Side {
  public:
