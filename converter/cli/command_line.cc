@@ -35,43 +35,59 @@ std::string check_metadata(const std::string& text) {
   return fmt::format("'{}' has control characters or is not UTF-8; expected one line of text", printable(text));
 }
 
+// Options that the help shows together, with what their values are called.
+class Group {
+ public:
+  Group(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
+
+  template <typename Value>
+  CLI::Option* option(const std::string& names, Value& value, const char* called, const std::string& description) {
+    return app_.add_option(names, value, description)->group(name_)->type_name(called);
+  }
+  CLI::Option* flag(const std::string& names, bool& value, const std::string& description) {
+    return app_.add_flag(names, value, description)->group(name_);
+  }
+
+ private:
+  CLI::App& app_;
+  std::string name_;
+};
+
 void declare_limits(CLI::App& app, goldcrest_limits& limits) {
-  CLI::Option_group* group =
-      app.add_option_group("Limits",
-                           "what the memory is planned for; defaults of the file (0: the checkpoint's). Of a .gcst, "
-                           "for this report and --emit-c alone: the file keeps its defaults");
-  group->add_option("--max-source", limits.max_source_tokens, "tokens of a source, end token included");
-  group->add_option("--max-source-bytes", limits.max_source_bytes, "bytes of a source text");
-  group->add_option("--max-target", limits.max_target_tokens, "generated tokens, end token included");
-  group->add_option("--beam-size,--beam", limits.beam_size, fmt::format("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
-  group->add_option("--batch", limits.batch, "sources at a time");
-  group->add_option("--n-best", limits.n_best, "results kept for a source");
-  group->add_option("--encoder-rows", limits.encoder_rows,
-                    "source positions encoded at a time: fewer need less memory");
+  Group group(
+      app,
+      "Limits, which the memory is planned for and the file keeps as defaults (0: the checkpoint's; of a .gcst, "
+      "for this report and --emit-c alone)");
+  group.option("--max-source", limits.max_source_tokens, "N", "tokens of a source, end token included");
+  group.option("--max-source-bytes", limits.max_source_bytes, "N", "bytes of a source text");
+  group.option("--max-target", limits.max_target_tokens, "N", "generated tokens, end token included");
+  group.option("--beam-size,--beam", limits.beam_size, "N", fmt::format("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
+  group.option("--batch", limits.batch, "N", "sources at a time");
+  group.option("--n-best", limits.n_best, "N", "results kept for a source");
+  group.option("--encoder-rows", limits.encoder_rows, "N",
+               "source positions encoded at a time: fewer need less memory");
 }
 
 const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
-  CLI::Option_group* group = app.add_option_group("Firmware");
-  CLI::Option* emit = group->add_option(
-      "--emit-c", arguments.emit_folder,
+  Group group(app, "Firmware");
+  CLI::Option* emit = group.option(
+      "--emit-c", arguments.emit_folder, "DIR",
       "write DIR/model_NAME.h with the bytes that these limits need, and model_NAME.S with model_NAME.gcst to "
       "assemble. NAME is --name, else the input's");
-  group
-      ->add_flag("--array", arguments.array, "model_NAME.c with an array in place of .S, for compilers without .incbin")
+  group.flag("--array", arguments.array, "model_NAME.c with an array in place of .S, for compilers without .incbin")
       ->needs(emit);
-  group->add_option("--section", arguments.section, "the section that the model is placed in")
+  group.option("--section", arguments.section, "NAME", "the section that the model is placed in")
       ->check(refused_by(check_section_name))
       ->needs(emit);
   group
-      ->add_option_function<std::string>(
-          "--budget", [&arguments](const std::string& text) { arguments.budget = parse_budget(text); },
-          "arena=BYTES,file=BYTES (K and M: times 1024): exit status 5 and no output where more is needed")
+      .option("--budget", arguments.budget_text, "SIZES",
+              "arena=BYTES,file=BYTES (K and M: times 1024): exit status 5 and no output where more is needed")
       ->check(refused_by(parse_budget));
   group
-      ->add_option("--board", arguments.board,
-                   "whether model and arena fit this board's memories, and with which limits they would: exit status 5 "
-                   "and no output where not. A board of boards/ (list: their names), all of them, which only tells, or "
-                   "your own linker script (.ld)")
+      .option("--board", arguments.board, "NAME",
+              "whether model and arena fit this board's memories, and with which limits they would: exit status 5 "
+              "and no output where not. A board of boards/ (list: their names), all of them, which only tells, or "
+              "your own linker script (.ld)")
       ->check([](const std::string& name) -> std::string {
         if (name == "list") throw CLI::CallForVersion(fmt::format("{}", fmt::join(board_names(), "\n")), 0);
         return refused_by(find_boards)(name);
@@ -80,32 +96,31 @@ const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
 }
 
 std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& arguments) {
-  CLI::Option_group* group = app.add_option_group("Quality");
-  CLI::Option* check = group->add_option(
-      "--check", arguments.check_path,
+  Group group(app, "Check");
+  CLI::Option* check = group.option(
+      "--check", arguments.check_path, "DIR",
       "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
       "exit status 3 where they depart");
   CLI::Option* evaluate =
-      group->add_option("--evaluate", arguments.evaluate_path,
-                        "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
-  group->add_flag("--ids", arguments.ids,
-                  "--evaluate and --self-test read token ids in place of text, as goldcrest-translate --ids does: "
-                  "SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
+      group.option("--evaluate", arguments.evaluate_path, "FILE",
+                   "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
+  group.flag("--ids", arguments.ids,
+             "--evaluate and --self-test read token ids in place of text, as goldcrest-translate --ids does: "
+             "SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
   group
-      ->add_option("--alternatives", arguments.alternatives,
-                   "what stands between several references in one field, such as ' | '")
+      .option("--alternatives", arguments.alternatives, "TEXT",
+              "what stands between several references in one field, such as ' | '")
       ->needs(evaluate);
-  group->add_option("--evaluate-beam", arguments.evaluate_beam, "beam size of the evaluation (0: the limits')")
+  group.option("--evaluate-beam", arguments.evaluate_beam, "N", "beam size of the evaluation (0: the limits')")
       ->needs(evaluate);
   CLI::Option* max_loss =
-      group->add_option("--max-loss", arguments.max_loss,
-                        "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
+      group.option("--max-loss", arguments.max_loss, "POINTS",
+                   "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
   max_loss->needs(evaluate);
   group
-      ->add_option(
-          "--metric", arguments.metric,
-          "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
-          "Default: bleu with references, else tokens")
+      .option("--metric", arguments.metric, "NAME",
+              "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
+              "Default: bleu with references, else tokens")
       ->check(CLI::IsMember({"bleu", "chrf", "wer", "exact", "tokens", "lines"}))
       ->needs(max_loss);
   return {check, evaluate};
@@ -114,56 +129,74 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
 }  // namespace
 
 void declare(CLI::App& app, Arguments& arguments) {
+  app.name("goldcrest-convert");
   app.description(
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
       "INPUT is a Hugging Face Marian / OPUS-MT directory, or a directory or weight file of a PyTorch nn.Transformer "
       "with a config.json (converter/dialects/NN_TRANSFORMER.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
-      "make a C source of it (--emit-c), or to hold it against a --budget; its weights stay the same.");
+      "make a C source of it (--emit-c), or to hold it against a --budget or a --board; its weights stay the same.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
-  app.add_option("INPUT", arguments.input, "directory, weight file or .gcst file")->required();
-  CLI::Option* shape = app.add_flag("--shape", arguments.shape,
-                                    "INPUT is a config.json, before training: file, arena and work of the model that "
-                                    "it describes, without weights");
-  CLI::Option* output_file =
-      app.add_option("-o,--output", arguments.output, "the file to write; without it only the report is made");
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const bool is_option = std::string(error.what()).find(" -") != std::string::npos;
+    return fmt::format("goldcrest-convert: {}{}\ngoldcrest-convert --help lists the options\n",
+                       printable_lines(error.what()),
+                       is_extra && !is_option ? " (there is one INPUT; -o FILE names the output)" : "");
+  });
+  Group input(app, "Input");
+  input.option("INPUT", arguments.input, "PATH", "directory, weight file, .gcst file, or the config.json of --shape")
+      ->required();
   CLI::Option* config =
-      app.add_option("--config", arguments.config, "config.json, where it does not lie beside the weights");
-  app.add_option("--cpu", arguments.cpu,
-                 "the processor to order the weights for; any runs any order. Default: generic, and a .gcst's own")
-      ->check(refused_by(layout_for_cpu));
+      input.option("--config", arguments.config, "FILE", "config.json, where it does not lie beside the weights");
+  CLI::Option* shape =
+      input.flag("--shape", arguments.shape,
+                 "INPUT is a config.json, before training: the bytes of file and arena and the work of "
+                 "the model that it describes, without weights");
+  Group output(app, "Output");
+  CLI::Option* output_file =
+      output.option("-o,--output", arguments.output, "FILE", "the file to write; without it only the report is made");
   CLI::Option* weights =
-      app.add_option("--weights", arguments.weights,
-                     "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
-                     "what int8 is measured against on them. Default: int8")
+      output
+          .option("--weights", arguments.weights, "TYPE",
+                  "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
+                  "what int8 is measured against on them. Default: int8")
           ->check(CLI::IsMember({"int8", "float32"}));
-  declare_limits(app, arguments.limits);
-  const CLI::Option* emit = declare_firmware(app, arguments);
-
-  CLI::Option_group* metadata = app.add_option_group("Metadata");
-  metadata->add_option("--name", arguments.name, "the model's name")->check(check_metadata);
+  output
+      .option("--cpu", arguments.cpu, "NAME",
+              "the processor to order the weights for; any runs any order. Default: generic, and a .gcst's own")
+      ->check(refused_by(layout_for_cpu));
+  output.option("--name", arguments.name, "TEXT", "the model's name")->check(check_metadata);
   CLI::Option* license =
-      metadata->add_option("--license", arguments.license, "the model's licence, in place of the checkpoint's")
+      output.option("--license", arguments.license, "TEXT", "the model's licence, in place of the checkpoint's")
           ->check(check_metadata);
   CLI::Option* attribution =
-      metadata->add_option("--attribution", arguments.attribution, "whom to name, in place of the checkpoint's")
+      output.option("--attribution", arguments.attribution, "TEXT", "whom to name, in place of the checkpoint's")
           ->check(check_metadata);
-  CLI::Option* self_test = metadata->add_option("--self-test", arguments.self_test_path,
-                                                "text whose first lines become the file's self-test");
+  CLI::Option* self_test = output.option("--self-test", arguments.self_test_path, "FILE",
+                                         "text whose first lines become the file's self-test");
+  declare_limits(app, arguments.limits);
+  const CLI::Option* emit = declare_firmware(app, arguments);
   arguments.checkpoint_only = declare_quality(app, arguments);
   arguments.weights_only = arguments.checkpoint_only;
 
-  CLI::Option_group* output = app.add_option_group("Reports");
-  CLI::Option* report = output->add_option("--report", arguments.report_path, "also write the report as an HTML page");
-  CLI::Option* json = output->add_flag("--json", arguments.json, "print the report as JSON");
-  output->add_flag("-q,--quiet", arguments.quiet, "no progress");
+  Group reports(app, "Report");
+  CLI::Option* report =
+      reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
+  CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
+  reports.flag("-q,--quiet", arguments.quiet, "no progress");
   for (const CLI::Option* option : {config, shape, weights, license, attribution, self_test, report, json}) {
     arguments.checkpoint_only.push_back(option);
   }
   arguments.weights_only.insert(arguments.weights_only.end(), {output_file, emit, config, self_test, report});
   app.footer(
+      "Examples:\n"
+      "  goldcrest-convert opus-mt-en-fr -o en-fr.gcst\n"
+      "  goldcrest-convert my-model/model.pt -o my.gcst --evaluate lines.tsv --max-loss 0.5\n"
+      "  goldcrest-convert --shape config.json --board all\n"
+      "  goldcrest-convert my.gcst --emit-c firmware --max-source 25 --max-target 33 --beam 1 --board rpi-pico2\n"
       "Exit status: 0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded, "
-      "5 --budget exceeded.\nExcept with status 0 no output file is written.");
+      "5 --budget exceeded or --board too small.\nExcept with status 0 no output file is written.");
 }
 
 std::string unfit_for_model_file(const Arguments& arguments) {

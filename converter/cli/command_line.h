@@ -26,7 +26,7 @@ struct Arguments {
   std::string board;  // empty: none asked for
   double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
-  Budget budget;
+  std::string budget_text;  // of parse_budget
   uint32_t evaluate_beam = 0;
   bool shape = false, ids = false, array = false, json = false, quiet = false;
 

@@ -38,7 +38,8 @@ std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory&
 
 int write_output(const Output& output, const Arguments& arguments) {
   const auto& [image, memory, boards, name] = output;
-  const std::string excess = over_budget(arguments.budget, memory.arena_bytes, image.size());
+  const Budget budget = arguments.budget_text.empty() ? Budget() : parse_budget(arguments.budget_text);
+  const std::string excess = over_budget(budget, memory.arena_bytes, image.size());
   const bool fits_board = arguments.board == "all" || std::ranges::all_of(boards, &BoardFit::fits);
   if (!excess.empty() || !fits_board) {
     say_error(fmt::format("{} does not fit{}: nothing was written", arguments.input,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert --ids and --board: token ids in place of text, and boards that a model fits or does not.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -96,8 +97,9 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
     const size_t at = outcome.out.find("  fits with ");
     ASSERT_NE(at, std::string::npos) << outcome.out;
     const std::string options = lines_of(outcome.out.substr(at + std::string("  fits with ").size()))[0];
-    const Outcome fits = run("/bin/sh", {"-c", "'" + convert_program().string() + "' -q '" + input[0] + "' --board '" +
-                                                   own + "' " + options});
+    const std::string command =
+        fmt::format("'{}' -q '{}' --board '{}' {}", convert_program().string(), input[0], own, options);
+    const Outcome fits = run("/bin/sh", {"-c", command});
     EXPECT_EQ(fits.status, 0) << options << fits.out;
     EXPECT_TRUE(has(fits.out, "board        " + own + ": fits\n")) << fits.out;
   }
