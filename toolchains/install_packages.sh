@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs and the machine lacks, from the distribution's own packages (Debian 12 or 13, Ubuntu 24.04),
-# saying so. Usage: bash toolchains/install_packages.sh [tests|arm|lint]
+# saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint]
 set -euo pipefail
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
@@ -9,8 +9,15 @@ packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch
     gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm qemu-user)
+elif [ "${1:-}" = firmware ]; then
+  packages+=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 elif [ "${1:-}" = arm ]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
+elif [ "${1:-}" = full ]; then
+  packages+=(debootstrap)
+  for keyring in ubuntu-keyring ubuntu-archive-keyring debian-archive-keyring; do
+    if apt-cache show "$keyring" >/dev/null 2>&1; then packages+=("$keyring"); fi
+  done
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 fi

@@ -28,3 +28,8 @@ foreach(board nucleo-h743zi rpi-pico2)
 endforeach()
 # Without an FPU the compiler's own functions must give the same bits.
 goldcrest_run_board(mps2-an386-soft-float full fast golden_hash_g2p)
+
+# A board of one's own, which lies elsewhere.
+add_test(NAME own_board COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/own_board.sh" "${CMAKE_CURRENT_BINARY_DIR}/own_board"
+  $<TARGET_FILE:goldcrest-convert> $<TARGET_FILE:goldcrest-translate>)
+set_tests_properties(own_board PROPERTIES LABELS fast TIMEOUT 600)
