@@ -143,21 +143,23 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
 
 TEST(Bench, TellsTheSpreadOfEveryTime) {
   const Json report = bench_json({"--beam", "2", "--batch", "3"});
-  const auto is_spread = [](const Json& value) { return value.is_number() && double{value} >= 0; };
   size_t n = 0;
-  for (const char* part : {"full", "structure", "first_token", "first_sentence"}) {
-    EXPECT_TRUE(is_spread(report["open"][part]["spread"])) << part;
+  const auto expect_spread = [&](const Json& value) {
+    EXPECT_TRUE(value.is_number() && double{value} >= 0) << value;
     ++n;
-  }
-  for (const char* part : {"encode", "run"}) EXPECT_TRUE(is_spread(report["cases"][0][part]["spread"])) << part, ++n;
-  for (const char* part : {"encode", "decode"})
-    EXPECT_TRUE(is_spread(report["cases"][0]["kernels"][part]["spread"])) << part, ++n;
+  };
+  for (const char* part : {"full", "structure", "first_token", "first_sentence"})
+    expect_spread(report["open"][part]["spread"]);
+  const Json& measured = report["cases"][0];
+  for (const char* part : {"encode", "run"}) expect_spread(measured[part]["spread"]);
+  for (const char* part : {"encode", "decode"}) expect_spread(measured["kernels"][part]["spread"]);
+  const Json& breakdown = report["breakdown"];
   for (const char* part : {"encoder_embed_spread", "decoder_memory_spread", "output_spread"})
-    EXPECT_TRUE(is_spread(report["breakdown"][part])) << part, ++n;
+    expect_spread(breakdown[part]);
   for (const char* stack : {"encoder_layer_spread", "decoder_layer_spread"})
-    for (const Json& spread : report["breakdown"][stack]) EXPECT_TRUE(is_spread(spread)) << stack, ++n;
-  for (const Json& reading : report["machine"]["reading"]) EXPECT_TRUE(is_spread(reading["spread"])), ++n;
-  EXPECT_TRUE(is_spread(report["machine"]["macs_spread"])), ++n;
+    for (const Json& spread : breakdown[stack]) expect_spread(spread);
+  for (const Json& reading : report["machine"]["reading"]) expect_spread(reading["spread"]);
+  expect_spread(report["machine"]["macs_spread"]);
   EXPECT_EQ(report["spreads"]["timings"], n);
   EXPECT_LE(report["spreads"]["large"], n);
   EXPECT_GE(report["spreads"]["largest"], report["open"]["full"]["spread"]);
