@@ -4,6 +4,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "../support/messages.h"
+
 namespace bench {
 namespace {
 
@@ -20,9 +22,12 @@ std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint3
 }  // namespace
 
 ModelRunner::ModelRunner(const Options& options, const Workload& workload) : path_(options.model), workload_(workload) {
-  const std::string problem = file_.open(options.model);
+  std::string problem = file_.open(options.model);
+  if (problem.empty()) problem = kernels_problem(options.kernels);
   if (!problem.empty()) throw std::runtime_error(problem);
-  check(goldcrest_model_info(file_.bytes(), file_.size(), &model_, &detail_));
+  const int status = goldcrest_model_info(file_.bytes(), file_.size(), &model_, &detail_);
+  if (status < 0)
+    throw std::runtime_error(path_ + ": " + describe_model_error(status, detail_, file_.bytes(), file_.size()));
 
   goldcrest_limits limits = {};
   limits.max_source_tokens = workload.source_tokens;
@@ -57,10 +62,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
 
 int ModelRunner::check(int status) const {
   if (status >= 0) return status;
-  std::string message = path_ + ": " + goldcrest_status_string(status);
-  if (detail_.message != nullptr && detail_.message[0] != '\0') message += std::string(": ") + detail_.message;
-  if (detail_.index >= 0) message += " (" + std::to_string(detail_.index) + ")";
-  throw std::runtime_error(message);
+  throw std::runtime_error(path_ + ": " + describe_error(status, detail_));
 }
 
 void ModelRunner::begin(uint32_t computed_positions) {

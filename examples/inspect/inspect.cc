@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../support/mapped_file.h"
+#include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
 #include "report/memory_map.h"
 #include "spec/error.h"
@@ -16,6 +17,8 @@
 namespace {
 
 using goldcrest::converter::MemoryMap;
+
+constexpr const char* kProgram = "goldcrest-inspect";
 
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 
@@ -25,7 +28,7 @@ struct Arguments {
   bool self_test = false, map = false;
 };
 
-std::string or_none(const char* text) { return text[0] != '\0' ? text : "not stated"; }
+std::string or_none(const char* text) { return text[0] != '\0' ? printable(text) : "not stated"; }
 
 void print_info(const goldcrest_info& info) {
   fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
@@ -70,7 +73,7 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   int status = goldcrest_init(&engine, &config);
   if (status >= 0) status = goldcrest_self_test(engine, &detail);
   if (status < 0) {
-    fmt::print("self-test    FAILED: {}: {} ({})\n", goldcrest_status_string(status), detail.message, detail.index);
+    fmt::print("self-test    FAILED: {}\n", describe_error(status, detail));
     return false;
   }
   fmt::print("self-test    passed with kernels {}\n", goldcrest_kernels_name(engine));
@@ -79,14 +82,14 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
 
 int inspect(const Arguments& arguments) {
   MappedFile model;
-  const std::string problem = model.open(arguments.model);
+  std::string problem = model.open(arguments.model);
+  if (problem.empty()) problem = kernels_problem("");
   if (!problem.empty()) throw goldcrest::converter::Error("{}", problem);
   goldcrest_info info = {};
   goldcrest_detail detail = {"", -1};
   const int status = goldcrest_model_info(model.bytes(), model.size(), &info, &detail);
   if (status < 0) {
-    throw goldcrest::converter::Error("{}: {}: {} ({})", arguments.model, goldcrest_status_string(status),
-                                      detail.message, detail.index);
+    throw goldcrest::converter::Error("{}: {}", arguments.model, describe_error(status, detail));
   }
   print_info(info);
   goldcrest_limits limits = arguments.limits;
@@ -101,7 +104,6 @@ int inspect(const Arguments& arguments) {
   if (arguments.map)
     fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
   const bool passed = !arguments.self_test || self_test(model, map);
-  if (std::fflush(stdout) != 0) throw goldcrest::converter::Error("standard output: write failed");
   return passed ? kSuccess : kFailed;
 }
 
@@ -126,12 +128,15 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kBadUsage;
+    if (app.exit(error) != 0) return kBadUsage;
+    return finish_output(kProgram) ? kSuccess : kFailed;
   }
   try {
-    return inspect(arguments);
+    const int status = inspect(arguments);
+    return finish_output(kProgram) ? status : kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "goldcrest-inspect: {}\n", error.what());
+    if (!finish_output(kProgram)) return kFailed;  // then that is what went wrong
+    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
     return kFailed;
   }
 }
