@@ -6,11 +6,12 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev)
+if [[ "${1:-}" =~ ^(tests|arm)$ ]]; then
+  packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
+fi
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch
-    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm qemu-user)
-elif [ "${1:-}" = arm ]; then
-  packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
+    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 fi

@@ -59,7 +59,7 @@ bool Translator::start_engine(const goldcrest_info& info) {
   if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info.limits.encoder_rows * limits.threads);
   int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
   if (!arena_) {
     std::fprintf(stderr, "goldcrest-translate: no memory for an arena of %" PRIu64 " bytes\n", memory_.arena_bytes);
     return false;
@@ -68,7 +68,7 @@ bool Translator::start_engine(const goldcrest_info& info) {
   config.model = model_.bytes();
   config.model_bytes = model_.size();
   config.arena = arena_.get();
-  config.arena_bytes = memory_.arena_bytes;
+  config.arena_bytes = static_cast<size_t>(memory_.arena_bytes);
   config.limits = limits;
   config.verify = options_.structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
   config.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();

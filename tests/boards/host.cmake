@@ -28,3 +28,11 @@ foreach(board nucleo-h743zi rpi-pico2)
 endforeach()
 # Without an FPU the compiler's own functions must give the same bits.
 goldcrest_run_board(mps2-an386-soft-float full fast golden_hash_g2p)
+
+# The page of the Raspberry Pi, command for command.
+foreach(bits 64 32)
+  add_test(NAME board_raspberry_pi_${bits} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/raspberry_pi.sh" ${bits}
+    "${CMAKE_CURRENT_BINARY_DIR}/raspberry_pi_${bits}" "${CMAKE_BINARY_DIR}")
+  set_tests_properties(board_raspberry_pi_${bits} PROPERTIES LABELS fast FIXTURES_REQUIRED golden_hash_g2p TIMEOUT 1800
+    COST 1000)
+endforeach()
