@@ -36,6 +36,12 @@ clean_up() {
 }
 trap clean_up EXIT
 clean_up
+# An older debootstrap does not know the newer names; the scripts are the same.
+rm -rf "$work/debootstrap"
+cp -r /usr/share/debootstrap "$work/debootstrap"
+export DEBOOTSTRAP_DIR=$work/debootstrap
+[ -e "$DEBOOTSTRAP_DIR/scripts/noble" ] || ln -s gutsy "$DEBOOTSTRAP_DIR/scripts/noble"
+[ -e "$DEBOOTSTRAP_DIR/scripts/trixie" ] || ln -s sid "$DEBOOTSTRAP_DIR/scripts/trixie"
 debootstrap --variant=minbase "$verification" --components="$components" "$suite" "$root" >"$work/debootstrap.log" 2>&1 ||
   skip "the packages of $suite cannot be had: $(tail -n 1 "$work/debootstrap.log")"
 mount -t proc proc "$root/proc"

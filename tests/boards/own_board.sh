@@ -26,7 +26,7 @@ fails_with() {
   shift
   if cmake -G Ninja -S "$source" -B "$build/refused" -D GOLDCREST_TESTS=OFF "$@" >"$build/refused.txt" 2>&1; then exit 1; fi
   rm -rf "$build/refused"
-  tr -s ' \n' ' ' <"$build/refused.txt" | grep -F "$message" || { cat "$build/refused.txt"; exit 1; }
+  tr -s ' \n' ' ' <"$build/refused.txt" | grep -oF "$message" || { cat "$build/refused.txt"; exit 1; }
 }
 toolchain=(--toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake")
 fails_with "GOLDCREST_BOARD_DIR is $build, which has no board.cmake; boards/README.md says what it holds" \
