@@ -65,6 +65,14 @@ check_nothing_is_stale() {
   [ "$model" -nt "$work/before" ] && [ "$out/program" -nt "$work/before" ] || fail "a changed checkpoint was not converted"
 }
 
+# The program again, with the flags of the installed package's goldcrest.pc.
+check_pkg_config() {
+  local model=$work/host/goldcrest_models/program flags
+  read -r -a flags <<< "$(PKG_CONFIG_PATH=$work/package/lib/pkgconfig pkg-config --cflags --libs goldcrest)"
+  gcc -std=c11 -I"$model" "$folder/program.c" "$model/model_g2p.S" "${flags[@]}" -o "$work/pkg_config"
+  check_program "$work/pkg_config"
+}
+
 # Without flatc the error names the packages that bring it and its header.
 check_no_flatc() {
   # Programs are looked for in a folder that has none.
@@ -93,6 +101,7 @@ case $consumer in
       build_project find_package "$work/host" -DCMAKE_PREFIX_PATH="$work/package"
       check_program "$work/host/program"
       check_nothing_is_stale "$work/host"
+      check_pkg_config
       exit
     fi
     cmake -G Ninja -S "$source" -B "$work/library" "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_TESTS=OFF > /dev/null
