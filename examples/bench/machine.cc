@@ -145,7 +145,7 @@ Rate Machine::macs_per_s() {
   for (const uint32_t rows : {24u, 32u, 48u, 128u}) {
     for (const uint32_t n : {32u, 64u, 256u}) {
       for (const uint32_t k : {256u, 512u, 2048u}) {
-        const size_t rounds = kTimedMacs / (uint64_t{rows} * n * k) + 1;
+        const auto rounds = static_cast<size_t>(kTimedMacs / (uint64_t{rows} * n * k) + 1);
         macs_per_s_ = faster(macs_per_s_, linear_macs_per_s(kernels(), pool_, {rows, n, k}, rounds, patience_));
       }
     }

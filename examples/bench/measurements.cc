@@ -189,7 +189,8 @@ MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes) {
   std::vector<uint64_t> sizes = {position_bytes};
   for (const uint64_t kibibytes : {32u, 256u, 1024u, 4096u, 16384u, 65536u, 262144u}) sizes.push_back(kibibytes << 10);
   std::sort(sizes.begin(), sizes.end());
-  for (const uint64_t bytes : sizes) speeds.readings.push_back({bytes, machine.bytes_per_s(bytes)});
+  for (const uint64_t bytes : sizes)
+    speeds.readings.push_back({bytes, machine.bytes_per_s(static_cast<size_t>(bytes))});
   speeds.macs = machine.macs_per_s();
   return speeds;
 }

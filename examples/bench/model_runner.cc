@@ -36,14 +36,14 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   limits.batch = workload.batch;
   limits.threads = options.pool != nullptr ? options.pool->threads() : 1;
   check(goldcrest_plan_memory(file_.bytes(), file_.size(), &limits, &memory_, nullptr, nullptr, &detail_));
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
   if (!arena_) throw std::runtime_error("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
 
   goldcrest_config config = {};
   config.model = file_.bytes();
   config.model_bytes = file_.size();
   config.arena = arena_.get();
-  config.arena_bytes = memory_.arena_bytes;
+  config.arena_bytes = static_cast<size_t>(memory_.arena_bytes);
   config.limits = limits;
   config.verify = options.verify;
   config.step_size = options.step_size;

@@ -60,13 +60,14 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   struct alignas(GOLDCREST_ALIGN) Unit {
     uint8_t bytes[GOLDCREST_ALIGN];
   };
-  std::vector<Unit> arena(map.memory.arena_bytes / sizeof(Unit));
+  const auto arena_bytes = static_cast<size_t>(map.memory.arena_bytes);
+  std::vector<Unit> arena(arena_bytes / sizeof(Unit));
   goldcrest_detail detail = {"", -1};
   goldcrest_config config = {};
   config.model = model.bytes();
   config.model_bytes = model.size();
   config.arena = arena.data();
-  config.arena_bytes = map.memory.arena_bytes;
+  config.arena_bytes = arena_bytes;
   config.limits = map.memory.limits;
   config.detail = &detail;
   goldcrest_engine* engine = nullptr;

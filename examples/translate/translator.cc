@@ -67,13 +67,13 @@ bool Translator::start_engine() {
   if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info_.limits.encoder_rows * limits.threads);
   int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
   if (!arena_) return refuse("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
   goldcrest_config config = {};
   config.model = model_.bytes();
   config.model_bytes = model_.size();
   config.arena = arena_.get();
-  config.arena_bytes = memory_.arena_bytes;
+  config.arena_bytes = static_cast<size_t>(memory_.arena_bytes);
   config.limits = limits;
   config.verify = options_.structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
   config.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();

@@ -2,6 +2,7 @@
 # Checkpoints that tests write for themselves, without Python.
 add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc ../support/marian_tensors.cc)
 target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
+target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
 target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
 target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources)
 goldcrest_warnings(goldcrest_checkpoint_writer)

@@ -14,8 +14,10 @@ install(DIRECTORY engine/include/goldcrest DESTINATION "${CMAKE_INSTALL_INCLUDED
 install(TARGETS goldcrest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(GOLDCREST_CONVERTER)
-  install(TARGETS goldcrest-convert goldcrest-translate goldcrest-inspect goldcrest-bench
-    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS goldcrest-convert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+if(GOLDCREST_PROGRAMS)
+  install(TARGETS goldcrest-translate goldcrest-inspect goldcrest-bench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
 set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")
