@@ -114,7 +114,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(0, 1000000));
   app.add_option("--seed", settings.seed, "of the source ids (1)");
   app.add_option("--kernels", settings.kernels,
-                 "force a kernel table by its name; xnnpack: XNNPACK's kernels; "
+                 "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
   app.add_flag("--low-memory", settings.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 256));
   app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check(CLI::Range(0, 64));
   app.add_option("--kernels", arguments.kernels,
-                 "force a kernel table by its name; xnnpack: XNNPACK's kernels; "
+                 "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
   app.add_flag("--scores", arguments.scores, "print the score before each result");
   CLI::Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");
