@@ -4,6 +4,7 @@ goldcrest_converter_library(goldcrest_sources
   sources/element_type.cc
   sources/input_file.cc
   sources/json_text.cc
+  sources/nearest.cc
   sources/open_tensors.cc
   sources/pickle.cc
   sources/safetensors.cc
@@ -21,9 +22,11 @@ goldcrest_converter_library(goldcrest_load
   dialects/generation.cc
   dialects/marian.cc
   dialects/nn_transformer.cc
+  dialects/nn_transformer_settings.cc
   dialects/nn_transformer_text.cc
   dialects/positions.cc
   dialects/provenance.cc
+  dialects/required_settings.cc
   dialects/tensor_reader.cc
   dialects/vocabulary_file.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources PRIVATE goldcrest_tokenizers)
