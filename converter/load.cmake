@@ -18,6 +18,7 @@ target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nl
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load
   dialects/config.cc
+  dialects/config_template.cc
   dialects/dialect.cc
   dialects/generation.cc
   dialects/marian.cc

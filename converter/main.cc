@@ -6,6 +6,7 @@
 
 #include "cli/command_line.h"
 #include "cli/progress.h"
+#include "dialects/config_template.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
 #include "file/emit_c.h"
@@ -179,7 +180,15 @@ int write_output(const FileImage& image, const goldcrest_memory& memory, const s
   return kSuccess;
 }
 
+int print_config(const Arguments& arguments) {
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  fmt::print("{}\n", config_template(arguments.input).dump(1, ' ', false, kReplace));
+  if (std::fflush(stdout) != 0) throw Error("standard output: write failed");
+  return kSuccess;
+}
+
 int convert_checkpoint(const Arguments& arguments) {
+  if (arguments.print_config) return print_config(arguments);
   Progress progress(arguments.quiet);
   progress.stage("loading " + arguments.input);
   const ModelSpec spec = load(arguments);
