@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Containers: files -> named tensors.
 goldcrest_converter_library(goldcrest_sources
+  sources/counted_tensors.cc
   sources/element_type.cc
   sources/input_file.cc
   sources/json_text.cc

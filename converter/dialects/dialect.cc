@@ -98,6 +98,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
                 model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
   }
   checkpoint.tensors = open_tensors(path);
+  if (options.progress) checkpoint.tensors = count_loads(std::move(checkpoint.tensors), options.progress);
   ModelSpec spec = dialect->load(checkpoint);
   spec.dialect = dialect->model_type;
   spec.checkpoint_sha256 = sha256_of_files(checkpoint.tensors->files());

@@ -94,6 +94,24 @@ TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   EXPECT_EQ(read_file(copy.file("a.gcst")), read_file(converted_model("g2p")));
 }
 
+TEST(FrontDoor, WarningsComeLastAndAreCounted) {
+  const CheckpointCopy copy("g2p");
+  copy.set("config.json", "beam_sise", 4);
+  const std::string config = copy.file("config.json").string();
+  const std::string first = "goldcrest-convert: warning: " + config +
+                            ": setting \"beam_sise\" is not known and was ignored; did you mean \"beam_size\"?\n";
+  const Outcome one = run(convert_program(), {"-q", copy.path()});
+  EXPECT_EQ(one.status, 0);
+  EXPECT_EQ(one.err, first + "goldcrest-convert: 1 warning\n");
+  EXPECT_FALSE(has(one.out, "warning")) << one.out;
+  copy.set("config.json", "hobby", "chess");
+  const Outcome two = run(convert_program(), {copy.path()});
+  EXPECT_TRUE(two.err.ends_with("\n" + first + "goldcrest-convert: warning: " + config +
+                                ": setting \"hobby\" is not known and was ignored\ngoldcrest-convert: 2 warnings\n"))
+      << two.err;
+  EXPECT_EQ(nlohmann::json::parse(run(convert_program(), {"-q", "--json", copy.path()}).out).at("warnings").size(), 2u);
+}
+
 TEST(FrontDoor, PrintConfigWritesNoModel) {
   const TemporaryFolder folder;
   const Outcome outcome = run(convert_program(), {"--print-config", checkpoint_folder("g2p"), "-o", folder / "a.gcst"});
