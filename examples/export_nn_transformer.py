@@ -33,6 +33,7 @@ import importlib
 import json
 import math
 import os
+import pickle
 import struct
 import sys
 
@@ -321,5 +322,8 @@ def main():
 if __name__ == '__main__':
     try:
         main()
+    except pickle.UnpicklingError:
+        sys.exit('export_nn_transformer.py: the checkpoint has more than weights, which is not executed; save '
+                 'torch.save(model.state_dict(), ...) where it was made, or use --from')
     except (NotFound, OSError) as error:
         sys.exit(f'export_nn_transformer.py: {error}')

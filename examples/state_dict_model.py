@@ -10,6 +10,7 @@ try:
 except ImportError as error:
     sys.exit(f'export_nn_transformer.py: PyTorch was not found ({error}); pip install torch')
 
+
 class NotFound(ValueError):
     """Something that the export needs, with what it was looked for in."""
 
