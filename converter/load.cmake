@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Containers: files -> named tensors.
 goldcrest_converter_library(goldcrest_sources
+  sources/counted_tensors.cc
   sources/element_type.cc
   sources/input_file.cc
   sources/json_text.cc
-  sources/messages.cc
+  sources/nearest.cc
   sources/open_tensors.cc
   sources/pickle.cc
   sources/safetensors.cc
@@ -13,18 +14,21 @@ goldcrest_converter_library(goldcrest_sources
   sources/state_dict.cc
   sources/torch_zip.cc
   sources/zip_directory.cc)
-target_link_libraries(goldcrest_sources PUBLIC nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto)
+target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto)
 
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load
   dialects/config.cc
+  dialects/config_template.cc
   dialects/dialect.cc
   dialects/generation.cc
   dialects/marian.cc
   dialects/nn_transformer.cc
+  dialects/nn_transformer_settings.cc
   dialects/nn_transformer_text.cc
   dialects/positions.cc
   dialects/provenance.cc
+  dialects/required_settings.cc
   dialects/tensor_reader.cc
   dialects/vocabulary_file.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources PRIVATE goldcrest_tokenizers)

@@ -98,9 +98,15 @@ void declare(CLI::App& app, Arguments& arguments) {
       "make a C source of it (--emit-c), or to hold it against a --budget; its weights stay the same.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
   app.add_option("INPUT", arguments.input, "directory, weight file or .gcst file")->required();
-  app.add_option("-o,--output", arguments.output, "the file to write; without it only the report is made");
+  CLI::Option* out =
+      app.add_option("-o,--output", arguments.output, "the file to write; without it only the report is made");
   CLI::Option* config =
       app.add_option("--config", arguments.config, "config.json, where it does not lie beside the weights");
+  CLI::Option* print_config =
+      app.add_flag("--print-config", arguments.print_config,
+                   "print a config.json for the tensors of an nn.Transformer, to be completed where it says null")
+          ->excludes(out)
+          ->excludes(config);
   app.add_option("--cpu", arguments.cpu,
                  "the processor to order the weights for; any runs any order. Default: generic, and a .gcst's own")
       ->check(refused_by(layout_for_cpu));
@@ -126,7 +132,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* report = output->add_option("--report", arguments.report_path, "also write the report as an HTML page");
   CLI::Option* json = output->add_flag("--json", arguments.json, "print the report as JSON");
   output->add_flag("-q,--quiet", arguments.quiet, "no progress");
-  for (const CLI::Option* option : {config, weights, license, attribution, self_test, report, json}) {
+  for (const CLI::Option* option : {config, print_config, weights, license, attribution, self_test, report, json}) {
     arguments.checkpoint_only.push_back(option);
   }
   app.footer(

@@ -27,7 +27,7 @@ struct Arguments {
   goldcrest_limits limits = {};
   Budget budget;
   uint32_t evaluate_beam = 0;
-  bool array = false, json = false, quiet = false;
+  bool array = false, json = false, quiet = false, print_config = false;
 
   std::vector<const CLI::Option*> checkpoint_only;  // options that say nothing about a model file
 };

@@ -7,6 +7,7 @@
 #include "dialects/provenance.h"
 #include "sources/messages.h"
 #include "sources/sha256.h"
+#include "sources/sniff.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -38,30 +39,66 @@ std::filesystem::path directory_of(const std::filesystem::path& checkpoint) {
     throw Error("{}: no such file or directory; expected a checkpoint's directory or its weight file",
                 checkpoint.string());
   }
-  return std::filesystem::is_directory(status) ? checkpoint : checkpoint.parent_path();
+  if (std::filesystem::is_directory(status)) return checkpoint;
+  const std::filesystem::path directory = checkpoint.parent_path();
+  return directory.empty() ? "." : directory;
+}
+
+std::filesystem::path config_path_of(const std::filesystem::path& directory, const std::filesystem::path& given) {
+  std::error_code error;
+  if (given.empty()) return directory / "config.json";
+  return std::filesystem::is_directory(given, error) ? given / "config.json" : given;
+}
+
+// Why there is no config.json to read, and how to come to one.
+Error missing_config(const std::filesystem::path& config, const std::filesystem::path& checkpoint,
+                     const Sniffed& sniffed) {
+  if (sniffed.use == Use::kOtherFamily || sniffed.use == Use::kNoWeights) return Error("{}", sniffed.text());
+  if (sniffed.what == kMarianTensors.what) {
+    return Error(
+        "{}: is missing; it tells what the weights of this Marian model cannot. Download it from where they came from, "
+        "with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm",
+        config.string());
+  }
+  if (sniffed.what == kNnTransformer.what) {
+    return Error(
+        "{}: is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert --print-config "
+        "{}` begins one (converter/dialects/NN_TRANSFORMER.md lists its settings)",
+        config.string(), checkpoint.string());
+  }
+  return Error(
+      "{}: is missing; it tells what the weights cannot. Download it with the checkpoint, or write it for a "
+      "PyTorch nn.Transformer (converter/dialects/NN_TRANSFORMER.md lists its settings)",
+      config.string());
+}
+
+// What else is known of a model_type that no dialect has.
+std::string known_of(const std::string& model_type) {
+  const Kind* const family = family_of_type(model_type);
+  return family == nullptr ? "" : fmt::format("; {}; {}", family->what, family->advice);
 }
 
 }  // namespace
 
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path directory = directory_of(path);
-  const std::filesystem::path config_path = options.config.empty() ? directory / "config.json" : options.config;
+  const Sniffed sniffed = sniff(path);
+  if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
+  const std::filesystem::path config_path = config_path_of(directory, options.config);
   std::error_code error;
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
-    throw Error(
-        "{}: is missing; it tells what the weights cannot. Download it with the checkpoint, or write it for a "
-        "PyTorch nn.Transformer (converter/dialects/NN_TRANSFORMER.md lists its settings)",
-        config_path.string());
+    throw missing_config(config_path, path, sniffed);
   }
   Checkpoint checkpoint{directory, Config(config_path), nullptr};
   const std::string model_type = checkpoint.config.text_or("model_type", "");
   const auto* const dialect = std::find_if(std::begin(kDialects), std::end(kDialects),
                                            [&](const Dialect& d) { return d.model_type == model_type; });
   if (dialect == std::end(kDialects)) {
-    throw Error("{} is {}, which is not supported; supported: {}", checkpoint.config.where("model_type"),
-                model_type.empty() ? "missing" : in_quotes(model_type), supported());
+    throw Error("{} is {}, which is not supported; supported: {}{}", checkpoint.config.where("model_type"),
+                model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
   }
   checkpoint.tensors = open_tensors(path);
+  if (options.progress) checkpoint.tensors = count_loads(std::move(checkpoint.tensors), options.progress);
   ModelSpec spec = dialect->load(checkpoint);
   spec.dialect = dialect->model_type;
   spec.checkpoint_sha256 = sha256_of_files(checkpoint.tensors->files());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "dialects/config.h"
@@ -13,7 +14,8 @@
 namespace goldcrest::converter {
 
 struct LoadOptions {
-  std::filesystem::path config;  // empty: config.json beside the weights
+  std::filesystem::path config;                             // empty: config.json beside the weights
+  std::function<void(size_t done, size_t total)> progress;  // of the tensors; may be empty
 };
 
 // `path` is a directory or a weight file. The family is config.json's model_type. Throws Error.

@@ -94,6 +94,8 @@ class Builder {
   uint32_t weights(const QuantizedMatrix& matrix, format::Layout layout);
   uint32_t weights(const FloatMatrix& matrix);
 
+  // After a layer or a table.
+  void advance();
   void record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes, std::optional<double> sqnr_db);
 
   const ModelSpec& spec_;
@@ -105,7 +107,14 @@ class Builder {
   uint64_t weights_hash_ = kHashStart;
   std::string group_;  // of the tensors now being written
   std::vector<TensorRecord> tensors_;
+  size_t n_done_ = 0;
 };
+
+void Builder::advance() {
+  constexpr size_t kTables = 3;  // two embeddings and the projection
+  const size_t total = spec_.encoder.layers.size() + spec_.decoder.layers.size() + kTables;
+  if (options_.progress) options_.progress(++n_done_, total);
+}
 
 void Builder::record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes,
                      std::optional<double> sqnr_db) {
@@ -289,12 +298,14 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->activation = activation_of(stack.activation);
   out->pre_norm = stack.pre_norm;
   out->embedding = embedding(*stack.embedding);
+  advance();
   out->embedding_scale = stack.embedding_scale;
   out->positions = positions(name + ".positions", stack.positions);
   out->max_positions = stack.positions.rows;
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     out->layers.push_back(layer(fmt::format("{}.layers.{}", name, i), stack.layers[i], stack));
+    advance();
   }
   group_ = name;
   if (stack.final_norm) out->final_norm = norm(name + ".final_norm", *stack.final_norm);
@@ -311,6 +322,7 @@ Payload Builder::run() {
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);
   metadata.projection = projection();
+  advance();
   metadata.limits = make_limits(limits);
   metadata.generation = make_generation(spec_.generation, limits);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);

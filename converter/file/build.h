@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +19,10 @@ enum class Weights { kInt8, kFloat32 };
 
 struct BuildOptions {
   Weights weights = Weights::kInt8;
-  format::Layout layout = format::Layout::N16K4;    // of int8 weights
-  goldcrest_limits limits = {};                     // zeros: the defaults of resolve_limits (metadata.h)
-  std::optional<std::string> license, attribution;  // in place of the checkpoint's
+  format::Layout layout = format::Layout::N16K4;            // of int8 weights
+  goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
+  std::optional<std::string> license, attribution;          // in place of the checkpoint's
+  std::function<void(size_t done, size_t total)> progress;  // of layers and tables; may be empty
 };
 
 // One tensor as the report shows it.

@@ -55,6 +55,13 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   return resolved;
 }
 
+void check_bounds(const goldcrest_limits& limits) {
+  const uint32_t beams = resolve("beam_size", limits.beam_size, kMaxBeams, kMaxBeams, "the engine's bound");
+  resolve("batch", limits.batch, 1, kMaxBatch, "the engine's bound");
+  resolve("n_best", limits.n_best, 1, beams, "the beam size");
+  resolve("encoder_rows", limits.encoder_rows, 1, kMaxEncoderRows, "the engine's bound");
+}
+
 goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limits& limits) {
   goldcrest_limits resolved = limits;
   const bool fewer = limits.max_source_tokens != 0;

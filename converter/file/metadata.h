@@ -22,6 +22,9 @@ namespace goldcrest::converter {
 // Throws Error naming the limit that is beyond what the model or the engine can do.
 goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits);
 
+// Throws Error naming a limit that no model can have; zeros are the defaults.
+void check_bounds(const goldcrest_limits& limits);
+
 // The same limits for a model file: its own where `limits` has zeros, less bytes or rows where fewer source tokens are
 // wanted; what is left at zero has the engine's default. The engine checks them.
 goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limits& limits);

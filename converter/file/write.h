@@ -39,7 +39,14 @@ class FileImage {
 FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test);
 
 // Puts `bytes` at `path` as a whole or not at all: whatever goes wrong, a file that was there stays as it was, and
-// nothing else is left. A symbolic link is followed. Throws Error.
+// nothing else is left. What a writer that was killed left in the folder goes too. A symbolic link is followed. Throws
+// Error.
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes);
+
+// Throws Error where write_file would before its first byte: no such folder, no right to write there, a directory.
+void check_can_write(const std::filesystem::path& path);
+
+// Throws Error where the disk under `path` has less room than `bytes`.
+void check_space(const std::filesystem::path& path, uint64_t bytes);
 
 }  // namespace goldcrest::converter

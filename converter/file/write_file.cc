@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic replacement of a file: write beside it, sync, rename, sync the folder (POSIX).
+// Atomic replacement of a file: write beside it, sync, rename, sync the folder (POSIX). The file beside it is locked as
+// long as its writer lives, so that whoever finds it later knows.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,13 +34,6 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   int get() const { return descriptor_; }
-
-  // Returns 0 or the error: some file systems report a failed write here.
-  int close() {
-    const int result = ::close(descriptor_);
-    descriptor_ = -1;
-    return result == 0 ? 0 : errno;
-  }
 
  private:
   int descriptor_;
@@ -74,12 +70,35 @@ fs::path follow_links(const fs::path& path) {
   throw Error("{}: more than {} symbolic links follow each other; give the file itself", path.string(), kMaxLinks);
 }
 
-// Opens a new file in `folder` under a name that nothing has. Returns the descriptor.
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
+bool is_partial(const std::string& name) { return name.starts_with(".goldcrest-") && name.ends_with(".partial"); }
+
+// Removes what a writer that was killed left in the folder. One that is alive holds a lock on its file.
+void remove_abandoned(const fs::path& folder_path, int folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!is_partial(name)) continue;
+    const FileDescriptor file(::openat(folder, name.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, name.c_str(), 0);
+  }
+}
+
+// Opens and locks a new file in `folder` under a name that nothing has. Returns the descriptor.
 int create_beside(int folder, std::string& name) {
   for (int attempt = 0;; ++attempt) {
     name = fmt::format(".goldcrest-{}-{}.partial", ::getpid(), attempt);
     const int descriptor = ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST || attempt == 1000) return descriptor;
+    const bool is_last = attempt == 1000;
+    if (descriptor < 0 && (errno != EEXIST || is_last)) return -1;
+    if (descriptor < 0) continue;
+    // Where there are no locks, nobody takes the file for abandoned either.
+    struct stat now = {};
+    const bool is_taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool is_removed = ::fstat(descriptor, &now) == 0 && now.st_nlink == 0;
+    if ((!is_taken && !is_removed) || is_last) return descriptor;
+    ::close(descriptor);  // another run took it for abandoned before it was locked
   }
 }
 
@@ -94,38 +113,89 @@ int write_all(int descriptor, std::span<const uint8_t> bytes) {
   return 0;
 }
 
+// A new file beside its place, gone with the object unless it was put there.
+class NewFile {
+ public:
+  // Throws Error where `path` cannot be written.
+  explicit NewFile(const fs::path& path)
+      : path_(path),
+        target_(file_of(path)),
+        folder_(open_folder()),
+        file_(create()),
+        temporary_(folder_.get(), name_) {}
+
+  void write(std::span<const uint8_t> bytes) {
+    if (const int error = write_all(file_.get(), bytes)) fail(path_, "writing", error);
+    struct stat existing = {};
+    const bool exists = ::stat(target_.c_str(), &existing) == 0;
+    if (exists && ::fchmod(file_.get(), existing.st_mode & 07777) != 0) fail(path_, "setting the file's mode", errno);
+    if (::fsync(file_.get()) != 0) fail(path_, "syncing to disk", errno);
+  }
+
+  void put_in_place() {
+    if (::renameat(folder_.get(), name_.c_str(), folder_.get(), target_.filename().c_str()) != 0)
+      fail(path_, "renaming", errno);
+    temporary_.keep();
+    // The new file is in place; without this a power cut could bring the old one back. Some file systems cannot do it.
+    if (::fsync(folder_.get()) != 0 && errno != EINVAL) {
+      throw Error("{}: syncing the directory failed: {}; the file is complete but may not survive a power cut",
+                  path_.string(), std::generic_category().message(errno));
+    }
+  }
+
+ private:
+  // Where the file goes, which must not be something else than a file.
+  static fs::path file_of(const fs::path& path) {
+    fs::path target = follow_links(path);
+    struct stat existing = {};
+    const bool exists = ::stat(target.c_str(), &existing) == 0;
+    if (target.filename().empty() || (exists && S_ISDIR(existing.st_mode))) {
+      throw Error("{}: is a directory; give the name of a file", path.string());
+    }
+    if (exists && !S_ISREG(existing.st_mode))
+      throw Error("{}: is not a regular file; give another name", path.string());
+    return target;
+  }
+
+  int open_folder() const {
+    const fs::path folder = folder_of(target_);
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) fail(path_, "opening the directory", errno);
+    remove_abandoned(folder, descriptor);
+    return descriptor;
+  }
+
+  int create() {
+    const int descriptor = create_beside(folder_.get(), name_);
+    if (descriptor < 0) fail(path_, "creating a file in the directory", errno);
+    return descriptor;
+  }
+
+  fs::path path_, target_;
+  std::string name_;  // while it is not in place
+  FileDescriptor folder_, file_;
+  TemporaryName temporary_;
+};
+
 }  // namespace
 
+void check_can_write(const fs::path& path) { const NewFile removed_at_once(path); }
+
+void check_space(const fs::path& path, uint64_t bytes) {
+  struct statvfs file_system = {};
+  const fs::path folder = folder_of(follow_links(path));
+  if (::statvfs(folder.c_str(), &file_system) != 0) return;  // writing will tell
+  const uint64_t free_bytes = uint64_t{file_system.f_bavail} * file_system.f_frsize;
+  if (free_bytes < bytes) {
+    throw Error("{}: needs {} bytes, and the disk has {} bytes free; the file was not written", path.string(), bytes,
+                free_bytes);
+  }
+}
+
 void write_file(const fs::path& path, std::span<const uint8_t> bytes) {
-  const fs::path target = follow_links(path);
-  const std::string name = target.filename().string();
-  struct stat existing = {};
-  const bool exists = ::stat(target.c_str(), &existing) == 0;
-  if (name.empty() || (exists && S_ISDIR(existing.st_mode))) {
-    throw Error("{}: is a directory; give the name of a file", path.string());
-  }
-  if (exists && !S_ISREG(existing.st_mode)) throw Error("{}: is not a regular file; give another name", path.string());
-
-  const fs::path folder_path = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  const FileDescriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) fail(path, "opening the directory", errno);
-
-  std::string temporary;
-  FileDescriptor file(create_beside(folder.get(), temporary));
-  if (file.get() < 0) fail(path, "creating a file in the directory", errno);
-  TemporaryName cleanup(folder.get(), temporary);
-
-  if (const int error = write_all(file.get(), bytes)) fail(path, "writing", error);
-  if (exists && ::fchmod(file.get(), existing.st_mode & 07777) != 0) fail(path, "setting the file's mode", errno);
-  if (::fsync(file.get()) != 0) fail(path, "syncing to disk", errno);
-  if (const int error = file.close()) fail(path, "closing", error);
-  if (::renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) fail(path, "renaming", errno);
-  cleanup.keep();
-  // The new file is in place; without this a power cut could bring the old one back. Some file systems cannot do it.
-  if (::fsync(folder.get()) != 0 && errno != EINVAL) {
-    throw Error("{}: syncing the directory failed: {}; the file is complete but may not survive a power cut",
-                path.string(), std::generic_category().message(errno));
-  }
+  NewFile file(path);
+  file.write(bytes);
+  file.put_in_place();
 }
 
 }  // namespace goldcrest::converter

@@ -92,7 +92,8 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
   return translations;
 }
 
-std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources) {
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
+                                         const std::function<void(size_t, size_t)>& progress) {
   goldcrest_search search = session.info().search;
   search.beam_size = 1;
   search.min_target_tokens = 0;
@@ -100,7 +101,9 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
   session.set_search(search);
   std::vector<SelfTestLine> lines;
-  for (const std::vector<int32_t>& source : sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::vector<int32_t>& source = sources[i];
+    if (progress) progress(i, sources.size());
     if (goldcrest_begin(session.engine(), source.data(), source.size()) < 0) continue;
     goldcrest_result result = {};
     if (goldcrest_run(session.engine()) < 0 || goldcrest_get_result(session.engine(), 0, 0, &result) < 0) continue;

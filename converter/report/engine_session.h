@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,8 +54,9 @@ class EngineTranslator : public Translator {
 };
 
 // Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the
-// limits are left out.
-std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources);
+// limits are left out. `progress`: of the sources; may be empty.
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
+                                         const std::function<void(size_t done, size_t total)>& progress);
 
 // Sources for a self-test where the user gives none: seeded random ids, ended as the model's texts are.
 std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens);

@@ -104,7 +104,6 @@ std::string report_text(const Report& report) {
   text += arena_formula(report.memory);
   text +=
       fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
-  for (const std::string& warning : spec.warnings) text += fmt::format("warning: {}\n", warning);
   constexpr size_t kMaxLines = 10;
   if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
   return text;

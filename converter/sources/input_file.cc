@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
+#include "sources/sniff_kinds.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -64,25 +63,9 @@ std::string InputFile::text(uint64_t offset, uint64_t n) const {
 }
 
 void refuse_stand_in(const InputFile& file) {
-  const std::string name = file.path().string();
-  if (file.size() == 0) throw Error("{}: the file is empty; download it again", name);
-  std::string head = file.text(0, std::min<uint64_t>(file.size(), 512));
-  if (head.starts_with("version https://git-lfs.github.com/spec/")) {
-    throw Error(
-        "{}: this is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository, or download "
-        "the file",
-        name);
-  }
-  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
-  std::string_view text = head;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  if (text.starts_with("<!doctype") || text.starts_with("<html") || text.starts_with("<?xml") ||
-      text.starts_with("<error")) {
-    throw Error(
-        "{}: this is a web page (HTML or XML), probably an error or sign-in page that a download saved in the "
-        "file's place; download it again",
-        name);
+  const Kind* const kind = kind_of_head(file.text(0, std::min<uint64_t>(file.size(), 512)));
+  if (kind == &kEmptyFile || kind == &kLfsPointer || kind == &kWebPage) {
+    throw Error("{}: {}; {}", file.path().string(), kind->what, kind->advice);
   }
 }
 

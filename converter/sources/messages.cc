@@ -2,13 +2,15 @@
 // How names and shapes from an untrusted file appear in a message.
 #include "sources/messages.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 namespace goldcrest::converter {
 
-std::string shape_text(const std::vector<uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const std::vector<uint64_t>& shape) {
+  std::string text;
+  for (const uint64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
+}
 
 std::string in_quotes(std::string_view text) {
   constexpr size_t kMaxBytes = 100;
@@ -17,7 +19,8 @@ std::string in_quotes(std::string_view text) {
   while (n < text.size() && n > 0 && (text[n] & 0xC0) == 0x80) --n;  // never in the middle of a UTF-8 character
   for (const char c : text.substr(0, n)) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      constexpr char kDigits[] = "0123456789abcdef";
+      result += std::string("\\x") + kDigits[static_cast<unsigned char>(c) >> 4] + kDigits[c & 15];
     } else {
       result += c;
     }
@@ -28,7 +31,7 @@ std::string in_quotes(std::string_view text) {
 std::string list_in_quotes(const std::vector<std::string>& texts, size_t most) {
   std::string result;
   for (size_t i = 0; i < std::min(texts.size(), most); ++i) result += (i ? ", " : "") + in_quotes(texts[i]);
-  if (texts.size() > most) result += fmt::format(" and {} more", texts.size() - most);
+  if (texts.size() > most) result += " and " + std::to_string(texts.size() - most) + " more";
   return result;
 }
 

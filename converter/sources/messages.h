@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How names and shapes from an untrusted file appear in a message.
+// How names and shapes from an untrusted file appear in a message. The C++ standard library alone.
 #pragma once
 
 #include <cstdint>

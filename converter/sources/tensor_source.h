@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,5 +41,9 @@ std::unique_ptr<TensorSource> open_sharded(const std::filesystem::path& index);
 std::unique_ptr<TensorSource> open_torch_zip(const std::filesystem::path& path);
 // Whichever of these `path` is, by content; a directory is searched for the usual names, safetensors first.
 std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
+
+// `tensors`, telling after each load how many there were of how many names.
+std::unique_ptr<TensorSource> count_loads(std::unique_ptr<TensorSource> tensors,
+                                          std::function<void(size_t done, size_t total)> progress);
 
 }  // namespace goldcrest::converter

@@ -45,7 +45,6 @@ class TorchZip : public TensorSource {
     refuse_stand_in(file_);
     const std::vector<ZipMember> directory = read_zip_directory(file_);
     for (const ZipMember& entry : directory) members_.emplace(entry.name, entry);
-    refuse_torch_script();
     refuse_compressed(file_, directory);
     find_prefix();
     const ZipMember& pickle = member(prefix_ + "data.pkl");
@@ -93,17 +92,6 @@ class TorchZip : public TensorSource {
     const auto found = members_.find(name);
     if (found == members_.end()) throw Error("{}: the zip has no member {}", file_.path().string(), in_quotes(name));
     return found->second;
-  }
-
-  void refuse_torch_script() const {
-    for (const auto& [name, entry] : members_) {
-      if (name.ends_with("/constants.pkl")) {
-        throw Error(
-            "{}: this is a TorchScript archive, a program; save the weights instead: "
-            "torch.save(torch.jit.load(...).state_dict(), ...)",
-            file_.path().string());
-      }
-    }
   }
 
   // The folder inside the zip, with its slash: the archive's name when it was saved.

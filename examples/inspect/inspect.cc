@@ -12,6 +12,7 @@
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
 #include "report/memory_map.h"
+#include "sources/sniff.h"
 #include "spec/error.h"
 
 namespace {
@@ -81,7 +82,18 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   return true;
 }
 
+// Throws where the path is known to be something else than a model file.
+void refuse_other_kinds(const std::string& path) {
+  using goldcrest::converter::Use;
+  const goldcrest::converter::Sniffed sniffed = goldcrest::converter::sniff(path);
+  if (sniffed.what == goldcrest::converter::kEmptyFile.what) return;  // mapping it says so
+  if (sniffed.use != Use::kModelFile && sniffed.use != Use::kUnknown) {
+    throw goldcrest::converter::Error("{}", sniffed.text());
+  }
+}
+
 int inspect(const Arguments& arguments) {
+  refuse_other_kinds(arguments.model);
   MappedFile model;
   std::string problem = model.open(arguments.model);
   if (problem.empty()) problem = kernels_problem("");

@@ -61,7 +61,7 @@ TEST(SelfTest, WhatTheConverterWritesTheEnginePasses) {
   const test::ShippedModel& model = test::shipped_model("enfr");
   EngineSession untested(model.image.span(), text_limits(1), "enfr.gcst");
   const std::vector<std::vector<int32_t>> sources = {{541, 147, 0}, {791, 34, 89, 2, 0}, std::vector<int32_t>(129, 5)};
-  const std::vector<SelfTestLine> lines = make_self_test(untested, sources);
+  const std::vector<SelfTestLine> lines = make_self_test(untested, sources, {});
   ASSERT_EQ(lines.size(), 2u);  // the third is too long
   EXPECT_EQ(lines[0].source, (std::vector<uint32_t>{541, 147, 0}));
   EXPECT_EQ(lines[0].target, (std::vector<uint32_t>{1087, 40, 0}));

@@ -37,6 +37,17 @@ TEST(OpenTensors, KnowsFilesByContent) {
   EXPECT_EQ(first_value(folder.write("weights.bin", good_safetensors(2))), 2.0f);
 }
 
+// Such a file begins with 80 02, 80 03, 80 04 or 80 05, as a pickle does.
+TEST(OpenTensors, AHeaderOf640BytesIsNoPickle) {
+  const TemporaryFolder folder;
+  for (const size_t bytes : {640, 896, 1152, 1408}) {
+    std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    header.resize(bytes, ' ');
+    const std::string elements = test::element_bytes_of({5}, ElementType::kF32);
+    EXPECT_EQ(first_value(folder.write("weights.bin", test::safetensors_bytes(header, elements))), 5.0f) << bytes;
+  }
+}
+
 TEST(OpenTensors, PrefersSafetensorsInADirectory) {
   const TemporaryFolder folder;
   folder.write("checkpoint.pth", good_zip(1));

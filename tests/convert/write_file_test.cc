@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic writing: the whole file or nothing, whatever fails.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -133,6 +136,58 @@ TEST_F(WriteFile, AWriteThatFailsHalfwayLeavesTheOldFile) {
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(read(path), "old");
   EXPECT_EQ(count_entries(), 1u);
+}
+
+TEST_F(WriteFile, SpaceIsAskedForBeforehand) {
+  const fs::path path = folder_ / "model.gcst";
+  check_space(path, 1);
+  try {
+    check_space(path, UINT64_MAX);
+    ADD_FAILURE() << "no disk has that";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with(path.string() + ": needs 18446744073709551615 bytes, and the disk has "))
+        << message;
+    EXPECT_TRUE(message.ends_with(" bytes free; the file was not written")) << message;
+  }
+  check_can_write(path);
+  EXPECT_EQ(count_entries(), 0u);
+}
+
+TEST_F(WriteFile, WhatAKilledWriterLeftGoesWithTheNextOne) {
+  const fs::path path = folder_ / "model.gcst";
+  const std::string large(1 << 20, 'n');
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // SIGXFSZ ends the process in the middle of its write, as SIGKILL would.
+    const rlimit small = {1 << 16, RLIM_INFINITY};
+    std::signal(SIGXFSZ, SIG_DFL);
+    if (::setrlimit(RLIMIT_FSIZE, &small) == 0) write(path, large);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(count_entries(), 1u);
+  EXPECT_TRUE(fs::directory_iterator(folder_)->path().filename().string().ends_with(".partial"));
+  write(path, "whole");
+  EXPECT_EQ(count_entries(), 1u);
+  EXPECT_EQ(read(path), "whole");
+}
+
+TEST_F(WriteFile, APartialFileOfAWriterThatLivesStays) {
+  const fs::path partial = folder_ / ".goldcrest-1-0.partial";
+  put(partial, "being written");
+  const int descriptor = ::open(partial.c_str(), O_WRONLY);
+  ASSERT_GE(descriptor, 0);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX | LOCK_NB), 0);
+  put(folder_ / ".goldcrest-1-0.other", "the user's");
+  write(folder_ / "model.gcst", "x");
+  EXPECT_EQ(read(partial), "being written");
+  ::close(descriptor);
+  write(folder_ / "model.gcst", "x");
+  EXPECT_FALSE(fs::exists(partial));
+  EXPECT_EQ(count_entries(), 2u);
 }
 
 }  // namespace

@@ -205,14 +205,6 @@ TEST(Convert, TheHtmlReportStandsAlone) {
   EXPECT_EQ(files_in(folder), 1u);  // without -o there is no model
 }
 
-TEST(Convert, ProgressGoesToStandardErrorInPlainLines) {
-  const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p")});
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.err, "loading " + checkpoint_folder("g2p").string() + "\nquantizing\nrunning the self-test\n");
-  EXPECT_FALSE(has(outcome.out, "\x1b"));
-  EXPECT_EQ(convert(checkpoint_folder("g2p"), {}).out, outcome.out);
-}
-
 // Golden lines on which int8 gives what float32 gave, or does not: `SOURCE TAB REFERENCE`.
 std::string evaluation_lines(bool identical) {
   std::vector<GoldenLine> golden = golden_lines("g2p");
@@ -335,17 +327,6 @@ TEST(Convert, HelpAndBadUsage) {
     EXPECT_EQ(outcome.out, "");
   }
   EXPECT_TRUE(has(run(convert_program(), {"--cpu", "z80", "x"}).err, "cortex-m55"));
-}
-
-TEST(Convert, WithoutAPlaceForTheReportNothingIsWritten) {
-  for (const Output output : {Output::kFull, Output::kClosed}) {
-    const TemporaryFolder folder;
-    const Outcome outcome =
-        run(convert_program(), {"-q", checkpoint_folder("g2p"), "-o", folder / "model.gcst"}, {.output = output});
-    EXPECT_EQ(outcome.status, 1);
-    EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
-    EXPECT_EQ(files_in(folder), 0u);
-  }
 }
 
 }  // namespace

@@ -25,6 +25,12 @@ File unnamed_file() {
   return file;
 }
 
+File output_file(Output kind) {
+  File file(kind == Output::kFull ? std::fopen("/dev/full", "w") : std::tmpfile());
+  if (!file) throw std::runtime_error("cannot open a program's output");
+  return file;
+}
+
 // In the child; -1 closes the stream.
 void become(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
             const int (&streams)[3]) {
@@ -69,18 +75,19 @@ std::string content(std::FILE* file) {
 }  // namespace
 
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how) {
-  const File input = unnamed_file(), error = unnamed_file();
-  const File output(how.output == Output::kFull ? std::fopen("/dev/full", "w") : std::tmpfile());
-  if (!output) throw std::runtime_error("cannot open a program's output");
+  const File input = unnamed_file(), output = output_file(how.output), error = output_file(how.error);
   std::fwrite(how.input.data(), 1, how.input.size(), input.get());
   if (std::fflush(input.get()) != 0 || ::lseek(::fileno(input.get()), 0, SEEK_SET) != 0) {
     throw std::runtime_error("cannot write a program's input");
   }
-  const int out = how.output == Output::kClosed ? -1 : ::fileno(output.get());
+  const auto descriptor = [](Output kind, const File& file) {
+    return kind == Output::kClosed ? -1 : ::fileno(file.get());
+  };
+  const int out = descriptor(how.output, output), err = descriptor(how.error, error);
   Outcome outcome;
-  outcome.status = wait_for(start(program, arguments, how.folder, {::fileno(input.get()), out, ::fileno(error.get())}));
+  outcome.status = wait_for(start(program, arguments, how.folder, {::fileno(input.get()), out, err}));
   if (how.output == Output::kCaptured) outcome.out = content(output.get());
-  outcome.err = content(error.get());
+  if (how.error == Output::kCaptured) outcome.err = content(error.get());
   return outcome;
 }
 

@@ -23,7 +23,7 @@ enum class Output { kCaptured, kFull, kClosed };  // kFull: a device without spa
 struct RunOptions {
   std::string input = {};
   std::filesystem::path folder = {};  // to run in; empty: the test's own
-  Output output = Output::kCaptured;
+  Output output = Output::kCaptured, error = Output::kCaptured;
 };
 
 // A program that takes more than `kMaxSeconds` is ended by SIGALRM. Throws std::runtime_error when it cannot be

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/before_work.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "file/metadata.h"
+#include "file/relayout.h"
+#include "file/write.h"
+
+namespace goldcrest::converter {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code not_there;
+  return !a.empty() && !b.empty() && fs::equivalent(a, b, not_there);
+}
+
+void check_options(const Arguments& arguments) {
+  if (arguments.output == "-") throw UsageError("-o -: a model goes to a file, not to standard output; give its name");
+  if (arguments.weights == "float32" && !arguments.cpu.empty()) {
+    throw UsageError("--cpu {} orders int8 weights, and --weights float32 has one order for all; leave one of them out",
+                     arguments.cpu);
+  }
+  if (!arguments.output.empty() && fs::path(arguments.output) == fs::path(arguments.report_path)) {
+    throw UsageError("{}: is named by -o and by --report; give one of them another name", arguments.output);
+  }
+}
+
+// A file that is read is not written.
+void refuse_input_as_output(const fs::path& output, const char* option, const Arguments& arguments) {
+  const std::string* const inputs[] = {&arguments.input, &arguments.config, &arguments.evaluate_path,
+                                       &arguments.self_test_path};
+  for (const std::string* input : inputs) {
+    if (is_same_file(output, *input)) {
+      throw UsageError("{}: is read, and {} would write over it; give another name", output.string(), option);
+    }
+  }
+  std::error_code not_there;
+  const fs::path folder = fs::is_directory(arguments.input, not_there) ? fs::path(arguments.input)
+                                                                       : fs::path(arguments.input).parent_path();
+  const bool is_in_checkpoint = !is_model_file(arguments.input) && fs::exists(output, not_there) &&
+                                is_same_file(fs::absolute(output).parent_path(), folder.empty() ? "." : folder);
+  const std::string extension = output.extension().string();
+  if (is_in_checkpoint && extension != ".gcst" && extension != ".html") {
+    throw UsageError("{}: lies in the checkpoint, and {} would write over it; give another name", output.string(),
+                     option);
+  }
+}
+
+// A folder that is there, or can be made.
+void check_folder(const fs::path& folder) {
+  fs::path there = fs::absolute(folder).lexically_normal();
+  std::error_code error;
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  if (!fs::is_directory(there, error)) {
+    throw Error("{}: {} is not a directory; give another name", folder.string(), there.string());
+  }
+  check_can_write(there / "model");
+}
+
+std::vector<NumberedLine> read_first_lines(const std::string& path, size_t most) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot be read", path);
+  std::vector<NumberedLine> lines;
+  std::string line;
+  for (size_t number = 1; lines.size() < most && std::getline(file, line); ++number) {
+    line.resize(std::min(line.size(), line.find('\t')));
+    if (!line.empty()) lines.push_back({number, line});
+  }
+  if (lines.empty()) throw Error("{}: no line for the self-test", path);
+  return lines;
+}
+
+// A metric that needs references has them.
+void check_metric(const Arguments& arguments, const std::vector<EvaluationLine>& lines) {
+  const bool needs_references =
+      std::ranges::count(std::initializer_list<std::string>{"bleu", "chrf", "wer", "exact"}, arguments.metric) != 0;
+  const bool has_references = std::ranges::any_of(lines, [](const EvaluationLine& l) { return !l.references.empty(); });
+  if (needs_references && !has_references) {
+    throw Error("--metric {}: the lines of {} have no references", arguments.metric, arguments.evaluate_path);
+  }
+}
+
+void check_samples(const std::string& folder) {
+  const fs::path results = fs::path(folder) / "results.jsonl";
+  std::error_code error;
+  if (fs::exists(results, error)) return;
+  throw Error("{}: is missing; --check takes the folder that examples/export_nn_transformer.py writes",
+              results.string());
+}
+
+}  // namespace
+
+UserLines check_before_work(const Arguments& arguments) {
+  check_options(arguments);
+  std::error_code error;
+  if (!fs::exists(arguments.input, error)) return {};  // opening it says so
+  UserLines lines;
+  try {
+    check_bounds(arguments.limits);
+  } catch (const Error& bounds) {
+    throw Error("{}: {}", arguments.input, bounds.what());
+  }
+  if (!arguments.check_path.empty()) check_samples(arguments.check_path);
+  if (!arguments.self_test_path.empty()) {
+    constexpr size_t kMostLines = 4;
+    lines.self_test = read_first_lines(arguments.self_test_path, kMostLines);
+  }
+  if (!arguments.evaluate_path.empty()) {
+    lines.evaluation = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
+    check_metric(arguments, lines.evaluation);
+  }
+  const std::pair<const char*, const std::string*> outputs[] = {{"-o", &arguments.output},
+                                                                {"--report", &arguments.report_path}};
+  for (const auto& [option, path] : outputs) {
+    if (path->empty()) continue;
+    refuse_input_as_output(*path, option, arguments);
+    check_can_write(*path);
+  }
+  if (!arguments.emit_folder.empty()) check_folder(arguments.emit_folder);
+  return lines;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include "cli/console.h"
+#include "cli/convert.h"
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "cli/quality.h"
+#include "dialects/dialect.h"
+#include "file/metadata.h"
+#include "quantize/pack.h"
+#include "report/engine_session.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+ModelSpec load(const Arguments& arguments, Progress& progress) {
+  progress.stage("loading " + arguments.input);
+  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
+  if (!arguments.name.empty()) spec.name = arguments.name;
+  return spec;
+}
+
+// The ids of the self-test's sources: the user's lines, or random ones.
+std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session,
+                                                    const std::vector<NumberedLine>& lines, const std::string& path) {
+  if (lines.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
+  std::vector<std::vector<int32_t>> sources;
+  for (const NumberedLine& line : lines) {
+    try {
+      sources.push_back(session.encode(line.text));
+    } catch (const Error& error) {
+      throw Error("{}:{}: {}", path, line.number, error.what());
+    }
+  }
+  return sources;
+}
+
+// What a model file is made of.
+struct Ingredients {
+  const ModelSpec& spec;
+  const Payload& payload;
+  const std::vector<NumberedLine>& self_test;
+};
+
+FileImage make_image(const Ingredients& from, const Arguments& arguments, Progress& progress, size_t* self_test_lines) {
+  progress.stage("running the self-test");
+  const FileImage untested = assemble(from.payload, {});
+  goldcrest_limits limits = {};
+  limits.max_source_bytes = from.payload.metadata.limits->max_source_bytes;
+  limits.beam_size = 1;
+  EngineSession session(untested.span(), limits, arguments.input);
+  const std::vector<std::vector<int32_t>> sources =
+      self_test_sources(from.spec, session, from.self_test, arguments.self_test_path);
+  const std::vector<SelfTestLine> lines = make_self_test(session, sources, progress.counter());
+  *self_test_lines = lines.size();
+  return assemble(from.payload, lines);
+}
+
+std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& payload) {
+  std::vector<std::pair<std::string, uint64_t>> sizes;
+  for (const SectionBytes& section : payload.sections) {
+    sizes.emplace_back(format::EnumNameSectionKind(section.kind), section.bytes.size());
+  }
+  return sizes;
+}
+
+// Throws Error where the file, of at least these bytes, has no room.
+void check_room(const Payload& payload, const Arguments& arguments) {
+  const uint64_t bytes =
+      std::accumulate(payload.sections.begin(), payload.sections.end(), uint64_t{0},
+                      [](uint64_t sum, const SectionBytes& section) { return sum + section.bytes.size(); });
+  if (!arguments.output.empty()) check_space(arguments.output, bytes);
+}
+
+// The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
+Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
+  progress.stage("quantizing");
+  BuildOptions options;
+  if (arguments.weights == "float32") options.weights = Weights::kFloat32;
+  options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
+  options.limits = arguments.limits;
+  if (!arguments.license.empty()) options.license = arguments.license;
+  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
+  options.progress = progress.counter();
+  try {
+    return build_payload(spec, options);
+  } catch (const Error& error) {
+    throw Error("{}: {}", arguments.input, error.what());
+  }
+}
+
+// The exit status.
+int convert_spec(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments, Progress& progress) {
+  if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
+
+  const Payload payload = make_payload(spec, arguments, progress);
+  check_room(payload, arguments);
+  Report report;
+  const FileImage image = make_image({spec, payload, lines.self_test}, arguments, progress, &report.self_test_lines);
+  report.checkpoint = arguments.input;
+  report.output = arguments.output;
+  report.spec = &spec;
+  report.tensors = payload.tensors;
+  report.sections = section_sizes(payload);
+  report.file_bytes = image.size();
+  goldcrest_limits limits = resolve_limits(spec, arguments.limits);
+  limits.threads = 1;
+  report.memory = map_memory(image.span(), limits, arguments.input);
+  report.info = EngineSession(image.span(), limits, arguments.input).info();
+  report.evaluation_lines = lines.evaluation;
+  if (!lines.evaluation.empty()) run_evaluation(image, limits, arguments, progress, &report);
+  progress.finish();
+
+  print_report(report, arguments);
+  if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
+  return write_output(image, report.memory.memory, spec.name, arguments);
+}
+
+// After all else, where nothing scrolls them away.
+void say_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) say_error("warning: " + warning);
+  if (!warnings.empty()) say_error(fmt::format("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
+  Progress progress(standard_error_screen(arguments.quiet));
+  const ModelSpec spec = load(arguments, progress);
+  const int status = convert_spec(spec, lines, arguments, progress);
+  progress.finish();
+  say_warnings(spec.warnings);
+  return status;
+}
+
+}  // namespace goldcrest::converter

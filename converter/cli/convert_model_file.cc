@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "cli/console.h"
+#include "cli/convert.h"
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "file/metadata.h"
+#include "file/relayout.h"
+#include "quantize/pack.h"
+#include "report/engine_session.h"
+#include "report/memory_map.h"
+#include "report/report.h"
+#include "spec/error.h"
+#include "spec/printable.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// Throws Error when the engine refuses the file, or computes from it what the file does not promise.
+goldcrest_info check_model_file(const FileImage& image, const std::string& file) {
+  EngineSession session(image.span(), {}, file);
+  goldcrest_detail detail = {"", -1};
+  const int status = goldcrest_self_test(session.engine(), &detail);
+  const bool has_none = status == GOLDCREST_ERROR_TOO_LONG;  // each line fits the file's own limits
+  if (status < 0 && !has_none)
+    throw Error("{}: {}: {} ({})", file, goldcrest_status_string(status), detail.message, detail.index);
+  return session.info();
+}
+
+}  // namespace
+
+int convert_model_file(const Arguments& arguments) {
+  Progress progress(standard_error_screen(arguments.quiet));
+  progress.stage("loading " + arguments.input);
+  FileImage image = read_model_file(arguments.input);
+  progress.stage("running the self-test");
+  goldcrest_info info = check_model_file(image, arguments.input);
+  if (!arguments.cpu.empty()) {
+    progress.stage("ordering the weights for " + arguments.cpu);
+    image = relay_out(image, layout_for_cpu(arguments.cpu), arguments.input);
+    info = check_model_file(image, arguments.input);
+  }
+  const MemoryMap map = map_memory(image.span(), resolve_limits(info, arguments.limits), arguments.input);
+  progress.finish();
+  print(fmt::format("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
+                    describe_architecture(info)));
+  print(fmt::format("file         {} bytes\n", image.size()));
+  print(fmt::format("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
+                    arena_formula(map)));
+  flush_output("no file was written");
+  const std::string stem = std::filesystem::path(arguments.input).stem().string();
+  return write_output(image, map.memory, arguments.name.empty() ? stem : arguments.name, arguments);
+}
+
+}  // namespace goldcrest::converter

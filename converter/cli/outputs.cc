@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/outputs.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "file/emit_c.h"
+#include "spec/error.h"
+#include "spec/printable.h"
+
+namespace goldcrest::converter {
+
+void print_report(const Report& report, const Arguments& arguments) {
+  // A name in the checkpoint need not be UTF-8.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  if (arguments.json)
+    print(report_json(report).dump(2, ' ', false, kReplace) + "\n");
+  else
+    print(report_text(report));
+  flush_output("no file was written");
+  if (arguments.report_path.empty()) return;
+  const std::string html = report_html(report);
+  write_file(arguments.report_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+}
+
+int write_output(const FileImage& image, const goldcrest_memory& memory, const std::string& name,
+                 const Arguments& arguments) {
+  const std::string excess = over_budget(arguments.budget, memory.arena_bytes, image.size());
+  if (!excess.empty()) {
+    say_error(fmt::format("{} does not fit: nothing was written", arguments.input));
+    say(excess);
+    return kOverBudget;
+  }
+  const bool emits = !arguments.emit_folder.empty();
+  const EmitOptions emitted = {emits ? c_name(name) : "", arguments.section, arguments.array};
+  std::vector<std::filesystem::path> written;
+  if (!arguments.output.empty()) {
+    write_file(arguments.output, image.span());
+    written.push_back(arguments.output);
+  }
+  if (emits) {
+    std::ranges::move(emit_c(arguments.emit_folder, emitted, image.span(), memory), std::back_inserter(written));
+  }
+  for (const std::filesystem::path& path : written) {
+    if (!arguments.json) print(fmt::format("written      {}\n", printable(path.string())));
+  }
+  flush_output("the files were written");
+  return kSuccess;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Report, model file and C source: what a run of the program leaves behind.
+#pragma once
+
+#include "cli/command_line.h"
+#include "file/write.h"
+#include "report/report.h"
+
+namespace goldcrest::converter {
+
+// To standard output and, where asked for, as HTML. Throws Error.
+void print_report(const Report& report, const Arguments& arguments);
+
+// Writes what was asked for, unless the model needs more than the budget. `name`: of the emitted C source. Returns the
+// exit status. Throws Error.
+int write_output(const FileImage& image, const goldcrest_memory& memory, const std::string& name,
+                 const Arguments& arguments);
+
+}  // namespace goldcrest::converter

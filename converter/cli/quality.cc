@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/quality.h"
+
+#include <algorithm>
+
+#include "cli/console.h"
+#include "evaluate/check.h"
+#include "report/engine_session.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// How much int8 lost by the chosen metric, in points.
+double loss(const Evaluation& evaluation, std::string metric) {
+  if (evaluation.lines.empty()) throw Error("--max-loss: not one line was translated by both float32 and int8");
+  const bool scored = evaluation.float32 && evaluation.int8;
+  if (metric.empty()) metric = scored ? "bleu" : "tokens";
+  if (metric == "tokens") return 100.0 * (1.0 - evaluation.token_agreement);
+  if (metric == "lines") {
+    const auto n = static_cast<double>(evaluation.lines.size());
+    return 100.0 * (n - static_cast<double>(evaluation.identical)) / n;
+  }
+  if (!scored) throw Error("--metric {}: the lines have no references", metric);
+  if (metric == "bleu") return evaluation.float32->bleu - evaluation.int8->bleu;
+  if (metric == "chrf") return evaluation.float32->chrf - evaluation.int8->chrf;
+  if (metric == "wer") return evaluation.int8->word_error_rate - evaluation.float32->word_error_rate;
+  return evaluation.float32->exact_match - evaluation.int8->exact_match;
+}
+
+}  // namespace
+
+bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
+  progress.stage("checking against samples");
+  CheckOptions options;
+  options.progress = progress.counter();
+  const CheckReport report = check(Reference(spec), arguments.check_path, options);
+  progress.finish();
+  arguments.json ? say(to_text(report)) : print(to_text(report));
+  return report.passed();
+}
+
+void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
+                    Progress& progress, Report* report) {
+  progress.stage("evaluating");
+  goldcrest_limits limits = file_limits;
+  if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
+  limits.n_best = 1;
+  EngineSession session(image.span(), limits, arguments.evaluate_path);
+  SearchOptions search = default_search(*report->spec);
+  search.beam_size = limits.beam_size;
+  search.max_target_tokens = std::min(search.max_target_tokens, limits.max_target_tokens);
+  const Reference reference(*report->spec);
+  ReferenceTranslator float32(
+      reference, search, [&](const std::string& text) { return session.encode(text); },
+      [&](std::span<const int32_t> tokens) {
+        return session.info().has_detokenizer ? session.decode(tokens) : std::string();
+      });
+  EngineTranslator int8(session);
+  EvaluationOptions options;
+  options.batch = std::max(8u, limits.batch);  // lines between two words of progress
+  options.progress = progress.counter();
+  report->evaluation = evaluate(report->evaluation_lines, float32, int8, options);
+  if (session.info().weight_bits == 32) report->evaluation->engine_name = "engine";
+}
+
+bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments) {
+  if (arguments.max_loss == kAnyLoss) return false;
+  const double lost = loss(evaluation, arguments.metric);
+  if (lost <= arguments.max_loss) return false;
+  say_error(
+      fmt::format("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost, arguments.max_loss));
+  return true;
+}
+
+}  // namespace goldcrest::converter

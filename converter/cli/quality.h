@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// --check and --evaluate: how good the conversion is, by the user's own samples and lines.
+#pragma once
+
+#include "cli/command_line.h"
+#include "cli/progress.h"
+#include "file/write.h"
+#include "report/report.h"
+
+namespace goldcrest::converter {
+
+// Whether the float reference agrees with the samples; says where it does not. Throws Error.
+bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+
+// Fills the report's evaluation of its lines. Throws Error.
+void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
+                    Progress& progress, Report* report);
+
+// Whether int8 lost more than --max-loss; says so. Throws Error where the lines cannot tell.
+bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments);
+
+}  // namespace goldcrest::converter

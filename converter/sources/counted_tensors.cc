@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another source, with a word after each tensor that is read from it.
+#include <utility>
+
+#include "sources/tensor_source.h"
+
+namespace goldcrest::converter {
+namespace {
+
+class CountedTensors : public TensorSource {
+ public:
+  CountedTensors(std::unique_ptr<TensorSource> tensors, std::function<void(size_t, size_t)> progress)
+      : tensors_(std::move(tensors)), progress_(std::move(progress)) {}
+
+  const std::vector<std::string>& names() const override { return tensors_->names(); }
+  bool has(const std::string& name) const override { return tensors_->has(name); }
+  std::vector<uint64_t> shape(const std::string& name) const override { return tensors_->shape(name); }
+  Tensor load(const std::string& name) const override {
+    Tensor tensor = tensors_->load(name);
+    progress_(++done_, names().size());
+    return tensor;
+  }
+  std::filesystem::path file(const std::string& name) const override { return tensors_->file(name); }
+  std::vector<std::filesystem::path> files() const override { return tensors_->files(); }
+
+ private:
+  std::unique_ptr<TensorSource> tensors_;
+  std::function<void(size_t, size_t)> progress_;
+  mutable size_t done_ = 0;  // of the tensors that were read; one that is read twice counts twice
+};
+
+}  // namespace
+
+std::unique_ptr<TensorSource> count_loads(std::unique_ptr<TensorSource> tensors,
+                                          std::function<void(size_t done, size_t total)> progress) {
+  return std::make_unique<CountedTensors>(std::move(tensors), std::move(progress));
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goldcrest-convert finds wrong before it reads a weight: each message as it stands, and that no work was done.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "programs/checkpoint_copy.h"
+#include "programs/models.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+// Expects the status and the one message, before the first word of progress.
+void refuse(const Arguments& arguments, int status, const std::string& message) {
+  const Outcome outcome = run(convert_program(), arguments);
+  EXPECT_EQ(outcome.status, status) << message;
+  EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
+  EXPECT_EQ(outcome.out, "");
+}
+
+size_t files_in(const TemporaryFolder& folder) {
+  const std::filesystem::directory_iterator entries(folder.path());
+  return static_cast<size_t>(std::distance(begin(entries), end(entries)));
+}
+
+TEST(ConvertBeforeWork, PlacesThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", "kept");
+  const std::string path = folder.path(), g2p = checkpoint_folder("g2p");
+  for (const std::string option : {"-o", "--report"}) {
+    refuse({g2p, option, path}, 1, path + ": is a directory; give the name of a file");
+    refuse(
+        {g2p, option, path + "/none/model.gcst"}, 1,
+        path + "/none/model.gcst: opening the directory failed: No such file or directory; the file was not written");
+    refuse({g2p, option, file + "/model.gcst"}, 1,
+           file + "/model.gcst: opening the directory failed: Not a directory; the file was not written");
+    refuse({g2p, option, "/dev/null"}, 1, "/dev/null: is not a regular file; give another name");
+  }
+  refuse({g2p, "--emit-c", file}, 1, file + ": " + file + " is not a directory; give another name");
+  refuse({g2p, "--emit-c", file + "/a"}, 1, file + "/a: " + file + " is not a directory; give another name");
+  if (::geteuid() != 0) {
+    std::filesystem::permissions(folder.path(), std::filesystem::perms{0555});
+    refuse({g2p, "-o", path + "/model.gcst"}, 1,
+           path + "/model.gcst: creating a file in the directory failed: Permission denied; the file was not written");
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  }
+  EXPECT_EQ(folder.read("file"), "kept");
+  EXPECT_EQ(files_in(folder), 1u);
+}
+
+TEST(ConvertBeforeWork, NothingThatIsReadIsWrittenOver) {
+  const CheckpointCopy copy("g2p");
+  const TemporaryFolder folder;
+  const std::string path = copy.path(), weights = copy.file("model.safetensors"), config = copy.file("config.json");
+  const std::string model = folder / "model.gcst", lines = folder.write("lines", "wren\n");
+  std::filesystem::copy_file(converted_model("g2p"), model);
+  refuse({path, "-o", weights}, 2, weights + ": lies in the checkpoint, and -o would write over it; give another name");
+  refuse({path, "--report", config}, 2,
+         config + ": lies in the checkpoint, and --report would write over it; give another name");
+  refuse({weights, "-o", weights}, 2, weights + ": is read, and -o would write over it; give another name");
+  refuse({model, "-o", model}, 2, model + ": is read, and -o would write over it; give another name");
+  refuse({path, "--evaluate", lines, "-o", lines}, 2,
+         lines + ": is read, and -o would write over it; give another name");
+  refuse({path, "--self-test", lines, "--report", lines}, 2,
+         lines + ": is read, and --report would write over it; give another name");
+  refuse({path, "-o", model, "--report", model}, 2,
+         model + ": is named by -o and by --report; give one of them another name");
+  EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
+  EXPECT_TRUE(read_file(weights) == read_file(checkpoint_folder("g2p") / "model.safetensors"));
+  // A model of an earlier run beside the checkpoint is no part of it.
+  EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
+  EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
+}
+
+TEST(ConvertBeforeWork, OptionsThatContradict) {
+  const std::string g2p = checkpoint_folder("g2p");
+  refuse({g2p, "-o", "-"}, 2, "-o -: a model goes to a file, not to standard output; give its name");
+  refuse({g2p, "--weights", "float32", "--cpu", "cortex-m55"}, 2,
+         "--cpu cortex-m55 orders int8 weights, and --weights float32 has one order for all; leave one of them out");
+  refuse({g2p, "--beam", "2", "--n-best", "3"}, 1, g2p + ": n_best is 3; expected 1 to 2, the beam size");
+  refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": encoder_rows is 2000; expected 1 to 1024, the engine's bound");
+}
+
+TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
+  const TemporaryFolder folder;
+  const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", lines = folder.write("lines", "wren\n");
+  refuse({g2p, "--self-test", none}, 1, none + ": cannot be read");
+  refuse({g2p, "--evaluate", none}, 1,
+         none + ": cannot be opened for reading; expected lines of source [TAB reference]...");
+  refuse({g2p, "--check", none}, 1,
+         none + "/results.jsonl: is missing; --check takes the folder that examples/export_nn_transformer.py writes");
+  refuse({g2p, "--evaluate", lines, "--max-loss", "1", "--metric", "chrf"}, 1,
+         "--metric chrf: the lines of " + lines + " have no references");
+}
+
+}  // namespace
+}  // namespace goldcrest::test

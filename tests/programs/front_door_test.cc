@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a new user meets first: any path, any file, any mistake ends in a model or in one sentence on what to do.
+#include <gtest/gtest.h>
+
+#include "programs/checkpoint_copy.h"
+#include "programs/models.h"
+#include "programs/process.h"
+
+namespace goldcrest::test {
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(FrontDoor, APathNeedsNoSlash) {
+  const CheckpointCopy copy("g2p");
+  const Outcome outcome = run(convert_program(), {"-q", "model.safetensors", "-o", "a.gcst"}, {.folder = copy.path()});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome whole = run(convert_program(), {"-q", copy.path(), "-o", copy.file("b.gcst")});
+  EXPECT_EQ(whole.status, 0) << whole.err;
+  EXPECT_EQ(read_file(copy.file("a.gcst")), read_file(copy.file("b.gcst")));
+}
+
+TEST(FrontDoor, BothProgramsSayWhatAFileIs) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("model.gguf", "GGUF").string();
+  const std::string text = path +
+                           ": this is a GGUF file of llama.cpp; its weights are quantized for another engine: convert "
+                           "the original checkpoint\n";
+  const Outcome converted = run(convert_program(), {"-q", path, "-o", folder / "a.gcst"});
+  EXPECT_EQ(converted.status, 1);
+  EXPECT_EQ(converted.err, "goldcrest-convert: " + text);
+  const Outcome inspected = run(inspect_program(), {path});
+  EXPECT_EQ(inspected.status, 1);
+  EXPECT_EQ(inspected.err, "goldcrest-inspect: " + text);
+  EXPECT_EQ(run(inspect_program(), {checkpoint_folder("g2p")}).err,
+            "goldcrest-inspect: " + (checkpoint_folder("g2p") / "model.safetensors").string() +
+                ": this is a state dict of PyTorch's nn.Transformer; goldcrest-convert makes a .gcst of it, with the "
+                "config.json that goldcrest-convert --print-config begins\n");
+}
+
+TEST(FrontDoor, AnotherFamilyIsNamed) {
+  const CheckpointCopy copy("enfr");
+  copy.set("config.json", "model_type", "t5");
+  EXPECT_EQ(run(convert_program(), {"-q", copy.path()}).err,
+            "goldcrest-convert: " + copy.file("config.json").string() +
+                ": setting \"model_type\" is \"t5\", which is not supported; supported: \"marian\" (Hugging Face "
+                "Marian, OPUS-MT), \"nn_transformer\" (PyTorch nn.Transformer); this is a T5 model (T5, mT5, FLAN-T5, "
+                "ByT5 ...); its family is planned; it cannot be converted yet\n");
+}
+
+TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
+  const CheckpointCopy g2p("g2p"), enfr("enfr");
+  g2p.remove("config.json");
+  enfr.remove("config.json");
+  EXPECT_EQ(run(convert_program(), {"-q", g2p.path()}).err,
+            "goldcrest-convert: " + g2p.file("config.json").string() +
+                ": is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert "
+                "--print-config " +
+                g2p.path().string() + "` begins one (converter/dialects/NN_TRANSFORMER.md lists its settings)\n");
+  EXPECT_EQ(run(convert_program(), {"-q", enfr.path()}).err,
+            "goldcrest-convert: " + enfr.file("config.json").string() +
+                ": is missing; it tells what the weights of this Marian model cannot. Download it from where they came "
+                "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
+}
+
+// print-config, answers, convert: the bytes of the file by the hand-written config.json.
+TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
+  const CheckpointCopy copy("g2p");
+  const nlohmann::json by_hand = nlohmann::json::parse(read_file(copy.file("config.json")));
+  copy.remove("config.json");
+  const Outcome printed = run(convert_program(), {"--print-config", "model.safetensors"}, {.folder = copy.path()});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  EXPECT_EQ(printed.err, "");
+  nlohmann::json config = nlohmann::json::parse(printed.out);
+  copy.write("config.json", printed.out);
+  const Outcome refused = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_TRUE(has(refused.err,
+                  "config.json: 15 settings are not set: \"activation\" is null (expected \"relu\", "
+                  "\"gelu\" (with erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"), "))
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(copy.file("a.gcst")));
+
+  for (auto& [key, value] : config.items()) {
+    if (value.is_null()) value = by_hand.at(key);
+  }
+  for (const char* key : {"name", "license", "attribution", "source_language", "target_language"}) {
+    config[key] = by_hand.at(key);
+  }
+  copy.write("config.json", config.dump());
+  const Outcome converted = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
+  EXPECT_EQ(converted.status, 0) << converted.err;
+  EXPECT_EQ(converted.err, "");
+  EXPECT_EQ(read_file(copy.file("a.gcst")), read_file(converted_model("g2p")));
+}
+
+TEST(FrontDoor, WarningsComeLastAndAreCounted) {
+  const CheckpointCopy copy("g2p");
+  copy.set("config.json", "beam_sise", 4);
+  const std::string config = copy.file("config.json").string();
+  const std::string first = "goldcrest-convert: warning: " + config +
+                            ": setting \"beam_sise\" is not known and was ignored; did you mean \"beam_size\"?\n";
+  const Outcome one = run(convert_program(), {"-q", copy.path()});
+  EXPECT_EQ(one.status, 0);
+  EXPECT_EQ(one.err, first + "goldcrest-convert: 1 warning\n");
+  EXPECT_FALSE(has(one.out, "warning")) << one.out;
+  copy.set("config.json", "hobby", "chess");
+  const Outcome two = run(convert_program(), {copy.path()});
+  EXPECT_TRUE(two.err.ends_with("\n" + first + "goldcrest-convert: warning: " + config +
+                                ": setting \"hobby\" is not known and was ignored\ngoldcrest-convert: 2 warnings\n"))
+      << two.err;
+  EXPECT_EQ(nlohmann::json::parse(run(convert_program(), {"-q", "--json", copy.path()}).out).at("warnings").size(), 2u);
+}
+
+TEST(FrontDoor, PrintConfigWritesNoModel) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(convert_program(), {"--print-config", checkpoint_folder("g2p"), "-o", folder / "a.gcst"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(has(outcome.err, "--output excludes --print-config")) << outcome.err;
+  EXPECT_EQ(run(convert_program(), {"--print-config", converted_model("g2p")}).err,
+            "goldcrest-convert: " + converted_model("g2p").string() +
+                ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");
+}
+
+}  // namespace
+}  // namespace goldcrest::test
