@@ -1,40 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-# The board that -DGOLDCREST_BOARD=NAME selects, as the library `goldcrest_board`: a program links it and gets start-up
-# code, memory map and board_api.h. Where an emulator has the board, CMake runs programs there.
+# The board that -DGOLDCREST_BOARD=NAME selects of this folder, or -DGOLDCREST_BOARD_DIR=FOLDER of any other, as the library
+# `goldcrest_board`: a program links it and gets start-up code, memory map and board_api.h. Where an emulator has the
+# board, CMake runs programs there.
 set(GOLDCREST_BOARD "" CACHE STRING "Folder under boards/: builds for that board instead of this machine")
-if(NOT GOLDCREST_BOARD)
+set(GOLDCREST_BOARD_DIR "" CACHE PATH "Folder of a board of your own, in place of GOLDCREST_BOARD")
+set(goldcrest_boards "${CMAKE_CURRENT_LIST_DIR}")
+if(GOLDCREST_BOARD_DIR)
+  set(goldcrest_board_folder "${GOLDCREST_BOARD_DIR}")
+  get_filename_component(GOLDCREST_BOARD "${GOLDCREST_BOARD_DIR}" NAME)
+elseif(GOLDCREST_BOARD)
+  set(goldcrest_board_folder "${goldcrest_boards}/${GOLDCREST_BOARD}")
+else()
   return()
 endif()
 
-set(boards "${CMAKE_CURRENT_LIST_DIR}")
-if(NOT EXISTS "${boards}/${GOLDCREST_BOARD}/board.cmake")
-  file(GLOB known RELATIVE "${boards}" "${boards}/*/board.cmake")
+foreach(file board.cmake board.c linker.ld)
+  if(EXISTS "${goldcrest_board_folder}/${file}")
+    continue()
+  elseif(GOLDCREST_BOARD_DIR)
+    message(FATAL_ERROR "GOLDCREST_BOARD_DIR is ${GOLDCREST_BOARD_DIR}, which has no ${file}; "
+      "boards/README.md says what it holds")
+  endif()
+  file(GLOB known RELATIVE "${goldcrest_boards}" "${goldcrest_boards}/*/board.cmake")
   list(TRANSFORM known REPLACE "/board.cmake" "")
   list(JOIN known ", " known)
-  message(FATAL_ERROR "GOLDCREST_BOARD is ${GOLDCREST_BOARD}; boards/ has ${known}")
+  message(FATAL_ERROR "GOLDCREST_BOARD is ${GOLDCREST_BOARD}; boards/ has ${known}; -DGOLDCREST_BOARD_DIR=FOLDER is for "
+    "your own")
+endforeach()
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
+  message(FATAL_ERROR "The board ${GOLDCREST_BOARD} needs a compiler for its CPU: configure a new folder with "
+    "--toolchain toolchains/arm-none-eabi-cortex-....cmake")
 endif()
 
 # goldcrest_board_sources(FILE...): makes goldcrest_board of the common start-up, these files and linker.ld.
 function(goldcrest_board_sources)
-  set(folder "${boards}/${GOLDCREST_BOARD}")
-  add_library(goldcrest_board OBJECT "${boards}/common/startup.c" "${boards}/common/fault.c"
-    "${boards}/common/console.c" "${boards}/common/systick.c" "${folder}/board.c" ${ARGN})
-  target_include_directories(goldcrest_board PUBLIC "${boards}")
+  set(common "${goldcrest_boards}/common")
+  add_library(goldcrest_board OBJECT "${common}/startup.c" "${common}/fault.c" "${common}/console.c" "${common}/systick.c"
+    "${goldcrest_board_folder}/board.c" ${ARGN})
+  target_include_directories(goldcrest_board PUBLIC "${goldcrest_boards}")
   target_compile_options(goldcrest_board PRIVATE -std=gnu11 -ffunction-sections -fdata-sections)
   goldcrest_warnings(goldcrest_board)
-  target_link_options(goldcrest_board INTERFACE -nostartfiles -Wl,--gc-sections -Wl,-z,noexecstack "-L${boards}/common" "-T${folder}/linker.ld"
-    -Wl,--print-memory-usage)
-  set_property(TARGET goldcrest_board PROPERTY INTERFACE_LINK_DEPENDS "${folder}/linker.ld" "${boards}/common/sections.ld")
+  target_link_options(goldcrest_board INTERFACE -nostartfiles -Wl,--gc-sections -Wl,-z,noexecstack "-L${common}"
+    "-T${goldcrest_board_folder}/linker.ld" -Wl,--print-memory-usage)
+  set_property(TARGET goldcrest_board PROPERTY INTERFACE_LINK_DEPENDS "${goldcrest_board_folder}/linker.ld"
+    "${common}/sections.ld")
 endfunction()
 
 # goldcrest_mps_board(MACHINE): an Arm MPS2 or MPS3 image that QEMU emulates under this name.
 function(goldcrest_mps_board machine)
-  goldcrest_board_sources("${boards}/common/cmsdk_uart.c" "${boards}/common/semihosting_exit.c")
+  goldcrest_board_sources("${goldcrest_boards}/common/cmsdk_uart.c" "${goldcrest_boards}/common/semihosting_exit.c")
   set(GOLDCREST_BOARD_RUN qemu-system-arm -M ${machine} -display none -monitor none -serial stdio
     -semihosting-config enable=on,target=native -kernel PARENT_SCOPE)
 endfunction()
 
-include("${boards}/${GOLDCREST_BOARD}/board.cmake")
+include("${goldcrest_board_folder}/board.cmake")
 set(CMAKE_EXECUTABLE_SUFFIX .elf)
 # Linked by the C driver, also where the sources are C++: no C++ library is needed or found.
 set(CMAKE_CXX_LINK_EXECUTABLE

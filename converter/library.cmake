@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # How each library of the converter is compiled.
-if(GOLDCREST_CONVERTER)
+add_library(goldcrest_fmt INTERFACE)
+if(GOLDCREST_CONVERTER AND NOT GOLDCREST_STATIC)
   find_package(fmt REQUIRED)
-  add_library(goldcrest_fmt ALIAS fmt::fmt)
+  target_link_libraries(goldcrest_fmt INTERFACE fmt::fmt)
 else()
-  # A cross build, where the distribution's library is the host's: its headers, which the compiler finds, are enough.
-  add_library(goldcrest_fmt INTERFACE)
+  # The distribution's library is the host's and not static; its headers, which the compiler finds, are enough.
   target_compile_definitions(goldcrest_fmt INTERFACE FMT_HEADER_ONLY)
 endif()
 

@@ -5,6 +5,7 @@ goldcrest_converter_library(goldcrest_sources
   sources/element_type.cc
   sources/input_file.cc
   sources/json_text.cc
+  sources/nearest.cc
   sources/open_tensors.cc
   sources/pickle.cc
   sources/safetensors.cc
@@ -19,15 +20,18 @@ target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nl
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load
   dialects/config.cc
+  dialects/config_template.cc
   dialects/dialect.cc
   dialects/generation.cc
   dialects/marian.cc
   dialects/marian_shape.cc
   dialects/nn_transformer.cc
+  dialects/nn_transformer_settings.cc
   dialects/nn_transformer_shape.cc
   dialects/nn_transformer_text.cc
   dialects/positions.cc
   dialects/provenance.cc
+  dialects/required_settings.cc
   dialects/tensor_reader.cc
   dialects/vocabulary_file.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

@@ -9,10 +9,18 @@
 #include "cli/command_line.h"
 #include "cli/console.h"
 #include "cli/convert.h"
+#include "dialects/config_template.h"
 #include "file/relayout.h"
 
 namespace goldcrest::converter {
 namespace {
+
+int print_config(const Arguments& arguments) {
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  print(config_template(arguments.input).dump(1, ' ', false, kReplace) + "\n");
+  flush_output("the config is not whole");
+  return kSuccess;
+}
 
 int convert(const Arguments& arguments) {
   const bool from_model_file = is_model_file(arguments.input);
@@ -21,6 +29,7 @@ int convert(const Arguments& arguments) {
                                               : "";
   if (!unfit.empty()) throw UsageError("{}", unfit);
   if (arguments.shape) return size_shape(arguments);
+  if (arguments.print_config) return print_config(arguments);
   const UserLines lines = check_before_work(arguments);
   return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
 }

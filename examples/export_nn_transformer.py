@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write a PyTorch nn.Transformer as a checkpoint for goldcrest-convert, with samples for `--check`. Needs PyTorch only.
+"""Write a PyTorch nn.Transformer as a checkpoint for goldcrest-convert, with samples for `--check`. Needs PyTorch and
+state_dict_model.py beside it.
 
 OUT gets model.safetensors, config.json (its keys: converter/dialects/NN_TRANSFORMER.md) and samples/:
   results.jsonl        a line for each source: source_ids, greedy and beam4 ids (start token left out, end token kept)
@@ -32,11 +33,12 @@ import importlib
 import json
 import math
 import os
+import pickle
 import struct
 import sys
 
-import torch
-from torch import nn
+from state_dict_model import (NotFound, StateDictModel, activation_name, check_settings, find, listed, load_weights, nn,
+                              torch)
 
 LINES_WITH_LOGITS = 8
 
@@ -62,28 +64,9 @@ def name_of(model, part):
     for name, module in model.named_modules(remove_duplicate=False):
         if module is part:
             return name
-    raise ValueError('a given embedding or projection is not a module of the model')
-
-
-def gelu_tanh(x):
-    return nn.functional.gelu(x, approximate='tanh')
-
-
-ACTIVATIONS = {'relu': nn.functional.relu, 'gelu': nn.functional.gelu, 'gelu_tanh': gelu_tanh,
-               'silu': nn.functional.silu}
-
-
-def activation_name(activation):
-    for name, function in ACTIVATIONS.items():
-        if activation is function:
-            return name
-    if isinstance(activation, nn.GELU):
-        return 'gelu_tanh' if activation.approximate == 'tanh' else 'gelu'
-    if activation is torch.relu or isinstance(activation, nn.ReLU):
-        return 'relu'
-    if isinstance(activation, nn.SiLU):
-        return 'silu'
-    raise ValueError(f'activation {activation!r}: only ReLU, GELU and SiLU can be converted')
+    modules = [name for name, module in model.named_modules() if isinstance(module, (nn.Embedding, nn.Linear))]
+    raise NotFound(f'a given {type(part).__name__} was not found among the modules of {type(model).__name__}; its '
+                   f'embeddings and linear layers are {listed(modules)}')
 
 
 def read_stack(layer):
@@ -114,11 +97,11 @@ def id_of(settings, token, side='target'):
     vocabulary = settings.get(side + '_vocabulary')
     if not isinstance(token, str):
         return token
-    if isinstance(vocabulary, dict):
-        return vocabulary[token]
     if isinstance(vocabulary, list):
-        return vocabulary.index(token)
-    raise ValueError(f'token {token!r}: give its id, or {side}_vocabulary as a list or an object')
+        vocabulary = {text: i for i, text in reversed(list(enumerate(vocabulary)))}
+    if isinstance(vocabulary, dict):
+        return find(vocabulary, token, 'token', f'{side}_vocabulary')
+    raise NotFound(f'token {token!r}: give its id, or {side}_vocabulary as a list or an object')
 
 
 def token_id(settings, key, side='target'):
@@ -250,7 +233,11 @@ def export(folder, model, *, encode, decode, source_embedding, target_embedding,
     the model expects them (end token included).
     """
     model.eval()
-    transformer = transformer or next(m for m in model.modules() if isinstance(m, nn.Transformer))
+    transformer = transformer or next((m for m in model.modules() if isinstance(m, nn.Transformer)), None)
+    if transformer is None:
+        kinds = sorted({type(m).__name__ for m in model.modules()})
+        raise NotFound(f'no nn.Transformer was found in {type(model).__name__}, whose modules are {listed(kinds, 16)}; '
+                       'give it as transformer=')
     config = {'model_type': 'nn_transformer',
               **read_settings(model, transformer, source_embedding, target_embedding, projection)}
     config['tensors'].update(settings.get('tensors', {}))
@@ -262,77 +249,6 @@ def export(folder, model, *, encode, decode, source_embedding, target_embedding,
         json.dump(config, f, ensure_ascii=False, indent=1)
         f.write('\n')
     write_samples(os.path.join(folder, 'samples'), transformer, encode, decode, Search(config), sources, beam_size)
-
-
-class StateDictModel(nn.Module):
-    """The model that a state dict and a config.json describe; only the activation may differ between the stacks."""
-
-    def __init__(self, weights, config):
-        super().__init__()
-        self.config, names = config, config['tensors']
-        prefix = names.get('transformer')
-        if prefix is None:
-            prefix = next(n for n in weights if n.endswith('encoder.layers.0.linear1.weight'))
-            prefix = prefix[:-len('encoder.layers.0.linear1.weight')]
-        layer_of = lambda name, start: int(name[len(start):].split('.')[0])
-        count = lambda start: 1 + max(layer_of(name, start) for name in weights if name.startswith(start))
-        self.src_embed = nn.Embedding.from_pretrained(weights[names['source_embedding']])
-        self.tgt_embed = nn.Embedding.from_pretrained(
-            weights[names.get('target_embedding', names['source_embedding'])])
-        d_model, d_ff = self.src_embed.embedding_dim, weights[prefix + 'encoder.layers.0.linear1.weight'].size(0)
-        bias = prefix + 'encoder.layers.0.linear1.bias' in weights
-        activation = lambda side: ACTIVATIONS[config.get(side + '_activation', config.get('activation'))]
-        self.transformer = nn.Transformer(
-            d_model, config['nhead'], count(prefix + 'encoder.layers.'), count(prefix + 'decoder.layers.'), d_ff, 0.0,
-            activation('encoder'), layer_norm_eps=config.get('layer_norm_eps', 1e-5), batch_first=True,
-            norm_first=config['norm_first'], bias=bias)
-        for layer in self.transformer.decoder.layers:
-            layer.activation = activation('decoder')
-        for side in ('encoder', 'decoder'):
-            if f'{prefix}{side}.norm.weight' not in weights:
-                getattr(self.transformer, side).norm = None
-        parts = tuple(f'{prefix}{side}.{part}.' for side in ('encoder', 'decoder') for part in ('layers', 'norm'))
-        self.transformer.load_state_dict({n[len(prefix):]: v for n, v in weights.items() if n.startswith(parts)})
-        projection = names.get('output_projection')
-        weight = weights[projection + '.weight'] if projection else self.tgt_embed.weight
-        bias = weights.get(names.get('output_bias', f'{projection}.bias'))
-        self.generator = nn.Linear(d_model, weight.size(0), bias is not None)
-        self.generator.load_state_dict({'weight': weight} if bias is None else {'weight': weight, 'bias': bias})
-        self.scale = math.sqrt(d_model) if config['scale_embedding'] else 1.0
-        self.register_buffer('positions', self.position_table(weights, d_model), persistent=False)
-
-    def position_table(self, weights, d_model):
-        config, offset = self.config, self.config.get('position_offset', 0)
-        if config['position_encoding'] in ('learned', 'stored'):
-            return weights[config['tensors']['positions']].reshape(-1, d_model)[offset:]
-        pairs = torch.arange(d_model // 2, dtype=torch.float64)
-        denominator = d_model - 2 if config.get('position_denominator') == 'd_model-2' else d_model
-        frequencies = config.get('position_base', 10000.0) ** (-2 * pairs / denominator)
-        angles = (torch.arange(config['max_positions']) + offset)[:, None] * frequencies
-        sines, cosines = angles.sin(), angles.cos()
-        interleaved = config['position_encoding'] == 'sinusoidal_interleaved'
-        table = torch.stack((sines, cosines), 2).flatten(1) if interleaved else torch.cat((sines, cosines), 1)
-        return table.float()
-
-    def embed(self, table, ids):
-        return table(ids) * self.scale + self.positions[:ids.size(1)]
-
-    def encode(self, ids):
-        return self.transformer.encoder(self.embed(self.src_embed, ids))
-
-    def decode(self, memory, ids):
-        mask = nn.Transformer.generate_square_subsequent_mask(ids.size(1))
-        return self.generator(self.transformer.decoder(self.embed(self.tgt_embed, ids), memory, tgt_mask=mask))
-
-
-def load_weights(path):
-    """The state dict in a .pt file, without executing what else the file may hold; training scripts wrap it."""
-    loaded = torch.load(path, map_location='cpu', weights_only=True)
-    for key in ('state_dict', 'model', 'model_state_dict'):
-        if key in loaded and not torch.is_tensor(loaded[key]):
-            loaded = loaded[key]
-    strip = lambda name: name.removeprefix('_orig_mod.').removeprefix('module.')
-    return {strip(name): value.float() for name, value in loaded.items() if torch.is_tensor(value)}
 
 
 def parse_pairs(pairs):
@@ -356,6 +272,16 @@ def random_sources(settings, vocab_size):
     return [torch.randint(vocab_size, (n,), generator=generator).tolist() + suffix for n in lengths]
 
 
+def load_function(module, name):
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise NotFound(f'module {error.name!r} was not found in {os.getcwd()} or in the Python path') from error
+    except AttributeError as error:
+        names = [n for n, value in vars(sys.modules[module]).items() if callable(value) and not n.startswith('_')]
+        raise NotFound(f'function {name!r} was not found in {module}; it has {listed(names) or "none"}') from error
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('out')
@@ -370,11 +296,13 @@ def main():
     if args.function:
         module, _, function = args.function.partition(':')
         sys.path.insert(0, os.getcwd())
-        export(args.out, **getattr(importlib.import_module(module), function)())
+        export(args.out, **load_function(module, function)())
         return
     settings = json.load(open(args.config, encoding='utf8')) if args.config else {}
+    settings = {key: value for key, value in settings.items() if not key.endswith('?')}
     settings.update(parse_pairs(args.set))
     settings['tensors'] = {**settings.get('tensors', {}), **parse_pairs(args.tensors)}
+    check_settings(settings)
     weights = load_weights(args.checkpoint)
     model = StateDictModel(weights, settings)
     sources = random_sources(settings, model.src_embed.num_embeddings)
@@ -392,4 +320,10 @@ def main():
 
 
 if __name__ == '__main__':
-    main()
+    try:
+        main()
+    except pickle.UnpicklingError:
+        sys.exit('export_nn_transformer.py: the checkpoint has more than weights, which is not executed; save '
+                 'torch.save(model.state_dict(), ...) where it was made, or use --from')
+    except (NotFound, OSError) as error:
+        sys.exit(f'export_nn_transformer.py: {error}')

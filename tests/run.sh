@@ -19,6 +19,9 @@ if [ "$suite" = lint ]; then
   bash toolchains/install_packages.sh lint
   exec bash tests/lint.sh
 fi
+if [ "$suite" = full ]; then
+  bash toolchains/install_packages.sh full
+fi
 if [ "$suite" = arm ]; then
   bash toolchains/install_packages.sh arm
   cmake --preset host

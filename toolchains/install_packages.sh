@@ -1,39 +1,57 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs and the machine lacks, from the distribution's own packages (Debian 12 or 13, Ubuntu 24.04),
-# saying so. Usage: bash toolchains/install_packages.sh [tests|arm|lint]
+# saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint]
 set -euo pipefail
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev)
-if [ "${1:-}" = tests ]; then
-  packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch
-    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm qemu-user)
-elif [ "${1:-}" = arm ]; then
+firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
+if [[ "${1:-}" =~ ^(tests|arm)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
+fi
+if [ "${1:-}" = tests ]; then
+  packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch pkgconf "${firmware[@]}")
+elif [ "${1:-}" = firmware ]; then
+  packages+=("${firmware[@]}")
+elif [ "${1:-}" = full ]; then
+  packages+=(debootstrap)
+  for keyring in debian-archive-keyring ubuntu-keyring; do
+    if apt-cache show "$keyring" >/dev/null 2>&1; then packages+=("$keyring"); fi
+  done
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 fi
-# The version that sources are formatted with, where the distribution has it (Debian 13 does not).
-if [[ "${1:-}" =~ ^(tests|lint)$ ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then packages+=(clang-format-14); fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install_packages.sh: no apt here. Install the equivalents of: ${packages[*]}" >&2
   exit 1
 fi
 
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    command -v sudo >/dev/null || { echo "install_packages.sh: run as root, or install sudo" >&2; exit 1; }
+    sudo "$@"
+  fi
+}
+
+# The version that sources are formatted with, where the distribution has it (Debian 13 does not). The apt of a bare machine
+# knows of no package at all until it is told to look.
+if [[ "${1:-}" =~ ^(tests|lint)$ ]] && ! is_installed clang-format-14; then
+  apt-cache show g++ >/dev/null 2>&1 || as_root apt-get update -qq
+  if apt-cache show clang-format-14 >/dev/null 2>&1; then packages+=(clang-format-14); fi
+fi
+
 missing=()
 for package in "${packages[@]}"; do
-  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing+=("$package")
+  is_installed "$package" || missing+=("$package")
 done
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
 echo "Installing the packages that are missing: ${missing[*]}"
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "install_packages.sh: run as root, or install sudo" >&2; exit 1; }
-  as_root=(sudo)
-fi
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+as_root apt-get update -qq
+as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -156,6 +156,13 @@ void declare(CLI::App& app, Arguments& arguments) {
   Group output(app, "Output");
   CLI::Option* output_file =
       output.option("-o,--output", arguments.output, "FILE", "the file to write; without it only the report is made");
+  CLI::Option* print_config =
+      output
+          .flag("--print-config", arguments.print_config,
+                "print a config.json for the tensors of an nn.Transformer, to be completed where it says null")
+          ->excludes(output_file)
+          ->excludes(config)
+          ->excludes(shape);
   CLI::Option* weights =
       output
           .option("--weights", arguments.weights, "TYPE",
@@ -185,7 +192,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
   CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
   reports.flag("-q,--quiet", arguments.quiet, "no progress");
-  for (const CLI::Option* option : {config, shape, weights, license, attribution, self_test, report, json}) {
+  for (const CLI::Option* option :
+       {config, shape, print_config, weights, license, attribution, self_test, report, json}) {
     arguments.checkpoint_only.push_back(option);
   }
   arguments.weights_only.insert(arguments.weights_only.end(), {output_file, emit, config, self_test, report});

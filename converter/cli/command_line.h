@@ -28,7 +28,7 @@ struct Arguments {
   goldcrest_limits limits = {};
   std::string budget_text;  // of parse_budget
   uint32_t evaluate_beam = 0;
-  bool shape = false, ids = false, array = false, json = false, quiet = false;
+  bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;
 
   std::vector<const CLI::Option*> checkpoint_only;  // options that say nothing about a model file
   std::vector<const CLI::Option*> weights_only;     // nor about a shape

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
+#include "cli/console.h"
 #include "cli/convert.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
@@ -110,11 +111,8 @@ Report make_report(const Ingredients& from, const FileImage& image) {
   return report;
 }
 
-}  // namespace
-
-int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
-  Progress progress(standard_error_screen(arguments.quiet));
-  const ModelSpec spec = load(arguments, progress);
+// The exit status.
+int convert_spec(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments, Progress& progress) {
   if (!spec.source_tokenizer && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
   }
@@ -136,6 +134,23 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
   return write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
 }
 
+// After all else, where nothing scrolls them away.
+void say_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) say_error("warning: " + warning);
+  if (!warnings.empty()) say_error(fmt::format("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
+  Progress progress(standard_error_screen(arguments.quiet));
+  const ModelSpec spec = load(arguments, progress);
+  const int status = convert_spec(spec, lines, arguments, progress);
+  progress.finish();
+  say_warnings(spec.warnings);
+  return status;
+}
+
 int size_shape(const Arguments& arguments) {
   Progress progress(standard_error_screen(arguments.quiet));
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights: the file is made, in memory
@@ -153,6 +168,7 @@ int size_shape(const Arguments& arguments) {
   report.is_shape = true;
   progress.finish();
   print_report(report, arguments);
+  say_warnings(spec.warnings);
   return write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
 }
 

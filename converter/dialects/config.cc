@@ -92,11 +92,23 @@ Config Config::object_or_empty(const std::string& key) const {
   return Config(*value, where(key), path_);
 }
 
-std::vector<std::string> Config::unread() const {
+std::vector<std::string> Config::keys() const {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json_.items()) {
-    if (!read_.contains(key)) keys.push_back(key);
+    if (!key.ends_with('?')) keys.push_back(key);
   }
+  return keys;
+}
+
+std::vector<std::string> Config::unread() const {
+  std::vector<std::string> keys = this->keys();
+  std::erase_if(keys, [&](const std::string& key) { return read_.contains(key); });
+  return keys;
+}
+
+std::vector<std::string> Config::unanswered() const {
+  std::vector<std::string> keys = this->keys();
+  std::erase_if(keys, [&](const std::string& key) { return !json_[key].is_null() || !json_.contains(key + "?"); });
   return keys;
 }
 

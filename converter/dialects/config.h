@@ -36,8 +36,12 @@ class Config {
   std::string text_or(const std::string& key, const std::string& fallback) const;
   Config object_or_empty(const std::string& key) const;
 
+  // All settings but the notes of --print-config, which are called KEY?.
+  std::vector<std::string> keys() const;
   // Settings that nothing has asked for.
   std::vector<std::string> unread() const;
+  // Those that are null and have a note beside them: nobody has answered it.
+  std::vector<std::string> unanswered() const;
 
  private:
   const nlohmann::json& require(const std::string& key) const;

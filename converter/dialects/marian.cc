@@ -9,6 +9,7 @@
 #include "dialects/dialect.h"
 #include "dialects/generation.h"
 #include "dialects/positions.h"
+#include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/vocabulary_file.h"
 #include "sources/messages.h"
@@ -40,6 +41,25 @@ Activation read_activation(const Config& config) {
                 config.where("activation_function"), in_quotes(name));
   }
   return found->second;
+}
+
+// `generation`: generation_config.json, which may have the ids in its place.
+void check_settings(const Config& config, const Config& generation) {
+  constexpr const char* kInteger = "an integer";
+  std::vector<std::string> counts = {"vocab_size", "d_model"};
+  for (const std::string stack : {"encoder_", "decoder_"})
+    for (const char* key : {"layers", "attention_heads", "ffn_dim"}) counts.push_back(stack + key);
+  std::vector<std::string> known = counts;
+  known.insert(known.end(),
+               {"activation_function", "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"});
+  RequiredSettings required(config, known);
+  for (const std::string& key : counts) required.require(key, kInteger);
+  required.require("activation_function", "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish");
+  if (!generation.has("eos_token_id")) required.require("eos_token_id", "a token id");
+  if (!generation.has("decoder_start_token_id") && !generation.has("pad_token_id") && !config.has("pad_token_id")) {
+    required.require("decoder_start_token_id", "a token id");
+  }
+  required.check();
 }
 
 MarianConfig read_config(const Config& config) {
@@ -79,6 +99,7 @@ class MarianReader {
     read_tables();
     read_stack("encoder", spec_.encoder);
     read_stack("decoder", spec_.decoder);
+    tensors_.check_missing();
     const std::vector<std::string> unused = tensors_.unused();
     if (!unused.empty())
       spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
@@ -272,9 +293,10 @@ void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings,
 
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
+  const Config generation = optional_config(checkpoint.directory / "generation_config.json");
+  check_settings(checkpoint.config, generation);
   MarianReader reader(checkpoint, spec);
   const MarianConfig& settings = reader.settings();
-  const Config generation = optional_config(checkpoint.directory / "generation_config.json");
   spec.generation = hugging_face_generation(generation, checkpoint.config,
                                             {settings.target_vocab_size, settings.max_positions}, spec.warnings);
   if (checkpoint.is_shape && !has_tokenizer(checkpoint.directory))

@@ -9,8 +9,8 @@
 
 #include "base/bounds.h"
 #include "dialects/positions.h"
-#include "dialects/tensor_reader.h"
 #include "sources/messages.h"
+#include "sources/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -42,6 +42,7 @@ class NnTransformerReader {
         spec_(spec) {}
 
   void read() {
+    check_nn_transformer_settings(config_, names_, tensors_);
     spec_.encoder.embedding = embedding("source_embedding");
     const bool shared = config_.flag_or("shared_embeddings", false);
     if (shared && names_.has("target_embedding")) {
@@ -53,9 +54,12 @@ class NnTransformerReader {
     read_stack("encoder", spec_.encoder);
     read_stack("decoder", spec_.decoder);
     read_projection();
+    tensors_.check_missing();
     check_position_buffers();
-    for (const std::string& key : names_.unread())
-      spec_.warnings.push_back(names_.where(key) + " is not known and was ignored");
+    for (const std::string& key : names_.unread()) {
+      spec_.warnings.push_back(names_.where(key) + " is not known and was ignored" +
+                               guess(key, nn_transformer_tensor_settings()));
+    }
     const std::vector<std::string> unused = tensors_.unused();
     if (!unused.empty()) {
       spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
@@ -76,14 +80,6 @@ class NnTransformerReader {
   }
 
   std::shared_ptr<const Matrix> embedding(const char* role) {
-    if (!names_.has(role)) {
-      std::vector<std::string> tables;
-      for (const std::string& name : tensors_.names()) {
-        if (tensors_.shape(name).size() == 2 && name.find(".layers.") == std::string::npos) tables.push_back(name);
-      }
-      throw Error("{} is missing; it names the embedding's tensor. Tables in the checkpoint: {}", names_.where(role),
-                  list_in_quotes(tables, 8));
-    }
     const std::string name = names_.text(role);
     const std::vector<uint64_t> shape = tensors_.shape(name);
     if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth) {
@@ -197,7 +193,9 @@ class NnTransformerReader {
     }
     const std::vector<float> bias =
         shapes.has_bias ? tensors_.vector(prefix + "in_proj_bias", 3 * d) : std::vector<float>(3 * size_t{d}, 0.0f);
-    for (uint32_t i = 0; i < 3; ++i) parts[i]->bias.assign(&bias[size_t{i} * d], &bias[size_t{i} * d] + d);
+    for (uint32_t i = 0; i < 3 && !bias.empty(); ++i) {
+      parts[i]->bias.assign(&bias[size_t{i} * d], &bias[size_t{i} * d] + d);
+    }
     spec.out = tensors_.linear(prefix + "out_proj", d, d, shapes.has_bias);
     spec.norm = norm(norm_prefix, shapes);
     return spec;
@@ -213,10 +211,6 @@ class NnTransformerReader {
       }
       spec_.projection.weight = table;
     } else {
-      if (name.empty()) {
-        throw Error("{} is missing; it names the last linear layer (or set \"tied_output_projection\": true)",
-                    names_.where("output_projection"));
-      }
       if (name.ends_with(".weight")) name.resize(name.size() - std::string(".weight").size());
       spec_.projection.weight = share_if_equal(table, tensors_.matrix(name + ".weight", table->rows, table->columns));
     }

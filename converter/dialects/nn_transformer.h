@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two halves of the nn_transformer dialect: the stacks from the state dict, and texts and search from the settings.
+// The parts of the nn_transformer dialect: what the settings must say, the stacks from the state dict, and texts and
+// search from the settings.
 #pragma once
 
 #include "dialects/dialect.h"
+#include "dialects/tensor_reader.h"
 
 namespace goldcrest::converter {
 
 // "source_KEY" or "encoder_KEY" where the config has it, else "KEY".
 std::string side_key(const Config& config, const std::string& side, const std::string& key);
+
+// The settings that are known, and those of "tensors".
+const std::vector<std::string>& nn_transformer_settings();
+const std::vector<std::string>& nn_transformer_tensor_settings();
+// Throws one Error that names every setting that is missing. `names`: the object "tensors".
+void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors);
 
 // Tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.
 void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec);

@@ -6,6 +6,7 @@
 #include "dialects/nn_transformer.h"
 #include "dialects/vocabulary_file.h"
 #include "sources/messages.h"
+#include "sources/nearest.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 
@@ -163,7 +164,8 @@ void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   spec.target_language = config.text_or("target_language", "");
   for (const char* read_later : {"_name_or_path", "name", "license", "attribution"}) config.has(read_later);
   for (const std::string& key : config.unread()) {
-    spec.warnings.push_back(config.where(key) + " is not known and was ignored");
+    spec.warnings.push_back(config.where(key) + " is not known and was ignored" +
+                            guess(key, nn_transformer_settings()));
   }
 }
 

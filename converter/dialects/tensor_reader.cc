@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "sources/messages.h"
+#include "sources/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -51,11 +52,38 @@ std::string TensorReader::describe(const std::string& name) const {
 std::vector<uint64_t> TensorReader::shape(const std::string& name) const {
   const auto found = container_names_.find(name);
   if (found == container_names_.end()) {
-    const std::vector<std::filesystem::path> files = source_.files();
-    throw Error("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
-                in_quotes(name));
+    std::vector<std::string> missing = missing_;
+    missing.push_back(name);
+    throw_missing(missing);
   }
   return source_.shape(found->second);
+}
+
+void TensorReader::throw_missing(const std::vector<std::string>& missing) const {
+  constexpr size_t kMostNamed = 6, kMostGuessed = 2;
+  const std::vector<std::filesystem::path> files = source_.files();
+  std::string text =
+      fmt::format("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
+                  in_quotes(missing[0]));
+  const std::vector<std::string> others(missing.begin() + 1, missing.end());
+  if (!others.empty()) text += fmt::format(", and {} more: {}", others.size(), list_in_quotes(others, kMostNamed));
+  std::vector<std::string> near;
+  for (size_t i = 0; i < std::min(missing.size(), kMostGuessed); ++i) {
+    const std::string name = nearest(missing[i], names_);
+    if (!name.empty() && std::find(near.begin(), near.end(), name) == near.end()) near.push_back(name);
+  }
+  if (!near.empty()) text += "; the nearest names that it has: " + list_in_quotes(near, kMostGuessed);
+  throw Error("{}", text);
+}
+
+void TensorReader::check_missing() const {
+  if (!missing_.empty()) throw_missing(missing_);
+}
+
+bool TensorReader::note_missing(const std::string& name) {
+  if (has(name)) return false;
+  if (std::find(missing_.begin(), missing_.end(), name) == missing_.end()) missing_.push_back(name);
+  return true;
 }
 
 Tensor TensorReader::load(const std::string& name) {
@@ -71,6 +99,7 @@ Tensor TensorReader::load(const std::string& name) {
 }
 
 std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
+  if (note_missing(name)) return {};
   const std::vector<uint64_t> found = shape(name);
   const bool fits = !found.empty() && found.back() == n &&
                     std::all_of(found.begin(), found.end() - 1, [](uint64_t s) { return s == 1; });
@@ -79,6 +108,7 @@ std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
 }
 
 std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint32_t rows, uint32_t columns) {
+  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{rows, columns}) {
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), rows, columns);
@@ -132,6 +162,8 @@ std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>
 }
 
 std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, uint32_t end) {
+  if (matrix.values.empty())
+    return std::make_shared<const Matrix>(Matrix{matrix.name, end - begin, matrix.columns, {}});
   const uint32_t stored_rows = matrix.same_rows ? 1 : end - begin;
   return std::make_shared<const Matrix>(
       Matrix{fmt::format("{}[{}:{}]", matrix.name, begin, end), end - begin, matrix.columns,

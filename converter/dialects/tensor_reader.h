@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors by name, each checked for shape and for values that are not finite; remembers which were used.
+// Tensors by name, each checked for shape and for values that are not finite; remembers which were used and which are
+// missing.
 #pragma once
 
 #include <map>
@@ -20,11 +21,12 @@ class TensorReader {
 
   bool has(const std::string& name) const { return container_names_.contains(name); }
   const std::vector<std::string>& names() const { return names_; }
-  // Throws Error when the tensor is missing. For messages and for sizes that only the checkpoint tells.
+  // Throws Error when the tensor is missing, or others were. For messages and for sizes that only the checkpoint tells.
   std::vector<uint64_t> shape(const std::string& name) const;
   // "model.safetensors: tensor "a.weight"", for messages.
   std::string describe(const std::string& name) const;
 
+  // A tensor that is missing is without values, until check_missing() tells of all at once.
   std::vector<float> vector(const std::string& name, uint32_t n);
   // The same name gives the same object.
   std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns);
@@ -34,24 +36,30 @@ class TensorReader {
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
   NormSpec norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon);
 
+  // Throws one Error that names all tensors that were asked for and are missing.
+  void check_missing() const;
+
   void ignore(const std::string& name) { used_.insert(name); }
   std::vector<std::string> unused() const;
 
  private:
   Tensor load(const std::string& name);
+  bool note_missing(const std::string& name);  // whether it is missing
+  [[noreturn]] void throw_missing(const std::vector<std::string>& missing) const;
 
   const TensorSource& source_;
   std::vector<std::string> names_;
   std::map<std::string, std::string> container_names_;  // by the name without prefixes
   std::map<std::string, std::shared_ptr<const Matrix>> matrices_;
   std::set<std::string> used_;
+  std::vector<std::string> missing_;
 };
 
 // The first table when both have the same shape and values, so that equal tables are stored once; else the second.
 std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
                                              const std::shared_ptr<const Matrix>& second);
 
-// The rows [begin, end) as a matrix of their own.
+// The rows [begin, end) as a matrix of their own; without values where the whole has none.
 std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, uint32_t end);
 
 }  // namespace goldcrest::converter

@@ -35,7 +35,7 @@ flatbuffers::DetachedBuffer serialize(const format::ModelT& metadata) {
 
 // What the metadata takes with the longest targets that a self-test can have.
 uint64_t longest_metadata(format::ModelT metadata) {
-  for (const auto& line : metadata.self_test) line->target.resize(metadata.limits->max_target_tokens);
+  for (const auto& line : metadata.self_test) line->target.resize(metadata.decoder->max_positions);
   return serialize(metadata).size();
 }
 

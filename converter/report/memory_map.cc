@@ -97,8 +97,9 @@ std::string picture(const MemoryMap& map) {
   for (const goldcrest_buffer& buffer : buffers) {
     const uint64_t begin = buffer.offset_bytes * kBarWidth / map.memory.arena_bytes;
     const uint64_t end = std::max(begin + 1, (buffer.offset_bytes + buffer.bytes) * kBarWidth / map.memory.arena_bytes);
-    std::string bar(kBarWidth, '.');
-    for (uint64_t i = begin; i < std::min(end, kBarWidth); ++i) bar[i] = '#';
+    std::string bar(static_cast<size_t>(kBarWidth), '.');
+    std::fill(bar.begin() + static_cast<ptrdiff_t>(begin),
+              bar.begin() + static_cast<ptrdiff_t>(std::min(end, kBarWidth)), '#');
     text += fmt::format("{:>12} {:>12}  {}  {:7} {}{}\n", buffer.offset_bytes, buffer.bytes, bar,
                         kPhaseNames[buffer.phase], buffer.name, buffer.scratch ? " (scratch)" : "");
   }

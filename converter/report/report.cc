@@ -131,7 +131,6 @@ std::string report_text(const Report& report) {
       fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
   text += work_text(report.work);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
-  for (const std::string& warning : spec.warnings) text += fmt::format("warning: {}\n", printable(warning));
   constexpr size_t kMaxLines = 10;
   if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
   return text;

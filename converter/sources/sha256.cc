@@ -2,11 +2,12 @@
 // The hash that says which checkpoint a model came from.
 #include "sources/sha256.h"
 
+// The functions of OpenSSL 1.1: those that came after them bring all of a static OpenSSL along, for one hash.
+#define OPENSSL_API_COMPAT 10100
 #include <fmt/format.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "sources/input_file.h"
 #include "spec/error.h"
@@ -14,23 +15,21 @@
 namespace goldcrest::converter {
 
 std::string sha256_of_files(const std::vector<std::filesystem::path>& paths) {
-  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  SHA256_CTX context;
+  bool good = SHA256_Init(&context) == 1;
   std::vector<unsigned char> block(size_t{1} << 20);
   for (const auto& path : paths) {
     const InputFile file(path);
     for (uint64_t at = 0; good && at < file.size(); at += block.size()) {
       const auto n = static_cast<size_t>(std::min<uint64_t>(block.size(), file.size() - at));
       file.read(at, n, block.data());
-      good = EVP_DigestUpdate(context.get(), block.data(), n) == 1;
+      good = SHA256_Update(&context, block.data(), n) == 1;
     }
   }
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int digest_bytes = 0;
-  if (!good || EVP_DigestFinal_ex(context.get(), digest, &digest_bytes) != 1)
-    throw Error("OpenSSL cannot compute SHA-256");
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  if (!good || SHA256_Final(digest, &context) != 1) throw Error("OpenSSL cannot compute SHA-256");
   std::string hex;
-  for (unsigned int i = 0; i < digest_bytes; ++i) hex += fmt::format("{:02x}", digest[i]);
+  for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
   return hex;
 }
 

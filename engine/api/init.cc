@@ -71,17 +71,18 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
   return validate_model(config.model, config.model_bytes, functions, config.detail);
 }
 
-int check_memory(const goldcrest_config& config, const goldcrest_memory& memory) {
+[[gnu::cold]] int check_memory(const goldcrest_config& config, const goldcrest_memory& memory) {
   goldcrest_detail* detail = config.detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const bool split = config.scratch != nullptr;
+  const uint64_t arena_bytes = split ? memory.main_bytes : memory.arena_bytes;
   GOLDCREST_REQUIRE(config.arena != nullptr && is_aligned(config.arena), bad, "arena: null or not aligned to 64 bytes",
                     -1);
   GOLDCREST_REQUIRE(is_aligned(config.scratch), bad, "scratch: not aligned to 64 bytes", -1);
-  GOLDCREST_REQUIRE(config.arena_bytes >= (split ? memory.main_bytes : memory.arena_bytes),
-                    GOLDCREST_ERROR_ARENA_TOO_SMALL, "arena: smaller than goldcrest_plan_memory says", -1);
+  GOLDCREST_REQUIRE(config.arena_bytes >= arena_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
+                    "arena: smaller than goldcrest_plan_memory says", byte_index(arena_bytes));
   GOLDCREST_REQUIRE(!split || config.scratch_bytes >= memory.scratch_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "scratch: smaller than goldcrest_plan_memory says", -1);
+                    "scratch: smaller than goldcrest_plan_memory says", byte_index(memory.scratch_bytes));
   return GOLDCREST_OK;
 }
 
@@ -126,7 +127,7 @@ const Kernels* goldcrest::exchange_kernels(goldcrest_engine* engine, const Kerne
 
 extern "C" {
 
-int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
+[[gnu::cold]] int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   if (engine == nullptr || config == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   *engine = nullptr;
   goldcrest_detail* detail = config->detail;

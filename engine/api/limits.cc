@@ -13,8 +13,8 @@ uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value
 
 }  // namespace
 
-int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
-                   goldcrest_detail* detail) {
+[[gnu::cold]] int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
+                                 goldcrest_detail* detail) {
   limits->max_source_tokens = value_or(wanted.max_source_tokens, info.limits.max_source_tokens);
   limits->max_source_bytes = wanted.max_source_bytes;
   limits->max_target_tokens = value_or(wanted.max_target_tokens, info.limits.max_target_tokens);
@@ -39,8 +39,8 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
   return GOLDCREST_OK;
 }
 
-int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
-                   goldcrest_detail* detail) {
+[[gnu::cold]] int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted,
+                                 goldcrest_search* search, goldcrest_detail* detail) {
   *search = wanted;
   search->beam_size = value_or(wanted.beam_size, limits.beam_size);
   search->max_target_tokens = value_or(wanted.max_target_tokens, limits.max_target_tokens);
@@ -59,7 +59,7 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
   return GOLDCREST_OK;
 }
 
-goldcrest_search default_search(const goldcrest_info& info, const goldcrest_limits& limits) {
+[[gnu::cold]] goldcrest_search default_search(const goldcrest_info& info, const goldcrest_limits& limits) {
   goldcrest_search search = info.search;
   search.beam_size = limits.beam_size;
   search.max_target_tokens = smaller(search.max_target_tokens, limits.max_target_tokens);

@@ -7,7 +7,8 @@ using namespace goldcrest;
 
 extern "C" {
 
-int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank, goldcrest_result* result) {
+[[gnu::cold]] int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank,
+                                       goldcrest_result* result) {
   if (!usable(engine) || result == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   const bool done = engine->state == EngineState::kDone || engine->state == EngineState::kLastTokenGiven;
@@ -35,7 +36,13 @@ int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_stat
   if (!view_detokenizer(engine->runtime.file, &view)) {
     return fail(engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
   }
-  return detokenize(view, state, tokens, n, out, out_bytes);
+  const int64_t bytes = detokenize(view, state, tokens, n, out, out_bytes);
+  if (bytes >= 0) return bytes;
+  const goldcrest_status status = static_cast<goldcrest_status>(bytes);
+  return fail(engine->detail, status,
+              status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
+              : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
+                                                      : "state: no call has left it");
 }
 
 int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out,
@@ -53,13 +60,10 @@ int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t t
     const bool flush = i == result.n_tokens;
     const int64_t bytes =
         goldcrest_detokenize(engine, &state, result.tokens + i, flush ? 0 : 1, out + written, out_bytes - 1 - written);
-    if (bytes < 0) {
-      out[written] = '\0';
-      return fail(engine->detail, static_cast<goldcrest_status>(bytes), "out: too small for the text");
-    }
+    if (bytes < 0) return bytes;
     written += static_cast<size_t>(bytes);
+    out[written] = '\0';
   }
-  out[written] = '\0';
   return static_cast<int64_t>(written);
 }
 

@@ -9,7 +9,7 @@ using namespace goldcrest;
 namespace {
 
 // With the line's own length as the limit, so that the engine's does not matter.
-int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search search, bool* same) {
+[[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search search, bool* same) {
   search.max_target_tokens = line.n_target;
   GOLDCREST_TRY(goldcrest_set_search(engine, &search));
   // ids are below 2^24, so their int32 and uint32 bits are the same
@@ -22,7 +22,7 @@ int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_searc
   return GOLDCREST_OK;
 }
 
-int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
+[[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
   const goldcrest_limits& limits = engine->runtime.limits;
@@ -48,7 +48,7 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
 
 }  // namespace
 
-extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {
+extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   const goldcrest_search options = engine->options;
   engine_clear(*engine);

@@ -22,7 +22,7 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
 }
 
 // Room for one more source; `fresh` forgets the others first.
-int open_source(goldcrest_engine* engine, bool fresh) {
+[[gnu::cold]] int open_source(goldcrest_engine* engine, bool fresh) {
   if (fresh) engine_clear(*engine);
   const bool adding = engine->state == EngineState::kSourcesStored;
   if (!fresh && !adding)
@@ -33,7 +33,7 @@ int open_source(goldcrest_engine* engine, bool fresh) {
   return GOLDCREST_OK;
 }
 
-int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
+[[gnu::cold]] int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   GOLDCREST_REQUIRE(source != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "source: empty", -1);
@@ -50,7 +50,7 @@ int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fr
   return append_sentence(*engine, static_cast<uint32_t>(n));
 }
 
-int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
+[[gnu::cold]] int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;

@@ -19,6 +19,9 @@ inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* m
   return status;
 }
 
+// A count of bytes as a detail's index.
+inline int32_t byte_index(uint64_t bytes) { return bytes > INT32_MAX ? -1 : static_cast<int32_t>(bytes); }
+
 }  // namespace goldcrest
 
 // Passes a negative status on to the caller.

@@ -10,7 +10,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
+#include "goldcrest/goldcrest.h"
 #include "kernels/cpu_features.h"
 #include "kernels/reference/reference.h"
 
@@ -94,3 +96,7 @@ const Kernels* select_kernels(const char* name) {
 }
 
 }  // namespace goldcrest
+
+extern "C" const char* goldcrest_kernels_built(uint32_t index) {
+  return index < std::size(goldcrest::kTables) ? goldcrest::kTables[index]->name : nullptr;
+}

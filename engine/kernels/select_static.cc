@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel table of a machine without an operating system: the build names it (GOLDCREST_KERNEL_TABLE), or the
 // compiler's flags do. A program links that one table; with GOLDCREST_ALL_KERNEL_TABLES, for tests, all of the build's.
+#include "goldcrest/goldcrest.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
@@ -57,3 +58,5 @@ const Kernels* select_kernels(const char* name) {
 }
 
 }  // namespace goldcrest
+
+extern "C" const char* goldcrest_kernels_built(uint32_t index) { return goldcrest_kernels_at(index); }

@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "../support/messages.h"
 #include "measurements.h"
 #include "report.h"
 
 namespace {
+
+constexpr const char* kProgram = "goldcrest-bench";
 
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 
@@ -111,7 +114,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(0, 1000000));
   app.add_option("--seed", settings.seed, "of the source ids (1)");
   app.add_option("--kernels", settings.kernels,
-                 "force a kernel table by its name; xnnpack: XNNPACK's kernels; "
+                 "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
   app.add_flag("--low-memory", settings.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
@@ -126,6 +129,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       "  breakdown  a greedy translation layer by layer; with one thread, each case of speed by kernel\n"
       "  bounds     how fast the threads' cores read memory, by size, and multiply; what that allows in each case of "
       "speed\n"
+      "Each time has its spread: the range of its middle half over its median. Above 10 % a warning counts them.\n"
       "For figures worth quoting, pin a core for each thread (taskset -c 0) and leave the machine to it.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage.");
 }
@@ -157,7 +161,8 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (!arguments.list_kernels && arguments.settings.model.empty()) throw CLI::RequiredError("MODEL");
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kBadUsage;
+    if (app.exit(error) != 0) return kBadUsage;
+    return finish_output(kProgram) ? kSuccess : kFailed;
   }
   arguments.source_given = app.count("--source") > 0;
   arguments.target_given = app.count("--target") > 0;
@@ -168,12 +173,8 @@ int main(int argc, char** argv) {
       run(arguments);
     }
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "goldcrest-bench: %s\n", error.what());
+    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
     return kFailed;
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fprintf(stderr, "goldcrest-bench: standard output: write failed\n");
-    return kFailed;
-  }
-  return kSuccess;
+  return finish_output(kProgram) ? kSuccess : kFailed;
 }

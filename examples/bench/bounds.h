@@ -24,7 +24,8 @@ struct Roofline {
 
 inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& machine) {
   const KernelWork sum = total(works);
-  return {sum.macs, sum.bytes, machine.macs_per_s(), machine.bytes_per_s(sum.bytes / passes)};
+  return {sum.macs, sum.bytes, machine.macs_per_s().per_s,
+          machine.bytes_per_s(static_cast<size_t>(sum.bytes / passes)).per_s};
 }
 
 // Encoding and decoding come one after the other, so their times add up.

@@ -151,7 +151,7 @@ KernelRecorder::~KernelRecorder() { goldcrest::exchange_kernels(engine_, recordi
 void KernelRecorder::begin() { recording.works = {}; }
 
 Record KernelRecorder::end(double seconds) {
-  Record record = {recording.works, 0};
+  Record record = {recording.works, 0, 0};
   for (KernelWork& work : record.kernels) {
     work.seconds = std::max(work.seconds - static_cast<double>(work.calls) * clock_s_, 0.0);
   }
@@ -161,7 +161,7 @@ Record KernelRecorder::end(double seconds) {
 }
 
 Record difference(const Record& a, const Record& b) {
-  Record result = {{}, std::max(a.rest_s - b.rest_s, 0.0)};
+  Record result = {{}, std::max(a.rest_s - b.rest_s, 0.0), a.spread};
   for (size_t slot = 0; slot < kSlots; ++slot) {
     const KernelWork &x = a.kernels[slot], &y = b.kernels[slot];
     result.kernels[slot] = {x.calls - y.calls, x.macs - y.macs, x.bytes - y.bytes,

@@ -29,6 +29,7 @@ using KernelWorks = std::array<KernelWork, kSlots>;
 struct Record {
   KernelWorks kernels;
   double rest_s = 0;  // outside of kernels, without the recorder's own time
+  double spread = 0;  // Timing::spread of the whole, where it was done several times
 };
 
 // The engine must run on one thread. One recorder at a time; it must not outlive the engine.
@@ -58,7 +59,7 @@ class KernelRecorder {
   double cost_s_;   // and to everything
 };
 
-// a - b, slot by slot.
+// a - b, slot by slot, with the spread of a.
 Record difference(const Record& a, const Record& b);
 KernelWork total(const KernelWorks& works);
 

@@ -77,20 +77,21 @@ void on_all_threads(const ThreadPool& pool, const Work& work) {
   pool.parallel_for()(pool.context(), task, const_cast<Work*>(&work), pool.threads());
 }
 
-// Seconds that `rounds` calls of work(thread) take when every thread does them.
+Rate faster(const Rate& a, const Rate& b) { return b.per_s > a.per_s ? b : a; }
+
+// The rate of `amount` done by `rounds` calls of work(thread) on every thread.
 template <typename Work>
-double rounds_seconds(const ThreadPool& pool, size_t rounds, const Patience& patience, const Work& work) {
-  return time_repeated(patience,
-                       [&] {
-                         on_all_threads(pool, [&](size_t thread) {
-                           for (size_t round = 0; round < rounds; ++round) work(thread);
-                         });
-                       })
-      .median_s;
+Rate rounds_rate(double amount, const ThreadPool& pool, size_t rounds, const Patience& patience, const Work& work) {
+  const Timing timing = time_repeated(patience, [&] {
+    on_all_threads(pool, [&](size_t thread) {
+      for (size_t round = 0; round < rounds; ++round) work(thread);
+    });
+  });
+  return {amount / timing.median_s, timing.spread};
 }
 
 // The C library's search uses the widest loads of this CPU; the plain loop has only the compiler's baseline.
-double plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, const Patience& patience) {
+Rate plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, const Patience& patience) {
   const size_t n_words = bytes / pool.threads() / sizeof(uint64_t) + 1;  // of one thread
   const size_t part_bytes = n_words * sizeof(uint64_t);
   const std::vector<std::vector<uint64_t>> parts(pool.threads(), std::vector<uint64_t>(n_words, 0));
@@ -105,8 +106,8 @@ double plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, co
     volatile bool found = std::memchr(start, 1, part_bytes) != nullptr;
     (void)found;
   };
-  return static_cast<double>(rounds * part_bytes * pool.threads()) /
-         std::min(rounds_seconds(pool, rounds, patience, sum), rounds_seconds(pool, rounds, patience, search));
+  const auto amount = static_cast<double>(rounds * part_bytes * pool.threads());
+  return faster(rounds_rate(amount, pool, rounds, patience, sum), rounds_rate(amount, pool, rounds, patience, search));
 }
 
 struct LinearShape {
@@ -114,39 +115,38 @@ struct LinearShape {
 };
 
 // Multiply-accumulates per second of one linear layer on each thread. With one row that is also bytes per second.
-double linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds,
-                         const Patience& patience) {
+Rate linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds,
+                       const Patience& patience) {
   std::vector<std::unique_ptr<ZeroLinear>> layers;
   for (uint32_t thread = 0; thread < pool.threads(); ++thread) {
     layers.push_back(std::make_unique<ZeroLinear>(shape.rows, shape.n, shape.k));
   }
-  const double seconds =
-      rounds_seconds(pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
-  return static_cast<double>(rounds) * layers[0]->macs() * pool.threads() / seconds;
+  const double macs = static_cast<double>(rounds) * layers[0]->macs() * pool.threads();
+  return rounds_rate(macs, pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
 }
 
 }  // namespace
 
-double Machine::bytes_per_s(size_t bytes) {
+Rate Machine::bytes_per_s(size_t bytes) {
   constexpr size_t kTimedBytes = size_t{16} << 20;  // small buffers are read several times in one timing
   constexpr uint32_t kInputs = 512, kOutputs = 16;  // one group of outputs takes 8 KiB
-  double& speed = bytes_per_s_[bytes];
-  if (speed > 0) return speed;
+  Rate& speed = bytes_per_s_[bytes];
+  if (speed.per_s > 0) return speed;
   const size_t rounds = bytes >= kTimedBytes ? 1 : kTimedBytes / bytes + 1;
   speed = plain_bytes_per_s(pool_, bytes, rounds, patience_);
   const auto n = static_cast<uint32_t>(bytes / pool_.threads() / (size_t{kInputs} * kOutputs)) * kOutputs;
-  if (n > 0) speed = std::max(speed, linear_macs_per_s(kernels(), pool_, {1, n, kInputs}, rounds, patience_));
+  if (n > 0) speed = faster(speed, linear_macs_per_s(kernels(), pool_, {1, n, kInputs}, rounds, patience_));
   return speed;
 }
 
-double Machine::macs_per_s() {
+Rate Machine::macs_per_s() {
   constexpr uint64_t kTimedMacs = 10000000;
-  if (macs_per_s_ > 0) return macs_per_s_;
+  if (macs_per_s_.per_s > 0) return macs_per_s_;
   for (const uint32_t rows : {24u, 32u, 48u, 128u}) {
     for (const uint32_t n : {32u, 64u, 256u}) {
       for (const uint32_t k : {256u, 512u, 2048u}) {
-        const size_t rounds = kTimedMacs / (uint64_t{rows} * n * k) + 1;
-        macs_per_s_ = std::max(macs_per_s_, linear_macs_per_s(kernels(), pool_, {rows, n, k}, rounds, patience_));
+        const auto rounds = static_cast<size_t>(kTimedMacs / (uint64_t{rows} * n * k) + 1);
+        macs_per_s_ = faster(macs_per_s_, linear_macs_per_s(kernels(), pool_, {rows, n, k}, rounds, patience_));
       }
     }
   }

@@ -12,6 +12,11 @@
 
 namespace bench {
 
+// A measured speed, and the spread of the timing that it comes from.
+struct Rate {
+  double per_s = 0, spread = 0;
+};
+
 // The speeds of one kernel table on some threads at once, each with a core of its own. A speed is measured when it is
 // first asked for.
 class Machine {
@@ -22,11 +27,11 @@ class Machine {
 
   // Bytes per second of reading a buffer of `bytes` over and over, one that fits a cache from there, each thread its
   // own part: the fastest of a plain sum, the C library's memchr and the table's linear slot with one row.
-  double bytes_per_s(size_t bytes);
+  Rate bytes_per_s(size_t bytes);
 
   // Multiply-accumulates per second of the table's linear slot: the fastest of some shapes with many rows whose weights
   // and rows fit the first or second cache.
-  double macs_per_s();
+  Rate macs_per_s();
 
  private:
   const goldcrest::Kernels& kernels() const;
@@ -34,8 +39,8 @@ class Machine {
   std::string kernels_;
   const ThreadPool& pool_;
   Patience patience_;
-  std::map<size_t, double> bytes_per_s_;  // by size
-  double macs_per_s_ = 0;
+  std::map<size_t, Rate> bytes_per_s_;  // by size
+  Rate macs_per_s_;
 };
 
 }  // namespace bench

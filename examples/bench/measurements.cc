@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <numeric>
 #include <stdexcept>
 
 namespace bench {
@@ -34,6 +35,8 @@ template <typename Work>
 Record recorded(KernelRecorder& recorder, const Patience& patience, const Work& work) {
   const std::vector<Record> records = repeat(patience, [&] { return recorder.record(work); });
   Record result = records.back();
+  const auto whole_s = [](const Record& record) { return record.rest_s + total(record.kernels).seconds; };
+  result.spread = timing_of(records, whole_s).spread;
   result.rest_s = timing_of(records, [](const Record& record) { return record.rest_s; }).median_s;
   for (size_t slot = 0; slot < kSlots; ++slot) {
     result.kernels[slot].seconds =
@@ -42,37 +45,34 @@ Record recorded(KernelRecorder& recorder, const Patience& patience, const Work& 
   return result;
 }
 
-// Seconds of the steps of greedy translations of one sentence, in every repetition.
+// Seconds of the steps of one greedy translation of one sentence.
 struct StepTimes {
-  std::vector<std::vector<double>> encode;         // [step]
-  std::vector<std::vector<double>> decoder_layer;  // [layer], one position
-  std::vector<double> output;                      // one position
+  std::vector<double> encode;                      // [step]
+  std::vector<std::vector<double>> decoder_layer;  // [layer][position]
+  std::vector<double> output;                      // [position]
 };
 
 // The engine steps by layers: a position is n_layers steps WORKING and one step TOKEN; the encoder's steps, before the
 // first position, are WORKING too and are told apart by their number.
-StepTimes step_times(ModelRunner& runner, const Settings& settings) {
+StepTimes step_times(ModelRunner& runner, uint32_t target_tokens) {
   const size_t n_layers = runner.model().decoder_layers;
   StepTimes times;
   times.decoder_layer.resize(n_layers);
-  time_repeated(settings.patience, [&] {
-    runner.begin(settings.target_tokens);
-    std::vector<double> working;
-    for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
-      const double seconds = time_once([&] { status = runner.step(); });
-      if (status == GOLDCREST_WORKING) working.push_back(seconds);
-      // The forced end token is computed without layers.
-      if (status != GOLDCREST_TOKEN || working.size() < n_layers) continue;
-      const size_t n_encode = working.size() - n_layers;
-      if (n_encode > 0) times.encode.resize(n_encode);
-      for (size_t step = 0; step < n_encode; ++step) times.encode[step].push_back(working[step]);
-      for (size_t layer = 0; layer < n_layers; ++layer) {
-        times.decoder_layer[layer].push_back(working[n_encode + layer]);
-      }
-      times.output.push_back(seconds);
-      working.clear();
+  runner.begin(target_tokens);
+  std::vector<double> working;
+  for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
+    const double seconds = time_once([&] { status = runner.step(); });
+    if (status == GOLDCREST_WORKING) working.push_back(seconds);
+    // The forced end token is computed without layers.
+    if (status != GOLDCREST_TOKEN || working.size() < n_layers) continue;
+    const auto first_layer = working.end() - static_cast<ptrdiff_t>(n_layers);
+    times.encode.insert(times.encode.end(), working.begin(), first_layer);
+    for (size_t layer = 0; layer < n_layers; ++layer) {
+      times.decoder_layer[layer].push_back(first_layer[static_cast<ptrdiff_t>(layer)]);
     }
-  });
+    times.output.push_back(seconds);
+    working.clear();
+  }
   return times;
 }
 
@@ -157,8 +157,8 @@ LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t
     return Turn{(short_s - encode_s) / short_tokens, (long_s - encode_s) / long_tokens};
   });
   return {beam_size, short_tokens, long_tokens,
-          timing_of(turns, [](const Turn& turn) { return turn.short_position_s; }).median_s,
-          timing_of(turns, [](const Turn& turn) { return turn.long_position_s; }).median_s};
+          timing_of(turns, [](const Turn& turn) { return turn.short_position_s; }),
+          timing_of(turns, [](const Turn& turn) { return turn.long_position_s; })};
 }
 
 CaseWork measure_work(const Settings& settings, uint32_t beam_size, uint32_t batch) {
@@ -189,8 +189,9 @@ MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes) {
   std::vector<uint64_t> sizes = {position_bytes};
   for (const uint64_t kibibytes : {32u, 256u, 1024u, 4096u, 16384u, 65536u, 262144u}) sizes.push_back(kibibytes << 10);
   std::sort(sizes.begin(), sizes.end());
-  for (const uint64_t bytes : sizes) speeds.readings.push_back({bytes, machine.bytes_per_s(bytes)});
-  speeds.macs_per_s = machine.macs_per_s();
+  for (const uint64_t bytes : sizes)
+    speeds.readings.push_back({bytes, machine.bytes_per_s(static_cast<size_t>(bytes))});
+  speeds.macs = machine.macs_per_s();
   return speeds;
 }
 
@@ -198,28 +199,33 @@ Breakdown measure_breakdown(const Settings& settings) {
   ModelRunner::Options options = engine_options(settings);
   options.step_size = GOLDCREST_STEP_LAYER;
   ModelRunner runner(options, make_workload(settings, 1, 1));
-  const StepTimes times = step_times(runner, settings);
+  const auto translations = repeat(settings.patience, [&] { return step_times(runner, settings.target_tokens); });
 
   // Encoding works stage by stage: the embeddings, two passes a layer, the memory of each decoder layer; each stage
   // block by block.
   const size_t n_encoder_layers = runner.model().encoder_layers, n_decoder_layers = runner.model().decoder_layers;
   const size_t blocks = (settings.source_tokens + runner.encoder_rows() - 1) / runner.encoder_rows();
-  if (times.encode.size() != blocks * (1 + 2 * n_encoder_layers + n_decoder_layers)) {
+  if (translations[0].encode.size() != blocks * (1 + 2 * n_encoder_layers + n_decoder_layers)) {
     throw std::runtime_error("goldcrest_step encodes in other steps than this program knows");
   }
-  const auto stages_s = [&](size_t first, size_t n) {
-    double seconds = 0;
-    for (size_t step = first * blocks; step < (first + n) * blocks; ++step) seconds += median(times.encode[step]);
-    return seconds;
+  const auto stages = [&](size_t first, size_t n) {
+    return timing_of(translations, [&](const StepTimes& times) {
+      const auto begin = times.encode.begin() + static_cast<ptrdiff_t>(first * blocks);
+      return std::accumulate(begin, begin + static_cast<ptrdiff_t>(n * blocks), 0.0);
+    });
   };
   Breakdown breakdown;
-  breakdown.embed_s = stages_s(0, 1);
+  breakdown.embed = stages(0, 1);
   for (size_t layer = 0; layer < n_encoder_layers; ++layer) {
-    breakdown.encoder_layer_s.push_back(stages_s(1 + 2 * layer, 2));
+    breakdown.encoder_layer.push_back(stages(1 + 2 * layer, 2));
   }
-  breakdown.memory_s = stages_s(1 + 2 * n_encoder_layers, n_decoder_layers);
-  for (const std::vector<double>& layer : times.decoder_layer) breakdown.decoder_layer_s.push_back(median(layer));
-  breakdown.output_s = median(times.output);
+  breakdown.memory = stages(1 + 2 * n_encoder_layers, n_decoder_layers);
+  // Positions cost the more the later they are: a translation's middle one stands for it.
+  for (size_t layer = 0; layer < n_decoder_layers; ++layer) {
+    breakdown.decoder_layer.push_back(
+        timing_of(translations, [=](const StepTimes& times) { return median(times.decoder_layer[layer]); }));
+  }
+  breakdown.output = timing_of(translations, [](const StepTimes& times) { return median(times.output); });
   return breakdown;
 }
 

@@ -45,7 +45,7 @@ struct Speed {
 // One target position's cost in a short and in a long translation.
 struct LengthCost {
   uint32_t beam_size = 0, short_tokens = 0, long_tokens = 0;
-  double short_position_s = 0, long_position_s = 0;
+  Timing short_position, long_position;
 };
 
 // What one translation of the batch consists of. Seconds are medians over whole translations.
@@ -62,21 +62,21 @@ struct Case {
 
 // Where the time of a greedy translation of one sentence goes, step by step.
 struct Breakdown {
-  double embed_s = 0;                   // all source positions
-  std::vector<double> encoder_layer_s;  // all source positions
-  double memory_s = 0;                  // cross-attention's keys and values of all decoder layers
-  std::vector<double> decoder_layer_s;  // one target position; the first with the embedding
-  double output_s = 0;                  // output layer and choice, one position
+  Timing embed;                       // all source positions
+  std::vector<Timing> encoder_layer;  // all source positions
+  Timing memory;                      // cross-attention's keys and values of all decoder layers
+  std::vector<Timing> decoder_layer;  // one target position, the middle one; the first layer with the embedding
+  Timing output;                      // output layer and choice, one position
 };
 
 // What the machine reads by the size of the buffer, and multiplies.
 struct MachineSpeeds {
   struct Reading {
     uint64_t bytes = 0;
-    double bytes_per_s = 0;
+    Rate speed;  // bytes
   };
   std::vector<Reading> readings;
-  double macs_per_s = 0;
+  Rate macs;
 };
 
 struct Report {

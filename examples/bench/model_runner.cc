@@ -4,6 +4,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "../support/messages.h"
+
 namespace bench {
 namespace {
 
@@ -20,9 +22,12 @@ std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint3
 }  // namespace
 
 ModelRunner::ModelRunner(const Options& options, const Workload& workload) : path_(options.model), workload_(workload) {
-  const std::string problem = file_.open(options.model);
+  std::string problem = file_.open(options.model);
+  if (problem.empty()) problem = kernels_problem(options.kernels);
   if (!problem.empty()) throw std::runtime_error(problem);
-  check(goldcrest_model_info(file_.bytes(), file_.size(), &model_, &detail_));
+  const int status = goldcrest_model_info(file_.bytes(), file_.size(), &model_, &detail_);
+  if (status < 0)
+    throw std::runtime_error(path_ + ": " + describe_model_error(status, detail_, file_.bytes(), file_.size()));
 
   goldcrest_limits limits = {};
   limits.max_source_tokens = workload.source_tokens;
@@ -31,14 +36,14 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   limits.batch = workload.batch;
   limits.threads = options.pool != nullptr ? options.pool->threads() : 1;
   check(goldcrest_plan_memory(file_.bytes(), file_.size(), &limits, &memory_, nullptr, nullptr, &detail_));
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
   if (!arena_) throw std::runtime_error("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
 
   goldcrest_config config = {};
   config.model = file_.bytes();
   config.model_bytes = file_.size();
   config.arena = arena_.get();
-  config.arena_bytes = memory_.arena_bytes;
+  config.arena_bytes = static_cast<size_t>(memory_.arena_bytes);
   config.limits = limits;
   config.verify = options.verify;
   config.step_size = options.step_size;
@@ -57,10 +62,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
 
 int ModelRunner::check(int status) const {
   if (status >= 0) return status;
-  std::string message = path_ + ": " + goldcrest_status_string(status);
-  if (detail_.message != nullptr && detail_.message[0] != '\0') message += std::string(": ") + detail_.message;
-  if (detail_.index >= 0) message += " (" + std::to_string(detail_.index) + ")";
-  throw std::runtime_error(message);
+  throw std::runtime_error(path_ + ": " + describe_error(status, detail_));
 }
 
 void ModelRunner::begin(uint32_t computed_positions) {

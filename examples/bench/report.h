@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures as tables for people and as JSON for scripts.
+// The figures as tables for people and as JSON for scripts, each with its spread.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "measurements.h"
 
@@ -11,6 +12,13 @@ namespace bench {
 inline double per_second(uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
+
+// The spread of every timing of the report.
+std::vector<double> spreads_of(const Report& report);
+
+// A line for a report of which some timings have a larger spread than a figure worth quoting; else empty.
+constexpr double kLargeSpread = 0.1;
+std::string spread_warning(const Report& report);
 
 std::string report_text(const Settings& settings, const Report& report);
 std::string report_json(const Settings& settings, const Report& report);  // sizes in bytes, times in seconds

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report.h"
@@ -11,7 +12,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json timing_json(const Timing& timing) {
-  return {{"median_s", timing.median_s}, {"fastest_s", timing.fastest_s}, {"repetitions", timing.repetitions}};
+  return {{"median_s", timing.median_s},
+          {"fastest_s", timing.fastest_s},
+          {"repetitions", timing.repetitions},
+          {"spread", timing.spread}};
 }
 
 Json roofline_json(const Roofline& roofline) {
@@ -29,6 +33,7 @@ Json record_json(const Record& record) {
         {"seconds", work.seconds}, {"calls", work.calls}, {"macs", work.macs}, {"bytes", work.bytes}};
   }
   json["rest_s"] = record.rest_s;
+  json["spread"] = record.spread;
   return json;
 }
 
@@ -67,26 +72,50 @@ Json open_json(const Report& report, const OpenCost& open) {
 Json length_json(const LengthCost& cost) {
   return {{"beam_size", cost.beam_size},
           {"short_tokens", cost.short_tokens},
-          {"short_position_s", cost.short_position_s},
+          {"short_position_s", cost.short_position.median_s},
+          {"short_position_spread", cost.short_position.spread},
           {"long_tokens", cost.long_tokens},
-          {"long_position_s", cost.long_position_s},
-          {"ratio", cost.long_position_s / cost.short_position_s}};
+          {"long_position_s", cost.long_position.median_s},
+          {"long_position_spread", cost.long_position.spread},
+          {"ratio", cost.long_position.median_s / cost.short_position.median_s}};
 }
 
 Json breakdown_json(const Breakdown& breakdown) {
-  return {{"encoder_embed_s", breakdown.embed_s},
-          {"encoder_layer_s", breakdown.encoder_layer_s},
-          {"decoder_memory_s", breakdown.memory_s},
-          {"decoder_layer_s", breakdown.decoder_layer_s},
-          {"output_s", breakdown.output_s}};
+  Json json;
+  const auto add = [&](const std::string& what, const Timing& timing) {
+    json[what + "_s"] = timing.median_s;
+    json[what + "_spread"] = timing.spread;
+  };
+  const auto add_layers = [&](const std::string& what, const std::vector<Timing>& layers) {
+    for (const Timing& timing : layers) {
+      json[what + "_s"].push_back(timing.median_s);
+      json[what + "_spread"].push_back(timing.spread);
+    }
+  };
+  add("encoder_embed", breakdown.embed);
+  add_layers("encoder_layer", breakdown.encoder_layer);
+  add("decoder_memory", breakdown.memory);
+  add_layers("decoder_layer", breakdown.decoder_layer);
+  add("output", breakdown.output);
+  return json;
 }
 
 Json machine_json(const MachineSpeeds& machine) {
-  Json json = {{"macs_per_s", machine.macs_per_s}};
+  Json json = {{"macs_per_s", machine.macs.per_s}, {"macs_spread", machine.macs.spread}};
   for (const MachineSpeeds::Reading& reading : machine.readings) {
-    json["reading"].push_back({{"bytes", reading.bytes}, {"bytes_per_s", reading.bytes_per_s}});
+    json["reading"].push_back(
+        {{"bytes", reading.bytes}, {"bytes_per_s", reading.speed.per_s}, {"spread", reading.speed.spread}});
   }
   return json;
+}
+
+Json spreads_json(const Report& report) {
+  const std::vector<double> spreads = spreads_of(report);
+  const auto n_large =
+      std::count_if(spreads.begin(), spreads.end(), [](double spread) { return spread > kLargeSpread; });
+  return {{"timings", spreads.size()},
+          {"large", n_large},
+          {"largest", spreads.empty() ? 0 : *std::max_element(spreads.begin(), spreads.end())}};
 }
 
 }  // namespace
@@ -107,6 +136,7 @@ std::string report_json(const Settings& settings, const Report& report) {
   for (const LengthCost& cost : report.lengths) json["length"].push_back(length_json(cost));
   if (report.breakdown) json["breakdown"] = breakdown_json(*report.breakdown);
   if (report.machine) json["machine"] = machine_json(*report.machine);
+  json["spreads"] = spreads_json(report);
   return json.dump(2) + "\n";
 }
 

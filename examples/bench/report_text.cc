@@ -12,11 +12,14 @@ using Text = fmt::memory_buffer;
 
 constexpr double kMega = 1e6, kGiga = 1e9;
 
+std::string percent(double spread) { return fmt::format("{:.1f} %", 100 * spread); }
+
 void append_head(Text& text, const Settings& settings, const Report& report) {
   const goldcrest_info& model = report.model;
   fmt::format_to(std::back_inserter(text),
                  "{}: {:.2f} MB, encoder {} x {}/{}, decoder {} x {}/{}, vocabularies {} and {}, kernels {}\n"
                  "{} source tokens, {} target tokens forced, threads {}, medians of at least {} runs and {} s\n"
+                 "spread: the range of a time's middle half, over its median\n"
                  "a target position reads {:.2f} MB of weights\n",
                  settings.model, static_cast<double>(model.file_bytes) / kMega, model.encoder_layers,
                  model.encoder_d_model, model.encoder_d_ff, model.decoder_layers, model.decoder_d_model,
@@ -27,7 +30,8 @@ void append_head(Text& text, const Settings& settings, const Report& report) {
 
 void append_open(Text& text, const Report& report, const OpenCost& open) {
   const auto append = [&](const char* what, const Timing& timing) {
-    fmt::format_to(std::back_inserter(text), "  {:<38}{:>9.3f} ms", what, timing.median_s * 1e3);
+    fmt::format_to(std::back_inserter(text), "  {:<38}{:>9.3f} ms, spread {:>7}", what, timing.median_s * 1e3,
+                   percent(timing.spread));
   };
   const auto append_verification = [&](const char* what, const Timing& timing) {
     append(what, timing);
@@ -45,13 +49,15 @@ void append_open(Text& text, const Report& report, const OpenCost& open) {
 }
 
 void append_speeds(Text& text, const Report& report) {
-  fmt::format_to(std::back_inserter(text), "\n{:>6}{:>7}{:>13}{:>12}{:>13}{:>16}{:>15}{:>14}\n", "beam", "batch",
-                 "encode ms", "tokens/s", "decode tok/s", "us a position", "weights GB/s", "arena bytes");
+  fmt::format_to(std::back_inserter(text), "\n{:>6}{:>7}{:>13}{:>9}{:>12}{:>9}{:>13}{:>16}{:>15}{:>14}\n", "beam",
+                 "batch", "encode ms", "spread", "tokens/s", "spread", "decode tok/s", "us a position", "weights GB/s",
+                 "arena bytes");
   for (const Case& measured : report.cases) {
     const Speed& speed = measured.speed;
-    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}{:>13.3f}{:>12.0f}{:>13.0f}{:>16.1f}{:>15.2f}{:>14}\n",
-                   speed.beam_size, speed.batch, speed.encode.median_s * 1e3, speed.tokens_per_s,
-                   speed.decode_tokens_per_s, speed.position_s * 1e6,
+    fmt::format_to(std::back_inserter(text),
+                   "{:>6}{:>7}{:>13.3f}{:>9}{:>12.0f}{:>9}{:>13.0f}{:>16.1f}{:>15.2f}{:>14}\n", speed.beam_size,
+                   speed.batch, speed.encode.median_s * 1e3, percent(speed.encode.spread), speed.tokens_per_s,
+                   percent(speed.run.spread), speed.decode_tokens_per_s, speed.position_s * 1e6,
                    per_second(report.position_bytes, speed.position_s) / kGiga, speed.arena_bytes);
   }
 }
@@ -60,8 +66,8 @@ void append_bounds(Text& text, const Report& report) {
   fmt::format_to(std::back_inserter(text),
                  "\nwhat the machine allows: encoding and decoding, each the longer of its multiply-accumulates at the "
                  "peak\nand its bytes at the speed of reading as much as one pass or position does\n"
-                 "{:>6}{:>7}{:>16}{:>10}  {:<32}{:<32}\n",
-                 "beam", "batch", "bound tokens/s", "reached", "encoding us, bound (limit)",
+                 "{:>6}{:>7}{:>16}{:>10}{:>9}  {:<32}{:<32}\n",
+                 "beam", "batch", "bound tokens/s", "reached", "spread", "encoding us, bound (limit)",
                  "a position us, bound (limit)");
   for (const Case& measured : report.cases) {
     if (!measured.bound) continue;
@@ -71,9 +77,9 @@ void append_bounds(Text& text, const Report& report) {
     const auto part = [](double seconds, double bound_s, const char* limit) {
       return fmt::format("{:.1f}, {:.1f} ({})", seconds * 1e6, bound_s * 1e6, limit);
     };
-    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}{:>16.0f}{:>8.1f} %  {:<32}{:<32}\n", speed.beam_size,
+    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}{:>16.0f}{:>8.1f} %{:>9}  {:<32}{:<32}\n", speed.beam_size,
                    speed.batch, bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s,
-                   part(speed.encode.median_s, bound.encode.seconds(), bound.encode.limit()),
+                   percent(speed.run.spread), part(speed.encode.median_s, bound.encode.seconds(), bound.encode.limit()),
                    part(speed.position_s, bound.decode.seconds() / positions, bound.decode.limit()));
   }
 }
@@ -82,13 +88,13 @@ void append_kernels_row(Text& text, const Speed& speed, const char* part, const 
   fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {:<11}", speed.beam_size, speed.batch, part);
   for (const KernelWork& work : record.kernels)
     fmt::format_to(std::back_inserter(text), "{:>14.2f}", work.seconds * 1e6 / per);
-  fmt::format_to(std::back_inserter(text), "{:>14.2f}\n", record.rest_s * 1e6 / per);
+  fmt::format_to(std::back_inserter(text), "{:>14.2f}{:>9}\n", record.rest_s * 1e6 / per, percent(record.spread));
 }
 
 void append_kernels(Text& text, const Report& report) {
   fmt::format_to(std::back_inserter(text), "\nby kernel, us\n{:>6}{:>7}  {:<11}", "beam", "batch", "");
   for (size_t slot = 0; slot < kSlots; ++slot) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
-  fmt::format_to(std::back_inserter(text), "{:>14}\n", "the rest");
+  fmt::format_to(std::back_inserter(text), "{:>14}{:>9}\n", "the rest", "spread");
   for (const Case& measured : report.cases) {
     if (!measured.work) continue;
     const CaseWork& work = *measured.work;
@@ -100,39 +106,44 @@ void append_kernels(Text& text, const Report& report) {
 void append_lengths(Text& text, const Report& report) {
   fmt::format_to(std::back_inserter(text), "\ncost of a position by the length of the target, batch 1\n");
   for (const LengthCost& cost : report.lengths) {
-    fmt::format_to(std::back_inserter(text), "  beam {}: {:.1f} us at {} tokens, {:.1f} us at {}, ratio {:.3f}\n",
-                   cost.beam_size, cost.short_position_s * 1e6, cost.short_tokens, cost.long_position_s * 1e6,
-                   cost.long_tokens, cost.long_position_s / cost.short_position_s);
+    fmt::format_to(std::back_inserter(text),
+                   "  beam {}: {:.1f} us (spread {}) at {} tokens, {:.1f} us (spread {}) at {}, ratio {:.3f}\n",
+                   cost.beam_size, cost.short_position.median_s * 1e6, percent(cost.short_position.spread),
+                   cost.short_tokens, cost.long_position.median_s * 1e6, percent(cost.long_position.spread),
+                   cost.long_tokens, cost.long_position.median_s / cost.short_position.median_s);
   }
 }
 
 void append_breakdown(Text& text, const Breakdown& breakdown) {
-  const auto append = [&](const std::string& what, double seconds) {
-    fmt::format_to(std::back_inserter(text), "  {:<40}{:>10.2f} us\n", what, seconds * 1e6);
+  const auto append = [&](const std::string& what, const Timing& timing) {
+    fmt::format_to(std::back_inserter(text), "  {:<40}{:>10.2f} us, spread {:>7}\n", what, timing.median_s * 1e6,
+                   percent(timing.spread));
   };
   fmt::format_to(std::back_inserter(text), "\ngreedy, batch 1, step by step\n");
-  append("source embeddings", breakdown.embed_s);
-  for (size_t layer = 0; layer < breakdown.encoder_layer_s.size(); ++layer) {
-    append(fmt::format("encoder layer {}", layer), breakdown.encoder_layer_s[layer]);
+  append("source embeddings", breakdown.embed);
+  for (size_t layer = 0; layer < breakdown.encoder_layer.size(); ++layer) {
+    append(fmt::format("encoder layer {}", layer), breakdown.encoder_layer[layer]);
   }
-  append("keys and values for cross-attention", breakdown.memory_s);
-  for (size_t layer = 0; layer < breakdown.decoder_layer_s.size(); ++layer) {
-    append(fmt::format("decoder layer {}, a position", layer), breakdown.decoder_layer_s[layer]);
+  append("keys and values for cross-attention", breakdown.memory);
+  for (size_t layer = 0; layer < breakdown.decoder_layer.size(); ++layer) {
+    append(fmt::format("decoder layer {}, a position", layer), breakdown.decoder_layer[layer]);
   }
-  append("output layer and choice, a position", breakdown.output_s);
+  append("output layer and choice, a position", breakdown.output);
 }
 
 void append_machine(Text& text, const Report& report, const MachineSpeeds& machine) {
   fmt::format_to(std::back_inserter(text), "\n{}\n",
                  report.threads == 1 ? "one core reads" : fmt::format("{} threads together read", report.threads));
   for (const MachineSpeeds::Reading& reading : machine.readings) {
-    fmt::format_to(std::back_inserter(text), "  {:>8.2f} GB/s from {:.2f} MB{}\n", reading.bytes_per_s / kGiga,
+    fmt::format_to(std::back_inserter(text), "  {:>8.2f} GB/s, spread {:>7}, from {:.2f} MB{}\n",
+                   reading.speed.per_s / kGiga, percent(reading.speed.spread),
                    static_cast<double>(reading.bytes) / kMega,
                    reading.bytes == report.position_bytes ? ", the weights of one position" : "");
   }
-  fmt::format_to(std::back_inserter(text),
-                 "and multiplies {:.1f} billion int8 pairs a second, the best of {}'s linear layers in its caches\n",
-                 machine.macs_per_s / kGiga, report.kernels);
+  fmt::format_to(
+      std::back_inserter(text),
+      "and multiplies {:.1f} billion int8 pairs a second, spread {}, the best of {}'s linear layers in its caches\n",
+      machine.macs.per_s / kGiga, percent(machine.macs.spread), report.kernels);
 }
 
 }  // namespace
@@ -147,7 +158,7 @@ std::string report_text(const Settings& settings, const Report& report) {
   if (!report.cases.empty() && report.cases[0].work) append_kernels(text, report);
   if (report.breakdown) append_breakdown(text, *report.breakdown);
   if (!report.lengths.empty()) append_lengths(text, report);
-  return fmt::to_string(text);
+  return fmt::to_string(text) + spread_warning(report);
 }
 
 }  // namespace bench

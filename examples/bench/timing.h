@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats a piece of work and tells its median time.
+// Repeats a piece of work and tells its median time, and how far the times lie apart.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace bench {
 struct Timing {
   double median_s = 0, fastest_s = 0;
   size_t repetitions = 0;
+  double spread = 0;  // quartile range over median
 };
 
 struct Patience {
@@ -51,9 +52,21 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
+// The range in which the middle half of the values lies, over their median; 0 where that is not above 0. Quartiles lie
+// between values as in Hyndman and Fan 1996, definition 7. values: at least one.
+inline double spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&](double share) {
+    const double at = share * static_cast<double>(values.size() - 1);
+    const size_t below = static_cast<size_t>(at), above = std::min(below + 1, values.size() - 1);
+    return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+  };
+  return quantile(0.5) > 0 ? (quantile(0.75) - quantile(0.25)) / quantile(0.5) : 0;
+}
+
 // times: at least one.
 inline Timing timing_of(const std::vector<double>& times) {
-  return {median(times), *std::min_element(times.begin(), times.end()), times.size()};
+  return {median(times), *std::min_element(times.begin(), times.end()), times.size(), spread_of(times)};
 }
 
 // What work() returned in each counted call.

@@ -87,7 +87,10 @@ static goldcrest_engine *start_engine(goldcrest_detail *detail) {
   const uint64_t start = begin(&init);
   const int status = goldcrest_init(&engine, &config);
   end(&init, start, 1);
-  check("init", status, detail);
+  if (status < 0) {
+    put_init_error("init", status, &config);
+    board_exit(1);
+  }
   put_start(engine, MODEL_G2P_BYTES, sizeof arena);
   put_text("Means over ");
   put_unsigned(kNWords);

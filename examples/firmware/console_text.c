@@ -40,18 +40,33 @@ void put_start(const goldcrest_engine *engine, size_t model_bytes, size_t arena_
   put_text(" bytes.\n");
 }
 
-void put_error(const char *what, int status, const goldcrest_detail *detail) {
+/* Without a line end. */
+static void put_reason(const char *what, int status, const goldcrest_detail *detail) {
   put_text(what);
   put_text(": ");
   put_text(goldcrest_status_string(status));
-  if (detail != NULL && detail->message != NULL && detail->message[0] != '\0') {
-    put_text(": ");
-    put_text(detail->message);
-    if (detail->index >= 0) {
-      put_text(" (");
-      put_unsigned((uint64_t)detail->index);
-      put_text(")");
-    }
+  if (detail == NULL || detail->message == NULL || detail->message[0] == '\0') return;
+  put_text(": ");
+  put_text(detail->message);
+  if (detail->index < 0) return;
+  put_text(" (");
+  put_unsigned((uint64_t)detail->index);
+  if (status == GOLDCREST_ERROR_ARENA_TOO_SMALL) put_text(" bytes");
+  put_text(")");
+}
+
+void put_error(const char *what, int status, const goldcrest_detail *detail) {
+  put_reason(what, status, detail);
+  put_text("\n");
+}
+
+void put_init_error(const char *what, int status, const goldcrest_config *config) {
+  put_reason(what, status, config->detail);
+  if (status == GOLDCREST_ERROR_ARENA_TOO_SMALL) {
+    put_text("; given: ");
+    put_unsigned(config->arena_bytes);
+    put_text(" bytes, scratch of ");
+    put_unsigned(config->scratch_bytes);
   }
   put_text("\n");
 }

@@ -27,4 +27,7 @@ void put_start(const goldcrest_engine *engine, size_t model_bytes, size_t arena_
  * engine's, and its detail, which may be null. */
 void put_error(const char *what, int status, const goldcrest_detail *detail);
 
+/* The same for goldcrest_init; where memory was too small, also how much the config gives. */
+void put_init_error(const char *what, int status, const goldcrest_config *config);
+
 #endif /* GOLDCREST_EXAMPLES_CONSOLE_TEXT_H_ */

@@ -1,15 +1,66 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds one of the example firmwares and runs it in QEMU, with its console on this terminal.
-# Usage: bash examples/firmware/run.sh [PROGRAM [BOARD]]
-#   PROGRAM  pronounce_firmware (default), translate_firmware, superloop, benchmark_firmware
-#   BOARD    mps3-an547 (Cortex-M55, default), mps2-an500 (M7), mps2-an505 (M33), mps2-an386 (M4F)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-program=${1:-pronounce_firmware} board=${2:-mps3-an547}
 
-bash toolchains/install_packages.sh tests
+usage() {
+  cat <<'TEXT'
+Usage: bash examples/firmware/run.sh [PROGRAM [BOARD]]
+
+Builds one of the example firmwares and runs it in QEMU, with its console on this terminal; Ctrl-D ends it.
+
+  PROGRAM                    what it does                                        BOARD
+  pronounce_firmware         says how English words are pronounced (default)     any
+  pronounce_small_firmware   the same in 256 KiB of flash and 64 KiB of RAM      any
+  translate_firmware         translates English to French                        mps3-an547
+  superloop                  pronounces between a watchdog's feedings            any
+  benchmark_firmware         counts the instructions of each part                any
+
+  BOARD   mps3-an547 (Cortex-M55, default), mps2-an500 (M7), mps2-an505 (M33), mps2-an386 (M4F)
+TEXT
+}
+
+# not_known WHAT NAME: ends with the usage.
+not_known() {
+  echo "run.sh: no $1 is called '$2'" >&2
+  usage >&2
+  exit 2
+}
+
+case "${1:-}" in -h | --help) usage; exit 0 ;; esac
+[ $# -le 2 ] || { usage >&2; exit 2; }
+program=${1:-pronounce_firmware} board=${2:-mps3-an547}
+case "$program" in
+  pronounce_firmware | pronounce_small_firmware | translate_firmware | superloop | benchmark_firmware) ;;
+  *) not_known program "$program" ;;
+esac
+case "$board" in
+  mps3-an547 | mps2-an500 | mps2-an505 | mps2-an386) ;;
+  *) not_known "board in QEMU" "$board" ;;
+esac
+if [ "$program" = translate_firmware ] && [ "$board" != mps3-an547 ]; then
+  echo "run.sh: translate_firmware needs 8 MB for its model, which mps3-an547 has and $board has not" >&2
+  exit 2
+fi
+
+# The build's messages go to stderr, the firmware's alone to stdout.
+bash toolchains/install_packages.sh firmware >&2
 folder=build/firmware/$board
-cmake --preset "$board" -B "$folder" -D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF
-cmake --build "$folder" --target "$program"
-cmake --build "$folder" --target "run_$program"
+options=(-D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF)
+# A converter that the quickstart or the tests have built; brought up to date, which takes no time where it is.
+for build in quickstart host; do
+  [ -x "build/$build/converter/goldcrest-convert" ] || continue
+  cmake --build "build/$build" --target goldcrest-convert >&2
+  options+=(-D GOLDCREST_CONVERT_EXECUTABLE="$PWD/build/$build/converter/goldcrest-convert")
+  break
+done
+cmake --preset "$board" -B "$folder" "${options[@]}" >&2
+cmake --build "$folder" --target "$program" >&2
+
+if [ -t 0 ]; then
+  cmake --build "$folder" --target "run_$program"
+else
+  # Firmware reads a serial line, which has no end: Ctrl-D says that the input has one.
+  { cat; printf '\004'; } | cmake --build "$folder" --target "run_$program" -- --quiet
+fi

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../support/mapped_file.h"
+#include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
 #include "report/memory_map.h"
 #include "sources/sniff.h"
@@ -18,6 +19,8 @@ namespace {
 
 using goldcrest::converter::MemoryMap;
 
+constexpr const char* kProgram = "goldcrest-inspect";
+
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 
 struct Arguments {
@@ -26,7 +29,7 @@ struct Arguments {
   bool self_test = false, map = false;
 };
 
-std::string or_none(const char* text) { return text[0] != '\0' ? text : "not stated"; }
+std::string or_none(const char* text) { return text[0] != '\0' ? printable(text) : "not stated"; }
 
 void print_info(const goldcrest_info& info) {
   fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
@@ -58,20 +61,21 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   struct alignas(GOLDCREST_ALIGN) Unit {
     uint8_t bytes[GOLDCREST_ALIGN];
   };
-  std::vector<Unit> arena(map.memory.arena_bytes / sizeof(Unit));
+  const auto arena_bytes = static_cast<size_t>(map.memory.arena_bytes);
+  std::vector<Unit> arena(arena_bytes / sizeof(Unit));
   goldcrest_detail detail = {"", -1};
   goldcrest_config config = {};
   config.model = model.bytes();
   config.model_bytes = model.size();
   config.arena = arena.data();
-  config.arena_bytes = map.memory.arena_bytes;
+  config.arena_bytes = arena_bytes;
   config.limits = map.memory.limits;
   config.detail = &detail;
   goldcrest_engine* engine = nullptr;
   int status = goldcrest_init(&engine, &config);
   if (status >= 0) status = goldcrest_self_test(engine, &detail);
   if (status < 0) {
-    fmt::print("self-test    FAILED: {}: {} ({})\n", goldcrest_status_string(status), detail.message, detail.index);
+    fmt::print("self-test    FAILED: {}\n", describe_error(status, detail));
     return false;
   }
   fmt::print("self-test    passed with kernels {}\n", goldcrest_kernels_name(engine));
@@ -91,14 +95,14 @@ void refuse_other_kinds(const std::string& path) {
 int inspect(const Arguments& arguments) {
   refuse_other_kinds(arguments.model);
   MappedFile model;
-  const std::string problem = model.open(arguments.model);
+  std::string problem = model.open(arguments.model);
+  if (problem.empty()) problem = kernels_problem("");
   if (!problem.empty()) throw goldcrest::converter::Error("{}", problem);
   goldcrest_info info = {};
   goldcrest_detail detail = {"", -1};
   const int status = goldcrest_model_info(model.bytes(), model.size(), &info, &detail);
   if (status < 0) {
-    throw goldcrest::converter::Error("{}: {}: {} ({})", arguments.model, goldcrest_status_string(status),
-                                      detail.message, detail.index);
+    throw goldcrest::converter::Error("{}: {}", arguments.model, describe_error(status, detail));
   }
   print_info(info);
   goldcrest_limits limits = arguments.limits;
@@ -113,7 +117,6 @@ int inspect(const Arguments& arguments) {
   if (arguments.map)
     fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
   const bool passed = !arguments.self_test || self_test(model, map);
-  if (std::fflush(stdout) != 0) throw goldcrest::converter::Error("standard output: write failed");
   return passed ? kSuccess : kFailed;
 }
 
@@ -138,12 +141,15 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kBadUsage;
+    if (app.exit(error) != 0) return kBadUsage;
+    return finish_output(kProgram) ? kSuccess : kFailed;
   }
   try {
-    return inspect(arguments);
+    const int status = inspect(arguments);
+    return finish_output(kProgram) ? status : kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "goldcrest-inspect: {}\n", error.what());
+    if (!finish_output(kProgram)) return kFailed;  // then that is what went wrong
+    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
     return kFailed;
   }
 }

@@ -85,7 +85,7 @@ int main(void) {
   if (status >= 0) status = goldcrest_init(&engine, &config);
   if (status >= 0) status = goldcrest_self_test(engine, &detail);
   if (status < 0) {
-    put_error("this firmware's model cannot be used", status, &detail);
+    put_init_error("this firmware's model cannot be used", status, &config);
     board_exit(1);
   }
   put_start(engine, MODEL_G2P_BYTES, sizeof arena);

@@ -106,7 +106,10 @@ int main(void) {
   goldcrest_engine *engine;
   int status = goldcrest_plan_memory(model_g2p, MODEL_G2P_BYTES, &config.limits, &memory, NULL, NULL, &detail);
   if (status >= 0) status = goldcrest_init(&engine, &config); /* before the watchdog runs: it reads the whole model */
-  if (status < 0) fail("this firmware's model cannot be used", status, &detail);
+  if (status < 0) {
+    put_init_error("this firmware's model cannot be used", status, &config);
+    board_exit(1);
+  }
   put_start(engine, MODEL_G2P_BYTES, sizeof arena);
 
   watchdog dog = {0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend.h"
 
+#include "messages.h"
+
 #ifdef GOLDCREST_HAS_XNNPACK
 #include <pthreadpool.h>
 
@@ -38,14 +40,9 @@ void* Backend::allocate(std::unique_ptr<void, FreeDeleter>* memory, uint64_t byt
 std::string Backend::attach(goldcrest_config* config) {
   if (!wants_backend(*config)) return "";
   goldcrest_detail detail = {"", -1};
-  const auto problem = [&](int status) {
-    std::string text = std::string(goldcrest_status_string(status)) + ": " + detail.message;
-    if (detail.index >= 0) text += " (" + std::to_string(detail.index) + ")";
-    return text;
-  };
   goldcrest_xnnpack_memory needed;
   int status = goldcrest_xnnpack_plan_memory(config->model, config->model_bytes, &config->limits, &needed, &detail);
-  if (status < 0) return problem(status);
+  if (status < 0) return describe_error(status, detail);
   std::unique_ptr<void, FreeDeleter> packing;
   goldcrest_xnnpack_config xnnpack = {};
   xnnpack.model = config->model;
@@ -59,7 +56,7 @@ std::string Backend::attach(goldcrest_config* config) {
   config->backend_bytes = static_cast<size_t>(needed.engine_bytes);
   if (weights_ == nullptr || packing == nullptr || objects_ == nullptr) return "no memory for XNNPACK's weights";
   status = goldcrest_xnnpack_open(&config->backend, &xnnpack);
-  if (status < 0) return problem(status);
+  if (status < 0) return describe_error(status, detail);
   memory_ = "XNNPACK's weights " + std::to_string(needed.weights_bytes) + " bytes, its objects " +
             std::to_string(needed.engine_bytes) + " bytes";
   if (config->limits.threads > 1) {

@@ -30,7 +30,8 @@ std::string MappedFile::open(const std::string& path) {
   if (fstat(descriptor, &status) != 0) {
     problem = path + ": " + std::strerror(errno);
   } else if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-    problem = path + ": not a file with content";
+    const char* kind = S_ISDIR(status.st_mode) ? "a folder" : S_ISREG(status.st_mode) ? "empty" : "a device or a pipe";
+    problem = path + ": " + kind + ", not a file with content";
   } else {
     size_ = static_cast<size_t>(status.st_size);
     void* mapped = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);

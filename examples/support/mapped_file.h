@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file mapped read-only: its weights are used where they lie, and several processes share one copy.
+// A model file mapped read-only: its weights are used where they lie, and several processes share one copy. A file that
+// becomes shorter while it is mapped ends the process with SIGBUS when a page beyond its new end is read, and no check
+// at start-up can help: replace a model by renaming a new file over the old one, never by writing into it.
 #pragma once
 
 #include <cstddef>

@@ -1,38 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text_lines.h"
 
-bool read_line(std::istream& input, std::string* line) {
-  constexpr int kEnd = std::char_traits<char>::eof();
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include "../support/messages.h"
+
+namespace {
+
+// Unicode's White_Space in UTF-8.
+constexpr std::string_view kSpaces[] = {" ",        "\t",     "\v",     "\f",     "\r",     "\n",     "\xc2\x85",
+                                        "\xc2\xa0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+                                        "\u2005",   "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028",
+                                        "\u2029",   "\u202f", "\u205f", "\u3000"};
+
+std::string too_long() { return "too long: more than " + std::to_string(kMaxLineBytes) + " bytes"; }
+
+}  // namespace
+
+bool read_line(std::FILE* input, std::string* line) {
   line->clear();
-  int c = input.rdbuf()->sbumpc();
-  if (c == kEnd) return false;
-  for (; c != kEnd && c != '\n'; c = input.rdbuf()->sbumpc()) {
+  int c = std::getc(input);
+  if (c == EOF) return false;
+  for (; c != EOF && c != '\n'; c = std::getc(input)) {
     if (line->size() <= kMaxLineBytes) line->push_back(static_cast<char>(c));
   }
+  if (std::ferror(input) != 0) return false;
   if (!line->empty() && line->back() == '\r') line->pop_back();
   return true;
 }
 
-size_t valid_utf8_prefix(const std::string& text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  size_t i = 0;
-  while (i < text.size()) {
-    const unsigned lead = byte(i);
-    const size_t length = lead < 0x80                   ? 1
-                          : lead >= 0xc2 && lead < 0xe0 ? 2
-                          : lead >= 0xe0 && lead < 0xf0 ? 3
-                          : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                        : 0;
-    if (length == 0) return i;
-    for (size_t k = 1; k < length; ++k) {
-      if ((byte(i + k) & 0xc0) != 0x80) return i;
+bool is_blank(const std::string& line) {
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    size_t n = 0;
+    for (const std::string_view space : kSpaces) {
+      if (rest.substr(0, space.size()) == space) n = space.size();
     }
-    const unsigned second = byte(i + 1);
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) || (lead == 0xf0 && second < 0x90) ||
-        (lead == 0xf4 && second >= 0x90)) {
-      return i;
-    }
-    i += length;
+    if (n == 0) return false;
+    rest.remove_prefix(n);
   }
-  return i;
+  return true;
+}
+
+std::string text_problem(const std::string& line) {
+  if (line.size() > kMaxLineBytes) return too_long();
+  const size_t valid = valid_utf8_prefix(line);
+  if (valid != line.size()) return "not UTF-8 at byte " + std::to_string(valid + 1);
+  const size_t nul = line.find('\0');
+  return nul == std::string::npos ? "" : "a NUL byte at byte " + std::to_string(nul + 1);
+}
+
+std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids) {
+  constexpr size_t kMaxShown = 40;
+  constexpr const char* kSpace = " \t\v\f\r";
+  if (line.size() > kMaxLineBytes) return too_long();
+  ids->clear();
+  for (size_t end = 0, begin; (begin = line.find_first_not_of(kSpace, end)) != std::string::npos;) {
+    end = std::min(line.find_first_of(kSpace, begin), line.size());
+    const char *first = line.data() + begin, *last = line.data() + end;
+    int32_t id = 0;
+    const auto [stop, problem] = std::from_chars(first, last, id);
+    if (problem != std::errc() || stop != last || *first == '-') {
+      return "not a token id: " + printable(line.substr(begin, std::min(end - begin, kMaxShown)));
+    }
+    if (static_cast<uint32_t>(id) >= vocab_size) {
+      return "id " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(vocab_size);
+    }
+    ids->push_back(id);
+  }
+  return "";
 }

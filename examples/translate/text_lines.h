@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of untrusted text: read with bounded memory, checked to be UTF-8.
+// Lines of untrusted text: read with bounded memory, and what is wrong with them as text or as ids.
 #pragma once
 
 #include <cstddef>
-#include <istream>
+#include <cstdint>
+#include <cstdio>
 #include <string>
+#include <vector>
 
 constexpr size_t kMaxLineBytes = size_t{1} << 24;  // no engine takes more
 
 // Reads a line without its end, CR LF or LF. Of a longer one than kMaxLineBytes, one byte more than that is kept.
-bool read_line(std::istream& input, std::string* line);
+// False at the end of the input and where it cannot be read (ferror, errno).
+bool read_line(std::FILE* input, std::string* line);
 
-// The offset of the first byte that is not UTF-8 (RFC 3629: no overlong forms, no surrogates), or the length.
-size_t valid_utf8_prefix(const std::string& text);
+// Nothing but white space, Unicode's too.
+bool is_blank(const std::string& line);
+
+// Why a line is no text (too long, a NUL byte, not UTF-8), or empty.
+std::string text_problem(const std::string& line);
+
+// A line's decimal ids, spaces between them, each below vocab_size. Returns why it has none, or empty.
+std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate: lines of text in, lines of text out.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
+#include <cstring>
+#include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "../support/messages.h"
 #include "translator.h"
 
 namespace {
+
+constexpr const char* kProgram = "goldcrest-translate";
 
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2, kLinesFailed = 3 };
 
@@ -18,23 +23,24 @@ struct Arguments : TranslatorOptions {
   bool stats = false;
 };
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+bool process_file(Translator* translator, const std::string& path) {
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (file) return translator->process(file.get(), path);
+  std::fprintf(stderr, "%s: %s: cannot be read: %s\n", kProgram, path.c_str(), std::strerror(errno));
+  return false;
+}
+
 int run(const Arguments& arguments) {
   Translator translator(arguments);
   if (!translator.start()) return kFailed;
-  if (arguments.inputs.empty()) translator.process(std::cin);
-  for (const std::string& path : arguments.inputs) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-      std::fprintf(stderr, "goldcrest-translate: %s: cannot be read\n", path.c_str());
-      return kFailed;
-    }
-    translator.process(file);
-  }
-  if (arguments.stats) translator.print_stats();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fprintf(stderr, "goldcrest-translate: standard output: write failed\n");
-    return kFailed;
-  }
+  bool good = !arguments.inputs.empty() || translator.process(stdin, "standard input");
+  for (const std::string& path : arguments.inputs) good = good && process_file(&translator, path);
+  if (good && arguments.stats) translator.print_stats();
+  if (!finish_output(kProgram) || !good) return kFailed;
   return translator.failed_lines() == 0 ? kSuccess : kLinesFailed;
 }
 
@@ -65,28 +71,40 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 256));
   app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check(CLI::Range(0, 64));
   app.add_option("--kernels", arguments.kernels,
-                 "force a kernel table by its name; xnnpack: XNNPACK's kernels; "
+                 "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
   app.add_flag("--scores", arguments.scores, "print the score before each result");
   CLI::Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");
   CLI::Option* encode = app.add_flag("--encode", arguments.encode, "print the source ids of each line and stop there");
   CLI::Option* decode = app.add_flag("--decode", arguments.decode, "read target ids, print their text");
-  encode->excludes(decode)->excludes(tokens);
-  decode->excludes(tokens);
+  CLI::Option* ids = app.add_flag("--ids", arguments.ids,
+                                  "read source ids, one source a line with its end id, as --encode prints them; print "
+                                  "target ids. Needs no tokenizer");
+  encode->excludes(decode)->excludes(tokens)->excludes(ids);
+  decode->excludes(tokens)->excludes(ids);
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
   app.footer(
-      "A line that is too long or not UTF-8 gives a message with its number and an empty line.\n"
+      "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids gives "
+      "a "
+      "message with its number and an empty line.\n"
+      "The model is used where it lies in its file: replace that file by renaming a new one over it. Writing into it, "
+      "or cutting it short, ends the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kBadUsage;
+    if (app.exit(error) != 0) return kBadUsage;
+    return finish_output(kProgram) ? kSuccess : kFailed;
   }
   arguments.has_length_penalty = length_penalty->count() > 0;
   arguments.has_word_penalty = word_penalty->count() > 0;
-  std::ios::sync_with_stdio(true);
-  return run(arguments);
+  try {
+    return run(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
+    return kFailed;
+  }
 }

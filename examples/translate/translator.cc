@@ -4,13 +4,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <sstream>
-#include <system_error>
+#include <cstring>
 
+#include "../support/messages.h"
 #include "text_lines.h"
 
 namespace {
@@ -23,52 +23,57 @@ void append_ids(const int32_t* ids, size_t n, std::string* text) {
 
 }  // namespace
 
-std::string Translator::describe(int64_t status) const {
-  std::string text = goldcrest_status_string(static_cast<int>(status));
-  if (detail_.message != nullptr && detail_.message[0] != '\0') text += std::string(": ") + detail_.message;
-  if (detail_.index >= 0) text += " (" + std::to_string(detail_.index) + ")";
-  return text;
-}
-
-bool Translator::fail(int status) const {
-  std::fprintf(stderr, "goldcrest-translate: %s: %s\n", options_.model.c_str(), describe(status).c_str());
+bool Translator::refuse(const std::string& problem) const {
+  std::fprintf(stderr, "goldcrest-translate: %s\n", problem.c_str());
   return false;
 }
+
+bool Translator::fail(int status) const { return refuse(options_.model + ": " + describe_error(status, detail_)); }
 
 bool Translator::start() {
   std::string problem = model_.open(options_.model);
   if (problem.empty()) problem = pool_.start(options_.limits.threads);
-  if (!problem.empty()) {
-    std::fprintf(stderr, "goldcrest-translate: %s\n", problem.c_str());
-    return false;
-  }
-  goldcrest_info info = {};
-  const int status = goldcrest_model_info(model_.bytes(), model_.size(), &info, &detail_);
-  if (status < 0) return fail(status);
+  if (problem.empty()) problem = kernels_problem(options_.kernels);
+  if (!problem.empty()) return refuse(problem);
+  const int status = goldcrest_model_info(model_.bytes(), model_.size(), &info_, &detail_);
+  if (status < 0)
+    return refuse(options_.model + ": " + describe_model_error(status, detail_, model_.bytes(), model_.size()));
+  problem = missing_text();
+  if (!problem.empty()) return refuse(options_.model + ": " + problem);
   goldcrest_limits& limits = options_.limits;
   limits.n_best = options_.n_best;
   limits.threads = pool_.threads();
-  if (limits.beam_size == 0 && options_.n_best > info.limits.beam_size) limits.beam_size = options_.n_best;
-  if (limits.max_source_bytes == 0 && info.has_tokenizer) limits.max_source_bytes = info.limits.max_source_bytes;
-  return start_engine(info) && set_search(info);
+  if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
+  const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
+  if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
+  return start_engine() && set_search();
 }
 
-bool Translator::start_engine(const goldcrest_info& info) {
+// What the model lacks of what the options ask for, or empty.
+std::string Translator::missing_text() const {
+  const bool text_in = !options_.ids && !options_.decode, text_out = !options_.ids && !options_.tokens;
+  if (text_in && !info_.has_tokenizer) {
+    return options_.encode ? "the model has no tokenizer, which --encode needs"
+                           : "the model has no tokenizer; with --ids it reads source ids and writes target ids";
+  }
+  if (options_.encode || !text_out || info_.has_detokenizer) return "";
+  return options_.decode ? "the model has no detokenizer, which --decode needs"
+                         : "the model has no detokenizer; with --tokens it writes target ids";
+}
+
+bool Translator::start_engine() {
   goldcrest_limits& limits = options_.limits;
   // Enough rows in a block of encoder work for every thread to have as many as alone.
-  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info.limits.encoder_rows * limits.threads);
+  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info_.limits.encoder_rows * limits.threads);
   int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, memory_.arena_bytes));
-  if (!arena_) {
-    std::fprintf(stderr, "goldcrest-translate: no memory for an arena of %" PRIu64 " bytes\n", memory_.arena_bytes);
-    return false;
-  }
+  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
+  if (!arena_) return refuse("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
   goldcrest_config config = {};
   config.model = model_.bytes();
   config.model_bytes = model_.size();
   config.arena = arena_.get();
-  config.arena_bytes = memory_.arena_bytes;
+  config.arena_bytes = static_cast<size_t>(memory_.arena_bytes);
   config.limits = limits;
   config.verify = options_.structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
   config.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();
@@ -77,16 +82,13 @@ bool Translator::start_engine(const goldcrest_info& info) {
   config.parallel_for = pool_.parallel_for();
   config.parallel_context = pool_.context();
   const std::string problem = backend_.attach(&config);
-  if (!problem.empty()) {
-    std::fprintf(stderr, "goldcrest-translate: %s: %s\n", options_.model.c_str(), problem.c_str());
-    return false;
-  }
+  if (!problem.empty()) return refuse(options_.model + ": " + problem);
   status = goldcrest_init(&engine_, &config);
   return status < 0 ? fail(status) : true;
 }
 
-bool Translator::set_search(const goldcrest_info& info) {
-  goldcrest_search search = info.search;
+bool Translator::set_search() {
+  goldcrest_search search = info_.search;
   search.beam_size = 0;  // the limits'
   if (search.max_target_tokens > memory_.limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
@@ -116,7 +118,7 @@ void Translator::tokenize(const std::string& text, Line* line) {
   const int32_t* source = nullptr;
   const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &source);
   if (n < 0)
-    line->error = describe(n);
+    line->error = describe_error(n, detail_);
   else
     line->source.assign(source, source + n);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -124,33 +126,31 @@ void Translator::tokenize(const std::string& text, Line* line) {
 
 void Translator::decode(const std::string& text, Line* line) {
   std::vector<int32_t> ids;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    int32_t id = 0;
-    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (problem != std::errc() || end != word.data() + word.size() || id < 0) {
-      line->error = "not a token id: " + word;
-      return;
-    }
-    ids.push_back(id);
-  }
+  line->error = parse_ids(text, info_.target_vocab_size, &ids);
+  if (!line->error.empty()) return;
   const int64_t status = append_text(ids.data(), ids.size(), &line->out);
-  if (status < 0) line->error = describe(status);
+  if (status < 0) line->error = describe_error(status, detail_);
   line->out += '\n';
+}
+
+void Translator::read_ids(const std::string& text, Line* line) {
+  line->error = parse_ids(text, info_.source_vocab_size, &line->source);
+  const uint32_t most = memory_.limits.max_source_tokens;
+  if (!line->error.empty() || line->source.size() <= most) return;
+  line->error = "too long: " + std::to_string(line->source.size()) + " ids, where " + std::to_string(most) +
+                " are possible (--max-source)";
 }
 
 // What can be done for a line alone.
 void Translator::read(const std::string& text, Line* line) {
-  if (text.size() > kMaxLineBytes) {
-    line->error = "too long: more than " + std::to_string(kMaxLineBytes) + " bytes";
-    return;
-  }
   if (options_.decode) return decode(text, line);
-  const size_t valid = valid_utf8_prefix(text);
-  if (valid != text.size()) {
-    line->error = "not UTF-8 at byte " + std::to_string(valid + 1);
+  if (!options_.encode && is_blank(text)) {
+    line->out = "\n";
     return;
   }
+  if (options_.ids) return read_ids(text, line);
+  line->error = text_problem(text);
+  if (!line->error.empty()) return;
   tokenize(text, line);
   if (!options_.encode) return;
   append_ids(line->source.data(), line->source.size(), &line->out);
@@ -170,7 +170,7 @@ int64_t Translator::append_results(uint32_t sentence, Line* line) {
       std::snprintf(score, sizeof score, "%.6f\t", static_cast<double>(result.score));
       line->out += score;
     }
-    if (options_.tokens) {
+    if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &line->out);
     } else {
       const int64_t status = append_text(result.tokens, result.n_tokens, &line->out);
@@ -193,17 +193,17 @@ void Translator::translate_batch(const std::vector<Line*>& batch) {
   for (uint32_t i = 0; i < batch.size(); ++i) {
     const int64_t formatted = status < 0 ? status : append_results(i, batch[i]);
     if (formatted < 0)
-      batch[i]->error = describe(formatted);
+      batch[i]->error = describe_error(formatted, detail_);
     else
       source_tokens_ += batch[i]->source.size();
   }
 }
 
-// Translates the lines without an error, those with the most tokens first.
+// Translates the lines that have a source, those with the most tokens first.
 void Translator::translate(std::vector<Line>* lines) {
   std::vector<Line*> order;
   for (Line& line : *lines) {
-    if (line.error.empty()) order.push_back(&line);
+    if (line.error.empty() && !line.source.empty()) order.push_back(&line);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const Line* a, const Line* b) { return a->source.size() > b->source.size(); });
@@ -224,7 +224,7 @@ void Translator::print(const Line& line) {
   std::fputc('\n', stdout);
 }
 
-void Translator::process(std::istream& input) {
+bool Translator::process(std::FILE* input, const std::string& name) {
   const bool alone = options_.encode || options_.decode || memory_.limits.batch == 1;  // each answer at once
   const size_t ahead = alone ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
   std::vector<Line> lines;
@@ -235,10 +235,13 @@ void Translator::process(std::istream& input) {
       lines.push_back({++n_lines_, {}, {}, {}});
       read(text, &lines.back());
     }
+    const int read_error = std::ferror(input) != 0 ? errno : 0;
     if (!options_.encode && !options_.decode) translate(&lines);
     for (const Line& line : lines) print(line);
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return false;
+    if (read_error != 0) return refuse(name + ": " + std::strerror(read_error));
   }
+  return true;
 }
 
 void Translator::print_stats() const {

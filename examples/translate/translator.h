@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
-#include <istream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +22,7 @@ struct TranslatorOptions {
   float length_penalty = 1, word_penalty = 0;
   bool has_length_penalty = false, has_word_penalty = false;
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
+  bool ids = false;  // sources are ids; so are the results
 };
 
 class Translator {
@@ -30,8 +31,9 @@ class Translator {
 
   // Maps the model, allocates the arena once, starts the engine. False after an error message.
   bool start();
-  // Translates all lines; a bad one gives a message and an empty line.
-  void process(std::istream& input);
+  // Translates all lines; a bad one gives a message and an empty line, a blank one an empty line. False where standard
+  // output takes no more or, after a message, where the input cannot be read.
+  bool process(std::FILE* input, const std::string& name);
   void print_stats() const;
   uint64_t failed_lines() const { return failed_lines_; }
 
@@ -43,22 +45,24 @@ class Translator {
   // One line's way through: source ids, then what is printed for it.
   struct Line {
     uint64_t number;
-    std::vector<int32_t> source;
-    std::string out, error;  // an error has an empty line in place of `out`
+    std::vector<int32_t> source;  // none: there is nothing to translate
+    std::string out, error;       // an error has an empty line in place of `out`
   };
 
-  bool start_engine(const goldcrest_info& info);
-  bool set_search(const goldcrest_info& info);
+  std::string missing_text() const;
+  bool start_engine();
+  bool set_search();
+  bool refuse(const std::string& problem) const;
   bool fail(int status) const;
   void read(const std::string& text, Line* line);
   void tokenize(const std::string& text, Line* line);
   void decode(const std::string& text, Line* line);
+  void read_ids(const std::string& text, Line* line);
   void translate(std::vector<Line>* lines);
   void translate_batch(const std::vector<Line*>& batch);
   int64_t append_results(uint32_t sentence, Line* line);
   int64_t append_text(const int32_t* ids, size_t n, std::string* text);
   void print(const Line& line);
-  std::string describe(int64_t status) const;
 
   TranslatorOptions options_;
   MappedFile model_;
@@ -67,6 +71,7 @@ class Translator {
   std::unique_ptr<void, FreeDeleter> arena_;
   goldcrest_engine* engine_ = nullptr;
   goldcrest_detail detail_ = {"", -1};
+  goldcrest_info info_ = {};
   goldcrest_memory memory_ = {};
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   double seconds_ = 0;

@@ -45,7 +45,7 @@ int main(void) {
   goldcrest_engine *engine;
   const int status = goldcrest_init(&engine, &config);
   if (status < 0) {
-    put_error("this firmware's model cannot be used", status, &detail);
+    put_init_error("this firmware's model cannot be used", status, &config);
     board_exit(1);
   }
   put_start(engine, MODEL_ENFR_BYTES, sizeof arena);

@@ -28,3 +28,16 @@ foreach(board nucleo-h743zi rpi-pico2)
 endforeach()
 # Without an FPU the compiler's own functions must give the same bits.
 goldcrest_run_board(mps2-an386-soft-float full fast golden_hash_g2p)
+
+# A board of one's own, which lies elsewhere.
+add_test(NAME own_board COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/own_board.sh" "${CMAKE_CURRENT_BINARY_DIR}/own_board"
+  $<TARGET_FILE:goldcrest-convert> $<TARGET_FILE:goldcrest-translate>)
+set_tests_properties(own_board PROPERTIES LABELS fast TIMEOUT 600)
+
+# The page of the Raspberry Pi, command for command.
+foreach(bits 64 32)
+  add_test(NAME board_raspberry_pi_${bits} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/raspberry_pi.sh" ${bits}
+    "${CMAKE_CURRENT_BINARY_DIR}/raspberry_pi_${bits}" "${CMAKE_BINARY_DIR}")
+  set_tests_properties(board_raspberry_pi_${bits} PROPERTIES LABELS fast FIXTURES_REQUIRED golden_hash_g2p TIMEOUT 1800
+    RESOURCE_LOCK raspberry_pi_${bits} COST 1000)
+endforeach()

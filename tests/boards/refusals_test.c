@@ -28,21 +28,25 @@ static goldcrest_config good_config(void) {
   return config;
 }
 
-/* Writes why `status` is an error; one that is none is this test's failure. */
-static void expect_refusal(const char *what, int64_t status) {
-  if (status < 0) {
-    put_error(what, (int)status, &detail);
-  } else {
+/* Writes why `status` is an error; one that is none is this test's failure. `config` is goldcrest_init's, or null. */
+static void expect_refusal_of(const goldcrest_config *config, const char *what, int64_t status) {
+  if (status >= 0) {
     put_text(what);
     put_text(": accepted\n");
     ++n_accepted;
+  } else if (config != NULL) {
+    put_init_error(what, (int)status, config);
+  } else {
+    put_error(what, (int)status, &detail);
   }
   detail = (goldcrest_detail){"", -1};
 }
 
+static void expect_refusal(const char *what, int64_t status) { expect_refusal_of(NULL, what, status); }
+
 static void refuse_config(const char *what, const goldcrest_config *config) {
   goldcrest_engine *engine;
-  expect_refusal(what, goldcrest_init(&engine, config));
+  expect_refusal_of(config, what, goldcrest_init(&engine, config));
 }
 
 /* The model with one bit of the byte at `offset` changed. */

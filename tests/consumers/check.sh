@@ -4,7 +4,8 @@
 #   check.sh CONSUMER MACHINE WORK SOURCE BUILD CONVERTER [OPTION...]
 #   CONSUMER   find_package | xnnpack (find_package too) | add_subdirectory | own_build |
 #              host_converter (add_subdirectory that builds the converter too)
-#   MACHINE    host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with and without -fshort-enums
+#   MACHINE    host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with and without -fshort-enums;
+#              own_build: also aarch64, 64-bit Arm Linux under qemu-user
 #   BUILD      a build of SOURCE for this machine, with its CONVERTER
 #   OPTION     of cmake, for xnnpack: where the library is
 set -euo pipefail
@@ -25,7 +26,23 @@ check_symbols() {
 }
 
 check_program() {
-  if [ "$machine" = host ]; then "$1" || fail "the program's exit status is $?"; else check_symbols "$1"; fi
+  case $machine in
+    host) "$1" || fail "the program's exit status is $?" ;;
+    aarch64) qemu-aarch64 -cpu max "$1" || fail "the program's exit status is $?" ;;
+    *) check_symbols "$1" ;;
+  esac
+}
+
+# The engine of the Makefile has the kernel tables of our own builds, and the CPU is asked for them.
+check_tables() {
+  "$1g++" -I"$work/sources/include" "$source/tests/kernels/list_kernels.cc" "$work/sources/build/libgoldcrest.a" $2 -o "$work/tables"
+  if [ "$machine" = host ]; then
+    [ "$("$work/tables")" = "$("$build/tests/kernels/list_kernels")" ] || fail "other kernel tables: $("$work/tables")"
+  else
+    local found
+    found=$(for cpu in max neoverse-n1 cortex-a72; do qemu-aarch64 -cpu $cpu "$work/tables" | head -1; done)
+    [ "$found" = $'arm_i8mm\narm_dotprod\narm_neon' ] || fail "other kernel tables: $found"
+  fi
 }
 
 # Configures and builds the project in $folder/$1 in $2, with further options of cmake.
@@ -48,12 +65,33 @@ check_nothing_is_stale() {
   [ "$model" -nt "$work/before" ] && [ "$out/program" -nt "$work/before" ] || fail "a changed checkpoint was not converted"
 }
 
+# The program again, with the flags of the installed package's goldcrest.pc.
+check_pkg_config() {
+  local model=$work/host/goldcrest_models/program flags
+  read -r -a flags <<< "$(PKG_CONFIG_PATH=$work/package/lib/pkgconfig pkg-config --cflags --libs goldcrest)"
+  gcc -std=c11 -I"$model" "$folder/program.c" "$model/model_g2p.S" "${flags[@]}" -o "$work/pkg_config"
+  check_program "$work/pkg_config"
+}
+
+# Without flatc the error names the packages that bring it and its header.
+check_no_flatc() {
+  # Programs are looked for in a folder that has none.
+  if cmake -G Ninja -S "$source" -B "$work/missing" -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY \
+    -DCMAKE_MAKE_PROGRAM="$(command -v ninja)" -DCMAKE_C_COMPILER="$(command -v cc)" -DCMAKE_CXX_COMPILER="$(command -v c++)" \
+    > "$work/missing.log" 2>&1; then
+    fail "a build without flatc was configured"
+  fi
+  tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest reads its files with FlatBuffers, and this machine lacks flatc or\
+ flatbuffers/flatbuffers.h: install the packages flatbuffers-compiler and libflatbuffers-dev (Debian, Ubuntu), or name them with\
+ -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "no package is named"; }
+}
+
 options=() enum_flags=("")
 case $machine in
   hard) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4f.cmake") ;;
   soft) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4.cmake") ;;
 esac
-[ "$machine" = host ] || enum_flags=(-fshort-enums -fno-short-enums)
+[[ "$machine" =~ ^(host|aarch64)$ ]] || enum_flags=(-fshort-enums -fno-short-enums)
 cp -r "$source/examples/models/g2p" "$work/g2p"
 
 case $consumer in
@@ -63,6 +101,7 @@ case $consumer in
       build_project find_package "$work/host" -DCMAKE_PREFIX_PATH="$work/package"
       check_program "$work/host/program"
       check_nothing_is_stale "$work/host"
+      check_pkg_config
       exit
     fi
     cmake -G Ninja -S "$source" -B "$work/library" "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_TESTS=OFF > /dev/null
@@ -92,24 +131,27 @@ case $consumer in
         -DGOLDCREST="$source"
       check_program "$work/program$enum_flag/program"
     done
-    [ "$machine" != host ] || check_nothing_is_stale "$work/program" ;;
+    [ "$machine" != host ] || { check_nothing_is_stale "$work/program" && check_no_flatc; } ;;
   own_build)
     cmake --build "$build" --target goldcrest_source_folder > /dev/null
     cp -r "$build/goldcrest_sources" "$work/sources"
-    array=()
-    [ "$machine" = host ] || array=(--array)
+    if grep -rF -e "$source" -e "$build" "$work/sources"; then fail "the folder holds paths of this machine"; fi
+    array=(--array)
+    prefix=arm-none-eabi- list=sources.txt
+    link='-nostdlib -Wl,--entry=main,--gc-sections,--no-enum-size-warning -lc -lgcc'
+    case $machine in
+      host) prefix='' cpu='' link='' list=Makefile array=() ;;
+      aarch64) prefix=aarch64-linux-gnu- cpu='' link=-static list=Makefile ;;
+      hard) cpu='-mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16' ;;
+      soft) cpu='-mthumb -mcpu=cortex-m4 -mfloat-abi=soft' ;;
+    esac
     "$converter" --quiet "$work/g2p" --emit-c "$work/model" "${limits[@]}" "${array[@]}" > /dev/null
-    prefix='' cpu='' link=''
-    if [ "$machine" != host ]; then
-      prefix=arm-none-eabi- link='-nostdlib -Wl,--entry=main,--gc-sections,--no-enum-size-warning -lc -lgcc'
-      cpu='-mthumb -mcpu=cortex-m4 -mfloat-abi=soft'
-      [ "$machine" = soft ] || cpu='-mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16'
-    fi
     for enum_flag in "${enum_flags[@]}"; do
-      bash "$folder/own_build/build.sh" "$work/sources" "$work/model" "$folder/program.c" "$work/program$enum_flag" \
+      bash "$folder/own_build/build.sh" "$work/sources/$list" "$work/model" "$folder/program.c" "$work/program$enum_flag" \
         "$prefix" "$cpu $enum_flag" "$link"
       check_program "$work/program$enum_flag"
     done
+    [ $list != Makefile ] || check_tables "$prefix" "$link"
     [ "$machine" != host ] || g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I"$work/sources/include" -I"$work/model" \
       "$folder/header.cc" ;;
 esac

@@ -2,6 +2,7 @@
 # Checkpoints that tests write for themselves, without Python.
 add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc ../support/marian_tensors.cc)
 target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
+target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
 target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
 target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources)
 goldcrest_warnings(goldcrest_checkpoint_writer)
@@ -16,5 +17,6 @@ goldcrest_test(load_sources_test SOURCES sources_open_test.cc sources_safetensor
   LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_marian_refusals_test.cc
-  dialects_nn_transformer_test.cc dialects_nn_transformer_refusals_test.cc dialects_positions_test.cc
+  config_template_test.cc dialects_missing_test.cc dialects_nn_transformer_test.cc dialects_nn_transformer_refusals_test.cc
+  dialects_positions_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load)

@@ -198,7 +198,7 @@ TEST(Pickle, RefusesHostileStreams) {
       {"no tensors", pickle_of("}"), {"holds no dictionary"}},
       {"a number", pickle_of("K\x01"), {"holds no dictionary"}},
       {"a list of a name and a tensor",
-       PickleWriter().raw("](").text("w").tensor("FloatStorage", "0", 6, 0, {6}, {1}).raw("e").finish(),
+       PickleWriter().raw("](").text("w").tensor({"FloatStorage", "0", 6, 0, {6}, {1}}).raw("e").finish(),
        {"holds no dictionary"}},
   };
   const TemporaryFolder folder;
@@ -260,7 +260,7 @@ TEST(Pickle, RefusesTensorsOutsideOfTheirStorage) {
   for (const Case& bad : cases) {
     const auto path =
         write_pickle(folder, one_tensor([&](PickleWriter& pickle) {
-                       pickle.tensor("FloatStorage", bad.key, bad.elements, bad.offset, bad.shape, bad.strides);
+                       pickle.tensor({"FloatStorage", bad.key, bad.elements, bad.offset, bad.shape, bad.strides});
                      }));
     test::expect_error([&] { open_tensors(path); }, bad.words, bad.name);
   }
@@ -273,8 +273,9 @@ TEST(Pickle, RefusesOtherThingsThanTensors) {
     const auto path = write_pickle(folder, one_tensor(value));
     test::expect_error([&] { open_tensors(path); }, words, name);
   };
-  refuse("quantized storage", {"\"w\"", "QInt8Storage", "float32"},
-         [](PickleWriter& pickle) { pickle.tensor("QInt8Storage", "0", 6, 0, {6}, {1}); });
+  refuse("quantized storage", {"\"w\"", "QInt8Storage", "float32"}, [](PickleWriter& pickle) {
+    pickle.tensor({"QInt8Storage", "0", 6, 0, {6}, {1}});
+  });
   refuse("persistent id of another kind", {"not a tensor's storage"}, [](PickleWriter& pickle) {
     pickle.raw("(").text("module").global("torch", "FloatStorage").text("0").text("cpu").integer(6).raw("tQ");
   });
@@ -291,7 +292,7 @@ TEST(Pickle, RefusesOtherThingsThanTensors) {
 
 TEST(StateDict, IsFoundWhereTrainingScriptsPutIt) {
   const TemporaryFolder folder;
-  const auto tensor = [](PickleWriter& pickle) { pickle.text("w").tensor("FloatStorage", "0", 6, 0, {6}, {1}); };
+  const auto tensor = [](PickleWriter& pickle) { pickle.text("w").tensor({"FloatStorage", "0", 6, 0, {6}, {1}}); };
   const auto nested = [&](const std::vector<const char*>& keys) {
     PickleWriter pickle;
     pickle.raw("}(");
@@ -305,7 +306,7 @@ TEST(StateDict, IsFoundWhereTrainingScriptsPutIt) {
   EXPECT_TRUE(open_tensors(nested({"generator_a"}))->has("w"));
   EXPECT_TRUE(open_tensors(nested({"ema", "state_dict"}))->has("w"));
   PickleWriter beside;  // a tensor beside the state dict does not make the root one
-  beside.raw("}(").text("step").tensor("FloatStorage", "0", 6, 0, {}, {}).text("model").raw("}(");
+  beside.raw("}(").text("step").tensor({"FloatStorage", "0", 6, 0, {}, {}}).text("model").raw("}(");
   tensor(beside);
   EXPECT_EQ(open_tensors(write_pickle(folder, beside.raw("uu").finish()))->names(), std::vector<std::string>{"w"});
   const auto path = nested({"first", "second"});
@@ -325,7 +326,7 @@ struct BadZip {
 };
 
 TEST(Zip, RefusesWhatTorchDoesNotWrite) {
-  const std::string pickle = one_tensor([](PickleWriter& p) { p.tensor("FloatStorage", "0", 6, 0, {6}, {1}); });
+  const std::string pickle = one_tensor([](PickleWriter& p) { p.tensor({"FloatStorage", "0", 6, 0, {6}, {1}}); });
   const ZipEntry good = {"a/data.pkl", pickle}, storage = {"a/data/0", std::string(24, '\0')};
   const auto changed = [](ZipEntry entry, const std::function<void(ZipEntry&)>& change) {
     change(entry);

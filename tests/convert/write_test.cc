@@ -310,7 +310,7 @@ TEST(Assemble, TheSizeDoesNotDependOnWhereTheSelfTestEnds) {
     const SelfTestLine lines[] = {{{5, 3, 0}, std::vector<uint32_t>(n_target, 1), 1}};
     return assemble(payload, lines).size();
   };
-  const uint32_t most = payload.metadata.limits->max_target_tokens;
+  const uint32_t most = payload.metadata.decoder->max_positions;
   for (uint32_t n = 1; n <= most; ++n) EXPECT_EQ(size(n), size(most)) << n;
 }
 

@@ -129,6 +129,7 @@ TEST(XnnpackEngine, OneByteLessIsRefused) {
   --config.weights_bytes;
   EXPECT_EQ(goldcrest_xnnpack_open(&backend, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
   EXPECT_NE(std::string(detail.message).find("weights"), std::string::npos);
+  EXPECT_EQ(detail.index, static_cast<int32_t>(needed.weights_bytes));
   config = exact;
   --config.packing_bytes;
   EXPECT_EQ(goldcrest_xnnpack_open(&backend, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);

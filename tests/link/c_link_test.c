@@ -33,6 +33,7 @@ static int test(void) {
   GOLDCREST_EXPECT(goldcrest_init(&engine, &config) == GOLDCREST_ERROR_ARGUMENT);
   GOLDCREST_EXPECT(engine == NULL);
   GOLDCREST_EXPECT(goldcrest_kernels_at(0) != NULL);
+  GOLDCREST_EXPECT(goldcrest_kernels_built(0) != NULL);
   GOLDCREST_EXPECT(goldcrest_kernels_name(NULL)[0] == '\0');
   GOLDCREST_EXPECT(goldcrest_set_search(NULL, NULL) == GOLDCREST_ERROR_ARGUMENT);
   GOLDCREST_EXPECT(goldcrest_begin(NULL, ids, 1) == GOLDCREST_ERROR_ARGUMENT);

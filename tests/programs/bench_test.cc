@@ -141,6 +141,30 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   EXPECT_FALSE(report["cases"][0].contains("kernels"));  // kernels are timed on one thread only
 }
 
+TEST(Bench, TellsTheSpreadOfEveryTime) {
+  const Json report = bench_json({"--beam", "2", "--batch", "3"});
+  size_t n = 0;
+  const auto expect_spread = [&](const Json& value) {
+    EXPECT_TRUE(value.is_number() && double{value} >= 0) << value;
+    ++n;
+  };
+  for (const char* part : {"full", "structure", "first_token", "first_sentence"})
+    expect_spread(report["open"][part]["spread"]);
+  const Json& measured = report["cases"][0];
+  for (const char* part : {"encode", "run"}) expect_spread(measured[part]["spread"]);
+  for (const char* part : {"encode", "decode"}) expect_spread(measured["kernels"][part]["spread"]);
+  const Json& breakdown = report["breakdown"];
+  for (const char* part : {"encoder_embed_spread", "decoder_memory_spread", "output_spread"})
+    expect_spread(breakdown[part]);
+  for (const char* stack : {"encoder_layer_spread", "decoder_layer_spread"})
+    for (const Json& spread : breakdown[stack]) expect_spread(spread);
+  for (const Json& reading : report["machine"]["reading"]) expect_spread(reading["spread"]);
+  expect_spread(report["machine"]["macs_spread"]);
+  EXPECT_EQ(report["spreads"]["timings"], n);
+  EXPECT_LE(report["spreads"]["large"], n);
+  EXPECT_GE(report["spreads"]["largest"], report["open"]["full"]["spread"]);
+}
+
 TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
   std::vector<std::string> names;
   for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) names.push_back(goldcrest_kernels_at(i));

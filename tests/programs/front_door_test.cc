@@ -9,6 +9,8 @@
 namespace goldcrest::test {
 namespace {
 
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 TEST(FrontDoor, APathNeedsNoSlash) {
   const CheckpointCopy copy("g2p");
   const Outcome outcome = run(convert_program(), {"-q", "model.safetensors", "-o", "a.gcst"}, {.folder = copy.path()});
@@ -59,6 +61,66 @@ TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
             "goldcrest-convert: " + enfr.file("config.json").string() +
                 ": is missing; it tells what the weights of this Marian model cannot. Download it from where they came "
                 "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
+}
+
+// print-config, answers, convert: the bytes of the file by the hand-written config.json.
+TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
+  const CheckpointCopy copy("g2p");
+  const nlohmann::json by_hand = nlohmann::json::parse(read_file(copy.file("config.json")));
+  copy.remove("config.json");
+  const Outcome printed = run(convert_program(), {"--print-config", "model.safetensors"}, {.folder = copy.path()});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  EXPECT_EQ(printed.err, "");
+  nlohmann::json config = nlohmann::json::parse(printed.out);
+  copy.write("config.json", printed.out);
+  const Outcome refused = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_TRUE(has(refused.err,
+                  "config.json: 15 settings are not set: \"activation\" is null (expected \"relu\", "
+                  "\"gelu\" (with erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"), "))
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(copy.file("a.gcst")));
+
+  for (auto& [key, value] : config.items()) {
+    if (value.is_null()) value = by_hand.at(key);
+  }
+  for (const char* key : {"name", "license", "attribution", "source_language", "target_language"}) {
+    config[key] = by_hand.at(key);
+  }
+  copy.write("config.json", config.dump());
+  const Outcome converted = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
+  EXPECT_EQ(converted.status, 0) << converted.err;
+  EXPECT_EQ(converted.err, "");
+  EXPECT_EQ(read_file(copy.file("a.gcst")), read_file(converted_model("g2p")));
+}
+
+TEST(FrontDoor, WarningsComeLastAndAreCounted) {
+  const CheckpointCopy copy("g2p");
+  copy.set("config.json", "beam_sise", 4);
+  const std::string config = copy.file("config.json").string();
+  const std::string first = "goldcrest-convert: warning: " + config +
+                            ": setting \"beam_sise\" is not known and was ignored; did you mean \"beam_size\"?\n";
+  const Outcome one = run(convert_program(), {"-q", copy.path()});
+  EXPECT_EQ(one.status, 0);
+  EXPECT_EQ(one.err, first + "goldcrest-convert: 1 warning\n");
+  EXPECT_FALSE(has(one.out, "warning")) << one.out;
+  copy.set("config.json", "hobby", "chess");
+  const Outcome two = run(convert_program(), {copy.path()});
+  EXPECT_TRUE(two.err.ends_with("\n" + first + "goldcrest-convert: warning: " + config +
+                                ": setting \"hobby\" is not known and was ignored\ngoldcrest-convert: 2 warnings\n"))
+      << two.err;
+  EXPECT_EQ(nlohmann::json::parse(run(convert_program(), {"-q", "--json", copy.path()}).out).at("warnings").size(), 2u);
+}
+
+TEST(FrontDoor, PrintConfigWritesNoModel) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(convert_program(), {"--print-config", checkpoint_folder("g2p"), "-o", folder / "a.gcst"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(has(outcome.err, "--output excludes --print-config")) << outcome.err;
+  EXPECT_EQ(run(convert_program(), {"--print-config", converted_model("g2p")}).err,
+            "goldcrest-convert: " + converted_model("g2p").string() +
+                ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");
 }
 
 }  // namespace

@@ -214,10 +214,9 @@ PickleWriter& PickleWriter::storage(std::string_view type, std::string_view key,
       .raw("tQ");
 }
 
-PickleWriter& PickleWriter::tensor(std::string_view type, std::string_view key, uint64_t elements, uint64_t offset,
-                                   const std::vector<uint64_t>& shape, const std::vector<uint64_t>& strides) {
-  global("torch._utils", "_rebuild_tensor_v2").raw("(").storage(type, key, elements);
-  integer(static_cast<int64_t>(offset)).tuple(shape).tuple(strides).raw("\x89");
+PickleWriter& PickleWriter::tensor(const Tensor& tensor) {
+  global("torch._utils", "_rebuild_tensor_v2").raw("(").storage(tensor.type, tensor.key, tensor.elements);
+  integer(static_cast<int64_t>(tensor.offset)).tuple(tensor.shape).tuple(tensor.strides).raw("\x89");
   return global("collections", "OrderedDict").raw(")RtR");
 }
 
@@ -229,8 +228,8 @@ void write_torch_zip(std::ostream& stream, const std::vector<NamedTensor>& tenso
   pickle.raw("}(");
   const auto add = [&](const std::string& name, size_t i) {
     const NamedTensor& tensor = tensors[i];
-    pickle.text(name).tensor(storage_name(type), std::to_string(i), tensor.values.size(), 0, tensor.shape,
-                             row_major_strides(tensor.shape));
+    pickle.text(name).tensor({storage_name(type), std::to_string(i), tensor.values.size(), 0, tensor.shape,
+                              row_major_strides(tensor.shape)});
   };
   for (size_t i = 0; i < tensors.size(); ++i) add(tensors[i].name, i);
   for (const Alias& alias : aliases) add(alias.name, alias.tensor);

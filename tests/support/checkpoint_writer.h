@@ -62,8 +62,12 @@ class PickleWriter {
   // ('storage', torch.<type>, key, 'cpu', elements) as a persistent id.
   PickleWriter& storage(std::string_view type, std::string_view key, uint64_t elements);
   // A tensor of that storage by torch._utils._rebuild_tensor_v2.
-  PickleWriter& tensor(std::string_view type, std::string_view key, uint64_t elements, uint64_t offset,
-                       const std::vector<uint64_t>& shape, const std::vector<uint64_t>& strides);
+  struct Tensor {
+    std::string_view type, key;
+    uint64_t elements, offset;
+    std::vector<uint64_t> shape, strides;
+  };
+  PickleWriter& tensor(const Tensor& tensor);
   std::string finish();  // with the opcode that stops
 
  private:

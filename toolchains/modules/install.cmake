@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts down: headers, library, find_package(goldcrest), and the programs where they are built.
+# What `cmake --install` puts down: headers, library, find_package(goldcrest), pkg-config's file,
+# and the programs where they are built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,8 +15,10 @@ install(DIRECTORY engine/include/goldcrest DESTINATION "${CMAKE_INSTALL_INCLUDED
 install(TARGETS goldcrest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(GOLDCREST_CONVERTER)
-  install(TARGETS goldcrest-convert goldcrest-translate goldcrest-inspect goldcrest-bench
-    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS goldcrest-convert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+if(GOLDCREST_PROGRAMS)
+  install(TARGETS goldcrest-translate goldcrest-inspect goldcrest-bench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
 set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")
@@ -26,3 +29,8 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-v
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-version.cmake" toolchains/modules/goldcrest_add_model.cmake
   DESTINATION "${package_folder}")
+
+file(RELATIVE_PATH goldcrest_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" goldcrest_prefix "${goldcrest_prefix}")
+configure_file(toolchains/modules/goldcrest.pc.in "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -85,11 +85,11 @@ int goldcrest_xnnpack_open(const goldcrest_backend** backend, const goldcrest_xn
   GOLDCREST_REQUIRE(config->weights != nullptr && is_aligned(config->weights), GOLDCREST_ERROR_ARGUMENT,
                     "weights: null or not aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE(config->weights_bytes >= memory.weights_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "weights: smaller than goldcrest_xnnpack_plan_memory says", -1);
+                    "weights: smaller than goldcrest_xnnpack_plan_memory says", byte_index(memory.weights_bytes));
   GOLDCREST_REQUIRE(memory.packing_bytes == 0 || (config->packing != nullptr && is_aligned(config->packing)),
                     GOLDCREST_ERROR_ARGUMENT, "packing: null or not aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE(config->packing_bytes >= memory.packing_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "packing: smaller than goldcrest_xnnpack_plan_memory says", -1);
+                    "packing: smaller than goldcrest_xnnpack_plan_memory says", byte_index(memory.packing_bytes));
 
   const Extent extent = extent_of(config->model, view_model(config->model));
   Space space(config->weights, config->weights_bytes);

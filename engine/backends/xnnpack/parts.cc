@@ -39,7 +39,7 @@ EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_l
   parts.sums = space.take<float>(size_t{lanes} * kResidualRows * extent.widest_residual);
   parts.trial.rows = smaller(rows, kMaxTrialRows);
   const size_t input_bytes = extent.is_float ? sizeof(float) : 1;
-  parts.trial.x = space.take<uint8_t>(parts.trial.rows * extent.widest_input * input_bytes + kAlignment);
+  parts.trial.x = space.take<uint8_t>(size_t{parts.trial.rows} * extent.widest_input * input_bytes + kAlignment);
   parts.trial.scales = space.take<float>(parts.trial.rows);
   parts.trial.y = space.take<float>(size_t{parts.trial.rows} * extent.widest_output);
   parts.objects_bytes = size_t{extent.n_layers} * lanes * xnnpack::operator_bytes(extent.is_float);

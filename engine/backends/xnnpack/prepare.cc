@@ -107,7 +107,7 @@ int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, co
   Space space(args.memory, args.memory_bytes);
   const EngineParts parts = lay_out_engine(space, extent, *args.limits);
   GOLDCREST_REQUIRE(!space.overflowed(), GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "backend_memory: smaller than goldcrest_xnnpack_plan_memory says", -1);
+                    "backend_memory: smaller than goldcrest_xnnpack_plan_memory says", byte_index(space.used_bytes()));
   memset(args.memory, 0, static_cast<size_t>(space.used_bytes()));
   XnnpackEngine& engine = *parts.engine;
   engine.native = args.native;

@@ -76,7 +76,8 @@ typedef enum goldcrest_status {
 /* A short English name of a status, in ROM; "unknown status" for any other value. */
 const char *goldcrest_status_string(int status);
 
-/* What an error is about: a string in ROM and an index into the thing it names (a layer, a row, a line), or -1. */
+/* What an error is about: a string in ROM and an index into the thing it names (a layer, a row, a line), or -1. Of
+ * ERROR_ARENA_TOO_SMALL the index is the bytes that the named memory needs (-1 from 2 GiB on). */
 typedef struct goldcrest_detail {
   const char *message;
   int32_t index;
@@ -237,7 +238,8 @@ typedef struct goldcrest_config {
   const char *kernels;            /* a kernel table's name; null: the best that this CPU runs. With a backend also
                                    * "xnnpack" (its kernels) and "fastest" (its kernels for the layers that they compute
                                    * faster, by a measurement in goldcrest_init): results are then close, not the same */
-  goldcrest_detail *detail;       /* optional; the engine keeps it and fills it on every error */
+  goldcrest_detail *detail;       /* optional; the engine keeps it and fills it on every error but ERROR_ARGUMENT for a
+                                   * null pointer or no bytes of output, which may leave it as it was */
   goldcrest_trace_function trace; /* with it, all work is done on the calling thread */
   void *trace_context;
   goldcrest_parallel_for parallel_for; /* optional; null: tasks run one after another on the calling thread */
@@ -253,7 +255,7 @@ typedef struct goldcrest_config {
  * Errors: those of goldcrest_plan_memory, now for the whole file; ERROR_ARGUMENT (engine or config null; kernels,
  * verify or step_size not one of theirs; arena null or misaligned; scratch misaligned; the backend missing, opened for
  * another model, or its memory null or misaligned), ERROR_UNSUPPORTED (the backend cannot run a layer),
- * ERROR_ARENA_TOO_SMALL (arena, scratch or backend_memory), ERROR_BUILD (see there). */
+ * ERROR_ARENA_TOO_SMALL (arena, scratch or backend_memory; detail.index: the bytes needed), ERROR_BUILD (see there). */
 GOLDCREST_MUST_CHECK int goldcrest_init(goldcrest_engine **engine, const goldcrest_config *config);
 
 /* The kernel table in use, "reference" for one; "" where engine is null. */
@@ -262,6 +264,9 @@ const char *goldcrest_kernels_name(const goldcrest_engine *engine);
 /* Names of the kernel tables that this build has and this CPU runs, best first; null past the end. All of them give the
  * same bits. */
 const char *goldcrest_kernels_at(uint32_t index);
+
+/* The same of all kernel tables that this build has, whether or not this CPU runs them. */
+const char *goldcrest_kernels_built(uint32_t index);
 
 /* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way.
  * Errors: ERROR_ARGUMENT (engine null; a value out of its range or above the limits'), ERROR_STATE (a search is under

@@ -59,8 +59,8 @@ typedef struct goldcrest_xnnpack_config {
 /* Checks the model and packs its weights. *backend, which lies in `weights`, is for goldcrest_config.backend of any
  * number of engines of this model, one after another or at the same time.
  * Errors: those of goldcrest_xnnpack_plan_memory, now for the whole file; ERROR_ARGUMENT (backend or config null;
- * weights or packing null or misaligned), ERROR_ARENA_TOO_SMALL (weights or packing), ERROR_UNSUPPORTED (XNNPACK cannot
- * pack a layer). */
+ * weights or packing null or misaligned), ERROR_ARENA_TOO_SMALL (weights or packing; detail.index: the bytes needed),
+ * ERROR_UNSUPPORTED (XNNPACK cannot pack a layer). */
 GOLDCREST_MUST_CHECK int goldcrest_xnnpack_open(const goldcrest_backend **backend,
                                                 const goldcrest_xnnpack_config *config);
 

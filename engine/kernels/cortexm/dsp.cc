@@ -138,9 +138,13 @@ inline const int8_t* add_products_of_output(const uint32_t* x, uint32_t blocks, 
   return w;
 }
 
-// y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y may be `outputs`
+// y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y: args.y, or `outputs`
+// where a residual is to be added. outputs: [rows, 16]
 __attribute__((noinline)) void scale_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
-                                             uint32_t output, const Output* outputs, float* y, size_t y_stride) {
+                                             uint32_t output, Output* outputs) {
+  const bool in_place = args.residual != nullptr;
+  const size_t y_stride = in_place ? 16 : args.y_stride;
+  float* y = in_place ? &outputs->value : args.y + row * y_stride + output;
   const float* w_scale = args.w_scale + output;
   const float* bias = args.bias + output;
   const float* x_scale = args.x_scale + row;
@@ -196,14 +200,13 @@ void activate(Activation activation, float* values) {
 
 // Scale, bias, activation and residual for 16 outputs of some rows. outputs: [rows, 16]
 void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows, uint32_t output, Output* outputs) {
+  scale_outputs(args, row, rows, output, outputs);
   const size_t stride = args.y_stride, at = row * stride + output;
   float* const y = args.y + at;
   if (args.residual == nullptr) {
-    scale_outputs(args, row, rows, output, outputs, y, stride);
     for (uint32_t r = 0; r < rows; ++r) activate(args.activation, y + r * stride);
     return;
   }
-  scale_outputs(args, row, rows, output, outputs, &outputs->value, 16);
   for (uint32_t r = 0; r < rows; ++r) {
     float* const values = &outputs[16 * r].value;
     if (args.activation != Activation::kNone) activate(args.activation, values);
@@ -226,7 +229,6 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
   const int8_t* w = args.w;
-  float* const y = args.y + first_row * args.y_stride;
   const bool is_plain = args.activation == Activation::kNone && args.residual == nullptr;
   if (k <= kChunk) expand_rows<kRows>(x, k, k / 4, expanded);
   for (uint32_t output = 0; output < n; output += 16) {
@@ -247,7 +249,7 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
       w += chunk_bytes;
     }
     if (is_plain) {
-      scale_outputs(args, first_row, kRows, output, outputs, y + output, args.y_stride);
+      scale_outputs(args, first_row, kRows, output, outputs);
     } else {
       finish_outputs(args, first_row, kRows, output, outputs);
     }

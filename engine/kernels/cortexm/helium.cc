@@ -36,13 +36,16 @@ inline int32x4_t dot_row(const int8_t* x, const int8_t*& w, uint32_t blocks) {
 
 // The same for two rows. All eight even registers hold sums, lr too, so the loop counts by itself and the rest takes
 // odd registers.
-inline void dot_two_rows(const int8_t* first_x, const int8_t* second_x, const int8_t*& panel, uint32_t n_blocks,
-                         int32x4_t& sums, int32x4_t& next_sums) {
+struct TwoRowSums {
+  int32x4_t first, second;
+};
+inline TwoRowSums dot_two_rows(const int8_t* first_x, const int8_t* second_x, const int8_t*& panel, uint32_t n_blocks) {
   register const int8_t* x asm("r1") = first_x;
   register const int8_t* next_x asm("r3") = second_x;
   register const int8_t* w asm("r5") = panel;
   register uint32_t blocks asm("r9") = n_blocks;
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, next0 = 0, next1 = 0, next2 = 0, next3 = 0;
+  int32x4_t sums, next_sums;
   asm volatile(
       "1:\n"
       "vldrb.8 q0, [%[x]], #16\n"
@@ -71,6 +74,7 @@ inline void dot_two_rows(const int8_t* first_x, const int8_t* second_x, const in
       :
       : "q0", "q1", "q2", "q3", "cc", "memory");
   panel = w;
+  return {sums, next_sums};
 }
 
 // Where the outputs of one row go.
@@ -116,10 +120,9 @@ void linear_two_rows(const LinearArgs<int8_t>& args, uint32_t row) {
   const float *const w_scale = args.w_scale, *const bias = args.bias;
   const uint32_t n = args.n, blocks = args.k / 16;
   for (uint32_t output = 0; output < n; output += 4) {
-    int32x4_t sums, next_sums;
-    dot_two_rows(x, next_x, w, blocks, sums, next_sums);
-    to.finish(output, sums, load(w_scale + output), load(bias + output));
-    to_next.finish(output, next_sums, load(w_scale + output), load(bias + output));
+    const TwoRowSums sums = dot_two_rows(x, next_x, w, blocks);
+    to.finish(output, sums.first, load(w_scale + output), load(bias + output));
+    to_next.finish(output, sums.second, load(w_scale + output), load(bias + output));
   }
 }
 

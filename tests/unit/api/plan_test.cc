@@ -155,14 +155,17 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
   EXPECT_EQ(engine, nullptr);
   EXPECT_STREQ(detail.message, "arena: smaller than goldcrest_plan_memory says");
+  EXPECT_EQ(detail.index, static_cast<int32_t>(memory.arena_bytes));
   config.scratch = scratch.get();
   config.scratch_bytes = memory.scratch_bytes;
   config.arena_bytes = memory.main_bytes - 1;
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
+  EXPECT_EQ(detail.index, static_cast<int32_t>(memory.main_bytes));
   config.arena_bytes = memory.main_bytes;
   config.scratch_bytes = memory.scratch_bytes - 1;
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
   EXPECT_STREQ(detail.message, "scratch: smaller than goldcrest_plan_memory says");
+  EXPECT_EQ(detail.index, static_cast<int32_t>(memory.scratch_bytes));
 }
 
 // One set of limits: the plan, the engine in exactly that memory with either fill and in two regions, and one byte

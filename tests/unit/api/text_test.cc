@@ -132,7 +132,20 @@ TEST(Translate, PassesErrorsOn) {
   char out[64] = "before";
   EXPECT_EQ(goldcrest_translate(engine.get(), "aaaaaaaaaaaa", 12, out, sizeof out), GOLDCREST_ERROR_TOO_LONG);
   EXPECT_STREQ(out, "");
+  EXPECT_STREQ(engine.detail().message, "text: more tokens than limits.max_source_tokens");
   EXPECT_GE(goldcrest_translate(engine.get(), "aaa", 3, out, sizeof out), 0);
+}
+
+TEST(Translate, SaysThatAModelHasNoDetokenizer) {
+  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  test::add_tokenizers(TokenizerKind::kCharacter, spec);
+  spec.target_tokenizer.reset();
+  const FileImage file = test::tiny_file(spec);
+  TestEngine engine(file.span(), text_setup());
+  char out[64] = "before";
+  EXPECT_EQ(goldcrest_translate(engine.get(), "aaa", 3, out, sizeof out), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_STREQ(engine.detail().message, "detokenize: the model has no detokenizer");
+  EXPECT_STREQ(out, "");
 }
 
 TEST(Detokenize, ChecksItsArguments) {
@@ -146,9 +159,15 @@ TEST(Detokenize, ChecksItsArguments) {
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, nullptr, 16), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, nullptr, 0), GOLDCREST_ERROR_TRUNCATED);
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, out, 3), GOLDCREST_ERROR_TRUNCATED);
+  EXPECT_STREQ(engine.detail().message, "out: too small for the text");
   for (const int32_t bad : {-1, 37, INT32_MAX, INT32_MIN}) {
     EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, &bad, 1, out, 16), GOLDCREST_ERROR_TOKEN_RANGE) << bad;
+    EXPECT_STREQ(engine.detail().message, "tokens: id outside the vocabulary");
   }
+  goldcrest_text_state made_up = {};
+  made_up.n_pending = 4;
+  EXPECT_EQ(goldcrest_detokenize(engine.get(), &made_up, tokens, 2, out, 16), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(engine.detail().message, "state: no call has left it");
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, out, 4), 4);
   EXPECT_EQ(std::string(out, 4), letters_of({2, 3}));
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, nullptr, 0, out, 16), 0);
@@ -156,6 +175,7 @@ TEST(Detokenize, ChecksItsArguments) {
   const FileImage without = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
   TestEngine silent(without.span(), {});
   EXPECT_EQ(goldcrest_detokenize(silent.get(), &state, tokens, 2, out, 16), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_STREQ(silent.detail().message, "detokenize: the model has no detokenizer");
 }
 
 }  // namespace

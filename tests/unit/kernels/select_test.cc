@@ -53,6 +53,18 @@ TEST(SelectKernels, TheListHasEachTableOnceAndTheReferenceLast) {
   }
 }
 
+TEST(SelectKernels, WhatRunsHereIsAmongWhatWasBuiltInTheSameOrder) {
+  uint32_t n_running = 0, n_built = 0;
+  while (const char* name = goldcrest_kernels_built(n_built++)) {
+    const char* running = goldcrest_kernels_at(n_running);
+    ASSERT_NE(running, nullptr) << "past the reference: " << name;
+    if (std::string(running) == name) ++n_running;
+  }
+  EXPECT_EQ(goldcrest_kernels_at(n_running), nullptr);
+  EXPECT_GT(n_running, 0u);
+  EXPECT_EQ(goldcrest_kernels_built(UINT32_MAX), nullptr);
+}
+
 TEST(SelectKernels, ByNameElseByTheEnvironmentElseTheBest) {
   const KernelsVariable unset(nullptr);
   EXPECT_EQ(select_kernels(nullptr), kernels_at(0));

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// The config.json of an nn.Transformer, as far as its tensors tell.
+#include "dialects/config_template.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/bounds.h"
+#include "dialects/positions.h"
+#include "dialects/tensor_reader.h"
+#include "sources/messages.h"
+#include "sources/sniff.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using Names = std::vector<std::string>;
+using Json = nlohmann::ordered_json;
+
+const std::string kFirst = "layers.0.linear1.weight";
+
+struct Stack {
+  std::string prefix;  // "transformer.encoder."
+  uint64_t d_model = 0, d_ff = 0, n_layers = 0;
+};
+
+bool has_any(const std::string& name, const std::vector<const char*>& parts) {
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::any_of(parts.begin(), parts.end(), [&](const char* p) { return lower.find(p) != std::string::npos; });
+}
+bool is_of_source(const std::string& name) { return has_any(name, {"src", "source", "enc", "input"}); }
+bool is_of_target(const std::string& name) { return has_any(name, {"tgt", "trg", "target", "dec"}); }
+
+Names only(const Names& names, const auto& predicate) {
+  Names result;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(result), predicate);
+  return result;
+}
+
+std::string without_weight(const std::string& name) {
+  const std::string end = ".weight";
+  return name.ends_with(end) ? name.substr(0, name.size() - end.size()) : name;
+}
+
+std::string divisors(uint64_t d_model) {
+  std::string text;
+  for (uint64_t n = 1; n <= std::min<uint64_t>(d_model, kMaxHeads); ++n)
+    if (d_model % n == 0) text += (text.empty() ? "" : ", ") + std::to_string(n);
+  return text;
+}
+
+class ConfigTemplate {
+ public:
+  ConfigTemplate(const TensorSource& source, const std::filesystem::path& path) : tensors_(source), path_(path) {}
+
+  Json make() {
+    find_stacks();
+    sort_tables();
+    json_["model_type"] = "nn_transformer";
+    add_architecture();
+    add_positions();
+    add_text();
+    add_tables();
+    json_["tensors"] = roles_;
+    return json_;
+  }
+
+ private:
+  // Of the encoder and of the decoder, which attends to the encoder.
+  void find_stacks() {
+    Names encoders, decoders;
+    for (const std::string& name : tensors_.names()) {
+      if (name != kFirst && !name.ends_with("." + kFirst)) continue;
+      const std::string prefix = name.substr(0, name.size() - kFirst.size());
+      const std::string across = prefix + "layers.0.multihead_attn.";
+      const bool attends = tensors_.has(across + "in_proj_weight") || tensors_.has(across + "q_proj_weight");
+      (attends ? decoders : encoders).push_back(prefix);
+    }
+    if (encoders.size() != 1 || decoders.size() != 1) {
+      throw Error(
+          "{}: its tensors are {} encoders and {} decoders of nn.Transformer, expected one of each: names that end in "
+          "\"{}\", those of the decoder beside \"layers.0.multihead_attn.in_proj_weight\"; it has {}",
+          path_.string(), encoders.size(), decoders.size(), kFirst, list_in_quotes(tensors_.names(), 8));
+    }
+    encoder_ = read_stack(encoders[0]);
+    decoder_ = read_stack(decoders[0]);
+  }
+
+  Stack read_stack(const std::string& prefix) const {
+    const std::vector<uint64_t> shape = tensors_.shape(prefix + kFirst);
+    if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0 || std::max(shape[0], shape[1]) > kMaxWidth) {
+      throw Error("{} has shape {}, expected [dim_feedforward, d_model]", tensors_.describe(prefix + kFirst),
+                  shape_text(shape));
+    }
+    Stack stack = {prefix, shape[1], shape[0]};
+    while (stack.n_layers < kMaxLayers &&
+           tensors_.has(fmt::format("{}layers.{}.linear1.weight", prefix, stack.n_layers)))
+      ++stack.n_layers;
+    return stack;
+  }
+
+  bool is_in_a_stack(const std::string& name) const {
+    return name.starts_with(encoder_.prefix + "layers.") || name.starts_with(decoder_.prefix + "layers.");
+  }
+
+  uint64_t rows(const std::string& name) const {
+    const std::vector<uint64_t> shape = tensors_.shape(name);
+    return *std::max_element(shape.begin(), shape.end() - 1);
+  }
+  uint64_t columns(const std::string& name) const { return tensors_.shape(name).back(); }
+
+  // Tables [rows, d_model]: of positions by their names, linear layers by their biases or names, the rest embeddings.
+  void sort_tables() {
+    for (const std::string& name : tensors_.names()) {
+      const std::vector<uint64_t> shape = tensors_.shape(name);
+      const bool is_wide = !shape.empty() && (shape.back() == encoder_.d_model || shape.back() == decoder_.d_model);
+      if (is_in_a_stack(name) || shape.size() < 2 || shape.size() > 3 || !is_wide) continue;
+      if (name == "pe" || name.ends_with(".pe") || has_any(name, {"pos"})) {
+        positions_.push_back(name);
+      } else if (shape.size() == 2) {
+        const bool has_bias = tensors_.has(without_weight(name) + ".bias");
+        const bool is_called_so =
+            has_any(name, {"generator", "proj", "head", "out", "fc", "linear", "logit", "classif"});
+        (has_bias || (is_called_so && !has_any(name, {"emb", "tok"})) ? linears_ : embeddings_).push_back(name);
+      }
+    }
+  }
+
+  void set(Json& json, const std::string& key, const Json& value, const std::string& note) {
+    json[key] = value;
+    json[key + "?"] = note;
+  }
+  void ask(const std::string& key, const std::string& choices) { set(json_, key, nullptr, choices); }
+  void ask_name(const std::string& role, const Names& choices, const std::string& more) {
+    const std::string names = choices.empty() ? "a table [vocabulary, d_model]; the checkpoint has none"
+                                              : "one of " + list_in_quotes(choices, 8);
+    set(roles_, role, nullptr, names + more);
+  }
+
+  // One setting where both stacks agree.
+  void add_of_stacks(const std::string& key, uint64_t Stack::*value) {
+    if (encoder_.*value == decoder_.*value) {
+      json_[key] = encoder_.*value;
+    } else {
+      json_["encoder_" + key] = encoder_.*value;
+      json_["decoder_" + key] = decoder_.*value;
+    }
+  }
+
+  void add_architecture() {
+    add_of_stacks("d_model", &Stack::d_model);
+    add_of_stacks("dim_feedforward", &Stack::d_ff);
+    json_["num_encoder_layers"] = encoder_.n_layers;
+    json_["num_decoder_layers"] = decoder_.n_layers;
+    const auto heads = [](uint64_t d_model) {
+      return fmt::format("one of {} (a divisor of d_model {}): nhead of the nn.Transformer", divisors(d_model),
+                         d_model);
+    };
+    if (encoder_.d_model == decoder_.d_model) {
+      ask("nhead", heads(encoder_.d_model));
+    } else {
+      ask("encoder_nhead", heads(encoder_.d_model));
+      ask("decoder_nhead", heads(decoder_.d_model));
+    }
+    ask("activation", R"("relu", "gelu" (with erf), "gelu_tanh" or "silu"; PyTorch's default is "relu")");
+    ask("norm_first", "true or false; PyTorch's default is false");
+    set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
+    ask("scale_embedding",
+        "true where embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
+  }
+
+  // The sinusoids that a stored table holds; nothing when it is another table.
+  std::optional<Sinusoid> sinusoid_of(const std::string& name) {
+    constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
+    const auto d_model = static_cast<uint32_t>(columns(name));
+    if (d_model % 2 != 0 || d_model < 4) return std::nullopt;
+    const auto table = tensors_.table(name, d_model);
+    if (uint64_t{table->rows} * d_model > kMaxPositionValues) return std::nullopt;
+    for (const bool interleaved : {true, false}) {
+      for (const bool minus_two : {false, true}) {
+        for (uint32_t first = 0; first < 3; ++first) {
+          const Sinusoid sinusoid = {interleaved, minus_two, first, 10000};
+          if (largest_difference(*table, sinusoid_table(sinusoid, table->rows, d_model)) <= kTolerance) return sinusoid;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  void add_positions() {
+    const Names source = only(positions_, is_of_source), target = only(positions_, is_of_target);
+    const bool one_for_each = positions_.size() == 2 && source.size() == 1 && target.size() == 1 && source != target;
+    if (positions_.size() != 1 && !one_for_each) {
+      ask("position_encoding",
+          R"("sinusoidal_interleaved" (sin, cos, sin ...: the paper, PyTorch's tutorials), "sinusoidal_concatenated" (all )"
+          R"(sines, then all cosines), or "learned" with the table's name as tensors.positions)");
+      ask("max_positions", "an integer: the most positions that a text may have");
+      return;
+    }
+    const auto sinusoid = sinusoid_of(positions_[0]);
+    if (!sinusoid || (one_for_each && !sinusoid_of(positions_[1]))) {
+      json_["position_encoding"] = "learned";
+      if (one_for_each) {
+        roles_["source_positions"] = source[0];
+        roles_["target_positions"] = target[0];
+      } else {
+        roles_["positions"] = positions_[0];
+      }
+      return;
+    }
+    json_["position_encoding"] = sinusoid->interleaved ? "sinusoidal_interleaved" : "sinusoidal_concatenated";
+    if (sinusoid->denominator_minus_two) json_["position_denominator"] = "d_model-2";
+    if (sinusoid->first != 0) json_["position_offset"] = sinusoid->first;
+    json_["max_positions"] = std::min<uint64_t>(rows(positions_[0]), kMaxPositions);
+  }
+
+  void add_text() {
+    for (const std::string side : {"source_", "target_"}) {
+      ask(side + "vocabulary",
+          "the texts in the order of their ids, or a file beside config.json (.json, .spm, .model, or one text a "
+          "line); "
+          "remove it and the unit for token ids alone");
+      ask(side + "unit", R"("word", "character" or "sentencepiece")");
+    }
+    ask("bos_token", "the start token, a text of the vocabulary or its id");
+    ask("eos_token", "the end token, a text of the vocabulary or its id");
+    ask("pad_token", "the padding, a text or its id; remove it where there is none");
+    ask("unk_token", "what a vocabulary lacks, a text or its id; remove it where there is none");
+    ask("add_source_eos", "true where the end token follows a source, else false");
+  }
+
+  // The table of one side; "" when nothing tells.
+  std::string embedding(const Stack& stack, bool is_source, uint64_t target_rows) const {
+    Names fitting = only(embeddings_, [&](const std::string& name) { return columns(name) == stack.d_model; });
+    if (fitting.size() == 1) return fitting[0];
+    const Names called = only(fitting, [&](const std::string& name) {
+      return is_source ? is_of_source(name) && !is_of_target(name) : is_of_target(name) && !is_of_source(name);
+    });
+    if (called.size() == 1) return called[0];
+    const Names of_target = only(fitting, [&](const std::string& name) { return rows(name) == target_rows; });
+    if (fitting.size() != 2 || of_target.size() != 1) return "";
+    return is_source == (fitting[0] == of_target[0]) ? fitting[1] : fitting[0];
+  }
+
+  void add_tables() {
+    const Names linears = only(linears_, [&](const std::string& name) { return columns(name) == decoder_.d_model; });
+    const uint64_t target_rows = linears.size() == 1 ? rows(linears[0]) : 0;
+    const std::string source = embedding(encoder_, true, target_rows), target = embedding(decoder_, false, target_rows);
+    const auto name_or_ask = [&](const char* role, const std::string& name) {
+      if (name.empty())
+        ask_name(role, embeddings_, "");
+      else
+        roles_[role] = name;
+    };
+    name_or_ask("source_embedding", source);
+    if (!source.empty() && source == target)
+      json_["shared_embeddings"] = true;
+    else
+      name_or_ask("target_embedding", target);
+    const Names fitting =
+        only(linears, [&](const std::string& name) { return !target.empty() && rows(name) == rows(target); });
+    const Names& projections = fitting.empty() ? linears : fitting;
+    if (projections.size() == 1)
+      roles_["output_projection"] = without_weight(projections[0]);
+    else if (linears.empty() && !target.empty() && embeddings_.size() <= 2)
+      json_["tied_output_projection"] = true;
+    else
+      ask_name("output_projection", linears.empty() ? embeddings_ : linears, ": the last linear layer");
+    add_prefixes();
+  }
+
+  void add_prefixes() {
+    const auto without = [](const std::string& prefix, const std::string& end) {
+      const bool ends = prefix == end || prefix.ends_with("." + end);
+      return ends ? std::optional(prefix.substr(0, prefix.size() - end.size())) : std::nullopt;
+    };
+    const auto whole = without(encoder_.prefix, "encoder.");
+    if (whole && whole == without(decoder_.prefix, "decoder.")) {
+      roles_["transformer"] = *whole;
+    } else {
+      roles_["encoder"] = encoder_.prefix;
+      roles_["decoder"] = decoder_.prefix;
+    }
+  }
+
+  TensorReader tensors_;
+  const std::filesystem::path& path_;
+  Stack encoder_, decoder_;
+  Names embeddings_, linears_, positions_;
+  Json json_, roles_ = Json::object();
+};
+
+}  // namespace
+
+Json config_template(const std::filesystem::path& path) {
+  const Sniffed sniffed = sniff(path);
+  const bool is_marian = sniffed.what == kMarianTensors.what;
+  if (is_marian || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
+  return ConfigTemplate(*open_tensors(path), path).make();
+}
+
+}  // namespace goldcrest::converter

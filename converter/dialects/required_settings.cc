@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a config.json lacks in one message.
+#include "dialects/required_settings.h"
+
+#include <algorithm>
+
+#include "sources/messages.h"
+#include "sources/nearest.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// The choices that --print-config noted, or what somebody else wrote there.
+std::string note(const Config& config, const std::string& key) {
+  constexpr size_t kMaxBytes = 200;
+  std::string text = config.text_or(key + "?", "").substr(0, kMaxBytes);
+  for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  return text;
+}
+
+}  // namespace
+
+RequiredSettings::RequiredSettings(const Config& config, std::vector<std::string> known)
+    : config_(config), known_(std::move(known)) {
+  for (const std::string& key : config.unanswered()) missing_.push_back({key, note(config, key), true});
+}
+
+void RequiredSettings::missing(const std::string& key, const std::string& expected) {
+  const auto is_key = [&](const Missing& other) { return other.key == key; };
+  if (std::none_of(missing_.begin(), missing_.end(), is_key)) missing_.push_back({key, expected, false});
+}
+
+void RequiredSettings::add(const std::string& name, const RequiredSettings& object) {
+  for (const Missing& setting : object.missing_) {
+    missing_.push_back({name + "." + setting.key, setting.expected, setting.is_null});
+  }
+  of_objects_ += object.guesses();
+}
+
+std::string RequiredSettings::guesses() const {
+  constexpr size_t kMaxKeys = 1000, kMaxGuesses = 4;
+  const std::vector<std::string> keys = config_.keys();
+  std::string text;
+  size_t n = 0;
+  for (size_t i = 0; i < std::min(keys.size(), kMaxKeys) && n < kMaxGuesses; ++i) {
+    if (std::find(known_.begin(), known_.end(), keys[i]) != known_.end()) continue;
+    const std::string meant = guess(keys[i], known_);
+    if (meant.empty()) continue;
+    text += "; " + in_quotes(keys[i]) + " is not known" + meant;
+    ++n;
+  }
+  return text;
+}
+
+void RequiredSettings::check() const {
+  constexpr size_t kMostNamed = 16;
+  if (missing_.empty()) return;
+  const auto state = [](const Missing& setting) { return setting.is_null ? "null" : "missing"; };
+  if (missing_.size() == 1) {
+    throw Error("{} is {}; expected {}{}{}", config_.where(missing_[0].key), state(missing_[0]), missing_[0].expected,
+                guesses(), of_objects_);
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(missing_.size(), kMostNamed); ++i) {
+    text += fmt::format("{}{} is {} (expected {})", i == 0 ? "" : ", ", in_quotes(missing_[i].key), state(missing_[i]),
+                        missing_[i].expected);
+  }
+  if (missing_.size() > kMostNamed) text += fmt::format(" and {} more", missing_.size() - kMostNamed);
+  throw Error("{}: {} settings are not set: {}{}{}", config_.path().string(), missing_.size(), text, guesses(),
+              of_objects_);
+}
+
+}  // namespace goldcrest::converter

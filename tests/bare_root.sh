@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The README's commands on a bare system: debootstrap makes a root of the distribution's base packages, and in it
+# tests/readme_commands.sh runs as root does on a new machine. Without root or debootstrap, or where the distribution's
+# packages cannot be had, it says so and exits with 77 (skipped); so also where this machine has no keyring to verify them
+# with, unless GOLDCREST_UNVERIFIED_ROOTS=1 says that it may.
+# Usage: bare_root.sh SOURCE WORK bookworm|trixie|noble
+set -euo pipefail
+source=$(cd "$1" && pwd)
+mkdir -p "$2"
+work=$(cd "$2" && pwd) suite=$3
+root=$work/root
+
+skip() {
+  echo "bare_root: skipped: $1"
+  exit 77
+}
+[ "$(id -u)" -eq 0 ] || skip "only root can make a root"
+command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg components=main
+if [ "$suite" = noble ]; then
+  keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg components=main,universe
+fi
+verification=--keyring=$keyring
+if [ ! -e "$keyring" ]; then
+  [ "${GOLDCREST_UNVERIFIED_ROOTS:-}" = 1 ] || skip "$keyring is not installed"
+  verification=--no-check-gpg
+fi
+
+clean_up() {
+  local mounted
+  for mounted in proc dev; do
+    if mountpoint -q "$root/$mounted"; then umount -R "$root/$mounted"; fi
+  done
+  rm -rf "$root"
+}
+trap clean_up EXIT
+clean_up
+# An older debootstrap does not know the newer names; the scripts are the same.
+rm -rf "$work/debootstrap"
+cp -r /usr/share/debootstrap "$work/debootstrap"
+export DEBOOTSTRAP_DIR=$work/debootstrap
+[ -e "$DEBOOTSTRAP_DIR/scripts/noble" ] || ln -s gutsy "$DEBOOTSTRAP_DIR/scripts/noble"
+[ -e "$DEBOOTSTRAP_DIR/scripts/trixie" ] || ln -s sid "$DEBOOTSTRAP_DIR/scripts/trixie"
+debootstrap --variant=minbase "$verification" --components="$components" "$suite" "$root" >"$work/debootstrap.log" 2>&1 ||
+  skip "the packages of $suite cannot be had: $(tail -n 1 "$work/debootstrap.log")"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+cp /etc/resolv.conf /etc/hosts "$root/etc/"
+for file in /etc/apt/apt.conf.d/*[Pp]roxy*; do
+  if [ -e "$file" ]; then cp "$file" "$root/etc/apt/apt.conf.d/"; fi
+done
+
+mkdir "$root/goldcrest"
+git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
+env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+  chroot "$root" bash /goldcrest/tests/readme_commands.sh /goldcrest /work
+echo "bare_root: $suite: every command of the README"

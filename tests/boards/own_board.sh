@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A board that does not lie under boards/: its firmware is built by the commands of boards/README.md, fits 256 KB of flash
+# and 64 KB of RAM, and says in QEMU what this machine says.
+# Usage: own_board.sh BUILD_FOLDER CONVERTER TRANSLATOR
+set -euo pipefail
+build=$1 converter=$2 translator=$3
+source=$(cd "$(dirname "$0")/../.." && pwd)
+
+cmake -G Ninja -S "$source" -B "$build" --toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake" \
+  -D CMAKE_BUILD_TYPE=MinSizeRel -D GOLDCREST_BOARD_DIR="$source/tests/boards/own_board" -D GOLDCREST_TESTS=OFF \
+  -D GOLDCREST_WERROR=ON -D GOLDCREST_CONVERT_EXECUTABLE="$converter"
+cmake --build "$build" --target pronounce_small_firmware
+
+words=$source/tests/boards/sessions/own_board.input
+"$converter" --quiet "$source/examples/models/g2p-small" --max-target 33 -o "$build/g2p-small.gcst" >"$build/report.txt"
+"$translator" --beam-size 4 "$build/g2p-small.gcst" "$words" >"$build/expected.txt"
+{ cat "$words"; printf '\004'; } |
+  qemu-system-arm -M netduinoplus2 -display none -monitor none -serial stdio -semihosting-config enable=on,target=native \
+    -kernel "$build/examples/firmware/pronounce_small_firmware.elf" >"$build/console.txt"
+cat "$build/console.txt"
+sed -n 's/   ([0-9]* ticks, [0-9]* ms)$//p' "$build/console.txt" | diff -u "$build/expected.txt" -
+
+fails_with() {
+  local message=$1
+  shift
+  if cmake -G Ninja -S "$source" -B "$build/refused" -D GOLDCREST_TESTS=OFF "$@" >"$build/refused.txt" 2>&1; then exit 1; fi
+  rm -rf "$build/refused"
+  tr -s ' \n' ' ' <"$build/refused.txt" | grep -oF "$message" || { cat "$build/refused.txt"; exit 1; }
+}
+toolchain=(--toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake")
+fails_with "GOLDCREST_BOARD_DIR is $build, which has no board.cmake; boards/README.md says what it holds" \
+  "${toolchain[@]}" -D GOLDCREST_BOARD_DIR="$build"
+fails_with "GOLDCREST_BOARD is mps9; boards/ has mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, rpi-pico2;" \
+  "${toolchain[@]}" -D GOLDCREST_BOARD=mps9
+fails_with "The board own_board needs a compiler for its CPU" -D GOLDCREST_BOARD_DIR="$source/tests/boards/own_board"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the commands of boards/raspberry-pi/README.md as they stand, and compares what they print with this machine's. Two
+# stand in for the Pi: `scp` copies into a folder here, `ssh` runs what lies there under qemu-user. The host's converter is
+# that of the build under test.
+# Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER
+set -euo pipefail
+bits=$1 work=$2 build=$3
+cd "$(dirname "$0")/../.."
+fail() { echo "raspberry_pi.sh $bits: $*" >&2; exit 1; }
+
+if [ "$bits" = 64 ]; then
+  preset=raspberry-pi emulator='qemu-aarch64 -cpu cortex-a72' table=arm_neon
+else
+  preset=raspberry-pi-32 emulator='qemu-arm -cpu cortex-a15' table=arm_neon32
+fi
+rm -rf "$work"
+mkdir -p "$work/bin" "$work/pi"
+cat > "$work/bin/scp" <<END
+#!/bin/sh
+[ "\$1" = -r ] && [ "\${3#pi:}" != "\$3" ] && exec cp -r "\$2" "$work/pi/\${3#pi:}"
+END
+cat > "$work/bin/ssh" <<END
+#!/bin/sh
+[ "\$1" = pi ] && shift && cd "$work/pi" && exec $emulator "\$@"
+END
+chmod +x "$work/bin/scp" "$work/bin/ssh"
+
+sed -n 's/^    //p' boards/raspberry-pi/README.md |
+  sed "s|raspberry-pi|$preset|g; s|build/quickstart/|$build/|g" > "$work/commands"
+n=0
+while read -r command; do
+  echo "+ $command"
+  n=$((n + 1))
+  PATH="$work/bin:$PATH" bash -c "$command" < /dev/null > "$work/$n.out" 2> "$work/$n.err" ||
+    { cat "$work/$n.out" "$work/$n.err" >&2; fail "failed: $command"; }
+  case $command in
+    *--preset*)
+      if grep -E 'warning|note:' "$work/$n.out" "$work/$n.err"; then fail "the build is not silent"; fi ;;
+    *goldcrest-translate*)
+      cmp "$work/$n.out" <(echo goldcrest | "$build/examples/goldcrest-translate" "$work/pi/goldcrest/g2p.gcst") ||
+        fail "another text than here" ;;
+    *goldcrest-inspect*) grep "^self-test    passed with kernels $table\$" "$work/$n.out" || fail "no self-test with $table" ;;
+    *golden_hash*) cmp "$work/$n.out" "$build/tests/kernels/golden/g2p.hash" || fail "another hash than here" ;;
+    *goldcrest-bench*) grep "$table" "$work/$n.out" || fail "no figures of $table" ;;
+  esac
+  # What the page says is printed.
+  case $command in
+    *goldcrest-translate* | *golden_hash*)
+      grep -qF "\`$(cat "$work/$n.out")\`" boards/raspberry-pi/README.md || fail "the page says otherwise: $(cat "$work/$n.out")" ;;
+  esac
+done < "$work/commands"
+[ "$n" -eq 9 ] || fail "$n commands, expected 9"
+
+for program in translate inspect bench; do
+  file="$work/pi/goldcrest/goldcrest-$program"
+  if readelf -l "$file" | grep INTERP; then fail "$program is not static"; fi
+  readelf -h "$file" | grep -q "Class: *ELF$bits\$" || fail "$program is not for $bits bits"
+done

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What toolchains/install_packages.sh does on a bare machine, with stand-ins for apt that note how they are called. Such an
+# apt knows of no package before it is told to look.
+# Usage: install_packages.sh SOURCE_DIR
+set -euo pipefail
+source_dir=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "install_packages.sh: $*" >&2; exit 1; }
+
+mkdir "$work/bin"
+make_command() { cat > "$work/bin/$1"; chmod +x "$work/bin/$1"; }
+make_command dpkg-query <<END
+#!/bin/sh
+grep -qxF "\$4" "$work/installed" && echo installed
+END
+make_command apt-cache <<END
+#!/bin/sh
+[ -e "$work/looked" ] && grep -qxF "\$2" "$work/known"
+END
+make_command apt-get <<END
+#!/bin/sh
+echo "\$@" >> "$work/calls"
+[ "\$1" != update ] || touch "$work/looked"
+END
+make_command sudo <<'END'
+#!/bin/sh
+exec "$@"
+END
+
+# try KNOWN INSTALLED [SUITE]: what is printed, and in `calls` what apt-get was told.
+try() {
+  rm -f "$work/calls" "$work/looked"
+  printf '%s\n' $1 > "$work/known"
+  printf '%s\n' $2 > "$work/installed"
+  PATH="$work/bin:$PATH" bash "$source_dir/toolchains/install_packages.sh" "${@:3}"
+}
+
+try 'g++ clang-format-14' '' tests | grep -q '^Installing the packages that are missing: g++ .* clang-format-14$' ||
+  fail "clang-format-14 is forgotten on a bare machine"
+grep -q '^install .* g++ .*g++-aarch64-linux-gnu .*clang-format-14$' "$work/calls" || fail "clang-format-14 is not installed"
+try 'g++' '' tests | grep -q clang-format-14 && fail "clang-format-14 is asked for where there is none"
+try 'g++ clang-format-14' '' | grep -q clang-format-14 && fail "clang-format-14 is installed for a build"
+all=$(try 'g++' '' | sed 's/.*missing: //')
+[ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "something is done where nothing is missing"

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the release twice, with equal sums, and uses what is in the archives: the programs where there is nothing but the
+# unpacked archive (as root: in a root of its own), those for Arm under qemu-user, the library by CMake and pkg-config.
+# Usage: release.sh WORK_FOLDER SOURCE_DIR
+set -euo pipefail
+work=$1 source=$2
+fail() { echo "release.sh: $*" >&2; exit 1; }
+rm -rf "$work"
+mkdir -p "$work/bin"
+
+printf '#!/bin/sh\necho arm64\n' > "$work/bin/dpkg"
+chmod +x "$work/bin/dpkg"
+refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "a release was built on another machine"
+[ "$refusal" = "release.sh: this machine is arm64; expected amd64, from which the others are cross-built" ] || fail "refused by: $refusal"
+
+for run in 1 2; do
+  bash "$source/toolchains/release.sh" > "$work/release.log" 2>&1 || { tail -40 "$work/release.log" >&2; fail "no release was built"; }
+  if grep 'warning:' "$work/release.log"; then fail "the build is not silent"; fi
+  cp "$source/build/release/SHA256SUMS" "$work/sums$run"
+done
+cmp "$work/sums1" "$work/sums2" || fail "another run gives other bytes"
+cd "$source/build/release"
+sha256sum --quiet -c SHA256SUMS
+[ "$(wc -l < SHA256SUMS)" -eq 5 ] || fail "expected 5 archives"
+for archive in *.tar.gz; do tar -xzf "$archive" -C "$work"; done
+cd "$work"
+for folder in goldcrest-*; do mv "$folder" "$(sed -E 's/goldcrest-[0-9.]+-(linux-)?//' <<< "$folder")"; done
+[ -f sources/Makefile ] || fail "no source folder"
+if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf sources models; then fail "paths of this machine are in the archives"; fi
+
+# The two commands of the archive's page.
+run() {
+  if [ "$(id -u)" -eq 0 ]; then chroot "$work/amd64" "/$1" "${@:2}"; else (cd "$work/amd64" && env -i "./$1" "${@:2}"); fi
+}
+cp -r "$source/examples/models/g2p" amd64/CHECKPOINT
+sed -n 's/^    //p' amd64/README.md | sed 's|bin/goldcrest|run bin/goldcrest|; s|Your text|goldcrest|' > commands
+[ "$(wc -l < commands)" -eq 2 ] || fail "expected two commands, found: $(cat commands)"
+text='G OW1 L D K R EH2 S T'
+. ./commands > output
+[ "$(tail -1 output)" = "$text" ] || { cat output; fail "expected the text $text"; }
+cmp amd64/model.gcst models/g2p.gcst || fail "the archive's model is another one"
+
+for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-linux-gnueabihf-gcc"; do
+  IFS=: read -r folder emulator compiler <<< "$machine"
+  [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst)" = "$text" ] || fail "$folder: another text"
+  $emulator "$folder/bin/goldcrest-inspect" models/enfr.gcst --self-test | grep -q '^self-test    passed' || fail "$folder: no self-test"
+  $emulator "$folder/bin/goldcrest-bench" --list-kernels | grep -q arm_neon || fail "$folder: no kernels"
+  flags=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs goldcrest)
+  $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
+done
+
+# The library in a program, by CMake and by pkg-config.
+cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
+  -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
+grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "another converter than the archive's is used"
+program/program
+flags=$(PKG_CONFIG_PATH=amd64/lib/pkgconfig pkg-config --cflags --libs goldcrest)
+gcc "$source/tests/link/c_link_test.c" $flags -o c_link_test && ./c_link_test || fail "the library by pkg-config"
+
+# What is linked has its entry and its notice.
+for folder in amd64 arm64 armhf; do
+  bill=$folder/share/doc/goldcrest/linked.spdx notices=$folder/share/doc/goldcrest/NOTICES
+  for program in "$folder"/bin/*; do
+    name=$(basename "$program")
+    grep -qx "PackageChecksum: SHA256: $(sha256sum "$program" | cut -d' ' -f1)" "$bill" || fail "$name has no entry"
+    for package in libc6-dev libstdcxx- libflatbuffers-dev libcli11-dev; do
+      grep -q "^Relationship: SPDXRef-$name STATIC_LINK SPDXRef-$package" "$bill" || fail "$name: $package is not named"
+    done
+  done
+  sed -n 's/^PackageName: //p' "$bill" | grep -v '^goldcrest-' | while read -r package; do
+    grep -qxF "==== $package" "$notices" || fail "$package has no notice"
+  done
+done
+grep -q "^Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-libssl-dev" amd64/share/doc/goldcrest/linked.spdx ||
+  fail "OpenSSL is not named"
