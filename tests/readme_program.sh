@@ -12,8 +12,13 @@ awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$source_dir/e
 [ -s "$work/program.c" ] || { echo "examples/README.md has no C program" >&2; exit 1; }
 $compiler -std=c11 -Wall -Wextra -Werror -I "$source_dir/engine/include" "$work/program.c" "$library" -o "$work/program"
 "$converter" --quiet "$source_dir/examples/models/enfr" -o "$work/enfr.gcst" >/dev/null
-answer=$(echo "Thank you." | "$work/program" "$work/enfr.gcst")
-[ "$answer" = "Merci." ] || { echo "expected 'Merci.', found '$answer'" >&2; exit 1; }
+long=$(printf '%3000s' | tr ' ' a)
+answer=$(printf 'Thank you.\n%s\n\nThank you.' "$long" | "$work/program" "$work/enfr.gcst" 2> "$work/messages")
+[ "$answer" = $'Merci.\n\n\nMerci.' ] || { echo "expected 'Merci.', two blank lines, 'Merci.'; found '$answer'" >&2; exit 1; }
+said() { [ "$(cat "$work/messages")" = "$1" ] || { echo "expected '$1', found:" >&2; cat "$work/messages" >&2; exit 1; }; }
+said "input too long for the limits: text: more bytes than limits.max_source_bytes"
+"$work/program" "$work" < /dev/null 2> "$work/messages" && { echo "a folder was taken for a model" >&2; exit 1; }
+said "usage: program MODEL.gcst, a file that can be read"
 
 header="$source_dir/engine/include/goldcrest/goldcrest.h"
 cat > "$work/use.c" <<END

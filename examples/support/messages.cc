@@ -14,7 +14,7 @@ std::string describe_error(int64_t status, const goldcrest_detail& detail) {
 
 std::string describe_model_error(int64_t status, const goldcrest_detail& detail, const void* file, size_t file_bytes) {
   constexpr size_t kIdentifier = 4;  // FORMAT.md: the metadata's FlatBuffer begins with an offset and "GCST"
-  const std::string text = describe_error(status, detail);
+  std::string text = describe_error(status, detail);
   if (status != GOLDCREST_ERROR_MODEL_CORRUPT || file_bytes < 2 * kIdentifier) return text;
   if (std::memcmp(static_cast<const char*>(file) + kIdentifier, "GCST", kIdentifier) != 0)
     return text + "; it is no .gcst file (goldcrest-convert makes them)";

@@ -37,7 +37,7 @@ std::string without_text(const TemporaryFolder& folder, Text text) {
   converter::ModelSpec spec = shipped_model("g2p").spec;
   if (!text.in) spec.source_tokenizer.reset();
   if (!text.out) spec.target_tokenizer.reset();
-  const std::string path = folder / "ids.gcst";
+  std::string path = folder / "ids.gcst";
   converter::write_file(path, converter::assemble(converter::build_payload(spec, {}), {}).span());
   return path;
 }
