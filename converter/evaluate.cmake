@@ -4,6 +4,7 @@ goldcrest_converter_library(goldcrest_evaluate
   evaluate/check.cc
   evaluate/check_samples.cc
   evaluate/evaluate.cc
+  evaluate/id_lines.cc
   evaluate/metrics_bleu.cc
   evaluate/metrics_chrf.cc
   evaluate/metrics_error_rate.cc

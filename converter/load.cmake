@@ -10,6 +10,7 @@ goldcrest_converter_library(goldcrest_sources
   sources/pickle.cc
   sources/safetensors.cc
   sources/sha256.cc
+  sources/shape_tensors.cc
   sources/sharded.cc
   sources/state_dict.cc
   sources/torch_zip.cc
@@ -23,12 +24,14 @@ goldcrest_converter_library(goldcrest_load
   dialects/dialect.cc
   dialects/generation.cc
   dialects/marian.cc
+  dialects/marian_shape.cc
   dialects/nn_transformer.cc
   dialects/nn_transformer_settings.cc
+  dialects/nn_transformer_shape.cc
   dialects/nn_transformer_text.cc
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc
   dialects/tensor_reader.cc
   dialects/vocabulary_file.cc)
-target_link_libraries(goldcrest_load PUBLIC goldcrest_sources PRIVATE goldcrest_tokenizers)
+target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

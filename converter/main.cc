@@ -24,9 +24,12 @@ int print_config(const Arguments& arguments) {
 
 int convert(const Arguments& arguments) {
   const bool from_model_file = is_model_file(arguments.input);
-  const std::string unfit = from_model_file ? unfit_for_model_file(arguments) : "";
+  const std::string unfit = from_model_file   ? unfit_for_model_file(arguments)
+                            : arguments.shape ? unfit_for_shape(arguments)
+                                              : "";
   if (!unfit.empty()) throw UsageError("{}", unfit);
   if (arguments.print_config) return print_config(arguments);
+  if (arguments.shape) return size_shape(arguments);
   const UserLines lines = check_before_work(arguments);
   return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/bounds.h"
+#include "evaluate/id_lines.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
 #include "file/write.h"
@@ -24,6 +26,9 @@ void check_options(const Arguments& arguments) {
   if (arguments.weights == "float32" && !arguments.cpu.empty()) {
     throw UsageError("--cpu {} orders int8 weights, and --weights float32 has one order for all; leave one of them out",
                      arguments.cpu);
+  }
+  if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty()) {
+    throw UsageError("--ids is for the lines of --evaluate and --self-test; give one of them");
   }
   if (!arguments.output.empty() && fs::path(arguments.output) == fs::path(arguments.report_path)) {
     throw UsageError("{}: is named by -o and by --report; give one of them another name", arguments.output);
@@ -75,6 +80,23 @@ std::vector<NumberedLine> read_first_lines(const std::string& path, size_t most)
   return lines;
 }
 
+// Throws Error naming the line where `text` is no list of ids of any model.
+void check_ids(const std::string& path, size_t number, const std::string& text) {
+  try {
+    parse_ids(text, kMaxVocabulary);
+  } catch (const Error& error) {
+    throw Error("{}:{}: {}", path, number, error.what());
+  }
+}
+
+void check_all_ids(const UserLines& lines, const Arguments& arguments) {
+  for (const NumberedLine& line : lines.self_test) check_ids(arguments.self_test_path, line.number, line.text);
+  for (const EvaluationLine& line : lines.evaluation) {
+    check_ids(arguments.evaluate_path, line.number, line.source);
+    for (const std::string& reference : line.references) check_ids(arguments.evaluate_path, line.number, reference);
+  }
+}
+
 // A metric that needs references has them.
 void check_metric(const Arguments& arguments, const std::vector<EvaluationLine>& lines) {
   const bool needs_references =
@@ -114,6 +136,7 @@ UserLines check_before_work(const Arguments& arguments) {
     lines.evaluation = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
     check_metric(arguments, lines.evaluation);
   }
+  if (arguments.ids) check_all_ids(lines, arguments);
   const std::pair<const char*, const std::string*> outputs[] = {{"-o", &arguments.output},
                                                                 {"--report", &arguments.report_path}};
   for (const auto& [option, path] : outputs) {

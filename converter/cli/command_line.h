@@ -23,19 +23,22 @@ struct Arguments {
   std::string name, license, attribution;
   std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
   std::string emit_folder, section;
+  std::string board;  // empty: none asked for
   double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
   Budget budget;
   uint32_t evaluate_beam = 0;
-  bool array = false, json = false, quiet = false, print_config = false;
+  bool shape = false, print_config = false, ids = false, array = false, json = false, quiet = false;
 
   std::vector<const CLI::Option*> checkpoint_only;  // options that say nothing about a model file
+  std::vector<const CLI::Option*> weights_only;     // nor about a shape
 };
 
 // Adds every option to `app`; parsing fills `arguments`, which must outlive it.
 void declare(CLI::App& app, Arguments& arguments);
 
-// Why these options do not fit a model file as INPUT, "" when they do.
+// Why these options do not fit a model file as INPUT, or --shape; "" when they do.
 std::string unfit_for_model_file(const Arguments& arguments);
+std::string unfit_for_shape(const Arguments& arguments);
 
 }  // namespace goldcrest::converter

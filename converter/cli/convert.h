@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two things that the program does: a checkpoint to a model file, and a model file to another form of itself.
+// What the program does: a checkpoint to a model file, a config.json to sizes, and a model file to another form of
+// itself.
 #pragma once
 
 #include "cli/before_work.h"
@@ -7,8 +8,10 @@
 
 namespace goldcrest::converter {
 
-// Both return the exit status and throw Error.
+// All return the exit status and throw Error.
 int convert_checkpoint(const Arguments& arguments, const UserLines& lines);
+// --shape: the report alone.
+int size_shape(const Arguments& arguments);
 int convert_model_file(const Arguments& arguments);
 
 }  // namespace goldcrest::converter

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/quality.h"
 #include "dialects/dialect.h"
+#include "evaluate/id_lines.h"
 #include "file/metadata.h"
 #include "quantize/pack.h"
 #include "report/engine_session.h"
@@ -22,37 +23,37 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
   return spec;
 }
 
-// The ids of the self-test's sources: the user's lines, or random ones.
-std::vector<std::vector<int32_t>> self_test_sources(const ModelSpec& spec, EngineSession& session,
-                                                    const std::vector<NumberedLine>& lines, const std::string& path) {
-  if (lines.empty()) return random_sources(spec, session.memory().limits.max_source_tokens);
-  std::vector<std::vector<int32_t>> sources;
-  for (const NumberedLine& line : lines) {
-    try {
-      sources.push_back(session.encode(line.text));
-    } catch (const Error& error) {
-      throw Error("{}:{}: {}", path, line.number, error.what());
-    }
-  }
-  return sources;
-}
-
 // What a model file is made of.
 struct Ingredients {
   const ModelSpec& spec;
   const Payload& payload;
   const std::vector<NumberedLine>& self_test;
+  const Arguments& arguments;
 };
 
-FileImage make_image(const Ingredients& from, const Arguments& arguments, Progress& progress, size_t* self_test_lines) {
+// The ids of the self-test's sources: the user's lines, or random ones.
+std::vector<std::vector<int32_t>> self_test_sources(const Ingredients& from, EngineSession& session) {
+  if (from.self_test.empty()) return random_sources(from.spec, session.memory().limits.max_source_tokens);
+  std::vector<std::vector<int32_t>> sources;
+  for (const NumberedLine& line : from.self_test) {
+    try {
+      sources.push_back(from.arguments.ids ? parse_ids(line.text, from.spec.encoder.embedding->rows)
+                                           : session.encode(line.text));
+    } catch (const Error& error) {
+      throw Error("{}:{}: {}", from.arguments.self_test_path, line.number, error.what());
+    }
+  }
+  return sources;
+}
+
+FileImage make_image(const Ingredients& from, Progress& progress, size_t* self_test_lines) {
   progress.stage("running the self-test");
   const FileImage untested = assemble(from.payload, {});
   goldcrest_limits limits = {};
   limits.max_source_bytes = from.payload.metadata.limits->max_source_bytes;
   limits.beam_size = 1;
-  EngineSession session(untested.span(), limits, arguments.input);
-  const std::vector<std::vector<int32_t>> sources =
-      self_test_sources(from.spec, session, from.self_test, arguments.self_test_path);
+  EngineSession session(untested.span(), limits, from.arguments.input);
+  const std::vector<std::vector<int32_t>> sources = self_test_sources(from, session);
   const std::vector<SelfTestLine> lines = make_self_test(session, sources, progress.counter());
   *self_test_lines = lines.size();
   return assemble(from.payload, lines);
@@ -91,37 +92,52 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
   }
 }
 
-// The exit status.
-int convert_spec(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments, Progress& progress) {
-  if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
-
-  const Payload payload = make_payload(spec, arguments, progress);
-  check_room(payload, arguments);
+// All but what the self-test and the evaluation tell.
+Report make_report(const Ingredients& from, const FileImage& image) {
+  const Arguments& arguments = from.arguments;
   Report report;
-  const FileImage image = make_image({spec, payload, lines.self_test}, arguments, progress, &report.self_test_lines);
   report.checkpoint = arguments.input;
   report.output = arguments.output;
-  report.spec = &spec;
-  report.tensors = payload.tensors;
-  report.sections = section_sizes(payload);
+  report.spec = &from.spec;
+  report.tensors = from.payload.tensors;
+  report.sections = section_sizes(from.payload);
   report.file_bytes = image.size();
-  goldcrest_limits limits = resolve_limits(spec, arguments.limits);
+  report.work = work_of(from.payload.metadata);
+  goldcrest_limits limits = resolve_limits(from.spec, arguments.limits);
   limits.threads = 1;
   report.memory = map_memory(image.span(), limits, arguments.input);
-  report.info = EngineSession(image.span(), limits, arguments.input).info();
-  report.evaluation_lines = lines.evaluation;
-  if (!lines.evaluation.empty()) run_evaluation(image, limits, arguments, progress, &report);
-  progress.finish();
-
-  print_report(report, arguments);
-  if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
-  return write_output(image, report.memory.memory, spec.name, arguments);
+  report.boards = fit_boards(image, report.memory.memory, arguments);
+  report.info = read_info(image.span(), arguments.input);
+  return report;
 }
 
 // After all else, where nothing scrolls them away.
 void say_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) say_error("warning: " + warning);
   if (!warnings.empty()) say_error(fmt::format("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
+}
+
+// The exit status.
+int convert_spec(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments, Progress& progress) {
+  if (!spec.source_tokenizer && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
+    throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
+  }
+  if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
+
+  const Payload payload = make_payload(spec, arguments, progress);
+  check_room(payload, arguments);
+  size_t self_test_lines = 0;
+  const Ingredients ingredients = {spec, payload, lines.self_test, arguments};
+  const FileImage image = make_image(ingredients, progress, &self_test_lines);
+  Report report = make_report(ingredients, image);
+  report.self_test_lines = self_test_lines;
+  report.evaluation_lines = lines.evaluation;
+  if (!lines.evaluation.empty()) run_evaluation(image, report.memory.memory.limits, arguments, progress, &report);
+  progress.finish();
+
+  print_report(report, arguments);
+  if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
+  return write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
 }
 
 }  // namespace
@@ -131,6 +147,28 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
   const ModelSpec spec = load(arguments, progress);
   const int status = convert_spec(spec, lines, arguments, progress);
   progress.finish();
+  say_warnings(spec.warnings);
+  return status;
+}
+
+int size_shape(const Arguments& arguments) {
+  Progress progress(standard_error_screen(arguments.quiet));
+  constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights: the file is made, in memory
+  ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes);
+  if (!arguments.name.empty()) spec.name = arguments.name;
+  const Payload payload = make_payload(spec, arguments, progress);
+  // Targets of any length: the metadata has room for the longest.
+  std::vector<SelfTestLine> self_test;
+  for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata.limits->max_source_tokens)) {
+    self_test.push_back({{source.begin(), source.end()}, {spec.generation.end_id}, UINT64_MAX});
+  }
+  const FileImage image = assemble(payload, self_test);
+  Report report = make_report({spec, payload, {}, arguments}, image);
+  report.self_test_lines = self_test.size();
+  report.is_shape = true;
+  progress.finish();
+  print_report(report, arguments);
+  const int status = write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
   say_warnings(spec.warnings);
   return status;
 }

@@ -48,9 +48,11 @@ int convert_model_file(const Arguments& arguments) {
   print(fmt::format("file         {} bytes\n", image.size()));
   print(fmt::format("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
                     arena_formula(map)));
+  const std::vector<BoardFit> boards = fit_boards(image, map.memory, arguments);
+  for (const BoardFit& fit : boards) print(to_text(fit));
   flush_output("no file was written");
   const std::string stem = std::filesystem::path(arguments.input).stem().string();
-  return write_output(image, map.memory, arguments.name.empty() ? stem : arguments.name, arguments);
+  return write_output({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments);
 }
 
 }  // namespace goldcrest::converter

@@ -24,11 +24,25 @@ void print_report(const Report& report, const Arguments& arguments) {
   write_file(arguments.report_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
 }
 
-int write_output(const FileImage& image, const goldcrest_memory& memory, const std::string& name,
-                 const Arguments& arguments) {
+std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory& memory, const Arguments& arguments) {
+  std::vector<BoardFit> fits;
+  if (arguments.board.empty()) return fits;
+  const auto arena_bytes = [&](const goldcrest_limits& limits) {
+    return map_memory(image.span(), limits, arguments.input).memory.arena_bytes;
+  };
+  for (const Board& board : find_boards(arguments.board)) {
+    fits.push_back(fit_board(board, {image.size(), memory, arena_bytes}));
+  }
+  return fits;
+}
+
+int write_output(const Output& output, const Arguments& arguments) {
+  const auto& [image, memory, boards, name] = output;
   const std::string excess = over_budget(arguments.budget, memory.arena_bytes, image.size());
-  if (!excess.empty()) {
-    say_error(fmt::format("{} does not fit: nothing was written", arguments.input));
+  const bool fits_board = arguments.board == "all" || std::ranges::all_of(boards, &BoardFit::fits);
+  if (!excess.empty() || !fits_board) {
+    say_error(fmt::format("{} does not fit{}: nothing was written", arguments.input,
+                          fits_board ? "" : " --board " + arguments.board));
     say(excess);
     return kOverBudget;
   }

@@ -11,9 +11,17 @@ namespace goldcrest::converter {
 // To standard output and, where asked for, as HTML. Throws Error.
 void print_report(const Report& report, const Arguments& arguments);
 
-// Writes what was asked for, unless the model needs more than the budget. `name`: of the emitted C source. Returns the
-// exit status. Throws Error.
-int write_output(const FileImage& image, const goldcrest_memory& memory, const std::string& name,
-                 const Arguments& arguments);
+// How the model with the limits of `memory` fits the boards of --board; nothing without it. Throws Error.
+std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory& memory, const Arguments& arguments);
+
+// Writes what was asked for, unless the model needs more than the budget or than the board has. `name`: of the emitted
+// C source. Returns the exit status. Throws Error.
+struct Output {
+  const FileImage& image;
+  const goldcrest_memory& memory;
+  const std::vector<BoardFit>& boards;
+  std::string name;
+};
+int write_output(const Output& output, const Arguments& arguments);
 
 }  // namespace goldcrest::converter

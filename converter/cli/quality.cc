@@ -5,6 +5,7 @@
 
 #include "cli/console.h"
 #include "evaluate/check.h"
+#include "evaluate/id_lines.h"
 #include "report/engine_session.h"
 #include "spec/error.h"
 
@@ -51,12 +52,15 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
   search.beam_size = limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, limits.max_target_tokens);
   const Reference reference(*report->spec);
-  ReferenceTranslator float32(
-      reference, search, [&](const std::string& text) { return session.encode(text); },
-      [&](std::span<const int32_t> tokens) {
-        return session.info().has_detokenizer ? session.decode(tokens) : std::string();
-      });
-  EngineTranslator int8(session);
+  const auto encode = [&](const std::string& text) {
+    return arguments.ids ? parse_ids(text, session.info().source_vocab_size) : session.encode(text);
+  };
+  const auto decode = [&](std::span<const int32_t> tokens) {
+    if (arguments.ids) return ids_text(tokens);
+    return session.info().has_detokenizer ? session.decode(tokens) : std::string();
+  };
+  ReferenceTranslator float32(reference, search, encode, decode);
+  EngineTranslator int8(session, arguments.ids ? Lines::kIds : Lines::kText);
   EvaluationOptions options;
   options.batch = std::max(8u, limits.batch);  // lines between two words of progress
   options.progress = progress.counter();

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "dialects/provenance.h"
+#include "dialects/shape.h"
+#include "sources/json_text.h"
 #include "sources/messages.h"
 #include "sources/sha256.h"
 #include "sources/sniff.h"
@@ -17,11 +19,14 @@ struct Dialect {
   const char* model_type;
   const char* description;
   ModelSpec (*load)(const Checkpoint&);
+  std::vector<ShapedTensor> (*tensors)(const Config&);
+  void (*name_tensors)(nlohmann::json&);  // null: the names are always the same
 };
 
 constexpr Dialect kDialects[] = {
-    {"marian", "Hugging Face Marian, OPUS-MT", load_marian},
-    {"nn_transformer", "PyTorch nn.Transformer", load_nn_transformer},
+    {"marian", "Hugging Face Marian, OPUS-MT", load_marian, marian_tensors, nullptr},
+    {"nn_transformer", "PyTorch nn.Transformer", load_nn_transformer, nn_transformer_tensors,
+     name_nn_transformer_tensors},
 };
 
 std::string supported() {
@@ -78,6 +83,18 @@ std::string known_of(const std::string& model_type) {
   return family == nullptr ? "" : fmt::format("; {}; {}", family->what, family->advice);
 }
 
+// The dialect that config.json names.
+const Dialect& dialect_of(const Config& config) {
+  const std::string model_type = config.text_or("model_type", "");
+  const auto* const dialect = std::find_if(std::begin(kDialects), std::end(kDialects),
+                                           [&](const Dialect& d) { return d.model_type == model_type; });
+  if (dialect == std::end(kDialects)) {
+    throw Error("{} is {}, which is not supported; supported: {}{}", config.where("model_type"),
+                model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
+  }
+  return *dialect;
+}
+
 }  // namespace
 
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options) {
@@ -90,18 +107,28 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
     throw missing_config(config_path, path, sniffed);
   }
   Checkpoint checkpoint{directory, Config(config_path), nullptr};
-  const std::string model_type = checkpoint.config.text_or("model_type", "");
-  const auto* const dialect = std::find_if(std::begin(kDialects), std::end(kDialects),
-                                           [&](const Dialect& d) { return d.model_type == model_type; });
-  if (dialect == std::end(kDialects)) {
-    throw Error("{} is {}, which is not supported; supported: {}{}", checkpoint.config.where("model_type"),
-                model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
-  }
+  const Dialect& dialect = dialect_of(checkpoint.config);
   checkpoint.tensors = open_tensors(path);
   if (options.progress) checkpoint.tensors = count_loads(std::move(checkpoint.tensors), options.progress);
-  ModelSpec spec = dialect->load(checkpoint);
-  spec.dialect = dialect->model_type;
+  ModelSpec spec = dialect.load(checkpoint);
+  spec.dialect = dialect.model_type;
   spec.checkpoint_sha256 = sha256_of_files(checkpoint.tensors->files());
+  fill_provenance(checkpoint, spec);
+  return spec;
+}
+
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
+  const std::filesystem::path directory = directory_of(path);
+  const std::filesystem::path config_path = config_path_of(directory, path);
+  nlohmann::json settings = read_json_object(config_path);
+  const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path));
+  if (dialect.name_tensors != nullptr) dialect.name_tensors(settings);
+  Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
+  checkpoint.tensors = shape_tensors(dialect.tensors(checkpoint.config), config_path, most);
+  checkpoint.config.find("model_type");  // is known
+  ModelSpec spec = dialect.load(checkpoint);
+  spec.dialect = dialect.model_type;
+  spec.checkpoint_sha256 = std::string(64, '0');  // as long as that of weights
   fill_provenance(checkpoint, spec);
   return spec;
 }

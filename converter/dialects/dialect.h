@@ -21,11 +21,17 @@ struct LoadOptions {
 // `path` is a directory or a weight file. The family is config.json's model_type. Throws Error.
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options);
 
+// The model that a checkpoint with this config.json (or one in this folder) will have, with weights of next to nothing
+// and the tokenizer of the files beside it, where they are. Throws Error, also where it has more than `most`
+// parameters.
+ModelSpec load_shape(const std::filesystem::path& config, uint64_t most);
+
 // What each family's loader gets.
 struct Checkpoint {
   std::filesystem::path directory;
   Config config;
   std::unique_ptr<TensorSource> tensors;
+  bool is_shape = false;  // without weights: a tokenizer may be missing
 };
 
 ModelSpec load_marian(const Checkpoint& checkpoint);

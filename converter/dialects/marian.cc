@@ -279,6 +279,14 @@ TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& voc
   return combine_with_vocabulary(model, vocabulary);
 }
 
+bool has_tokenizer(const std::filesystem::path& directory) {
+  std::error_code error;
+  for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
+    if (!std::filesystem::exists(directory / name, error)) return false;
+  }
+  return true;
+}
+
 void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings, ModelSpec& spec) {
   const Config tokenizer = optional_config(side_file(checkpoint, "tokenizer_config.json"));
   const SpecialTexts special = {token_text(tokenizer, "unk_token", "<unk>"), token_text(tokenizer, "eos_token", "</s>"),
@@ -315,7 +323,10 @@ ModelSpec load_marian(const Checkpoint& checkpoint) {
   const MarianConfig& settings = reader.settings();
   spec.generation = hugging_face_generation(generation, checkpoint.config,
                                             {settings.target_vocab_size, settings.max_positions}, spec.warnings);
-  read_tokenizers(checkpoint, settings, spec);
+  if (checkpoint.is_shape && !has_tokenizer(checkpoint.directory))
+    spec.generation.source_suffix = {spec.generation.end_id};
+  else
+    read_tokenizers(checkpoint, settings, spec);
   reader.read();
   return spec;
 }

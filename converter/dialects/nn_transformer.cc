@@ -87,7 +87,10 @@ class NnTransformerReader {
     if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth) {
       throw Error("{} has shape {}, expected [vocabulary, d_model]", tensors_.describe(name), shape_text(shape));
     }
-    return tensors_.table(name, static_cast<uint32_t>(shape[1]));
+    const auto table = tensors_.table(name, static_cast<uint32_t>(shape[1]));
+    check_setting(std::string(role).substr(0, std::string("source").size()) + "_vocab_size", table->rows,
+                  in_quotes(name));
+    return table;
   }
 
   // "transformer.encoder." or what the settings or the tensors say.
@@ -126,7 +129,13 @@ class NnTransformerReader {
     }
     check_setting("num_" + name + "_layers", static_cast<uint32_t>(stack.layers.size()), prefix + "layers");
     // nn.Transformer always makes these norms, also with norm_first=False; the stacks alone need not have them.
-    if (tensors_.has(prefix + "norm.weight")) stack.final_norm = norm(prefix + "norm", shapes);
+    const bool has_norm = tensors_.has(prefix + "norm.weight");
+    const std::string final_norm = side_key(config_, name, "final_norm");
+    if (config_.flag_or(final_norm, has_norm) != has_norm) {
+      throw Error("{} is {}, but the tensors have {} {}", config_.where(final_norm), !has_norm, has_norm ? "the" : "no",
+                  in_quotes(prefix + "norm.weight"));
+    }
+    if (has_norm) stack.final_norm = norm(prefix + "norm", shapes);
     const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
     if (names_.has(embedding_norm)) stack.embedding_norm = norm(tensor_name(embedding_norm), shapes);
     stack.positions = positions(name, stack.d_model);

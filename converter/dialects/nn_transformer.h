@@ -11,8 +11,6 @@ namespace goldcrest::converter {
 // "source_KEY" or "encoder_KEY" where the config has it, else "KEY".
 std::string side_key(const Config& config, const std::string& side, const std::string& key);
 
-bool is_sentencepiece_name(const std::string& name);
-
 // The settings that are known, and those of "tensors".
 const std::vector<std::string>& nn_transformer_settings();
 const std::vector<std::string>& nn_transformer_tensor_settings();

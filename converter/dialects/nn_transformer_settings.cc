@@ -2,6 +2,7 @@
 // Which settings the nn_transformer dialect knows, and which of them a config.json must have (NN_TRANSFORMER.md).
 #include "dialects/nn_transformer.h"
 #include "dialects/required_settings.h"
+#include "dialects/vocabulary_file.h"
 #include "sources/messages.h"
 
 namespace goldcrest::converter {
@@ -100,8 +101,6 @@ void require_tensors(const Config& config, const Config& names, const TensorRead
 }
 
 }  // namespace
-
-bool is_sentencepiece_name(const std::string& name) { return name.ends_with(".spm") || name.ends_with(".model"); }
 
 const std::vector<std::string>& nn_transformer_settings() {
   static const std::vector<std::string> kKnown = known_settings();

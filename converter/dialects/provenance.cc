@@ -2,11 +2,14 @@
 // Name, licence and attribution from the checkpoint's own metadata.
 #include "dialects/provenance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "sources/input_file.h"
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -50,6 +53,17 @@ std::string folder_name(const std::filesystem::path& directory) {
   return folder.filename().string();
 }
 
+// What goes into a file's metadata is printed by others.
+void clean(const char* what, std::string& text, std::vector<std::string>& warnings) {
+  const std::string cleaned = clean_metadata(text);
+  if (cleaned == text) return;
+  warnings.push_back(fmt::format(
+      "the checkpoint's {} has control characters, bytes that are not UTF-8 or more than {} bytes; the file "
+      "has \"{}\"",
+      what, kMaxMetadataBytes, cleaned));
+  text = cleaned;
+}
+
 }  // namespace
 
 void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec) {
@@ -63,6 +77,11 @@ void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec) {
       card["license"] == "other" && card.contains("license_name") ? card["license_name"] : card["license"];
   spec.license = config.text_or("license", card_license);
   spec.attribution = config.text_or("attribution", card["attribution"]);
+  clean("name", spec.name, spec.warnings);
+  clean("license", spec.license, spec.warnings);
+  clean("attribution", spec.attribution, spec.warnings);
+  clean("source language", spec.source_language, spec.warnings);
+  clean("target language", spec.target_language, spec.warnings);
 }
 
 }  // namespace goldcrest::converter

@@ -127,8 +127,9 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
   }
   std::shared_ptr<const Matrix>& result = matrices_[name];
   if (!result) {
+    Tensor tensor = load(name);
     result = std::make_shared<const Matrix>(
-        Matrix{name, static_cast<uint32_t>(rows), columns, std::move(load(name).values)});
+        Matrix{name, static_cast<uint32_t>(rows), columns, std::move(tensor.values), tensor.same_rows});
   }
   return result;
 }
@@ -153,17 +154,19 @@ std::vector<std::string> TensorReader::unused() const {
 
 std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
                                              const std::shared_ptr<const Matrix>& second) {
-  const bool equal =
-      first->rows == second->rows && first->columns == second->columns && first->values == second->values;
+  const bool equal = first->rows == second->rows && first->columns == second->columns &&
+                     first->values == second->values && first->same_rows == second->same_rows;
   return equal ? first : second;
 }
 
 std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, uint32_t end) {
   if (matrix.values.empty())
     return std::make_shared<const Matrix>(Matrix{matrix.name, end - begin, matrix.columns, {}});
+  const uint32_t stored_rows = matrix.same_rows ? 1 : end - begin;
   return std::make_shared<const Matrix>(
       Matrix{fmt::format("{}[{}:{}]", matrix.name, begin, end), end - begin, matrix.columns,
-             std::vector<float>(matrix.row(begin), matrix.row(begin) + size_t{end - begin} * matrix.columns)});
+             std::vector<float>(matrix.row(begin), matrix.row(begin) + size_t{stored_rows} * matrix.columns),
+             matrix.same_rows});
 }
 
 }  // namespace goldcrest::converter

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/bounds.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "spec/error.h"
+#include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
 namespace {
+
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{32} << 20;
 
 void set_text(Vocabulary& vocabulary, uint64_t id, const std::string& text) {
   if (id >= vocabulary.id_to_text.size()) {
@@ -69,10 +73,29 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 }
 
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
-  constexpr uint64_t kMaxBytes = uint64_t{32} << 20;
-  const std::string content = read_small_file(path, kMaxBytes);
+  const std::string content = read_small_file(path, kMaxVocabularyBytes);
   return path.extension() == ".json" ? vocabulary_of_json(parse_json(content, 2, path.string()), n_ids, path.string())
                                      : vocabulary_of_lines(content, n_ids, path.string());
+}
+
+bool is_sentencepiece_name(const std::string& name) { return name.ends_with(".spm") || name.ends_with(".model"); }
+
+uint64_t count_entries(const std::filesystem::path& path) {
+  if (is_sentencepiece_name(path.string())) return read_sentencepiece_model(path).pieces.size();
+  const std::string content = read_small_file(path, kMaxVocabularyBytes);
+  if (path.extension() == ".json") {
+    const nlohmann::json json = parse_json(content, 2, path.string());
+    uint64_t entries = json.is_array() ? json.size() : 0;
+    if (!json.is_object()) return entries;
+    for (const auto& [text, id] : json.items()) {
+      if (id.is_number_unsigned() && id.get<uint64_t>() < kMaxVocabulary) {
+        entries = std::max(entries, id.get<uint64_t>() + 1);
+      }
+    }
+    return entries;
+  }
+  const auto line_ends = static_cast<uint64_t>(std::count(content.begin(), content.end(), '\n'));
+  return line_ends + (content.empty() || content.ends_with('\n') ? 0 : 1);
 }
 
 std::optional<uint32_t> find_id(const Vocabulary& vocabulary, const std::string& text) {

@@ -19,6 +19,12 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 // A .json file as above, or any other file with one text a line.
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids);
 
+// By its ending: .spm or .model.
+bool is_sentencepiece_name(const std::string& name);
+
+// The ids that such a file, or a SentencePiece model (.spm, .model), needs.
+uint64_t count_entries(const std::filesystem::path& path);
+
 std::optional<uint32_t> find_id(const Vocabulary& vocabulary, const std::string& text);
 // Throws Error naming `role` ("the unknown token") when the text is not there.
 uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const std::string& role);

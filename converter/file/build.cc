@@ -16,6 +16,7 @@
 #include "quantize/pack.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"
+#include "spec/printable.h"
 #include "spec/validate_spec.h"
 
 namespace goldcrest::converter {
@@ -33,7 +34,7 @@ struct LinearParts {
 // Scale, bias and sum of one row.
 constexpr uint64_t kLinearRowBytes = 2 * sizeof(float) + sizeof(int32_t);
 
-std::string bias_name(const Matrix& weight) { return fmt::format("bias of tensor '{}'", weight.name); }
+std::string bias_name(const Matrix& weight) { return fmt::format("bias of tensor '{}'", printable(weight.name)); }
 
 format::Activation activation_of(Activation activation) {
   switch (activation) {
@@ -242,8 +243,8 @@ std::unique_ptr<format::LinearT> Builder::projection() {
 
 uint32_t Builder::positions(const std::string& name, const Matrix& positions) {
   const StackSpec& encoder = spec_.encoder;
-  if (&positions != &encoder.positions && positions.columns == encoder.d_model &&
-      positions.values == encoder.positions.values) {
+  if (&positions != &encoder.positions && positions.rows == encoder.positions.rows &&
+      positions.columns == encoder.d_model && positions.values == encoder.positions.values) {
     return encoder_positions_;
   }
   const uint32_t stride = pad16(positions.columns);

@@ -71,6 +71,10 @@ Payload take_apart(const FileImage& image) {
     payload.sections.push_back({section->kind, {bytes, bytes + section->size}});
   }
   payload.metadata.sections.clear();
+  // FORMAT.md, "Trailer"
+  uint32_t metadata_bytes = 0;
+  std::memcpy(&metadata_bytes, image.bytes() + image.size() - kAlignment + 12, sizeof metadata_bytes);
+  payload.metadata_bytes = metadata_bytes;
   return payload;
 }
 

@@ -33,6 +33,12 @@ flatbuffers::DetachedBuffer serialize(const format::ModelT& metadata) {
   return builder.Release();
 }
 
+// What the metadata takes with the longest targets that a self-test can have.
+uint64_t longest_metadata(format::ModelT metadata) {
+  for (const auto& line : metadata.self_test) line->target.resize(metadata.limits->max_target_tokens);
+  return serialize(metadata).size();
+}
+
 // Gives the sections their places when the metadata takes `metadata_bytes`. Returns the offset of the trailer.
 uint64_t place_sections(format::ModelT& metadata, uint64_t metadata_bytes) {
   uint64_t end = align_bytes(metadata_bytes);
@@ -65,16 +71,16 @@ FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_te
     metadata.sections.push_back(std::move(out));
   }
 
+  const uint64_t room = payload.metadata_bytes != 0 ? payload.metadata_bytes : longest_metadata(metadata);
   Trailer trailer;
-  trailer.metadata_bytes = static_cast<uint32_t>(serialize(metadata).size());  // FlatBuffers end at 2 GiB
+  trailer.metadata_bytes = static_cast<uint32_t>(std::max<uint64_t>(room, serialize(metadata).size()));  // below 2 GiB
   const uint64_t trailer_offset = place_sections(metadata, trailer.metadata_bytes);
   const flatbuffers::DetachedBuffer metadata_bytes = serialize(metadata);
   trailer.total_bytes = trailer_offset + sizeof trailer;
-  trailer.metadata_crc32c = crc32c(0, metadata_bytes.data(), metadata_bytes.size());
-  trailer.trailer_crc32c = crc32c(0, &trailer, offsetof(Trailer, trailer_crc32c));
-
   FileImage image(trailer.total_bytes);
   std::memcpy(image.bytes(), metadata_bytes.data(), metadata_bytes.size());
+  trailer.metadata_crc32c = crc32c(0, image.bytes(), trailer.metadata_bytes);
+  trailer.trailer_crc32c = crc32c(0, &trailer, offsetof(Trailer, trailer_crc32c));
   for (size_t i = 0; i < payload.sections.size(); ++i) {
     const std::vector<uint8_t>& bytes = payload.sections[i].bytes;
     std::copy(bytes.begin(), bytes.end(), image.bytes() + metadata.sections[i]->offset * kAlignment);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "spec/error.h"
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -32,7 +33,8 @@ float largest_magnitude(const Matrix& matrix, uint32_t r) {
   float amax = 0;
   for (uint32_t c = 0; c < matrix.columns; ++c) {
     if (!std::isfinite(row[c])) {
-      throw Error("tensor '{}': element [{}, {}] is {}; expected a finite number", matrix.name, r, c, row[c]);
+      throw Error("tensor '{}': element [{}, {}] is {}; expected a finite number", printable(matrix.name), r, c,
+                  row[c]);
     }
     amax = std::max(amax, std::fabs(row[c]));
   }
@@ -91,8 +93,8 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
   const bool is_zero = amax < kSmallestRow;
   if (!is_zero) scale = best_scale(row, matrix.columns, amax);
   if (scale > kLargestScale) {
-    throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072", matrix.name, r,
-                amax);
+    throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072",
+                printable(matrix.name), r, amax);
   }
   Energy energy;
   for (uint32_t c = 0; c < matrix.columns; ++c) {
@@ -130,8 +132,8 @@ void copy_rows(const Matrix& matrix, const Placement& row_placement, const Place
                uint32_t first_row, FloatMatrix& copied) {
   for (uint32_t r = 0; r < matrix.rows; ++r) {
     const size_t place = size_t{first_row} + row_placement.place(r);
-    copy_floats({matrix.row(r), matrix.columns}, column_placement, fmt::format("tensor '{}': row {}", matrix.name, r),
-                &copied.weights[place * copied.columns]);
+    copy_floats({matrix.row(r), matrix.columns}, column_placement,
+                fmt::format("tensor '{}': row {}", printable(matrix.name), r), &copied.weights[place * copied.columns]);
   }
 }
 

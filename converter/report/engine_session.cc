@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "evaluate/id_lines.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -60,6 +61,21 @@ std::string EngineSession::decode(std::span<const int32_t> tokens) {
   return text;
 }
 
+int EngineTranslator::add(const std::string& source, bool first) {
+  goldcrest_engine* engine = session_.engine();
+  if (lines_ == Lines::kText) {
+    return first ? goldcrest_begin_text(engine, source.data(), source.size())
+                 : goldcrest_add_text(engine, source.data(), source.size());
+  }
+  const std::vector<int32_t> ids = parse_ids(source, UINT32_MAX >> 1);  // the engine knows its vocabulary
+  return first ? goldcrest_begin(engine, ids.data(), ids.size()) : goldcrest_add(engine, ids.data(), ids.size());
+}
+
+std::string EngineTranslator::text_of(std::span<const int32_t> tokens) {
+  if (lines_ == Lines::kIds) return ids_text(tokens);
+  return session_.info().has_detokenizer ? session_.decode(tokens) : "";
+}
+
 std::vector<Translation> EngineTranslator::translate(std::span<const std::string> sources) {
   std::vector<Translation> translations(sources.size());
   goldcrest_engine* engine = session_.engine();
@@ -68,8 +84,7 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
     std::vector<size_t> stored;
     for (; next < sources.size() && stored.size() < batch; ++next) {
       const std::string& text = sources[next];
-      const int index = stored.empty() ? goldcrest_begin_text(engine, text.data(), text.size())
-                                       : goldcrest_add_text(engine, text.data(), text.size());
+      const int index = add(text, stored.empty());
       if (index < 0)
         translations[next].error = session_.describe(index);
       else
@@ -86,10 +101,18 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
         continue;
       }
       translation.tokens.assign(result.tokens, result.tokens + result.n_tokens);
-      if (session_.info().has_detokenizer) translation.text = session_.decode(translation.tokens);
+      translation.text = text_of(translation.tokens);
     }
   }
   return translations;
+}
+
+goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file) {
+  goldcrest_info info = {};
+  goldcrest_detail detail = {"", -1};
+  const int status = goldcrest_model_info(model.data(), model.size(), &info, &detail);
+  if (status < 0) throw Error("{}: {}: {} ({})", file, goldcrest_status_string(status), detail.message, detail.index);
+  return info;
 }
 
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,

@@ -43,15 +43,26 @@ class EngineSession {
   goldcrest_detail detail_ = {};
 };
 
-// The int8 side of an evaluation, in batches of the session's limits.
+enum class Lines { kText, kIds };
+
+// The int8 side of an evaluation, in batches of the session's limits. Of ids: sources, and texts of the results, are
+// ids (id_lines.h).
 class EngineTranslator : public Translator {
  public:
-  explicit EngineTranslator(EngineSession& session) : session_(session) {}
+  explicit EngineTranslator(EngineSession& session, Lines lines = Lines::kText) : session_(session), lines_(lines) {}
   std::vector<Translation> translate(std::span<const std::string> sources) override;
 
  private:
+  // Adds a source to the batch; the first one begins it. Returns its index, or a negative status.
+  int add(const std::string& source, bool first);
+  std::string text_of(std::span<const int32_t> tokens);
+
   EngineSession& session_;
+  Lines lines_;
 };
+
+// What the engine says of a model. Throws Error naming `file`.
+goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file);
 
 // Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the
 // limits are left out. `progress`: of the sources; may be empty.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "spec/error.h"
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 
@@ -34,6 +35,34 @@ std::string decibels(const TensorRecord& tensor) {
 }
 
 std::string shape(const TensorRecord& tensor) { return fmt::format("{} x {}", tensor.rows, tensor.columns); }
+
+std::string tensor_table(const std::vector<TensorRecord>& tensors) {
+  size_t width = 10;
+  for (const TensorRecord& tensor : tensors) width = std::max(width, printable(tensor.name).size());
+  std::string text = fmt::format("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
+  for (const TensorRecord& tensor : tensors) {
+    text += fmt::format("{:{}} {:>14} {:>12} {:>10}\n", printable(tensor.name), width, shape(tensor), tensor.bytes,
+                        decibels(tensor));
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json boards_json(const std::vector<BoardFit>& boards) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const BoardFit& fit : boards) {
+    nlohmann::ordered_json entry = {{"name", fit.name}, {"fits", fit.fits}};
+    for (const Room& room : fit.rooms) {
+      entry["memories"].push_back({{"name", room.region.name},
+                                   {"bytes", room.region.bytes},
+                                   {"model", room.model},
+                                   {"arena", room.arena},
+                                   {"code_stack_variables", room.others}});
+    }
+    if (fit.limits_that_fit) entry["limits_that_fit"] = *fit.limits_that_fit;
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
 
 nlohmann::ordered_json quality_json(const Quality& quality) {
   return {{"bleu", quality.bleu},
@@ -84,26 +113,24 @@ std::string describe_architecture(const goldcrest_info& info) {
 
 std::string report_text(const Report& report) {
   const ModelSpec& spec = *report.spec;
-  std::string text =
-      fmt::format("checkpoint  {} ({}), sha256 {}\n", report.checkpoint, spec.dialect, spec.checkpoint_sha256);
+  std::string text = report.is_shape ? fmt::format("shape       {} ({}), without weights\n",
+                                                   printable(report.checkpoint), spec.dialect)
+                                     : fmt::format("checkpoint  {} ({}), sha256 {}\n", printable(report.checkpoint),
+                                                   spec.dialect, spec.checkpoint_sha256);
   text += describe_architecture(report.info);
   text += fmt::format("style    encoder {}; decoder {}\n\n", stack_style(spec.encoder), stack_style(spec.decoder));
-  size_t width = 10;
-  for (const TensorRecord& tensor : report.tensors) width = std::max(width, tensor.name.size());
-  text += fmt::format("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
-  for (const TensorRecord& tensor : report.tensors) {
-    text +=
-        fmt::format("{:{}} {:>14} {:>12} {:>10}\n", tensor.name, width, shape(tensor), tensor.bytes, decibels(tensor));
-  }
-  text += "\n";
+  if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += fmt::format("{:12} {:>12} bytes\n", name, bytes);
   text +=
       fmt::format("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
+  if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
   text += fmt::format("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
   text += arena_formula(report.memory);
   text +=
       fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  text += work_text(report.work);
+  for (const BoardFit& fit : report.boards) text += to_text(fit);
   constexpr size_t kMaxLines = 10;
   if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
   return text;
@@ -116,7 +143,7 @@ nlohmann::ordered_json report_json(const Report& report) {
   json["checkpoint"] = report.checkpoint;
   json["output"] = report.output;
   json["dialect"] = spec.dialect;
-  json["checkpoint_sha256"] = spec.checkpoint_sha256;
+  if (!report.is_shape) json["checkpoint_sha256"] = spec.checkpoint_sha256;
   json["encoder"] = {{"layers", info.encoder_layers},
                      {"d_model", info.encoder_d_model},
                      {"d_ff", info.encoder_d_ff},
@@ -137,7 +164,8 @@ nlohmann::ordered_json report_json(const Report& report) {
                                     {"group", tensor.group},
                                     {"shape", {tensor.rows, tensor.columns}},
                                     {"bytes", tensor.bytes}};
-    entry["sqnr_db"] = tensor.sqnr_db ? nlohmann::ordered_json(*tensor.sqnr_db) : nlohmann::ordered_json(nullptr);
+    entry["sqnr_db"] =
+        tensor.sqnr_db && !report.is_shape ? nlohmann::ordered_json(*tensor.sqnr_db) : nlohmann::ordered_json(nullptr);
     json["tensors"].push_back(std::move(entry));
   }
   for (const auto& [name, bytes] : report.sections) json["sections"][name] = bytes;
@@ -150,6 +178,12 @@ nlohmann::ordered_json report_json(const Report& report) {
                    {"encode_bytes", memory.encode_bytes}, {"decode_bytes", memory.decode_bytes},
                    {"main_bytes", memory.main_bytes},     {"scratch_bytes", memory.scratch_bytes},
                    {"step_macs", memory.step_macs},       {"layer_step_macs", memory.layer_step_macs}};
+  json["multiply_accumulates"] = {{"token", report.work.token},
+                                  {"token_per_position", report.work.token_per_position},
+                                  {"source_position", report.work.source_position},
+                                  {"source_per_position", report.work.source_per_position}};
+  if (!report.boards.empty()) json["boards"] = boards_json(report.boards);
+  json["tokenizer"] = spec.source_tokenizer.has_value();
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
   return json;

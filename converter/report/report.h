@@ -9,7 +9,9 @@
 
 #include "evaluate/evaluate.h"
 #include "file/build.h"
+#include "report/board.h"
 #include "report/memory_map.h"
+#include "report/work.h"
 
 namespace goldcrest::converter {
 
@@ -21,7 +23,10 @@ struct Report {
   std::vector<std::pair<std::string, uint64_t>> sections;  // name, bytes
   uint64_t file_bytes = 0;
   size_t self_test_lines = 0;
+  Work work;
+  bool is_shape = false;  // of a model without weights: nothing is said of them
   MemoryMap memory;
+  std::vector<BoardFit> boards;
   std::optional<Evaluation> evaluation;
   std::vector<EvaluationLine> evaluation_lines;
 };

@@ -15,6 +15,7 @@ struct Tensor {
   std::string name;
   std::vector<uint64_t> shape;
   std::vector<float> values;  // row-major; F16 and BF16 are widened, integers converted
+  bool same_rows = false;     // of two axes: the values are one row, which every row has (shape_tensors.h)
 };
 
 class TensorSource {

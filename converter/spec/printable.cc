@@ -54,6 +54,19 @@ std::string printable(std::string_view text) { return escape(text, false); }
 
 std::string printable_lines(std::string_view text) { return escape(text, true); }
 
+std::string clean_metadata(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    const std::string_view kept = length == 0 || is_control(character) ? "\uFFFD" : character;
+    if (result.size() + kept.size() > kMaxMetadataBytes) break;
+    result += kept;
+    text.remove_prefix(character.size());
+  }
+  return result;
+}
+
 bool is_printable(std::string_view text) { return printable(text) == text; }
 
 }  // namespace goldcrest::converter

@@ -16,6 +16,12 @@ std::string printable_lines(std::string_view text);
 // Whether printable() would change nothing.
 bool is_printable(std::string_view text);
 
+// The most that one text of a file's metadata has.
+constexpr size_t kMaxMetadataBytes = 1024;
+
+// The text with each control character, and each byte that is not UTF-8, as U+FFFD, cut to kMaxMetadataBytes.
+std::string clean_metadata(std::string_view text);
+
 // How many bytes the UTF-8 character at the start of `text` has; 0 where there is none, or it is not UTF-8.
 size_t utf8_length(std::string_view text);
 

@@ -16,8 +16,9 @@ namespace goldcrest::converter {
 struct Matrix {
   std::string name;
   uint32_t rows = 0, columns = 0;
-  std::vector<float> values;  // [rows, columns]
-  const float* row(uint32_t r) const { return values.data() + size_t{r} * columns; }
+  std::vector<float> values;  // [rows, columns]; with same_rows [columns]
+  bool same_rows = false;     // every row is the same one: a shape without weights
+  const float* row(uint32_t r) const { return values.data() + (same_rows ? 0 : size_t{r} * columns); }
 };
 
 // y = weight x + bias. Shared (tied) tables are the same Matrix object.

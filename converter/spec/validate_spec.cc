@@ -7,6 +7,7 @@
 #include "base/align.h"
 #include "base/bounds.h"
 #include "spec/error.h"
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -19,12 +20,13 @@ void require_range(const std::string& setting, T found, T low, T high) {
 
 void require_matrix(const std::string& role, const Matrix& matrix, uint32_t rows, uint32_t columns) {
   if (matrix.rows != rows || matrix.columns != columns) {
-    throw Error("tensor '{}' ({}) has the shape [{}, {}]; expected [{}, {}]", matrix.name, role, matrix.rows,
+    throw Error("tensor '{}' ({}) has the shape [{}, {}]; expected [{}, {}]", printable(matrix.name), role, matrix.rows,
                 matrix.columns, rows, columns);
   }
-  if (matrix.values.size() != size_t{rows} * columns) {
-    throw Error("tensor '{}' ({}) has {} values; its shape [{}, {}] needs {}", matrix.name, role, matrix.values.size(),
-                rows, columns, size_t{rows} * columns);
+  const size_t stored_rows = matrix.same_rows ? 1 : rows;
+  if (matrix.values.size() != stored_rows * columns) {
+    throw Error("tensor '{}' ({}) has {} values; its shape [{}, {}] needs {}", printable(matrix.name), role,
+                matrix.values.size(), rows, columns, size_t{rows} * columns);
   }
 }
 
@@ -121,11 +123,11 @@ void validate_spec(const ModelSpec& spec) {
   check_generation(spec.generation, source_vocab_size, target_vocab_size);
   if (spec.source_tokenizer && spec.source_tokenizer->vocab_size != source_vocab_size) {
     throw Error("the source tokenizer has {} ids; the encoder's embedding '{}' has {} rows",
-                spec.source_tokenizer->vocab_size, spec.encoder.embedding->name, source_vocab_size);
+                spec.source_tokenizer->vocab_size, printable(spec.encoder.embedding->name), source_vocab_size);
   }
   if (spec.target_tokenizer && spec.target_tokenizer->vocab_size != target_vocab_size) {
     throw Error("the target tokenizer has {} ids; the decoder's embedding '{}' has {} rows",
-                spec.target_tokenizer->vocab_size, spec.decoder.embedding->name, target_vocab_size);
+                spec.target_tokenizer->vocab_size, printable(spec.decoder.embedding->name), target_vocab_size);
   }
 }
 

@@ -31,5 +31,12 @@ TEST(Printable, BytesThatAreNotUtf8) {
   EXPECT_EQ(printable("\xf4\x8f\xbf\xbd"), "\xf4\x8f\xbf\xbd");
 }
 
+TEST(Printable, MetadataIsCleanedAndCut) {
+  EXPECT_EQ(clean_metadata("by Élodie"), "by Élodie");
+  EXPECT_EQ(clean_metadata("a\x1b[1m\nb\xff"), "a\uFFFD[1m\uFFFDb\uFFFD");
+  EXPECT_EQ(clean_metadata(std::string(2000, 'x')), std::string(1024, 'x'));
+  EXPECT_EQ(clean_metadata(std::string(1023, 'x') + "é"), std::string(1023, 'x'));
+}
+
 }  // namespace
 }  // namespace goldcrest::converter

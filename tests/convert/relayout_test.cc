@@ -38,6 +38,18 @@ TEST(Relayout, TheBytesOfConvertingToThatLayout) {
   }
 }
 
+TEST(Relayout, AFileWhoseMetadataHasNoRoomToGrowKeepsItsSize) {
+  const SelfTestLine lines[] = {{{5, 3, 0}, {1, 2, 0}, 0x0123456789abcdefu}};
+  Payload payload = build_payload(test::random_spec(11), {});
+  const size_t roomy = assemble(payload, lines).size();
+  payload.metadata_bytes = 1;
+  const FileImage tight = assemble(payload, lines);
+  EXPECT_LE(tight.size(), roomy);
+  const FileImage there = relay_out(tight, Layout::N4K16, "model.gcst");
+  EXPECT_EQ(there.size(), tight.size());
+  EXPECT_TRUE(same(relay_out(there, Layout::N16K4, "model.gcst"), tight));
+}
+
 TEST(Relayout, WhatItCannotKeepIsRefused) {
   FileImage image = image_of(test::random_spec(11), Layout::N16K4);
   image.bytes()[image.size() - 100] ^= 1;

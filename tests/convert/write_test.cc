@@ -304,5 +304,15 @@ TEST(AssembleFrame, ThePayloadServesTwoStages) {
   EXPECT_TRUE(std::ranges::equal(with.span(), again.span()));
 }
 
+TEST(Assemble, TheSizeDoesNotDependOnWhereTheSelfTestEnds) {
+  const Payload payload = build_payload(test::random_spec(3), {});
+  const auto size = [&](uint32_t n_target) {
+    const SelfTestLine lines[] = {{{5, 3, 0}, std::vector<uint32_t>(n_target, 1), 1}};
+    return assemble(payload, lines).size();
+  };
+  const uint32_t most = payload.metadata.limits->max_target_tokens;
+  for (uint32_t n = 1; n <= most; ++n) EXPECT_EQ(size(n), size(most)) << n;
+}
+
 }  // namespace
 }  // namespace goldcrest::converter

@@ -93,5 +93,33 @@ TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
          "--metric chrf: the lines of " + lines + " have no references");
 }
 
+TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
+  for (const std::string option : {"--name", "--license", "--attribution"}) {
+    const Outcome escape = run(convert_program(), {checkpoint_folder("g2p"), option, "a\x1b[31m\nb"});
+    EXPECT_EQ(escape.status, 2);
+    EXPECT_NE(escape.err.find("'a\\x1b[31m\\x0ab' has control characters or is not UTF-8; expected one line of text"),
+              std::string::npos)
+        << escape.err;
+    const Outcome bytes = run(convert_program(), {checkpoint_folder("g2p"), option, "\xff"});
+    EXPECT_NE(bytes.err.find("'\\xff' has control characters or is not UTF-8; expected one line of text"),
+              std::string::npos)
+        << bytes.err;
+    const Outcome length = run(convert_program(), {checkpoint_folder("g2p"), option, std::string(1025, 'x')});
+    EXPECT_NE(length.err.find("the text has 1025 bytes; 1024 are the most"), std::string::npos) << length.err;
+  }
+  const CheckpointCopy copy("g2p");
+  const TemporaryFolder folder;
+  copy.set("config.json", "attribution", "me\x1b]0;title\x07\nname         another");
+  const Outcome outcome = run(convert_program(), {"-q", copy.path(), "-o", folder / "model.gcst"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE((outcome.out + outcome.err)
+                .find("the checkpoint's attribution has control characters, bytes that are not UTF-8 or more than 1024 "
+                      "bytes; the file has \"me\uFFFD]0;title\uFFFD\uFFFDname         another\""),
+            std::string::npos)
+      << outcome.out;
+  const Outcome inspected = run(inspect_program(), {folder / "model.gcst"});
+  EXPECT_NE(inspected.out.find("\nattribution  me\uFFFD]0;title\uFFFD\uFFFDname         another\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace goldcrest::test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensors that an nn.Transformer checkpoint with this config.json has.
+#include <algorithm>
+
+#include "base/bounds.h"
+#include "dialects/nn_transformer.h"
+#include "dialects/positions.h"
+#include "dialects/shape.h"
+#include "dialects/vocabulary_file.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+class ShapeReader {
+ public:
+  explicit ShapeReader(const Config& config) : config_(config), names_(config.object_or_empty("tensors")) {}
+
+  std::vector<ShapedTensor> read() {
+    const uint64_t source_width = width("encoder"), target_width = width("decoder");
+    const uint64_t source = vocabulary("source"), target = shared() ? source : vocabulary("target");
+    add(names_.text("source_embedding"), {source, source_width});
+    if (!shared()) add(names_.text("target_embedding"), {target, target_width});
+    read_stack("encoder", source_width, source_width);
+    read_stack("decoder", target_width, source_width);
+    if (!config_.flag_or("tied_output_projection", false)) {
+      const std::string name = names_.text("output_projection");
+      add(name.ends_with(".weight") ? name : name + ".weight", {target, target_width});
+    }
+    if (names_.has("output_bias")) add(names_.text("output_bias"), {target});
+    return std::move(tensors_);
+  }
+
+ private:
+  void add(const std::string& name, std::vector<uint64_t> shape) { tensors_.push_back({name, std::move(shape)}); }
+
+  bool shared() const { return config_.flag_or("shared_embeddings", false); }
+
+  uint64_t width(const std::string& stack) const {
+    return config_.count(side_key(config_, stack, "d_model"), 1, kMaxWidth);
+  }
+
+  // Entries of a side: the setting, or as many as its list has.
+  uint64_t vocabulary(const std::string& side) const {
+    const std::string key = side + "_vocab_size";
+    const nlohmann::json* list = config_.find(side + "_vocabulary");
+    if (config_.has(key) || list == nullptr) return config_.count(key, 1, kMaxVocabulary);
+    return list->is_string() ? count_entries(config_.path().parent_path() / list->get<std::string>()) : list->size();
+  }
+
+  void read_stack(const std::string& name, uint64_t d_model, uint64_t key_width) {
+    const std::string prefix = names_.has(name) ? names_.text(name) : names_.text("transformer") + name + ".";
+    const uint64_t d_ff = config_.count(side_key(config_, name, "dim_feedforward"), 1, kMaxWidth);
+    const uint32_t layers = config_.count("num_" + name + "_layers", 1, kMaxLayers);
+    const bool is_decoder = name == "decoder";
+    for (uint32_t i = 0; i < layers; ++i) {
+      const std::string layer = fmt::format("{}layers.{}.", prefix, i);
+      add_attention(layer + "self_attn.", d_model, d_model);
+      if (is_decoder) add_attention(layer + "multihead_attn.", d_model, key_width);
+      add(layer + "linear1.weight", {d_ff, d_model});
+      add(layer + "linear2.weight", {d_model, d_ff});
+      for (const char* norm : {"norm1.weight", "norm2.weight", "norm3.weight"}) {
+        if (is_decoder || norm != std::string("norm3.weight")) add(layer + norm, {d_model});
+      }
+    }
+    if (config_.flag_or(side_key(config_, name, "final_norm"), true)) add(prefix + "norm.weight", {d_model});
+    const char* const embedding_norm = is_decoder ? "target_embedding_norm" : "source_embedding_norm";
+    if (names_.has(embedding_norm)) add(names_.text(embedding_norm) + ".weight", {d_model});
+    add_positions(name, d_model);
+  }
+
+  void add_attention(const std::string& prefix, uint64_t d_model, uint64_t key_width) {
+    if (key_width == d_model) {
+      add(prefix + "in_proj_weight", {3 * d_model, d_model});
+    } else {
+      add(prefix + "q_proj_weight", {d_model, d_model});
+      for (const char* name : {"k_proj_weight", "v_proj_weight"}) add(prefix + name, {d_model, key_width});
+    }
+    add(prefix + "out_proj.weight", {d_model, d_model});
+  }
+
+  void add_positions(const std::string& stack, uint64_t d_model) {
+    const std::string encoding = config_.text(side_key(config_, stack, "position_encoding"));
+    if (encoding != "learned" && encoding != "stored") return;
+    const std::string role = stack == "encoder" ? "source_positions" : "target_positions";
+    const std::string key = side_key(config_, stack, "max_positions");
+    const uint64_t rows = config_.count(key, 1, kMaxPositions);
+    if (rows * d_model > kMaxPositionValues) {
+      throw Error("{} is {}, too many for d_model {}", config_.where(key), rows, d_model);
+    }
+    const uint32_t offset = config_.count_or(side_key(config_, stack, "position_offset"), 0, 0, kMaxPositions);
+    add(names_.has(role) ? names_.text(role) : names_.text("positions"), {rows + offset, d_model});
+  }
+
+  const Config& config_;
+  const Config names_;
+  std::vector<ShapedTensor> tensors_;
+};
+
+}  // namespace
+
+std::vector<ShapedTensor> nn_transformer_tensors(const Config& config) { return ShapeReader(config).read(); }
+
+void name_nn_transformer_tensors(nlohmann::json& config) {
+  nlohmann::json& names = config["tensors"];
+  if (names.is_null()) names = nlohmann::json::object();
+  if (!names.is_object()) return;  // which reading it refuses
+  const auto is_set = [&](const char* key) { return config.contains(key) && config[key] == true; };
+  const auto name = [&](const char* key, const char* usual) {
+    if (!names.contains(key)) names[key] = usual;
+  };
+  name("source_embedding", "source_embedding.weight");
+  if (!is_set("shared_embeddings")) name("target_embedding", "target_embedding.weight");
+  if (!is_set("tied_output_projection")) name("output_projection", "output_projection");
+  name("transformer", "transformer.");
+  if (!names.contains("positions")) {
+    for (const char* side : {"source", "target"}) {
+      const std::string stack = side == std::string("source") ? "encoder" : "decoder";
+      const std::string key = config.contains(stack + "_position_encoding") ? stack + "_position_encoding"
+                                                                            : std::string("position_encoding");
+      const bool is_table = config.contains(key) && (config[key] == "learned" || config[key] == "stored");
+      const std::string role = std::string(side) + "_positions";
+      if (is_table) name(role.c_str(), (role + ".weight").c_str());
+    }
+  }
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Token ids as a line of text, for models without a tokenizer: "5 3 0".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace goldcrest::converter {
+
+// Decimal numbers below `vocab_size` with spaces between. Throws Error for anything else, and for none.
+std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size);
+
+std::string ids_text(std::span<const int32_t> ids);
+
+}  // namespace goldcrest::converter

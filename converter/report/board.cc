@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/board.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "report/board_scripts.h"
+#include "spec/error.h"
+#include "spec/printable.h"
+
+namespace goldcrest::converter {
+namespace {
+
+std::string read_script(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.good() && !file.eof()) throw Error("{}: cannot be read; expected a linker script", path);
+  return text;
+}
+
+Room& room_of(std::vector<Room>& rooms, const Region& region) {
+  for (Room& room : rooms) {
+    if (room.region.name == region.name) return room;
+  }
+  return rooms.emplace_back(Room{region});
+}
+
+// Fewer of something: options, and the limits that they make.
+struct Choice {
+  goldcrest_limits limits;
+  std::string options;
+};
+
+Choice with_tokens(Choice choice, uint32_t most) {
+  goldcrest_limits& limits = choice.limits;
+  limits.max_source_tokens = std::min(limits.max_source_tokens, most);
+  limits.max_target_tokens = std::min(limits.max_target_tokens, most);
+  limits.encoder_rows = std::min(limits.encoder_rows, limits.max_source_tokens);
+  if (limits.max_source_bytes != 0) limits.max_source_bytes = std::min(limits.max_source_bytes, 8 * most);
+  choice.options = fmt::format("--max-source {} --max-target {}{}", limits.max_source_tokens, limits.max_target_tokens,
+                               choice.options);
+  return choice;
+}
+
+// The limits nearest to those asked for: fewer encoder rows, which cost nothing but time; then one beam; then fewer
+// tokens.
+std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t room) {
+  const goldcrest_limits& asked = demand.memory.limits;
+  const auto fits = [&](const Choice& choice) { return demand.arena_bytes(choice.limits) <= room; };
+  Choice least{asked, ""};
+  for (uint32_t rows = asked.encoder_rows / 2; rows >= 1; rows /= 2) {
+    least.limits.encoder_rows = rows;
+    least.options = fmt::format(" --encoder-rows {}", rows);
+    if (fits(least)) return least.options.substr(1);
+  }
+  if (asked.beam_size > 1 || asked.batch > 1) {
+    least.limits.beam_size = least.limits.n_best = least.limits.batch = 1;
+    least.options = " --beam 1" + std::string(asked.batch > 1 ? " --batch 1" : "") + least.options;
+    if (fits(least)) return least.options.substr(1);
+  }
+  // The most tokens that fit; the arena grows with them.
+  uint32_t good = 0, bad = std::max(asked.max_source_tokens, asked.max_target_tokens);
+  while (bad - good > 1) {
+    const uint32_t middle = good + (bad - good) / 2;
+    (fits(with_tokens(least, middle)) ? good : bad) = middle;
+  }
+  if (good == 0) return {};
+  return with_tokens(least, good).options;
+}
+
+}  // namespace
+
+std::vector<std::string> board_names() {
+  std::vector<std::string> names;
+  for (const BoardScript& script : kBoardScripts) names.emplace_back(script.name);
+  return names;
+}
+
+std::vector<Board> find_boards(const std::string& name) {
+  if (name.find('/') != std::string::npos || name.ends_with(".ld")) {
+    return {{name, parse_linker_script(read_script(name), name)}};
+  }
+  std::vector<Board> boards;
+  std::string names;
+  for (const BoardScript& script : kBoardScripts) {
+    names += fmt::format("{}, ", script.name);
+    if (name == "all" || name == script.name)
+      boards.push_back({script.name, parse_linker_script(script.text, script.name)});
+  }
+  if (boards.empty()) {
+    throw Error("'{}' is no board; expected {}all, or the path of a linker script (.ld)", printable(name), names);
+  }
+  return boards;
+}
+
+BoardFit fit_board(const Board& board, const BoardDemand& demand) {
+  const auto region = [&](const char* name) -> const Region& { return board.script.region(name, board.name); };
+  BoardFit fit;
+  fit.name = board.name;
+  room_of(fit.rooms, region("MODEL")).model = demand.file_bytes;
+  room_of(fit.rooms, region("DATA")).arena = demand.memory.arena_bytes;
+  room_of(fit.rooms, region("CODE")).others += kCodeBytes;
+  room_of(fit.rooms, region("DATA")).others += kVariableBytes;
+  room_of(fit.rooms, region("STACK")).others += kStackBytes;
+  fit.fits = std::ranges::all_of(fit.rooms, [](const Room& room) { return room.needed() <= room.region.bytes; });
+  if (fit.fits) return fit;
+  const Room& data = room_of(fit.rooms, region("DATA"));
+  const uint64_t others = data.needed() - data.arena;
+  const bool arena_is_all = std::ranges::all_of(
+      fit.rooms, [&](const Room& room) { return &room == &data || room.needed() <= room.region.bytes; });
+  if (arena_is_all && others < data.region.bytes)
+    fit.limits_that_fit = nearest_limits(demand, data.region.bytes - others);
+  return fit;
+}
+
+std::string to_text(const BoardFit& fit) {
+  std::string text = fmt::format("board        {}: {}\n", printable(fit.name), fit.fits ? "fits" : "does not fit");
+  for (const Room& room : fit.rooms) {
+    std::string parts;
+    const auto add = [&](const char* what, uint64_t bytes) {
+      if (bytes != 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, bytes);
+    };
+    add("model", room.model);
+    add("arena", room.arena);
+    add("code, stack and variables taken as", room.others);
+    const bool too_small = room.needed() > room.region.bytes;
+    const uint64_t difference = too_small ? room.needed() - room.region.bytes : room.region.bytes - room.needed();
+    text += fmt::format("  {:<10} {:>10} bytes: {}; {} bytes {}\n", printable(room.region.name), room.region.bytes,
+                        parts, difference, too_small ? "too many" : "free");
+  }
+  if (fit.limits_that_fit) text += fmt::format("  fits with {}\n", *fit.limits_that_fit);
+  if (!fit.fits && !fit.limits_that_fit) text += "  no limits make it fit\n";
+  return text;
+}
+
+}  // namespace goldcrest::converter

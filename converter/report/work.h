@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiply-accumulates of a model, as they follow from its matrices with their padding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model_generated.h"
+
+namespace goldcrest::converter {
+
+struct Work {
+  uint64_t token = 0;                // a position of the decoder, projection included: greedy, one sentence
+  uint64_t token_per_position = 0;   // and for each source or target position that it attends to
+  uint64_t source_position = 0;      // a position of the encoder, and the decoder's keys and values of it
+  uint64_t source_per_position = 0;  // and for each position that it attends to
+};
+
+Work work_of(const format::ModelT& model);
+
+// Two lines, for people.
+std::string work_text(const Work& work);
+
+}  // namespace goldcrest::converter

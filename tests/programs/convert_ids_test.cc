@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-convert --ids and --board: token ids in place of text, and boards that a model fits or does not.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "programs/checkpoint_copy.h"
+#include "programs/models.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+using Json = nlohmann::json;
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+// The pronunciation model without its vocabularies.
+void remove_tokenizer(const CheckpointCopy& copy) {
+  copy.edit("config.json", [](Json& config) {
+    for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) config.erase(key);
+    config.update({{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}});
+  });
+}
+
+TEST(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
+  const CheckpointCopy copy("g2p");
+  remove_tokenizer(copy);
+  const TemporaryFolder folder;
+  std::string texts, ids, sources;
+  const std::vector<GoldenLine> golden = golden_lines("g2p");
+  for (size_t i = 0; i < 12; ++i) {
+    texts += golden[i].text + "\n";
+    ids += ids_text(golden[i].source_ids) + "\t" + ids_text(golden[i].greedy) + "\n";
+  }
+  const std::string text_lines = folder.write("texts", texts), id_lines = folder.write("ids", ids);
+  const Outcome by_ids = run(convert_program(), {"-q", "--json", copy.path(), "--ids", "--evaluate", id_lines,
+                                                 "--self-test", id_lines, "-o", folder / "ids.gcst"});
+  ASSERT_EQ(by_ids.status, 0) << by_ids.err;
+  const Outcome by_text = run(convert_program(), {"-q", "--json", checkpoint_folder("g2p"), "--evaluate", text_lines,
+                                                  "--self-test", text_lines, "-o", folder / "texts.gcst"});
+  ASSERT_EQ(by_text.status, 0) << by_text.err;
+  const Json found = Json::parse(by_ids.out), expected = Json::parse(by_text.out);
+  EXPECT_EQ(found.at("self_test_lines"), expected.at("self_test_lines"));
+  for (const char* key : {"lines", "failed", "identical_lines", "token_agreement"}) {
+    EXPECT_EQ(found.at("evaluation").at(key), expected.at("evaluation").at(key)) << key;
+  }
+  EXPECT_EQ(found.at("evaluation").at("float32").at("exact_match"), 100.0);  // the golden ids are float32's
+}
+
+TEST(ConvertIds, WhatIsRefused) {
+  const CheckpointCopy copy("g2p");
+  remove_tokenizer(copy);
+  const TemporaryFolder folder;
+  const std::string path = copy.path(), lines = folder.write("lines", "5 6 2\n");
+  const auto refuse = [&](const Arguments& options, int status, const std::string& message) {
+    Arguments arguments = {"-q", path};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run(convert_program(), arguments);
+    EXPECT_EQ(outcome.status, status) << message;
+    EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
+  };
+  refuse({"--ids"}, 2, "--ids is for the lines of --evaluate and --self-test; give one of them");
+  refuse({"--evaluate", lines}, 1, path + ": has no tokenizer; with --ids, --evaluate and --self-test read token ids");
+  const std::pair<const char*, const char*> bad[] = {
+      {"5 x\x1b", "'x\\x1b' is no token id; expected numbers below 16777216 with spaces between"},
+      {"5 -1", "'-1' is no token id; expected numbers below 16777216 with spaces between"},
+      {"99999999999999999999999",
+       "'99999999999999999999' is no token id; expected numbers below 16777216 with spaces between"},
+      {"5 6\t7 y", "'y' is no token id; expected numbers below 16777216 with spaces between"},
+      {"  ", "no token id; expected numbers below 16777216 with spaces between"}};
+  for (const auto& [line, message] : bad) {
+    const std::string file = folder.write("bad", std::string("5 6 2\n") + line + "\n");
+    refuse({"--ids", "--evaluate", file}, 1, file + ":2: " + message);
+  }
+  const std::string large = folder.write("large", "5 31 2\n");
+  refuse({"--ids", "--self-test", large}, 1,
+         large + ":1: '31' is no token id; expected numbers below 31 with spaces between");
+}
+
+TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
+  const TemporaryFolder folder;
+  const std::string own = folder.write(
+      "own.ld",
+      "MEMORY { F (rx) : ORIGIN = 0, LENGTH = 2M R (rw) : ORIGIN = 0x20000000, LENGTH = 64K }\n"
+      "REGION_ALIAS(\"CODE\", F) REGION_ALIAS(\"MODEL\", F) REGION_ALIAS(\"DATA\", R) REGION_ALIAS(\"STACK\", R)\n");
+  const std::string g2p = checkpoint_folder("g2p");
+  for (const Arguments& input : {Arguments{g2p}, Arguments{converted_model("g2p")}}) {
+    Arguments arguments = {"-q", input[0], "--board", own, "-o", folder / "model.gcst"};
+    const Outcome outcome = run(convert_program(), arguments);
+    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    EXPECT_EQ(outcome.err,
+              "goldcrest-convert: " + input[0] + " does not fit --board " + own + ": nothing was written\n");
+    EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
+    // What it says does fit.
+    const size_t at = outcome.out.find("  fits with ");
+    ASSERT_NE(at, std::string::npos) << outcome.out;
+    const std::string options = lines_of(outcome.out.substr(at + std::string("  fits with ").size()))[0];
+    const Outcome fits = run("/bin/sh", {"-c", "'" + convert_program().string() + "' -q '" + input[0] + "' --board '" +
+                                                   own + "' " + options});
+    EXPECT_EQ(fits.status, 0) << options << fits.out;
+    EXPECT_TRUE(has(fits.out, "board        " + own + ": fits\n")) << fits.out;
+  }
+  EXPECT_EQ(run(convert_program(), {"-q", "--shape", g2p, "--board", own}).status, 5);
+  EXPECT_EQ(run(convert_program(), {"-q", "--shape", g2p, "--board", "rpi-pico2"}).status, 0);
+  const Outcome all = run(convert_program(), {"-q", "--shape", g2p, "--board", "all", "--json"});
+  EXPECT_EQ(all.status, 0);
+  EXPECT_EQ(Json::parse(all.out).at("boards").size(), 6u);
+  const Outcome list = run(convert_program(), {"--board", "list"});
+  EXPECT_EQ(list.status, 0);
+  EXPECT_EQ(list.out, "mps2-an386\nmps2-an500\nmps2-an505\nmps3-an547\nnucleo-h743zi\nrpi-pico2\n");
+  const Outcome unknown = run(convert_program(), {"--shape", g2p, "--board", "pico"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_TRUE(has(unknown.err,
+                  "--board: 'pico' is no board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
+                  "nucleo-h743zi, rpi-pico2, all, or the path of a linker script (.ld)"))
+      << unknown.err;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
