@@ -2,8 +2,10 @@
 // Hugging Face Marian, which is also OPUS-MT: config.json, generation_config.json, vocab.json, source.spm, target.spm
 // and the tensors of MarianMTModel (transformers/models/marian/modeling_marian.py at v5.2; older versions also had
 // learned positions, pre-norm, embedding norms and final norms).
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/bounds.h"
 #include "dialects/dialect.h"
@@ -216,9 +218,18 @@ Config optional_config(const std::filesystem::path& path) {
   return Config(path);
 }
 
+// A file that lies beside the weights, or else beside the config.json that --config names.
+std::filesystem::path side_file(const Checkpoint& checkpoint, const char* name) {
+  std::error_code error;
+  const std::filesystem::path beside_config = checkpoint.config.path().parent_path() / name;
+  const bool is_there =
+      !std::filesystem::exists(checkpoint.directory / name, error) && std::filesystem::exists(beside_config, error);
+  return is_there ? beside_config : checkpoint.directory / name;
+}
+
 // A file of the checkpoint that MarianTokenizer needs.
-std::filesystem::path tokenizer_file(const std::filesystem::path& directory, const char* name) {
-  std::filesystem::path path = directory / name;
+std::filesystem::path tokenizer_file(const Checkpoint& checkpoint, const char* name) {
+  std::filesystem::path path = side_file(checkpoint, name);
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
     throw Error(
@@ -252,6 +263,22 @@ Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, 
   return vocabulary;
 }
 
+// The pieces of a SentencePiece model with the ids of a vocabulary. Few that it has are a sign of another model's file.
+TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
+                        std::vector<std::string>& warnings) {
+  const TokenizerSpec model = read_sentencepiece_model(path);
+  const std::set<std::string> texts(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end());
+  const auto known = static_cast<size_t>(std::count_if(model.pieces.begin(), model.pieces.end(),
+                                                       [&](const Piece& piece) { return texts.contains(piece.text); }));
+  if (known < model.pieces.size() / 2) {
+    warnings.push_back(
+        fmt::format("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
+                    "swapped?",
+                    path.string(), known, model.pieces.size(), vocabulary.where));
+  }
+  return combine_with_vocabulary(model, vocabulary);
+}
+
 bool has_tokenizer(const std::filesystem::path& directory) {
   std::error_code error;
   for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
@@ -261,29 +288,26 @@ bool has_tokenizer(const std::filesystem::path& directory) {
 }
 
 void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings, ModelSpec& spec) {
-  const std::filesystem::path& directory = checkpoint.directory;
-  const Config tokenizer = optional_config(directory / "tokenizer_config.json");
+  const Config tokenizer = optional_config(side_file(checkpoint, "tokenizer_config.json"));
   const SpecialTexts special = {token_text(tokenizer, "unk_token", "<unk>"), token_text(tokenizer, "eos_token", "</s>"),
                                 token_text(tokenizer, "pad_token", "<pad>")};
   spec.source_language = tokenizer.text_or("source_lang", "");
   spec.target_language = tokenizer.text_or("target_lang", "");
 
   const Vocabulary source =
-      marian_vocabulary(tokenizer_file(directory, "vocab.json"), settings.source_vocab_size, special, spec.warnings);
+      marian_vocabulary(tokenizer_file(checkpoint, "vocab.json"), settings.source_vocab_size, special, spec.warnings);
   const Vocabulary target = tokenizer.flag_or("separate_vocabs", false)
-                                ? marian_vocabulary(tokenizer_file(directory, "target_vocab.json"),
+                                ? marian_vocabulary(tokenizer_file(checkpoint, "target_vocab.json"),
                                                     settings.target_vocab_size, special, spec.warnings)
                                 : source;
   if (target.id_to_text.size() != settings.target_vocab_size) {
     throw Error(
         "{}: the decoder's vocabulary has {} entries, the encoder's {}, but there is no target_vocab.json: "
         "expected \"separate_vocabs\": true in tokenizer_config.json",
-        directory.string(), settings.target_vocab_size, settings.source_vocab_size);
+        checkpoint.directory.string(), settings.target_vocab_size, settings.source_vocab_size);
   }
-  spec.source_tokenizer =
-      combine_with_vocabulary(read_sentencepiece_model(tokenizer_file(directory, "source.spm")), source);
-  spec.target_tokenizer =
-      combine_with_vocabulary(read_sentencepiece_model(tokenizer_file(directory, "target.spm")), target);
+  spec.source_tokenizer = pieces_in(tokenizer_file(checkpoint, "source.spm"), source, spec.warnings);
+  spec.target_tokenizer = pieces_in(tokenizer_file(checkpoint, "target.spm"), target, spec.warnings);
   spec.generation.unknown_id = target.unknown_id;
   // MarianTokenizer ends a source with the end token of the vocabulary that it reads the source with.
   spec.generation.source_suffix = {require_id(source, special.end, "the end token")};
@@ -293,7 +317,7 @@ void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings,
 
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
-  const Config generation = optional_config(checkpoint.directory / "generation_config.json");
+  const Config generation = optional_config(side_file(checkpoint, "generation_config.json"));
   check_settings(checkpoint.config, generation);
   MarianReader reader(checkpoint, spec);
   const MarianConfig& settings = reader.settings();

@@ -67,6 +67,8 @@ class NnTransformerReader {
   }
 
  private:
+  std::string tensor_name(const std::string& role) { return without_wrappers(names_.text(role)); }
+
   uint32_t stack_count(const std::string& stack, const char* key, uint32_t most) {
     return config_.count(side_key(config_, stack, key), 1, most);
   }
@@ -80,7 +82,7 @@ class NnTransformerReader {
   }
 
   std::shared_ptr<const Matrix> embedding(const char* role) {
-    const std::string name = names_.text(role);
+    const std::string name = tensor_name(role);
     const std::vector<uint64_t> shape = tensors_.shape(name);
     if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth) {
       throw Error("{} has shape {}, expected [vocabulary, d_model]", tensors_.describe(name), shape_text(shape));
@@ -93,8 +95,8 @@ class NnTransformerReader {
 
   // "transformer.encoder." or what the settings or the tensors say.
   std::string stack_prefix(const std::string& stack) {
-    if (names_.has(stack)) return names_.text(stack);
-    if (names_.has("transformer")) return names_.text("transformer") + stack + ".";
+    if (names_.has(stack)) return tensor_name(stack);
+    if (names_.has("transformer")) return tensor_name("transformer") + stack + ".";
     const std::string first = stack + ".layers.0.linear1.weight";
     std::vector<std::string> prefixes;
     for (const std::string& name : tensors_.names()) {
@@ -135,7 +137,7 @@ class NnTransformerReader {
     }
     if (has_norm) stack.final_norm = norm(prefix + "norm", shapes);
     const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
-    if (names_.has(embedding_norm)) stack.embedding_norm = norm(names_.text(embedding_norm), shapes);
+    if (names_.has(embedding_norm)) stack.embedding_norm = norm(tensor_name(embedding_norm), shapes);
     stack.positions = positions(name, stack.d_model);
   }
 
@@ -203,7 +205,7 @@ class NnTransformerReader {
 
   void read_projection() {
     const auto& table = spec_.decoder.embedding;
-    std::string name = names_.text_or("output_projection", "");
+    std::string name = without_wrappers(names_.text_or("output_projection", ""));
     if (config_.flag_or("tied_output_projection", false)) {
       if (!name.empty()) {
         throw Error("{} is true, but tensors.output_projection names weights of its own",
@@ -214,7 +216,7 @@ class NnTransformerReader {
       if (name.ends_with(".weight")) name.resize(name.size() - std::string(".weight").size());
       spec_.projection.weight = share_if_equal(table, tensors_.matrix(name + ".weight", table->rows, table->columns));
     }
-    const std::string bias = names_.text_or("output_bias", name + ".bias");
+    const std::string bias = without_wrappers(names_.text_or("output_bias", name + ".bias"));
     const bool has_bias = names_.has("output_bias") || tensors_.has(bias);
     spec_.projection.bias = has_bias ? tensors_.vector(bias, table->rows) : std::vector<float>(table->rows, 0.0f);
   }
@@ -252,7 +254,7 @@ class NnTransformerReader {
 
   Matrix stored_positions(const std::string& stack, uint32_t d_model, uint32_t offset) {
     const std::string role = stack == "encoder" ? "source_positions" : "target_positions";
-    const auto table = tensors_.table(names_.has(role) ? names_.text(role) : names_.text("positions"), d_model);
+    const auto table = tensors_.table(names_.has(role) ? tensor_name(role) : tensor_name("positions"), d_model);
     const std::string key = side_key(config_, stack, "max_positions");
     const auto rows = config_.optional_count(key, 1, kMaxPositions);
     if (offset >= table->rows || rows.value_or(1) > table->rows - offset) {

@@ -13,15 +13,6 @@
 namespace goldcrest::converter {
 namespace {
 
-// DataParallel and DistributedDataParallel put "module." in front of all names, torch.compile "_orig_mod." before the
-// names of the module that it compiled.
-std::string without_wrappers(std::string name) {
-  const std::string compiled = "_orig_mod.", parallel = "module.";
-  while (name.starts_with(compiled) || name.starts_with(parallel)) name.erase(0, name.find('.') + 1);
-  for (size_t at; (at = name.find("." + compiled)) != std::string::npos;) name.erase(at, compiled.size());
-  return name;
-}
-
 // "[3, 17]" of the i-th element.
 std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
   std::vector<uint64_t> position(shape.size());
@@ -30,6 +21,13 @@ std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
 }
 
 }  // namespace
+
+std::string without_wrappers(std::string name) {
+  const std::string compiled = "_orig_mod.", parallel = "module.";
+  while (name.starts_with(compiled) || name.starts_with(parallel)) name.erase(0, name.find('.') + 1);
+  for (size_t at; (at = name.find("." + compiled)) != std::string::npos;) name.erase(at, compiled.size());
+  return name;
+}
 
 TensorReader::TensorReader(const TensorSource& source) : source_(source) {
   for (const std::string& container_name : source.names()) {

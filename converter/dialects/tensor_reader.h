@@ -14,6 +14,10 @@
 
 namespace goldcrest::converter {
 
+// DataParallel and DistributedDataParallel put "module." in front of all names, torch.compile "_orig_mod." before the
+// names of the module that it compiled.
+std::string without_wrappers(std::string name);
+
 class TensorReader {
  public:
   // Names without the prefixes that wrappers add ("module.", "_orig_mod.") are what every function below takes.

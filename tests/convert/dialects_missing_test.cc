@@ -124,6 +124,41 @@ TEST(Missing, Tensors) {
   EXPECT_LT(message.size(), 1000u);
 }
 
+TEST(Misplaced, NamesMayHaveTheWrappersPrefixes) {
+  NnFolder checkpoint;
+  checkpoint.rename_all([](const std::string& name) { return "module._orig_mod." + name; });
+  checkpoint.config["tensors"] = {{"source_embedding", "module._orig_mod.source.weight"},
+                                  {"target_embedding", "target.weight"},
+                                  {"transformer", "module.transformer."},
+                                  {"output_projection", "_orig_mod.head"}};
+  EXPECT_EQ(error_of(checkpoint), "");
+}
+
+TEST(Misplaced, SideFilesMayLieBesideTheConfig) {
+  MarianFolder checkpoint;
+  const ModelSpec together = checkpoint.load();
+  const test::TemporaryFolder weights;
+  std::filesystem::rename(checkpoint.folder / "model.safetensors", weights / "model.safetensors");
+  for (const std::filesystem::path& config : {checkpoint.folder.path(), checkpoint.folder / "config.json"}) {
+    const ModelSpec apart = load_checkpoint(weights.path(), {config, {}});
+    EXPECT_EQ(apart.source_tokenizer->pieces.size(), together.source_tokenizer->pieces.size());
+    EXPECT_EQ(apart.generation.suppressed_ids, together.generation.suppressed_ids);
+    EXPECT_EQ(apart.warnings, together.warnings);
+  }
+}
+
+TEST(Misplaced, TheTokenizerOfAnotherModelIsWarnedOf) {
+  MarianFolder checkpoint;
+  const std::filesystem::path data = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data";
+  std::filesystem::copy_file(data / "unigram_rules.model", checkpoint.folder / "source.spm",
+                             std::filesystem::copy_options::overwrite_existing);
+  const std::vector<std::string> warnings = checkpoint.load().warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0], (checkpoint.folder / "source.spm").string() + ": only 154 of its 600 pieces are in " +
+                             (checkpoint.folder / "vocab.json").string() +
+                             "; is it another model's, or are source.spm and target.spm swapped?");
+}
+
 TEST(Nearest, NamesWhatWasMeant) {
   const std::vector<std::string> names = {"nhead", "norm_first", "model.shared.weight"};
   EXPECT_EQ(nearest("n_head", names), "nhead");
