@@ -2,17 +2,29 @@
 // Well-formed UTF-8 is Table 3-7 of the Unicode Standard.
 #include "spec/printable.h"
 
-#include <fmt/format.h>
-
 namespace goldcrest::converter {
 namespace {
 
 unsigned byte_at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// Of a character of well-formed UTF-8.
-bool is_control(std::string_view character) {
+// Whether a terminal would do something else with this character of well-formed UTF-8 than show it.
+bool is_unseen(std::string_view character) {
   const unsigned first = byte_at(character, 0);
-  return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
+  if (first < 0x20 || first == 0x7F) return true;
+  if (first == 0xC2) return byte_at(character, 1) < 0xA0;  // C1
+  if (first != 0xE2) return false;
+  const unsigned second = byte_at(character, 1), third = byte_at(character, 2);
+  if (second == 0x80) return third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE);
+  return second == 0x81 && third >= 0xA6 && third <= 0xA9;
+}
+
+void append_escaped(std::string_view bytes, std::string* text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    *text += "\\x";
+    *text += kDigits[byte_at(bytes, i) >> 4];
+    *text += kDigits[byte_at(bytes, i) & 15];
+  }
 }
 
 std::string escape(std::string_view text, bool keep_line_ends) {
@@ -20,9 +32,11 @@ std::string escape(std::string_view text, bool keep_line_ends) {
   while (!text.empty()) {
     const size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    const bool is_kept = length != 0 && (!is_control(character) || (keep_line_ends && character == "\n"));
-    if (is_kept) result += character;
-    for (size_t i = 0; i < character.size() && !is_kept; ++i) result += fmt::format("\\x{:02x}", byte_at(character, i));
+    if (length != 0 && (!is_unseen(character) || (keep_line_ends && character == "\n"))) {
+      result += character;
+    } else {
+      append_escaped(character, &result);
+    }
     text.remove_prefix(character.size());
   }
   return result;
@@ -50,6 +64,12 @@ size_t utf8_length(std::string_view text) {
   return second >= low && second <= high ? length : 0;
 }
 
+size_t valid_utf8_prefix(std::string_view text) {
+  size_t valid = 0;
+  while (const size_t length = utf8_length(text.substr(valid))) valid += length;
+  return valid;
+}
+
 std::string printable(std::string_view text) { return escape(text, false); }
 
 std::string printable_lines(std::string_view text) { return escape(text, true); }
@@ -59,7 +79,7 @@ std::string clean_metadata(std::string_view text) {
   while (!text.empty()) {
     const size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    const std::string_view kept = length == 0 || is_control(character) ? "\uFFFD" : character;
+    const std::string_view kept = length == 0 || is_unseen(character) ? "\uFFFD" : character;
     if (result.size() + kept.size() > kMaxMetadataBytes) break;
     result += kept;
     text.remove_prefix(character.size());

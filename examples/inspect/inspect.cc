@@ -14,6 +14,7 @@
 #include "report/memory_map.h"
 #include "sources/sniff.h"
 #include "spec/error.h"
+#include "spec/printable.h"
 
 namespace {
 
@@ -29,7 +30,7 @@ struct Arguments {
   bool self_test = false, map = false;
 };
 
-std::string or_none(const char* text) { return text[0] != '\0' ? printable(text) : "not stated"; }
+std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::converter::printable(text) : "not stated"; }
 
 void print_info(const goldcrest_info& info) {
   fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,

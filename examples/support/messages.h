@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs say: errors of the engine in full, which kernel tables there are, text of untrusted files. None of
+// What the programs say: errors of the engine in full, which kernel tables there are. None of
 // it throws where standard error or output cannot be written.
 #pragma once
 
@@ -18,13 +18,6 @@ std::string describe_model_error(int64_t status, const goldcrest_detail& detail,
 // Why `name` (empty: what GOLDCREST_KERNELS says) cannot be had, with the tables that this build has and which of them
 // this CPU does not run; empty where it can, where nothing is asked for and for a backend's names, which are Backend's.
 std::string kernels_problem(const std::string& name);
-
-// A file's text with nothing in it that moves a terminal's cursor or its colours: a backslash is \\, control characters
-// are \n, \t or \x1b, and so are bytes that are not UTF-8 and characters that turn the direction of writing.
-std::string printable(const std::string& text);
-
-// The offset of the first byte that is not UTF-8 (RFC 3629: no overlong forms, no surrogates), or the length.
-size_t valid_utf8_prefix(const std::string& text);
 
 // Flushes standard output. False after a message where something could not be written.
 bool finish_output(const char* program);

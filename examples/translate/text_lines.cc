@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "../support/messages.h"
+#include "spec/printable.h"
 
 namespace {
 
@@ -47,7 +47,7 @@ bool is_blank(const std::string& line) {
 
 std::string text_problem(const std::string& line) {
   if (line.size() > kMaxLineBytes) return too_long();
-  const size_t valid = valid_utf8_prefix(line);
+  const size_t valid = goldcrest::converter::valid_utf8_prefix(line);
   if (valid != line.size()) return "not UTF-8 at byte " + std::to_string(valid + 1);
   const size_t nul = line.find('\0');
   return nul == std::string::npos ? "" : "a NUL byte at byte " + std::to_string(nul + 1);
@@ -64,7 +64,7 @@ std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<
     int32_t id = 0;
     const auto [stop, problem] = std::from_chars(first, last, id);
     if (problem != std::errc() || stop != last || *first == '-') {
-      return "not a token id: " + printable(line.substr(begin, std::min(end - begin, kMaxShown)));
+      return "not a token id: " + goldcrest::converter::printable(line.substr(begin, std::min(end - begin, kMaxShown)));
     }
     if (static_cast<uint32_t>(id) >= vocab_size) {
       return "id " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(vocab_size);
