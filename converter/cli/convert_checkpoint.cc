@@ -56,7 +56,7 @@ FileImage make_image(const Ingredients& from, Progress& progress, size_t* self_t
   const std::vector<std::vector<int32_t>> sources = self_test_sources(from, session);
   const std::vector<SelfTestLine> lines = make_self_test(session, sources, progress.counter());
   *self_test_lines = lines.size();
-  return assemble(from.payload, lines);
+  return assemble(from.payload, lines, metadata_bytes_of_any_weights(from.payload, lines));
 }
 
 std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& payload) {
@@ -162,7 +162,7 @@ int size_shape(const Arguments& arguments) {
   for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata.limits->max_source_tokens)) {
     self_test.push_back({{source.begin(), source.end()}, {spec.generation.end_id}, UINT64_MAX});
   }
-  const FileImage image = assemble(payload, self_test);
+  const FileImage image = assemble(payload, self_test, metadata_bytes_of_any_weights(payload, self_test));
   Report report = make_report({spec, payload, {}, arguments}, image);
   report.self_test_lines = self_test.size();
   report.is_shape = true;

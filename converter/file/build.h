@@ -39,9 +39,6 @@ struct Payload {
   format::ModelT metadata;
   std::vector<SectionBytes> sections;  // all four, in the order of their kinds
   std::vector<TensorRecord> tensors;   // in the order of the file
-  // The least that the metadata takes, filled with zeros. 0: what it takes with self-test targets as long as the
-  // decoder's positions, so that the file's size follows from the model's shape alone.
-  uint64_t metadata_bytes = 0;
 };
 
 // Validates, quantizes and packs. Throws Error.

@@ -62,6 +62,13 @@ StoredMatrices matrices_of(format::ModelT& metadata) {
   return matrices;
 }
 
+// FORMAT.md, "Trailer"
+uint32_t metadata_bytes_of(const FileImage& image) {
+  uint32_t bytes = 0;
+  std::memcpy(&bytes, image.bytes() + image.size() - kAlignment + 12, sizeof bytes);
+  return bytes;
+}
+
 // Metadata and sections, as the converter had them when it wrote the file.
 Payload take_apart(const FileImage& image) {
   Payload payload;
@@ -71,10 +78,6 @@ Payload take_apart(const FileImage& image) {
     payload.sections.push_back({section->kind, {bytes, bytes + section->size}});
   }
   payload.metadata.sections.clear();
-  // FORMAT.md, "Trailer"
-  uint32_t metadata_bytes = 0;
-  std::memcpy(&metadata_bytes, image.bytes() + image.size() - kAlignment + 12, sizeof metadata_bytes);
-  payload.metadata_bytes = metadata_bytes;
   return payload;
 }
 
@@ -119,7 +122,8 @@ FileImage read_model_file(const std::filesystem::path& path) {
 
 FileImage relay_out(const FileImage& image, Layout layout, const std::string& file) try {
   Payload payload = take_apart(image);
-  if (!std::ranges::equal(assemble(payload, {}).span(), image.span())) {
+  const uint32_t metadata_bytes = metadata_bytes_of(image);
+  if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span())) {
     throw Error("this version does not know all that the file's metadata holds; use the converter that made the file");
   }
   const StoredMatrices matrices = matrices_of(payload.metadata);
@@ -128,7 +132,7 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
   if (hash != stated) {
     throw Error("the weights' hash is {:016x}, expected {:016x}; convert the checkpoint again", hash, stated);
   }
-  return assemble(payload, {});
+  return assemble(payload, {}, metadata_bytes);
 } catch (const Error& error) {
   throw Error("{}: {}", file, error.what());
 }

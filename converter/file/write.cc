@@ -33,26 +33,8 @@ flatbuffers::DetachedBuffer serialize(const format::ModelT& metadata) {
   return builder.Release();
 }
 
-// What the metadata takes with the longest targets that a self-test can have.
-uint64_t longest_metadata(format::ModelT metadata) {
-  for (const auto& line : metadata.self_test) line->target.resize(metadata.decoder->max_positions);
-  return serialize(metadata).size();
-}
-
-// Gives the sections their places when the metadata takes `metadata_bytes`. Returns the offset of the trailer.
-uint64_t place_sections(format::ModelT& metadata, uint64_t metadata_bytes) {
-  uint64_t end = align_bytes(metadata_bytes);
-  for (const auto& section : metadata.sections) {
-    if (end / kAlignment > UINT32_MAX) throw Error("the model is too large: the file goes beyond 256 GiB");
-    section->offset = static_cast<uint32_t>(end / kAlignment);
-    end = align_bytes(end + section->size);
-  }
-  return end;
-}
-
-}  // namespace
-
-FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test) {
+// All but the places of the sections.
+format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine> self_test) {
   format::ModelT metadata(payload.metadata);
   for (const SelfTestLine& line : self_test) {
     auto out = std::make_unique<format::SelfTestLineT>();
@@ -70,15 +52,37 @@ FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_te
     out->crc32c = crc32c(0, section.bytes.data(), section.bytes.size());
     metadata.sections.push_back(std::move(out));
   }
+  return metadata;
+}
 
-  const uint64_t room = payload.metadata_bytes != 0 ? payload.metadata_bytes : longest_metadata(metadata);
+// Gives the sections their places when the metadata takes `metadata_bytes`. Returns the offset of the trailer.
+uint64_t place_sections(format::ModelT& metadata, uint64_t metadata_bytes) {
+  uint64_t end = align_bytes(metadata_bytes);
+  for (const auto& section : metadata.sections) {
+    if (end / kAlignment > UINT32_MAX) throw Error("the model is too large: the file goes beyond 256 GiB");
+    section->offset = static_cast<uint32_t>(end / kAlignment);
+    end = align_bytes(end + section->size);
+  }
+  return end;
+}
+
+}  // namespace
+
+uint64_t metadata_bytes_of_any_weights(const Payload& payload, std::span<const SelfTestLine> self_test) {
+  format::ModelT metadata = metadata_of(payload, self_test);
+  for (const auto& line : metadata.self_test) line->target.resize(metadata.decoder->max_positions);
+  return serialize(metadata).size();
+}
+
+FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test, uint64_t metadata_bytes) {
+  format::ModelT metadata = metadata_of(payload, self_test);
   Trailer trailer;
-  trailer.metadata_bytes = static_cast<uint32_t>(std::max<uint64_t>(room, serialize(metadata).size()));  // below 2 GiB
+  trailer.metadata_bytes = static_cast<uint32_t>(std::max<uint64_t>(metadata_bytes, serialize(metadata).size()));
   const uint64_t trailer_offset = place_sections(metadata, trailer.metadata_bytes);
-  const flatbuffers::DetachedBuffer metadata_bytes = serialize(metadata);
+  const flatbuffers::DetachedBuffer serialized = serialize(metadata);
   trailer.total_bytes = trailer_offset + sizeof trailer;
   FileImage image(trailer.total_bytes);
-  std::memcpy(image.bytes(), metadata_bytes.data(), metadata_bytes.size());
+  std::memcpy(image.bytes(), serialized.data(), serialized.size());
   trailer.metadata_crc32c = crc32c(0, image.bytes(), trailer.metadata_bytes);
   trailer.trailer_crc32c = crc32c(0, &trailer, offsetof(Trailer, trailer_crc32c));
   for (size_t i = 0; i < payload.sections.size(); ++i) {

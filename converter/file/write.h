@@ -35,8 +35,12 @@ class FileImage {
 };
 
 // The same payload and lines give the same bytes, on any machine. Call it without lines first, let the engine run them
-// on that image, and call it again with them.
-FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test);
+// on that image, and call it again with them. `metadata_bytes`: the least that the metadata takes, filled with zeros.
+FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test, uint64_t metadata_bytes = 0);
+
+// What the metadata takes where each target is as long as the decoder's positions: with this room a file's size follows
+// from the model's shape, wherever its weights end a search.
+uint64_t metadata_bytes_of_any_weights(const Payload& payload, std::span<const SelfTestLine> self_test);
 
 // Puts `bytes` at `path` as a whole or not at all: whatever goes wrong, a file that was there stays as it was, and
 // nothing else is left. What a writer that was killed left in the folder goes too. A symbolic link is followed. Throws

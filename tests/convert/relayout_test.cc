@@ -38,16 +38,15 @@ TEST(Relayout, TheBytesOfConvertingToThatLayout) {
   }
 }
 
-TEST(Relayout, AFileWhoseMetadataHasNoRoomToGrowKeepsItsSize) {
+TEST(Relayout, TheRoomOfTheMetadataStays) {
   const SelfTestLine lines[] = {{{5, 3, 0}, {1, 2, 0}, 0x0123456789abcdefu}};
-  Payload payload = build_payload(test::random_spec(11), {});
-  const size_t roomy = assemble(payload, lines).size();
-  payload.metadata_bytes = 1;
-  const FileImage tight = assemble(payload, lines);
-  EXPECT_LE(tight.size(), roomy);
-  const FileImage there = relay_out(tight, Layout::N4K16, "model.gcst");
-  EXPECT_EQ(there.size(), tight.size());
-  EXPECT_TRUE(same(relay_out(there, Layout::N16K4, "model.gcst"), tight));
+  const Payload payload = build_payload(test::random_spec(11), {});
+  for (const uint64_t room : {uint64_t{0}, metadata_bytes_of_any_weights(payload, lines), uint64_t{10000}}) {
+    const FileImage image = assemble(payload, lines, room);
+    const FileImage there = relay_out(image, Layout::N4K16, "model.gcst");
+    EXPECT_EQ(there.size(), image.size());
+    EXPECT_TRUE(same(relay_out(there, Layout::N16K4, "model.gcst"), image));
+  }
 }
 
 TEST(Relayout, WhatItCannotKeepIsRefused) {

@@ -308,7 +308,7 @@ TEST(Assemble, TheSizeDoesNotDependOnWhereTheSelfTestEnds) {
   const Payload payload = build_payload(test::random_spec(3), {});
   const auto size = [&](uint32_t n_target) {
     const SelfTestLine lines[] = {{{5, 3, 0}, std::vector<uint32_t>(n_target, 1), 1}};
-    return assemble(payload, lines).size();
+    return assemble(payload, lines, metadata_bytes_of_any_weights(payload, lines)).size();
   };
   const uint32_t most = payload.metadata.decoder->max_positions;
   for (uint32_t n = 1; n <= most; ++n) EXPECT_EQ(size(n), size(most)) << n;
