@@ -63,7 +63,7 @@ bool has_token(const Config& config, const std::string& side, const std::string&
 }
 
 void require_text(const Config& config, RequiredSettings& required) {
-  const char* const kToken = "a text of the vocabulary or a token id";
+  constexpr const char* kToken = "a text of the vocabulary or a token id";
   for (const std::string side : {"source_", "target_"}) {
     const bool has_vocabulary = config.has(side + "vocabulary") || config.has(side + "sentencepiece");
     if (has_vocabulary) required.require(side + "unit", R"("word", "character" or "sentencepiece")");

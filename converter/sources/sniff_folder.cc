@@ -109,7 +109,7 @@ std::vector<fs::path> find_weights(const fs::path& folder) {
 Sniffed sniff(const fs::path& path) {
   if (!is_folder(path)) return sniff_file(path);
   const std::vector<fs::path> weights = find_weights(path);
-  const Sniffed refused = first_refused(weights);
+  Sniffed refused = first_refused(weights);
   if (refused.use != Use::kUnknown) return refused;
 
   const fs::path config = path / "config.json";
@@ -121,7 +121,7 @@ Sniffed sniff(const fs::path& path) {
   const std::vector<fs::path> others =
       files_with(path, {".npz", ".onnx", ".gguf", ".ggml", ".h5", ".keras", ".tflite", ".ckpt", ".pb", ".index", ".zip",
                         ".tar", ".gz", ".tgz", ".nemo", ".pt2", ".pkl", ".msgpack", ".ot"});
-  const Sniffed other = first_refused(others);
+  Sniffed other = first_refused(others);
   return other.use != Use::kUnknown ? other : without_weights(path, others);
 }
 

@@ -141,6 +141,7 @@ TEST(Misplaced, SideFilesMayLieBesideTheConfig) {
   std::filesystem::rename(checkpoint.folder / "model.safetensors", weights / "model.safetensors");
   for (const std::filesystem::path& config : {checkpoint.folder.path(), checkpoint.folder / "config.json"}) {
     const ModelSpec apart = load_checkpoint(weights.path(), {config, {}});
+    ASSERT_TRUE(apart.source_tokenizer && together.source_tokenizer);
     EXPECT_EQ(apart.source_tokenizer->pieces.size(), together.source_tokenizer->pieces.size());
     EXPECT_EQ(apart.generation.suppressed_ids, together.generation.suppressed_ids);
     EXPECT_EQ(apart.warnings, together.warnings);

@@ -174,11 +174,11 @@ TEST(Sniff, FormatsOfOtherEngines) {
 }
 
 TEST(Sniff, WhatTorchWrote) {
-  const std::string kLegacy =
+  const std::string legacy_text =
       "this is a pickle without a zip, PyTorch's format from before version 1.6, which is not read; load it in PyTorch "
       "and save it again with torch.save, or convert it to safetensors";
-  const std::string kFairseq = "this is a fairseq checkpoint; reading it is planned; it cannot be converted yet";
-  const std::string kModule =
+  const std::string fairseq_text = "this is a fairseq checkpoint; reading it is planned; it cannot be converted yet";
+  const std::string module_text =
       "this is a whole PyTorch module that was pickled, a program and not only weights; nothing in it is executed: "
       "load "
       "it where it was made and save torch.save(model.state_dict(), ...)";
@@ -189,14 +189,14 @@ TEST(Sniff, WhatTorchWrote) {
   const std::string fairseq_pickle = fairseq.finish();
   const std::string magic = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.";
   expect_all({
-      {"legacy", magic + pickle_of({"weight"}), Use::kRefused, kLegacy.c_str()},
+      {"legacy", magic + pickle_of({"weight"}), Use::kRefused, legacy_text.c_str()},
       {"legacy tar", tar("sys_info"), Use::kRefused,
        "this is a tar of pickles, PyTorch's format from before version 0.2, which is not read; load it in PyTorch and "
        "save it again with torch.save, or convert it to safetensors"},
-      {"fairseq", torch_zip(fairseq_pickle), Use::kRefused, kFairseq.c_str()},
-      {"legacy fairseq", magic + fairseq_pickle, Use::kRefused, kFairseq.c_str()},
-      {"module", torch_zip(module_pickle), Use::kRefused, kModule.c_str()},
-      {"legacy module", magic + module_pickle, Use::kRefused, kModule.c_str()},
+      {"fairseq", torch_zip(fairseq_pickle), Use::kRefused, fairseq_text.c_str()},
+      {"legacy fairseq", magic + fairseq_pickle, Use::kRefused, fairseq_text.c_str()},
+      {"module", torch_zip(module_pickle), Use::kRefused, module_text.c_str()},
+      {"legacy module", magic + module_pickle, Use::kRefused, module_text.c_str()},
       {"OpenNMT-py", torch_zip(pickle_of({"encoder.embeddings.make_embedding.emb_luts.0.weight"})), Use::kRefused,
        "this is an OpenNMT-py checkpoint; reading it is planned; it cannot be converted yet"},
       {"TorchScript", zip({{"m/data.pkl", "x"}, {"m/code/__torch__.py", "x"}, {"m/constants.pkl", "x"}}), Use::kRefused,
@@ -219,10 +219,10 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
                     across = "model.decoder.layers.0.encoder_attn.q_proj.weight",
                     embedding_norm = "model.encoder.layernorm_embedding.weight",
                     final_norm = "model.encoder.layer_norm.weight";
-  const char* const kEncoder =
+  constexpr const char* kEncoder =
       "this is an encoder without a decoder (as BERT is); Goldcrest runs encoder-decoder Transformers; it cannot be "
       "converted";
-  const char* const kDecoder =
+  constexpr const char* kDecoder =
       "this is a decoder-only language model (as GPT and Llama are); Goldcrest runs encoder-decoder Transformers; it "
       "cannot be converted";
   const auto planned = [](const char* name) {
