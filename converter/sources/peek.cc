@@ -15,8 +15,8 @@ struct Directory {
 
 // Where the members of a zip are listed (APPNOTE.TXT 6.3, sections 4.3.14 to 4.3.16).
 Directory find_directory(const Peek& file) {
-  constexpr uint64_t kEndBytes = 22, kLocatorBytes = 20, kMaxComment = 65535;
-  const uint64_t tail_bytes = std::min(file.size(), kEndBytes + kLocatorBytes + kMaxComment);
+  constexpr size_t kEndBytes = 22, kLocatorBytes = 20, kMaxComment = 65535;
+  const uint64_t tail_bytes = std::min<uint64_t>(file.size(), kEndBytes + kLocatorBytes + kMaxComment);
   const std::string tail = file.text(file.size() - tail_bytes, tail_bytes);
   const size_t end = tail.rfind("PK\5\6");
   if (end == std::string::npos) return {};
@@ -72,7 +72,7 @@ Peek::Peek(const std::filesystem::path& path) {
 
 std::string Peek::text(uint64_t offset, uint64_t n) const {
   if (offset >= size_) return {};
-  std::string bytes(std::min({n, size_ - offset, kMaxPeekBytes}), '\0');
+  std::string bytes(static_cast<size_t>(std::min({n, size_ - offset, kMaxPeekBytes})), '\0');
   stream_.clear();
   stream_.seekg(static_cast<std::streamoff>(offset));
   stream_.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -83,7 +83,7 @@ std::string Peek::text(uint64_t offset, uint64_t n) const {
 uint64_t little_endian(std::string_view bytes, uint64_t at, size_t n) {
   if (at > bytes.size() || n > bytes.size() - at) return 0;
   uint64_t value = 0;
-  while (n-- > 0) value = value << 8 | static_cast<unsigned char>(bytes[at + n]);
+  while (n-- > 0) value = value << 8 | static_cast<unsigned char>(bytes[static_cast<size_t>(at) + n]);
   return value;
 }
 
@@ -95,14 +95,16 @@ std::vector<PeekedMember> peek_zip(const Peek& file) {
   for (size_t at = 0; at + kFixedBytes <= bytes.size() && members.size() < kMaxMembers;) {
     const std::string_view fixed = std::string_view(bytes).substr(at, kFixedBytes);
     if (!fixed.starts_with("PK\1\2")) break;
-    const size_t name = little_endian(fixed, 28, 2), extra = little_endian(fixed, 30, 2);
+    const auto name = static_cast<size_t>(little_endian(fixed, 28, 2)),
+               extra = static_cast<size_t>(little_endian(fixed, 30, 2)),
+               comment = static_cast<size_t>(little_endian(fixed, 32, 2));
     at += kFixedBytes;
     if (name + extra > bytes.size() - at) break;
     PeekedMember member = {bytes.substr(at, name), little_endian(fixed, 10, 2) == 0, little_endian(fixed, 42, 4),
                            little_endian(fixed, 20, 4)};
     apply_zip64(std::string_view(bytes).substr(at + name, extra), little_endian(fixed, 24, 4), member);
     members.push_back(std::move(member));
-    at += name + extra + little_endian(fixed, 32, 2);
+    at += name + extra + comment;
   }
   return members;
 }

@@ -89,8 +89,9 @@ const Kind* kind_of_marian(const Peek& file, std::string_view head) {
 
 // CTranslate2's model.bin: u32 version, then since version 2 a u16 length and a name that ends in "Spec".
 const Kind* kind_of_ctranslate2(std::string_view head) {
-  constexpr uint64_t kMaxVersion = 32, kMaxName = 64;
-  const uint64_t version = little_endian(head, 0, 4), length = little_endian(head, 4, 2);
+  constexpr size_t kMaxVersion = 32, kMaxName = 64;
+  const uint64_t version = little_endian(head, 0, 4);
+  const auto length = static_cast<size_t>(little_endian(head, 4, 2));
   if (version < 2 || version > kMaxVersion || length < 5 || length > kMaxName || head.size() < 6 + length)
     return nullptr;
   const std::string_view name = head.substr(6, length - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST STM32F401xC: Cortex-M4F at the clock that it has after reset, the 16 MHz internal oscillator. The console is USART1
- * on PA9 (out) and PA10 (in). Addresses and bits: RM0368.
+ * ST STM32F401xC: Cortex-M4F at the clock that it has after reset, the 16 MHz internal oscillator. The console is
+ * USART1 on PA9 (out) and PA10 (in). Addresses and bits: RM0368.
  */
 #include "board_api.h"
 #include "common/systick.h"
