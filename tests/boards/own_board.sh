@@ -15,9 +15,19 @@ cmake --build "$build" --target pronounce_small_firmware
 words=$source/tests/boards/sessions/own_board.input
 "$converter" --quiet "$source/examples/models/g2p-small" --max-target 33 -o "$build/g2p-small.gcst" >"$build/report.txt"
 "$translator" --beam-size 4 "$build/g2p-small.gcst" "$words" >"$build/expected.txt"
-{ cat "$words"; printf '\004'; } |
-  qemu-system-arm -M netduinoplus2 -display none -monitor none -serial stdio -semihosting-config enable=on,target=native \
-    -kernel "$build/examples/firmware/pronounce_small_firmware.elf" >"$build/console.txt"
+# This board's UART loses what comes before the firmware has turned it on, so typing waits for the prompt.
+typed() {
+  local waited
+  for waited in $(seq 600); do
+    if grep -q '^> ' "$build/console.txt"; then break; fi
+    sleep 0.1
+  done
+  cat "$words"
+  printf '\004'
+}
+: >"$build/console.txt"
+typed | timeout 120 qemu-system-arm -M netduinoplus2 -display none -monitor none -serial stdio \
+  -semihosting-config enable=on,target=native -kernel "$build/examples/firmware/pronounce_small_firmware.elf" >>"$build/console.txt"
 cat "$build/console.txt"
 sed -n 's/   ([0-9]* ticks, [0-9]* ms)$//p' "$build/console.txt" | diff -u "$build/expected.txt" -
 
