@@ -21,10 +21,10 @@ struct LoadOptions {
 // `path` is a directory or a weight file. The family is config.json's model_type. Throws Error.
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options);
 
-// The model that a checkpoint with this config.json (or one in this folder) will have, with weights of next to nothing
-// and the tokenizer of the files beside it, where they are. Throws Error, also where it has more than `most`
+// The model that a checkpoint with this config.json (or one in the folder `path`) will have, with weights of next to
+// nothing and the tokenizer of the files beside it, where they are. Throws Error, also where it has more than `most`
 // parameters.
-ModelSpec load_shape(const std::filesystem::path& config, uint64_t most);
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most);
 
 // What each family's loader gets.
 struct Checkpoint {

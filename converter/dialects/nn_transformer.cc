@@ -87,7 +87,7 @@ class NnTransformerReader {
     if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth) {
       throw Error("{} has shape {}, expected [vocabulary, d_model]", tensors_.describe(name), shape_text(shape));
     }
-    const auto table = tensors_.table(name, static_cast<uint32_t>(shape[1]));
+    auto table = tensors_.table(name, static_cast<uint32_t>(shape[1]));
     check_setting(std::string(role).substr(0, std::string("source").size()) + "_vocab_size", table->rows,
                   in_quotes(name));
     return table;
