@@ -168,8 +168,9 @@ int size_shape(const Arguments& arguments) {
   report.is_shape = true;
   progress.finish();
   print_report(report, arguments);
+  const int status = write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
   say_warnings(spec.warnings);
-  return write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
+  return status;
 }
 
 }  // namespace goldcrest::converter

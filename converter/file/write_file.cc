@@ -130,6 +130,9 @@ class NewFile {
     const bool exists = ::stat(target_.c_str(), &existing) == 0;
     if (exists && ::fchmod(file_.get(), existing.st_mode & 07777) != 0) fail(path_, "setting the file's mode", errno);
     if (::fsync(file_.get()) != 0) fail(path_, "syncing to disk", errno);
+    // Some file systems report a failed write when the file is closed: a second descriptor is, for the lock to stay.
+    const int second = ::dup(file_.get());
+    if (second < 0 || ::close(second) != 0) fail(path_, "closing", errno);
   }
 
   void put_in_place() {

@@ -9,8 +9,6 @@
 namespace goldcrest::converter {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr Kind kModelFile = {Use::kModelFile, "this is a Goldcrest model file",
                              "goldcrest-inspect shows what it holds, goldcrest-translate runs it"};
 constexpr Kind kGguf = {Use::kRefused, "this is a GGUF file of llama.cpp",
@@ -49,7 +47,7 @@ constexpr Magic kMagics[] = {
     {0, "\xf5\x17\x34\x01\xd5\x48\x1a\xf1", &kMarianShortlist},
     {0, "\x1f\x8b", &kCompressed},
     {0, "BZh", &kCompressed},
-    {0, "\xfd\x37zXZ\0"sv, &kCompressed},
+    {0, {"\xfd\x37zXZ\0", 6}, &kCompressed},
     {0, "\x28\xb5\x2f\xfd", &kCompressed},
     {0, "7z\xbc\xaf\x27\x1c", &kCompressed},
     {0, "Rar!\x1a\x07", &kCompressed},

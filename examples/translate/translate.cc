@@ -87,9 +87,8 @@ int main(int argc, char** argv) {
                "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
   app.footer(
-      "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids gives "
-      "a "
-      "message with its number and an empty line.\n"
+      "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
+      "gives a message with its number and an empty line.\n"
       "The model is used where it lies in its file: replace that file by renaming a new one over it. Writing into it, "
       "or cutting it short, ends the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");

@@ -11,7 +11,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 using test::TemporaryFolder;
 
 const char* const kLookedFor =
