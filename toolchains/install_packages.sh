@@ -4,6 +4,9 @@
 # saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint]
 set -euo pipefail
 
+# Whether apt knows a version of the package: "apt-cache show" also succeeds for a name that others merely mention.
+is_offered() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev)
 firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
@@ -17,7 +20,7 @@ elif [ "${1:-}" = firmware ]; then
 elif [ "${1:-}" = full ]; then
   packages+=(debootstrap)
   for keyring in debian-archive-keyring ubuntu-keyring; do
-    if apt-cache show "$keyring" >/dev/null 2>&1; then packages+=("$keyring"); fi
+    if is_offered "$keyring"; then packages+=("$keyring"); fi
   done
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
@@ -42,8 +45,8 @@ as_root() {
 # The version that sources are formatted with, where the distribution has it (Debian 13 does not). The apt of a bare machine
 # knows of no package at all until it is told to look.
 if [[ "${1:-}" =~ ^(tests|lint)$ ]] && ! is_installed clang-format-14; then
-  apt-cache show g++ >/dev/null 2>&1 || as_root apt-get update -qq
-  if apt-cache show clang-format-14 >/dev/null 2>&1; then packages+=(clang-format-14); fi
+  is_offered g++ || as_root apt-get update -qq
+  if is_offered clang-format-14; then packages+=(clang-format-14); fi
 fi
 
 missing=()
