@@ -10,14 +10,7 @@ mkdir -p "$2"
 work=$(cd "$2" && pwd) page=${3:-README.md}
 tree=$work/tree
 
-rm -rf "$tree"
-if [ -e "$source/.git" ]; then
-  # What is there, committed or not, as git would give it to others.
-  mkdir "$tree"
-  git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$tree")
-else
-  cp -a "$source" "$tree"
-fi
+bash "$source/tests/fresh_copy.sh" "$source" "$tree"
 cd "$tree"
 
 # run_block: runs the commands of the file `block`; what they print goes to `printed`, and to a log.

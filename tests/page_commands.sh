@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the commands of the boards' and the examples' pages as they stand, in a fresh copy of the tree: indented lines that
+# begin with a program's name. A firmware is typed one word. Left out are the programs that talk to hardware, and the page
+# of the Raspberry Pi, which has a test of its own.
+# Usage: page_commands.sh SOURCE WORK
+set -euo pipefail
+source=$(cd "$1" && pwd)
+mkdir -p "$2"
+work=$(cd "$2" && pwd) tree=$(cd "$2" && pwd)/tree n=0
+bash "$source/tests/fresh_copy.sh" "$source" "$tree"
+cd "$tree"
+fail() { echo "page_commands: $*" >&2; exit 1; }
+
+# run COMMAND WANTED: the command succeeds, and prints the words WANTED.
+run() {
+  echo "+ $1"
+  n=$((n + 1))
+  printf 'goldcrest\n\004' | timeout 1800 bash -euo pipefail -c "$1" >"$work/$n.out" 2>"$work/$n.err" ||
+    { tail -n 40 "$work/$n.out" "$work/$n.err" >&2; fail "failed: $1"; }
+  grep -qF "$2" "$work/$n.out" || { tail -n 40 "$work/$n.out" >&2; fail "'$2' is not printed: $1"; }
+}
+
+# A page's commands, a line each, without their comments.
+commands_of() {
+  sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}' "$1" |
+    sed -n -E 's/^    ((bash|cmake|qemu-system-arm|arm-none-eabi-[a-z]+) .*)$/\1/p' | sed -E 's/ +#.*$//'
+}
+
+run 'cmake --preset host' 'Build files'
+run 'cmake --build --preset host' ''
+run 'ctest --preset host -R golden_' '100% tests passed'
+mapfile -t pages < <(ls boards/README.md examples/*/README.md boards/*/README.md | grep -v raspberry-pi)
+for page in "${pages[@]}"; do
+  echo "== $page"
+  board=$(basename "$(dirname "$page")")
+  while read -r command; do
+    case $command in
+      qemu-system-arm*)
+        program=build/firmware/$board/examples/firmware/pronounce_firmware.elf
+        [ -e "$program" ] || run "bash examples/firmware/run.sh pronounce_firmware $board" 'Goldcrest 0.1.0 on'
+        run "${command//PROGRAM.elf/$program}" 'G OW1 L D K R EH2 S T' ;;
+      arm-none-eabi-*) run "${command//PROGRAM.elf/build/$board/examples/firmware/pronounce_firmware.elf}" '' ;;
+      *benchmark_firmware*) run "$command" 'each generated token of it' ;;
+      *superloop*) run "$command" 'all within 50 ms' ;;
+      *run.sh*) run "$command" 'Goldcrest 0.1.0 on' ;;
+      *--workflow*) run "$command" '100% tests passed' ;;
+      *) run "$command" '' ;;
+    esac
+  done < <(commands_of "$page")
+done
+[ "$n" -ge 20 ] || fail "only $n commands are found"
+echo "page_commands: $n commands of ${#pages[@]} pages"
