@@ -2,6 +2,7 @@
 #include "decoding/search.h"
 
 #include "base/hash.h"
+#include "decoding/rules.h"
 
 namespace goldcrest {
 
@@ -13,8 +14,8 @@ namespace {
 // How the next token of every hypothesis of a sentence comes about. A forced one costs no log-probability.
 enum class NextToken { kChosen, kForcedFirst, kForcedEnd };
 
-NextToken next_token(const Search& search, uint32_t /*sentence*/) {
-  if (search.position + 1 == search.options.max_target_tokens) return NextToken::kForcedEnd;
+NextToken next_token(const Search& search, uint32_t sentence) {
+  if (forces_end(search.options) && is_last_position(search, sentence)) return NextToken::kForcedEnd;
   if (search.position == 0 && search.runtime->generation.forced_first_id >= 0) return NextToken::kForcedFirst;
   return NextToken::kChosen;
 }
@@ -34,16 +35,18 @@ void start_position(Search& search) {
 }
 
 // The same token for every live hypothesis of a sentence. Returns it.
-int32_t force_token(const Search& search, const SentenceView& view, NextToken next) {
-  const int32_t end = static_cast<int32_t>(search.runtime->generation.end_id);
-  const int32_t token = next == NextToken::kForcedEnd ? end : search.runtime->generation.forced_first_id;
+int32_t force_token(const Search& search, uint32_t sentence, const SentenceView& view, NextToken next) {
+  const GenerationView& generation = search.runtime->generation;
+  const int32_t token =
+      next == NextToken::kForcedEnd ? static_cast<int32_t>(generation.end_id) : generation.forced_first_id;
+  const bool finishes = ends_text(search, sentence, token);
   for (uint32_t b = 0; b < view.state->n_live; ++b) {
-    if (token == end)
-      finish_hypothesis(search, view, b, view.scores[b]);
+    if (finishes)
+      finish_hypothesis(search, view, {view.scores[b], b, token});
     else
       view.tokens[(search.position + 1) * view.n_slots + b] = token;
   }
-  if (token == end) view.state->n_live = 0;
+  if (finishes) view.state->n_live = 0;
   return token;
 }
 
@@ -87,9 +90,8 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
   return refs;
 }
 
-void search_start(Search& search, const goldcrest_search& options) {
-  search.options = options;
-  search.strategy = &strategy_for(options);
+void search_start(Search& search) {
+  search.strategy = &strategy_for(search.options);
   search.position = 0;
   for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
     const SentenceView view = sentence_view(search, sentence);
@@ -143,8 +145,8 @@ int32_t search_advance(Search& search) {
     const SentenceView view = sentence_view(search, sentence);
     if (view.state->n_live == 0) return;
     const NextToken next = next_token(search, sentence);
-    const int32_t token =
-        next == NextToken::kChosen ? search.strategy->advance(search, sentence) : force_token(search, view, next);
+    const int32_t token = next == NextToken::kChosen ? search.strategy->advance(search, sentence)
+                                                     : force_token(search, sentence, view, next);
     if (sentence == 0) first_token = token;
   };
   const uint32_t n_tasks = count_row_tasks(*search.runtime, search.n_rows);

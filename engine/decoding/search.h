@@ -56,8 +56,8 @@ struct Search {
   bool runs_output;          // and the output layer
 };
 
-// One hypothesis for each sentence of the batch, holding the start token.
-void search_start(Search& search, const goldcrest_search& options);
+// One hypothesis for each sentence of the batch, holding the start token; by search.options.
+void search_start(Search& search);
 
 // Lists the rows of the current position and embeds their input tokens.
 void search_embed(Search& search);
@@ -73,7 +73,7 @@ inline bool hashes_logits(const Search& search) {
   return search.strategy->one_hypothesis && (search.options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
 }
 
-// (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty
+// (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty, or by the penalty's other kind
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens);
 
 // The parts of a sentence's state.
@@ -91,8 +91,14 @@ inline size_t count_slots(const goldcrest_limits& limits) { return size_t{limits
 
 SentenceView sentence_view(const Search& search, uint32_t sentence);
 
-// Adds hypothesis b of a sentence, ended by the end token at the current position, to the finished ones if it is good
-// enough.
-void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t b, float log_prob);
+// A living hypothesis of a sentence and its next token, with the log-probability of both.
+struct Continuation {
+  float log_prob;
+  uint32_t parent;
+  int32_t token;
+};
+
+// Adds a hypothesis whose last token is at the current position to the finished ones if it is good enough.
+void finish_hypothesis(const Search& search, const SentenceView& view, const Continuation& last);
 
 }  // namespace goldcrest
