@@ -4,12 +4,25 @@
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "base/bounds.h"
+#include "base/build_options.h"
 
 namespace goldcrest {
 
 namespace {
 
 uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
+
+[[maybe_unused, gnu::cold]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
+                                                   goldcrest_detail* detail) {
+  const uint32_t known = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+  const uint32_t layers = info.decoder_layers < 32 ? (1u << info.decoder_layers) - 1 : GOLDCREST_ALL_LAYERS;
+  if (limits->alignment_layers == GOLDCREST_ALL_LAYERS) limits->alignment_layers = layers;
+  GOLDCREST_REQUIRE((limits->inspection & ~known) == 0, GOLDCREST_ERROR_ARGUMENT, "limits.inspection: unknown bits",
+                    -1);
+  GOLDCREST_REQUIRE((limits->alignment_layers & ~layers) == 0, GOLDCREST_ERROR_ARGUMENT,
+                    "limits.alignment_layers: a layer that the decoder lacks", -1);
+  return GOLDCREST_OK;
+}
 
 }  // namespace
 
@@ -23,6 +36,8 @@ uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value
   limits->n_best = value_or(wanted.n_best, 1);
   limits->encoder_rows = value_or(wanted.encoder_rows, info.limits.encoder_rows);
   limits->threads = value_or(wanted.threads, 1);
+  limits->inspection = kHasInspection ? wanted.inspection : 0;
+  limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
                     "limits.max_source_tokens: more than the model's positions", -1);
@@ -36,6 +51,7 @@ uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
   GOLDCREST_REQUIRE(limits->encoder_rows <= kMaxEncoderRows, bad, "limits.encoder_rows: above 1024", -1);
   GOLDCREST_REQUIRE(limits->threads <= kMaxThreads, bad, "limits.threads: above 64", -1);
+  if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;
 }
 

@@ -18,6 +18,12 @@ constexpr bool kHasBackends = true;  // knows goldcrest_config.backend
 constexpr bool kHasBackends = false;
 #endif
 
+#ifdef GOLDCREST_INSPECTION
+constexpr bool kHasInspection = true;  // tells token scores and alignments, scores given targets
+#else
+constexpr bool kHasInspection = false;
+#endif
+
 // Bits of a file's features (schema/model.fbs, Feature).
 constexpr uint32_t kFeatureFloat32 = 1;
 

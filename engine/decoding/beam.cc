@@ -13,7 +13,7 @@ namespace goldcrest {
 namespace {
 
 struct Continuation {
-  float log_prob;
+  float log_prob, token_log_prob;  // of the whole, and of its last token
   uint32_t parent;
   int32_t token;
 };
@@ -33,9 +33,10 @@ uint32_t best_continuations(const Candidates& lists, const SentenceView& view, u
     for (uint32_t b = 0; b < n_live; ++b) {
       const uint32_t row = view.state->first_row + b;
       if (taken[b] == lists.counts[row]) continue;
-      const float log_prob = view.scores[b] + (lists.row_values(row)[taken[b]] - normalizer[b]);
+      const float token_log_prob = lists.row_values(row)[taken[b]] - normalizer[b];
+      const float log_prob = view.scores[b] + token_log_prob;
       if (found && !(log_prob > best[n].log_prob)) continue;
-      best[n] = {log_prob, b, lists.row_tokens(row)[taken[b]]};
+      best[n] = {log_prob, token_log_prob, b, lists.row_tokens(row)[taken[b]]};
       found = true;
     }
     if (!found) break;
@@ -61,6 +62,7 @@ void reorder(const Search& search, const SentenceView& view, const Continuation*
   for (uint32_t b = 0; b < n_chosen; ++b) {
     next_tokens[b] = chosen[b].token;
     view.scores[b] = chosen[b].log_prob;
+    if constexpr (kHasInspection) keep_log_prob(search, view, b, chosen[b].token_log_prob);
   }
   view.state->n_live = n_chosen;
 }
@@ -81,7 +83,9 @@ int32_t advance(const Search& search, uint32_t sentence) {
   for (uint32_t rank = 0; rank < n; ++rank) {
     const Continuation& continuation = continuations[rank];
     if (continuation.token == end) {
-      if (rank < beam_size) finish_hypothesis(search, view, continuation.parent, continuation.log_prob);
+      if (rank < beam_size) {
+        finish_hypothesis(search, view, continuation.parent, continuation.log_prob, {end, continuation.token_log_prob});
+      }
     } else if (n_living < beam_size) {
       continuations[n_living++] = continuation;  // n_living <= rank: nothing unread is overwritten
     }
@@ -89,7 +93,7 @@ int32_t advance(const Search& search, uint32_t sentence) {
 
   const SentenceState& state = *view.state;
   if (n_living == 0 && state.n_finished == 0) {  // everything is suppressed: end, as in greedy search
-    finish_hypothesis(search, view, 0, view.scores[0]);
+    finish_hypothesis(search, view, 0, view.scores[0], {end, 0.0f});
   }
   const bool no_hope =
       n_living == 0 || (state.n_finished == beam_size &&

@@ -17,6 +17,7 @@ SentenceView sentence_view(const Search& search, uint32_t sentence) {
   view.scores = runtime.buffer<float>(refs.scores) + first_slot;
   view.hypotheses = runtime.buffer<Hypothesis>(refs.hypotheses) + first_slot;
   view.hypothesis_tokens = runtime.buffer<int32_t>(refs.hypothesis_tokens) + first_slot * target_tokens;
+  if constexpr (kHasInspection) view.kept = kept_path(search, sentence);
   view.n_slots = count_slots(runtime.limits);
   return view;
 }
@@ -26,7 +27,7 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
   return (log_prob - options.word_penalty * n) / pow_float(n, options.length_penalty);
 }
 
-void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t b, float log_prob) {
+void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t b, float log_prob, LastToken last) {
   const goldcrest_limits& limits = search.runtime->limits;
   const uint32_t n_tokens = search.position + 1;
   const float score = hypothesis_score(search.options, log_prob, n_tokens);
@@ -42,11 +43,10 @@ void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t 
 
   int32_t* tokens = view.hypothesis_tokens + size_t{storage} * limits.max_target_tokens;
   for (uint32_t t = 1; t <= search.position; ++t) {
-    // At the current position hypothesis b has slot b; the table does not say so yet when the end is forced.
-    const uint32_t slot = view.ancestor && t < search.position ? view.ancestor[t * limits.beam_size + b] : b;
-    tokens[t - 1] = view.tokens[t * view.n_slots + slot];
+    tokens[t - 1] = view.tokens[t * view.n_slots + slot_at(search, view, b, t)];
   }
-  tokens[search.position] = static_cast<int32_t>(search.runtime->generation.end_id);
+  tokens[search.position] = last.id;
+  if constexpr (kHasInspection) keep_finished(search, view, b, storage, last.log_prob);
 }
 
 }  // namespace goldcrest

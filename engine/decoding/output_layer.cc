@@ -52,6 +52,10 @@ class OutputLayer {
                             kOutputBlock});
       for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
         if (hashes_) hash(row, logits, outputs.count);
+        if (kHasInspection && search_.follows_targets) {
+          collect_given(row, logits, outputs, lists);
+          continue;
+        }
         if (needs_sums_ && !may_enter(lists, row, block)) continue;
         mask(logits, outputs);
         collect(*runtime_.kernels, outputs_, outputs, lists, row);
@@ -77,10 +81,21 @@ class OutputLayer {
   }
 
   // With one hypothesis a sentence, row i belongs to the i-th live sentence.
+  uint32_t sentence_of(uint32_t row) const {
+    return runtime_.buffer<LiveSentence>(search_.refs.live)[row].first_slot / runtime_.limits.beam_size;
+  }
+
   void hash(uint32_t row, const float* logits, uint32_t count) const {
-    const uint32_t slot = runtime_.buffer<LiveSentence>(search_.refs.live)[row].first_slot;
-    SentenceState& state = *sentence_view(search_, slot / runtime_.limits.beam_size).state;
+    SentenceState& state = *sentence_view(search_, sentence_of(row)).state;
     state.logits_hash = hash_floats(state.logits_hash, logits, count);
+  }
+
+  // The target's next token, where it is in this block.
+  void collect_given(uint32_t row, const float* logits, Range outputs, const Candidates& lists) const {
+    const int32_t token = target_of(search_, sentence_of(row)).ids[search_.position];
+    const uint32_t output = output_of_token(outputs_, static_cast<uint32_t>(token));
+    if (output < outputs.first || output - outputs.first >= outputs.count) return;
+    insert_candidate(lists, row, logits[output - outputs.first], token);
   }
 
   // Removes the tokens that may not be chosen now from a block of logits.

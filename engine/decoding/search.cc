@@ -14,15 +14,18 @@ namespace {
 enum class NextToken { kChosen, kForcedFirst, kForcedEnd };
 
 NextToken next_token(const Search& search, uint32_t /*sentence*/) {
+  if (kHasInspection && search.follows_targets) return NextToken::kChosen;
   if (search.position + 1 == search.options.max_target_tokens) return NextToken::kForcedEnd;
   if (search.position == 0 && search.runtime->generation.forced_first_id >= 0) return NextToken::kForcedFirst;
   return NextToken::kChosen;
 }
 
-// What the current position needs: a hash is of every position's logits, also where the token is forced.
+// What the current position needs: a hash is of every position's logits, an alignment of every token, also where it is
+// forced.
 void start_position(Search& search) {
   search.n_rows = 0;
-  search.runs_layers = search.runs_output = hashes_logits(search);
+  search.runs_output = hashes_logits(search);
+  search.runs_layers = search.runs_output || keeps_alignments(search.runtime->limits);
   for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
     const uint32_t n_live = sentence_view(search, sentence).state->n_live;
     if (n_live == 0) continue;
@@ -38,10 +41,12 @@ int32_t force_token(const Search& search, const SentenceView& view, NextToken ne
   const int32_t end = static_cast<int32_t>(search.runtime->generation.end_id);
   const int32_t token = next == NextToken::kForcedEnd ? end : search.runtime->generation.forced_first_id;
   for (uint32_t b = 0; b < view.state->n_live; ++b) {
-    if (token == end)
-      finish_hypothesis(search, view, b, view.scores[b]);
-    else
-      view.tokens[(search.position + 1) * view.n_slots + b] = token;
+    if (token == end) {
+      finish_hypothesis(search, view, b, view.scores[b], {end, 0.0f});
+      continue;
+    }
+    view.tokens[(search.position + 1) * view.n_slots + b] = token;
+    if constexpr (kHasInspection) keep_log_prob(search, view, b, 0.0f);
   }
   if (token == end) view.state->n_live = 0;
   return token;
@@ -84,12 +89,17 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
   refs.hypothesis_tokens =
       plan.add("search.hypothesis_tokens", decode, Region::kMain, {0, 4, {kTarget, kBeam, kBatch, 0}});
   refs.candidates = plan_candidates(plan, model);
+  if constexpr (kHasInspection) refs.inspection = plan_inspection(plan);
   return refs;
 }
 
 void search_start(Search& search, const goldcrest_search& options) {
   search.options = options;
   search.strategy = &strategy_for(options);
+  if constexpr (kHasInspection) {
+    if (search.follows_targets) search.strategy = &kGivenTarget;
+    if (keeps_token_scores(search.runtime->limits)) search.options.flags |= GOLDCREST_SEARCH_SCORES;
+  }
   search.position = 0;
   for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
     const SentenceView view = sentence_view(search, sentence);

@@ -202,7 +202,9 @@ uint32_t count_self_tests(const void* model) {
                   limits.batch(),
                   limits.n_best(),
                   limits.encoder_rows(),
-                  1};
+                  1,
+                  0,
+                  0};
   info->search = {generation.beam_size(),      generation.min_target_tokens(), generation.max_target_tokens(),
                   generation.length_penalty(), generation.word_penalty(),      0};
 
