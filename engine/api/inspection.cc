@@ -32,7 +32,7 @@ int choose_heads(const goldcrest_engine& engine, const goldcrest_alignment& want
                     "alignment: a layer that limits.alignment_layers lacks", -1);
   GOLDCREST_REQUIRE(wanted.head == -1 || head < stack.n_heads, GOLDCREST_ERROR_ARGUMENT, "alignment: no such head",
                     static_cast<int32_t>(stack.n_heads));
-  *chosen = {wanted.layer == -1 ? Range{0, smaller(stack.n_layers, 32u)} : Range{layer, 1},
+  *chosen = {wanted.layer == -1 ? Range{0, smaller(stack.n_layers, uint32_t{32})} : Range{layer, 1},
              wanted.head == -1 ? Range{0, stack.n_heads} : Range{head, 1}};
   return GOLDCREST_OK;
 }
