@@ -53,7 +53,7 @@ int encode_step(goldcrest_engine& engine) {
   if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
   progress = next_stage(engine);
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
-  search_start(engine.search, engine.search.options);
+  search_start(engine.search);
   engine.state = EngineState::kDecoding;
   return GOLDCREST_WORKING;
 }

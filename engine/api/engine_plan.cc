@@ -6,6 +6,7 @@
 #include "api/limits.h"
 #include "backends/backend.h"
 #include "base/arithmetic.h"
+#include "base/build_options.h"
 #include "model/blocks.h"
 #include "model/validate.h"
 #include "text/tokenizer.h"
@@ -63,7 +64,8 @@ uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limit
   const uint64_t source_keys = block * decoder_layer.of_source;
   const uint64_t layer = rows * decoder_layer.of_own +
                          attention_macs(decoder, rows, uint64_t{limits.max_source_tokens} + limits.max_target_tokens);
-  const uint64_t output = rows * decoder.d_model_padded * model.projection.n;
+  const uint64_t passes = kHasRules && limits.beam_size > 1 ? model.output_passes : 1;
+  const uint64_t output = passes * rows * decoder.d_model_padded * model.projection.n;
   const uint64_t decode = step_size == GOLDCREST_STEP_LAYER ? larger(layer, output) : decoder.n_layers * layer + output;
   return larger(larger(keys, rest), larger(source_keys, decode));
 }

@@ -160,7 +160,7 @@ extern "C" {
     GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
   }
   place_state(refs, made);
-  made->options = default_search(info, limits);
+  default_search(info, limits, &made->options);
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;
   made->detail = detail;

@@ -1,16 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/limits.h"
 
+#include <cstddef>
+#include <cstring>
+
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/build_options.h"
+#include "model/model_view.h"
 
 namespace goldcrest {
 
 namespace {
 
-uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
+template <typename T>
+T value_or(T value, decltype(T{}) fallback) {
+  return value != 0 ? value : fallback;
+}
+
+[[gnu::cold]] int check_rules(const goldcrest_search& wanted, goldcrest_detail* detail) {
+  const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
+  GOLDCREST_REQUIRE(wanted.renormalize <= GOLDCREST_YES, bad, "search.renormalize: not a goldcrest_choice", -1);
+  GOLDCREST_REQUIRE(wanted.force_end <= GOLDCREST_YES, bad, "search.force_end: not a goldcrest_choice", -1);
+  GOLDCREST_REQUIRE(wanted.early_stopping <= GOLDCREST_STOP_NEVER, bad,
+                    "search.early_stopping: not a goldcrest_early_stopping", -1);
+  GOLDCREST_REQUIRE(wanted.length_penalty_kind <= GOLDCREST_LENGTH_WU, bad,
+                    "search.length_penalty_kind: not a goldcrest_length_penalty", -1);
+  GOLDCREST_REQUIRE(wanted.repetition_penalty == 0.0f || (wanted.repetition_penalty >= kMinRepetitionPenalty &&
+                                                          wanted.repetition_penalty <= kMaxRepetitionPenalty),
+                    bad, "search.repetition_penalty: outside [2^-10, 2^10]", -1);
+  return GOLDCREST_OK;
+}
+
+// The file's rules where the caller chose none.
+[[gnu::cold]] void fill_rules(const goldcrest_search& file, goldcrest_search* search) {
+  search->renormalize = value_or(search->renormalize, file.renormalize);
+  search->force_end = value_or(search->force_end, file.force_end);
+  search->early_stopping = value_or(search->early_stopping, file.early_stopping);
+  search->length_penalty_kind = value_or(search->length_penalty_kind, file.length_penalty_kind);
+  search->no_repeat_ngram = value_or(search->no_repeat_ngram, file.no_repeat_ngram);
+  search->max_extra_tokens = value_or(search->max_extra_tokens, file.max_extra_tokens);
+  search->repetition_penalty = value_or(search->repetition_penalty, file.repetition_penalty);
+}
+
+// Whether the caller leaves all rules to the file.
+bool leaves_rules(const goldcrest_search& search) {
+  uint32_t words[4];
+  memcpy(words, &search.renormalize, sizeof words);
+  return (words[0] | words[1] | words[2] | words[3]) == 0;
+}
+static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 16, "the rules, without gaps");
 
 [[maybe_unused, gnu::cold]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
                                                    goldcrest_detail* detail) {
@@ -57,30 +97,37 @@ uint32_t value_or(uint32_t value, uint32_t fallback) { return value != 0 ? value
 
 [[gnu::cold]] int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted,
                                  goldcrest_search* search, goldcrest_detail* detail) {
-  *search = wanted;
-  search->beam_size = value_or(wanted.beam_size, limits.beam_size);
-  search->max_target_tokens = value_or(wanted.max_target_tokens, limits.max_target_tokens);
+  const uint32_t beam_size = value_or(wanted.beam_size, limits.beam_size);
+  const uint32_t max_target_tokens = value_or(wanted.max_target_tokens, limits.max_target_tokens);
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
-  GOLDCREST_REQUIRE(search->beam_size <= limits.beam_size, bad, "search.beam_size: above the limits'", -1);
-  GOLDCREST_REQUIRE(search->max_target_tokens <= limits.max_target_tokens, bad,
-                    "search.max_target_tokens: above the limits'", -1);
-  GOLDCREST_REQUIRE(search->min_target_tokens <= search->max_target_tokens, bad,
+  GOLDCREST_REQUIRE(beam_size <= limits.beam_size, bad, "search.beam_size: above the limits'", -1);
+  GOLDCREST_REQUIRE(max_target_tokens <= limits.max_target_tokens, bad, "search.max_target_tokens: above the limits'",
+                    -1);
+  GOLDCREST_REQUIRE(wanted.min_target_tokens <= max_target_tokens, bad,
                     "search.min_target_tokens: above max_target_tokens", -1);
-  GOLDCREST_REQUIRE(search->length_penalty >= kMinLengthPenalty && search->length_penalty <= kMaxLengthPenalty, bad,
+  GOLDCREST_REQUIRE(wanted.length_penalty >= kMinLengthPenalty && wanted.length_penalty <= kMaxLengthPenalty, bad,
                     "search.length_penalty: outside [-2, 4]", -1);
-  GOLDCREST_REQUIRE(search->word_penalty >= kMinWordPenalty && search->word_penalty <= kMaxWordPenalty, bad,
+  GOLDCREST_REQUIRE(wanted.word_penalty >= kMinWordPenalty && wanted.word_penalty <= kMaxWordPenalty, bad,
                     "search.word_penalty: outside [-1024, 1024]", -1);
   const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
-  GOLDCREST_REQUIRE((search->flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
+  GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
+  if constexpr (kHasRules) {
+    GOLDCREST_TRY(check_rules(wanted, detail));
+  } else {
+    GOLDCREST_REQUIRE(leaves_rules(wanted), GOLDCREST_ERROR_UNSUPPORTED, "search: rules", -1);
+  }
+  *search = wanted;
+  search->beam_size = beam_size;
+  search->max_target_tokens = max_target_tokens;
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] goldcrest_search default_search(const goldcrest_info& info, const goldcrest_limits& limits) {
-  goldcrest_search search = info.search;
-  search.beam_size = limits.beam_size;
-  search.max_target_tokens = smaller(search.max_target_tokens, limits.max_target_tokens);
-  search.min_target_tokens = smaller(search.min_target_tokens, search.max_target_tokens);
-  return search;
+[[gnu::cold]] void default_search(const goldcrest_info& info, const goldcrest_limits& limits,
+                                  goldcrest_search* search) {
+  *search = info.search;
+  search->beam_size = limits.beam_size;
+  search->max_target_tokens = smaller(search->max_target_tokens, limits.max_target_tokens);
+  search->min_target_tokens = smaller(search->min_target_tokens, search->max_target_tokens);
 }
 
 }  // namespace goldcrest
@@ -95,11 +142,14 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
   if (search == nullptr) {
     goldcrest_info info;
     view_info(engine->runtime.file, engine->model_bytes, &info);
-    engine->options = default_search(info, engine->runtime.limits);
+    default_search(info, engine->runtime.limits, &engine->options);
     return GOLDCREST_OK;
   }
-  goldcrest_search resolved;
-  GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &resolved, detail));
-  engine->options = resolved;
+  GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));
+  if constexpr (kHasRules) {
+    goldcrest_search file;
+    view_rules(engine->runtime.file, &file);
+    fill_rules(file, &engine->options);
+  }
   return GOLDCREST_OK;
 }

@@ -10,11 +10,12 @@ namespace goldcrest {
 int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
                    goldcrest_detail* detail);
 
-// goldcrest_search with the limits' defaults. ERROR_ARGUMENT with *detail (may be null).
+// *search <- `wanted` with the limits' defaults; the file's rules are not filled in. ERROR_ARGUMENT or
+// ERROR_UNSUPPORTED with *detail (may be null) leave *search as it was.
 int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
                    goldcrest_detail* detail);
 
-// The file's own search, as far as the limits reach.
-goldcrest_search default_search(const goldcrest_info& info, const goldcrest_limits& limits);
+// *search <- the file's own, as far as the limits reach.
+void default_search(const goldcrest_info& info, const goldcrest_limits& limits, goldcrest_search* search);
 
 }  // namespace goldcrest

@@ -9,9 +9,9 @@ using namespace goldcrest;
 namespace {
 
 // With the line's own length as the limit, so that the engine's does not matter.
-[[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search search, bool* same) {
-  search.max_target_tokens = line.n_target;
-  GOLDCREST_TRY(goldcrest_set_search(engine, &search));
+[[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
+  search->max_target_tokens = line.n_target;
+  GOLDCREST_TRY(goldcrest_set_search(engine, search));
   // ids are below 2^24, so their int32 and uint32 bits are the same
   GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
   GOLDCREST_TRY(goldcrest_run(engine));
@@ -35,7 +35,7 @@ namespace {
     const SelfTestView line = view_self_test(engine->runtime.file, i);
     if (line.n_source > limits.max_source_tokens || line.n_target > limits.max_target_tokens) continue;
     bool same = false;
-    GOLDCREST_TRY(run_line(engine, line, search, &same));
+    GOLDCREST_TRY(run_line(engine, line, &search, &same));
     if (!same) {
       return fail(detail, GOLDCREST_ERROR_SELF_TEST, "self_test: another result than the converter's",
                   static_cast<int32_t>(i));

@@ -33,5 +33,10 @@ constexpr uint32_t kMaxThreads = 64;
 // goldcrest_search; within these, powers of any length stay finite
 constexpr float kMinLengthPenalty = -2.0f, kMaxLengthPenalty = 4.0f;
 constexpr float kMinWordPenalty = -1024.0f, kMaxWordPenalty = 1024.0f;
+constexpr float kMinRepetitionPenalty = 1.0f / 1024, kMaxRepetitionPenalty = 1024.0f;
+
+// Rules of a file: end ids beside the first, magnitude of a bias.
+constexpr uint32_t kMaxMoreEnds = 15;
+constexpr float kMaxBias = 65536.0f;
 
 }  // namespace goldcrest

@@ -18,6 +18,12 @@ constexpr bool kHasBackends = true;  // knows goldcrest_config.backend
 constexpr bool kHasBackends = false;
 #endif
 
+#ifdef GOLDCREST_RULES
+constexpr bool kHasRules = true;  // knows the rules of a search beyond lengths and suppressed ids
+#else
+constexpr bool kHasRules = false;
+#endif
+
 #ifdef GOLDCREST_INSPECTION
 constexpr bool kHasInspection = true;  // tells token scores and alignments, scores given targets
 #else
@@ -25,10 +31,10 @@ constexpr bool kHasInspection = false;
 #endif
 
 // Bits of a file's features (schema/model.fbs, Feature).
-constexpr uint32_t kFeatureFloat32 = 1;
+constexpr uint32_t kFeatureFloat32 = 1, kFeatureRules = 8192;
 
 // What this build runs: it refuses a file with any other bit.
-constexpr uint32_t kSupportedFeatures = kHasFloat32 ? kFeatureFloat32 : 0;
+constexpr uint32_t kSupportedFeatures = (kHasFloat32 ? kFeatureFloat32 : 0) | (kHasRules ? kFeatureRules : 0);
 
 constexpr bool has_feature(uint32_t features, uint32_t feature) { return (features & feature) != 0; }
 

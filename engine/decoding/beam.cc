@@ -1,49 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search with the finishing rule of Hugging Face transformers' generate for early_stopping=False (5.23.0):
-// of the 2 * beam_size best continuations, an end token among the first beam_size finishes a hypothesis, the best
-// beam_size others live on; the search stops when beam_size hypotheses are finished and the best living one could not
-// enter their list at its present length. Equal scores: the earlier parent first, then that parent's own order.
+// Beam search with the finishing rules of Hugging Face transformers' generate (5.23.0): of the best continuations, an
+// end token among the first beam_size finishes a hypothesis, the best beam_size others live on; the search stops when
+// beam_size hypotheses are finished and, for early_stopping=False, the best living one could not enter their list at
+// its present length. Equal scores: the earlier parent first, then that parent's own order.
 #include <cstring>
 
 #include "base/bounds.h"
-#include "decoding/search.h"
+#include "decoding/output_layer.h"
+#include "decoding/rules.h"
 
 namespace goldcrest {
 
 namespace {
 
-struct Continuation {
-  float log_prob, token_log_prob;  // of the whole, and of its last token
-  uint32_t parent;
-  int32_t token;
-};
-
-// The best continuations of all live hypotheses, from the sorted lists of each.
-uint32_t best_continuations(const Candidates& lists, const SentenceView& view, uint32_t wanted, Continuation* best) {
-  float normalizer[kMaxBeams];
-  uint32_t taken[kMaxBeams];
-  const uint32_t n_live = view.state->n_live;
-  for (uint32_t b = 0; b < n_live; ++b) {
-    normalizer[b] = log_sum_exp(lists, view.state->first_row + b);
-    taken[b] = 0;
+// The best continuations of all live hypotheses, best first, from the sorted lists of each.
+class Continuations {
+ public:
+  Continuations(const Search& search, const SentenceView& view) : view_(view), lists_(lists_of(search)) {
+    for (uint32_t b = 0; b < view.state->n_live; ++b) {
+      normalizer_[b] = row_normalizer(search, lists_, view.state->first_row + b);
+      taken_[b] = 0;
+    }
   }
-  uint32_t n = 0;
-  for (; n < wanted; ++n) {
+
+  // False: there is no other.
+  bool next(Continuation* best) {
     bool found = false;
-    for (uint32_t b = 0; b < n_live; ++b) {
-      const uint32_t row = view.state->first_row + b;
-      if (taken[b] == lists.counts[row]) continue;
-      const float token_log_prob = lists.row_values(row)[taken[b]] - normalizer[b];
-      const float log_prob = view.scores[b] + token_log_prob;
-      if (found && !(log_prob > best[n].log_prob)) continue;
-      best[n] = {log_prob, token_log_prob, b, lists.row_tokens(row)[taken[b]]};
+    for (uint32_t b = 0; b < view_.state->n_live; ++b) {
+      const uint32_t row = view_.state->first_row + b;
+      if (taken_[b] == lists_.counts[row]) continue;
+      const float token_log_prob = lists_.row_values(row)[taken_[b]] - normalizer_[b];
+      const float log_prob = view_.scores[b] + token_log_prob;
+      if (found && !(log_prob > best->log_prob)) continue;
+      *best = {log_prob, token_log_prob, b, lists_.row_tokens(row)[taken_[b]]};
       found = true;
     }
-    if (!found) break;
-    ++taken[best[n].parent];
+    if (found) ++taken_[best->parent];
+    return found;
   }
-  return n;
-}
+
+ private:
+  static Candidates lists_of(const Search& search) {
+    return candidates(*search.runtime, search.refs.candidates, search.strategy->candidates_per_row(search), 0);
+  }
+
+  const SentenceView& view_;
+  Candidates lists_;
+  float normalizer_[kMaxBeams];
+  uint32_t taken_[kMaxBeams];
+};
 
 // Gives every new hypothesis its parent's past, and its own token and score. From the last position backwards:
 // hypotheses that meet in a slot share all before it, so where nothing changes, nothing changes before (unless there
@@ -67,42 +72,48 @@ void reorder(const Search& search, const SentenceView& view, const Continuation*
   view.state->n_live = n_chosen;
 }
 
-uint32_t candidates_per_row(const goldcrest_search& options) { return 2 * options.beam_size; }
+// With n end ids, n * beam_size of the best may be ends, and beam_size others are left to live on.
+uint32_t candidates_per_row(const Search& search) {
+  return (1 + count_ends(search.runtime->model)) * search.options.beam_size;
+}
 
 bool needs_sums(const goldcrest_search&) { return true; }
+
+// Whether the best living hypothesis, whose next token would be at the position after this, could still enter the list
+// of finished ones.
+bool has_hope(const Search& search, uint32_t sentence, float log_prob) {
+  const SentenceView view = sentence_view(search, sentence);
+  const goldcrest_search& options = search.options;
+  if (view.state->n_finished < options.beam_size) return true;
+  if (stops_when_full(options)) return false;
+  const bool at_any_length =
+      kHasRules && options.early_stopping == GOLDCREST_STOP_NEVER && options.length_penalty > 0.0f;
+  const uint32_t n_tokens = at_any_length ? most_target_tokens(search, sentence) : search.position + 1;
+  return !(view.hypotheses[options.beam_size - 1].score >= hypothesis_score(options, log_prob, n_tokens));
+}
 
 int32_t advance(const Search& search, uint32_t sentence) {
   const SentenceView view = sentence_view(search, sentence);
   const uint32_t beam_size = search.options.beam_size;
-  const int32_t end = static_cast<int32_t>(search.runtime->generation.end_id);
-  Continuation continuations[2 * kMaxBeams];
-  const Candidates lists = candidates(*search.runtime, search.refs.candidates, 2 * beam_size, 0);
-  const uint32_t n = best_continuations(lists, view, 2 * beam_size, continuations);
-
+  Continuations continuations(search, view);
+  Continuation continuation, living[kMaxBeams];
   uint32_t n_living = 0;
-  for (uint32_t rank = 0; rank < n; ++rank) {
-    const Continuation& continuation = continuations[rank];
-    if (continuation.token == end) {
-      if (rank < beam_size) {
-        finish_hypothesis(search, view, continuation.parent, continuation.log_prob, {end, continuation.token_log_prob});
-      }
-    } else if (n_living < beam_size) {
-      continuations[n_living++] = continuation;  // n_living <= rank: nothing unread is overwritten
+  const uint32_t most = candidates_per_row(search);
+  for (uint32_t rank = 0; rank < most && n_living < beam_size && continuations.next(&continuation); ++rank) {
+    if (ends_text(search, sentence, continuation.token)) {
+      if (rank < beam_size) finish_hypothesis(search, view, continuation);
+    } else {
+      living[n_living++] = continuation;
     }
   }
 
-  const SentenceState& state = *view.state;
-  if (n_living == 0 && state.n_finished == 0) {  // everything is suppressed: end, as in greedy search
-    finish_hypothesis(search, view, 0, view.scores[0], {end, 0.0f});
+  if (n_living == 0 && view.state->n_finished == 0) {  // everything is suppressed: end, as in greedy search
+    finish_hypothesis(search, view, {view.scores[0], 0.0f, 0, static_cast<int32_t>(search.runtime->generation.end_id)});
   }
-  const bool no_hope =
-      n_living == 0 || (state.n_finished == beam_size &&
-                        view.hypotheses[beam_size - 1].score >=
-                            hypothesis_score(search.options, continuations[0].log_prob, search.position + 1));
-  if (no_hope)
-    view.state->n_live = 0;
+  if (n_living > 0 && has_hope(search, sentence, living[0].log_prob))
+    reorder(search, view, living, n_living);
   else
-    reorder(search, view, continuations, n_living);
+    view.state->n_live = 0;
   return -1;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decoding/candidates.h"
 
+#include "decoding/rules.h"
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
@@ -10,7 +11,7 @@ CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
   const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
   const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
-  const BufferSize list = {0, 2 * sizeof(float), {kBeam, kBeam, kBatch, kThreads}};
+  const BufferSize list = {0, (1 + count_ends(model)) * sizeof(float), {kBeam, kBeam, kBatch, kThreads}};
   CandidateRefs refs;
   refs.logits =
       plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(sizeof(float) * uint64_t{kOutputBlock}));

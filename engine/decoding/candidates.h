@@ -13,8 +13,8 @@ struct CandidateRefs {
   BufferRef logits;     // float [rows, 256], the current block
   BufferRef block_max;  // float [rows, n_blocks]
   BufferRef block_sum;  // float [rows, n_blocks]
-  BufferRef values;     // float [rows, 2 * beam_size]
-  BufferRef tokens;     // int32 [rows, 2 * beam_size]
+  BufferRef values;     // float [rows, (1 + end ids) * beam_size]
+  BufferRef tokens;     // int32 [rows, (1 + end ids) * beam_size]
   BufferRef counts;     // uint32 [rows]
 };
 

@@ -6,7 +6,7 @@ namespace goldcrest {
 
 namespace {
 
-uint32_t candidates_per_row(const goldcrest_search&) { return 1; }
+uint32_t candidates_per_row(const Search&) { return 1; }
 
 bool needs_sums(const goldcrest_search&) { return true; }
 
@@ -18,7 +18,7 @@ int32_t advance(const Search& search, uint32_t sentence) {
   const float log_prob = *lists.row_values(row) - log_sum_exp(lists, row);
   view.scores[0] += log_prob;
   if (search.position + 1 == *target_of(search, sentence).n) {
-    finish_hypothesis(search, view, 0, view.scores[0], {token, log_prob});
+    finish_hypothesis(search, view, {view.scores[0], log_prob, 0, token});
     view.state->n_live = 0;
   } else {
     view.tokens[(search.position + 1) * view.n_slots] = token;

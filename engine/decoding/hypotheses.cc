@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sentence's hypotheses: where they lie, what they score, how they end.
-#include "decoding/search.h"
+#include "decoding/rules.h"
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
@@ -24,13 +24,14 @@ SentenceView sentence_view(const Search& search, uint32_t sentence) {
 
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
   const float n = static_cast<float>(n_tokens);
-  return (log_prob - options.word_penalty * n) / pow_float(n, options.length_penalty);
+  const bool is_wu = kHasRules && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
+  return (log_prob - options.word_penalty * n) / pow_float(is_wu ? (5.0f + n) / 6.0f : n, options.length_penalty);
 }
 
-void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t b, float log_prob, LastToken last) {
+void finish_hypothesis(const Search& search, const SentenceView& view, const Continuation& last) {
   const goldcrest_limits& limits = search.runtime->limits;
   const uint32_t n_tokens = search.position + 1;
-  const float score = hypothesis_score(search.options, log_prob, n_tokens);
+  const float score = hypothesis_score(search.options, last.log_prob, n_tokens);
   uint32_t& n_finished = view.state->n_finished;
   uint32_t storage = n_finished;
   if (n_finished == search.options.beam_size) {
@@ -39,14 +40,14 @@ void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t 
   }
   uint32_t at = n_finished++;
   for (; at > 0 && view.hypotheses[at - 1].score < score; --at) view.hypotheses[at] = view.hypotheses[at - 1];
-  view.hypotheses[at] = {score, log_prob, n_tokens, storage};
+  view.hypotheses[at] = {score, last.log_prob, n_tokens, storage};
 
   int32_t* tokens = view.hypothesis_tokens + size_t{storage} * limits.max_target_tokens;
   for (uint32_t t = 1; t <= search.position; ++t) {
-    tokens[t - 1] = view.tokens[t * view.n_slots + slot_at(search, view, b, t)];
+    tokens[t - 1] = view.tokens[t * view.n_slots + slot_at(search, view, last.parent, t)];
   }
-  tokens[search.position] = last.id;
-  if constexpr (kHasInspection) keep_finished(search, view, b, storage, last.log_prob);
+  tokens[search.position] = last.token;
+  if constexpr (kHasInspection) keep_finished(search, view, last, storage);
 }
 
 }  // namespace goldcrest

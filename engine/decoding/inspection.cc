@@ -47,14 +47,15 @@ void keep_log_prob(const Search& search, const SentenceView& view, uint32_t b, f
   view.kept.token_log_probs[(search.position + 1) * view.n_slots + b] = log_prob;
 }
 
-void keep_finished(const Search& search, const SentenceView& view, uint32_t b, uint32_t storage, float last_log_prob) {
+void keep_finished(const Search& search, const SentenceView& view, const Continuation& last, uint32_t storage) {
+  const uint32_t b = last.parent;
   const size_t first = size_t{storage} * search.runtime->limits.max_target_tokens;
   if (view.kept.token_log_probs != nullptr) {
     float* log_probs = view.kept.hypothesis_log_probs + first;
     for (uint32_t t = 1; t <= search.position; ++t) {
       log_probs[t - 1] = view.kept.token_log_probs[t * view.n_slots + slot_at(search, view, b, t)];
     }
-    log_probs[search.position] = last_log_prob;
+    log_probs[search.position] = last.token_log_prob;
   }
   if (view.kept.hypothesis_slots != nullptr) {
     uint8_t* slots = view.kept.hypothesis_slots + first;

@@ -37,14 +37,14 @@ struct KeptPath {
 
 struct Search;
 struct SentenceView;
-struct LastToken;
+struct Continuation;
 
 KeptPath kept_path(const Search& search, uint32_t sentence);
 
 // The log-probability of the token that slot b is fed at the next position.
 void keep_log_prob(const Search& search, const SentenceView& view, uint32_t b, float log_prob);
-// What is kept of hypothesis b, which `last` ends, in the place `storage`.
-void keep_finished(const Search& search, const SentenceView& view, uint32_t b, uint32_t storage, float last_log_prob);
+// What is kept of a hypothesis that ends with `last`, in the place `storage`.
+void keep_finished(const Search& search, const SentenceView& view, const Continuation& last, uint32_t storage);
 
 // The target given for a sentence.
 struct Target {

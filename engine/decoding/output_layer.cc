@@ -7,12 +7,18 @@
 
 #include "base/arithmetic.h"
 #include "base/hash.h"
+#include "decoding/rules.h"
 
 namespace goldcrest {
 
 namespace {
 
 constexpr float kNever = -__builtin_huge_valf();
+
+// Beams apply a repetition penalty to log-probabilities, so that all sums come first and the logits once again after.
+bool has_two_passes(const Search& search) {
+  return penalizes_repetition(search.options) && !search.strategy->one_hypothesis;
+}
 
 class OutputLayer {
  public:
@@ -22,12 +28,15 @@ class OutputLayer {
         outputs_(dense_outputs(runtime_.model)),
         end_allowed_(search.position + 1 >= search.options.min_target_tokens),
         needs_sums_(search.strategy->needs_sums(search.options)),
-        hashes_(hashes_logits(search)) {}
+        hashes_(hashes_logits(search)),
+        changes_values_(kHasRules && (runtime_.generation.n_biased > 0 || penalizes_repetition(search.options) ||
+                                      forbids_ngrams(search.options))),
+        sums_rules_(kHasRules && needs_sums_ && sums_what_rules_give()) {}
 
   uint32_t n_blocks() const { return count_output_blocks(outputs_.n); }
 
   Candidates lists(uint32_t task) const {
-    return candidates(runtime_, search_.refs.candidates, search_.strategy->candidates_per_row(search_.options), task);
+    return candidates(runtime_, search_.refs.candidates, search_.strategy->candidates_per_row(search_), task);
   }
 
   // What the blocks of these rows multiply.
@@ -45,9 +54,8 @@ class OutputLayer {
     const Candidates lists = this->lists(task);
     memset(lists.counts + rows.first, 0, rows.count * sizeof *lists.counts);
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
-      const Range outputs = {block * kOutputBlock, smaller(outputs_.n - block * kOutputBlock, kOutputBlock)};
-      float* logits = lists.logits + size_t{rows.first} * kOutputBlock;
-      compute(rows, inputs, outputs, lists);
+      const Range outputs = block_outputs(block);
+      float* logits = compute(rows, inputs, outputs, lists, needs_sums_ && !sums_rules_ && !has_two_passes(search_));
       trace_rows(runtime_, {"logits", static_cast<int32_t>(block), search_.position, logits, rows.count, outputs.count,
                             kOutputBlock});
       for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
@@ -56,16 +64,36 @@ class OutputLayer {
           collect_given(row, logits, outputs, lists);
           continue;
         }
-        if (needs_sums_ && !may_enter(lists, row, block)) continue;
-        mask(logits, outputs);
+        if (kHasRules && (changes_values_ || sums_rules_)) {
+          change(row, logits, outputs, lists);
+        } else {
+          if (needs_sums_ && !may_enter(lists, row, block)) continue;
+          mask(logits, outputs);
+        }
         collect(*runtime_.kernels, outputs_, outputs, lists, row);
       }
     }
   }
 
+  // The first of two passes: the rows' log-sum-exp parts among some blocks.
+  void sum(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
+    for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
+      (void)compute(rows, inputs, block_outputs(block), lists(task), true);
+    }
+  }
+
+  // And its end: each row's log-sum-exp, in the place of the row's inputs, which `quantize` has read.
+  void store_sums(Range rows) const {
+    for (uint32_t row = rows.first; row < rows.first + rows.count; ++row) *log_sum(row) = log_sum_exp(lists(0), row);
+  }
+
  private:
-  // lists.logits [rows, 256] <- the logits of a block; with them its sums.
-  void compute(Range rows, const LinearInputs& inputs, Range outputs, const Candidates& lists) const {
+  Range block_outputs(uint32_t block) const {
+    return {block * kOutputBlock, smaller(outputs_.n - block * kOutputBlock, kOutputBlock)};
+  }
+
+  // The logits of a block, [rows, 256]; with them its sums, where they are wanted.
+  float* compute(Range rows, const LinearInputs& inputs, Range outputs, const Candidates& lists, bool sums) const {
     const LinearView view = slice_outputs(outputs_.panels, outputs.first, pad16(outputs.count));
     const size_t first_sum = size_t{rows.first} * lists.n_blocks + outputs.first / kOutputBlock;
     LinearCall call = {};
@@ -77,7 +105,17 @@ class OutputLayer {
     call.y_stride = kOutputBlock;
     operations(runtime_).output_block(
         runtime_, call, outputs.count,
-        {needs_sums_ ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.n_blocks});
+        {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.n_blocks});
+    return call.y;
+  }
+
+  // Whether sums are of what the rules give. Changed logits, as greedy search has them, are no log-probabilities
+  // before.
+  bool sums_what_rules_give() const {
+    if (kHasInspection && search_.follows_targets) return false;  // a target is scored by the model alone
+    return renormalizes(search_.options) ||
+           (search_.strategy->one_hypothesis &&
+            (penalizes_repetition(search_.options) || runtime_.generation.n_biased > 0));
   }
 
   // With one hypothesis a sentence, row i belongs to the i-th live sentence.
@@ -98,6 +136,26 @@ class OutputLayer {
     insert_candidate(lists, row, logits[output - outputs.first], token);
   }
 
+  float* log_sum(uint32_t row) const { return decoder_rows(runtime_, search_.decoder, row); }
+
+  // A block of logits by the rules, without the tokens that may not be chosen; with them its sums, where they count.
+  void change(uint32_t row, float* logits, Range outputs, const Candidates& lists) const {
+    if (has_two_passes(search_)) {
+      for (uint32_t i = 0; i < outputs.count; ++i) logits[i] -= *log_sum(row);
+    }
+    if (changes_values_) {
+      const LiveSentence* sentence = runtime_.buffer<LiveSentence>(search_.refs.live);
+      while (row >= sentence->first_row + sentence->n_rows) ++sentence;
+      const int32_t first_token = static_cast<int32_t>(output_token(outputs_, outputs.first));
+      apply_rules(search_, past_of(search_, *sentence, row), {logits, first_token, outputs.count});
+    }
+    mask(logits, outputs);
+    if (!sums_rules_) return;
+    const size_t sum = size_t{row} * lists.n_blocks + outputs.first / kOutputBlock;
+    runtime_.kernels->logit_sums(
+        {logits, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.n_blocks, 1, outputs.count});
+  }
+
   // Removes the tokens that may not be chosen now from a block of logits.
   void mask(float* logits, Range outputs) const {
     const auto remove = [&](uint32_t token) {
@@ -106,13 +164,17 @@ class OutputLayer {
     };
     const GenerationView& generation = runtime_.generation;
     for (uint32_t i = 0; i < generation.n_suppressed; ++i) remove(generation.suppressed_ids[i]);
-    if (!end_allowed_) remove(generation.end_id);
+    if (end_allowed_) return;
+    remove(generation.end_id);
+    for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) remove(generation.more_end_ids[i]);
   }
 
   const Search& search_;
   const Runtime& runtime_;
   OutputSet outputs_;
   bool end_allowed_, needs_sums_, hashes_;
+  bool changes_values_;  // rules change logits
+  bool sums_rules_;      // sums are of what they give
 };
 
 }  // namespace
@@ -133,7 +195,13 @@ void run_output_layer(const Search& search) {
   if (row_tasks > 1) {
     run_tasks(runtime, row_tasks, [&](uint32_t task) {
       const Range rows = part_of(n_rows, task, row_tasks);
-      layer.run(rows, layer.quantize(rows), {0, layer.n_blocks()}, 0);
+      const LinearInputs inputs = layer.quantize(rows);
+      const Range blocks = {0, layer.n_blocks()};
+      if (has_two_passes(search)) {
+        layer.sum(rows, inputs, blocks, 0);
+        layer.store_sums(rows);
+      }
+      layer.run(rows, inputs, blocks, 0);
     });
     return;
   }
@@ -143,12 +211,22 @@ void run_output_layer(const Search& search) {
   // A hash is of blocks in order.
   const uint32_t n_tasks = hashes_logits(search) ? 1 : count_tasks(macs, smaller(layer.n_blocks(), runtime.threads));
   const LinearInputs inputs = layer.quantize({0, n_rows});
+  if (has_two_passes(search)) {
+    run_tasks(runtime, n_tasks, [&](uint32_t task) {
+      layer.sum({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
+    });
+    layer.store_sums({0, n_rows});
+  }
   run_tasks(runtime, n_tasks, [&](uint32_t task) {
     layer.run({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
   });
   for (uint32_t task = 1; task < n_tasks; ++task) {
     for (uint32_t row = 0; row < n_rows; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
   }
+}
+
+float row_normalizer(const Search& search, const Candidates& lists, uint32_t row) {
+  return has_two_passes(search) && !renormalizes(search.options) ? 0.0f : log_sum_exp(lists, row);
 }
 
 }  // namespace goldcrest

@@ -27,6 +27,9 @@ void collect(const Kernels& kernels, const OutputSet& outputs, Range block, cons
 // Computes all rows: their candidates, log-sum-exp parts and logits hashes.
 void run_output_layer(const Search& search);
 
+// What the value of a row's candidate is above its log-probability.
+float row_normalizer(const Search& search, const Candidates& lists, uint32_t row);
+
 // visit(LinearUse) for every call of a linear layer that the output layer makes: its blocks.
 template <typename Visit>
 void for_each_output_use(const OutputSet& outputs, const Visit& visit) {

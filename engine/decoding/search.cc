@@ -2,6 +2,7 @@
 #include "decoding/search.h"
 
 #include "base/hash.h"
+#include "decoding/rules.h"
 
 namespace goldcrest {
 
@@ -13,9 +14,9 @@ namespace {
 // How the next token of every hypothesis of a sentence comes about. A forced one costs no log-probability.
 enum class NextToken { kChosen, kForcedFirst, kForcedEnd };
 
-NextToken next_token(const Search& search, uint32_t /*sentence*/) {
+NextToken next_token(const Search& search, uint32_t sentence) {
   if (kHasInspection && search.follows_targets) return NextToken::kChosen;
-  if (search.position + 1 == search.options.max_target_tokens) return NextToken::kForcedEnd;
+  if (forces_end(search.options) && is_last_position(search, sentence)) return NextToken::kForcedEnd;
   if (search.position == 0 && search.runtime->generation.forced_first_id >= 0) return NextToken::kForcedFirst;
   return NextToken::kChosen;
 }
@@ -37,18 +38,20 @@ void start_position(Search& search) {
 }
 
 // The same token for every live hypothesis of a sentence. Returns it.
-int32_t force_token(const Search& search, const SentenceView& view, NextToken next) {
-  const int32_t end = static_cast<int32_t>(search.runtime->generation.end_id);
-  const int32_t token = next == NextToken::kForcedEnd ? end : search.runtime->generation.forced_first_id;
+int32_t force_token(const Search& search, uint32_t sentence, const SentenceView& view, NextToken next) {
+  const GenerationView& generation = search.runtime->generation;
+  const int32_t token =
+      next == NextToken::kForcedEnd ? static_cast<int32_t>(generation.end_id) : generation.forced_first_id;
+  const bool finishes = ends_text(search, sentence, token);
   for (uint32_t b = 0; b < view.state->n_live; ++b) {
-    if (token == end) {
-      finish_hypothesis(search, view, b, view.scores[b], {end, 0.0f});
+    if (finishes) {
+      finish_hypothesis(search, view, {view.scores[b], 0.0f, b, token});
       continue;
     }
     view.tokens[(search.position + 1) * view.n_slots + b] = token;
     if constexpr (kHasInspection) keep_log_prob(search, view, b, 0.0f);
   }
-  if (token == end) view.state->n_live = 0;
+  if (finishes) view.state->n_live = 0;
   return token;
 }
 
@@ -93,9 +96,8 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
   return refs;
 }
 
-void search_start(Search& search, const goldcrest_search& options) {
-  search.options = options;
-  search.strategy = &strategy_for(options);
+void search_start(Search& search) {
+  search.strategy = &strategy_for(search.options);
   if constexpr (kHasInspection) {
     if (search.follows_targets) search.strategy = &kGivenTarget;
     if (keeps_token_scores(search.runtime->limits)) search.options.flags |= GOLDCREST_SEARCH_SCORES;
@@ -153,8 +155,8 @@ int32_t search_advance(Search& search) {
     const SentenceView view = sentence_view(search, sentence);
     if (view.state->n_live == 0) return;
     const NextToken next = next_token(search, sentence);
-    const int32_t token =
-        next == NextToken::kChosen ? search.strategy->advance(search, sentence) : force_token(search, view, next);
+    const int32_t token = next == NextToken::kChosen ? search.strategy->advance(search, sentence)
+                                                     : force_token(search, sentence, view, next);
     if (sentence == 0) first_token = token;
   };
   const uint32_t n_tasks = count_row_tasks(*search.runtime, search.n_rows);

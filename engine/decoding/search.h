@@ -59,8 +59,8 @@ struct Search {
   bool follows_targets;      // in place of a search: goldcrest_score
 };
 
-// One hypothesis for each sentence of the batch, holding the start token.
-void search_start(Search& search, const goldcrest_search& options);
+// One hypothesis for each sentence of the batch, holding the start token; by search.options.
+void search_start(Search& search);
 
 // Lists the rows of the current position and embeds their input tokens.
 void search_embed(Search& search);
@@ -76,7 +76,7 @@ inline bool hashes_logits(const Search& search) {
   return search.strategy->one_hypothesis && (search.options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
 }
 
-// (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty
+// (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty, or by the penalty's other kind
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens);
 
 // The parts of a sentence's state.
@@ -101,13 +101,14 @@ inline uint32_t slot_at(const Search& search, const SentenceView& view, uint32_t
   return view.ancestor && t < search.position ? view.ancestor[t * search.runtime->limits.beam_size + b] : b;
 }
 
-struct LastToken {
-  int32_t id;
-  float log_prob;  // of this token alone
+// A living hypothesis of a sentence and its next token.
+struct Continuation {
+  float log_prob, token_log_prob;  // of both, and of the token alone
+  uint32_t parent;
+  int32_t token;
 };
 
-// Adds hypothesis b of a sentence, ended by `last` at the current position, to the finished ones if it is good enough.
-// log_prob: of the whole hypothesis.
-void finish_hypothesis(const Search& search, const SentenceView& view, uint32_t b, float log_prob, LastToken last);
+// Adds a hypothesis whose last token is at the current position to the finished ones if it is good enough.
+void finish_hypothesis(const Search& search, const SentenceView& view, const Continuation& last);
 
 }  // namespace goldcrest

@@ -12,7 +12,7 @@ struct Search;
 
 struct Strategy {
   bool one_hypothesis;  // a sentence has one hypothesis, so each token is final as soon as it is chosen
-  uint32_t (*candidates_per_row)(const goldcrest_search& options);
+  uint32_t (*candidates_per_row)(const Search& search);
   bool (*needs_sums)(const goldcrest_search& options);  // whether log-probabilities are computed
   // One sentence's choice at the current position, from its candidates. Returns the token where there is one
   // hypothesis.

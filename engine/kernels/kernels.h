@@ -110,6 +110,16 @@ struct OutputBlockArgs {
   size_t stride;               // elements
 };
 
+// What follows the logits of an output block: the largest of each row's first `count` and the sum of
+// exp(logit - largest).
+struct LogitSumsArgs {
+  const float* logits;           // [rows, count], row stride logits_stride
+  float* block_max;              // [rows], stride `stride`
+  float* block_sum;              // [rows], stride `stride`
+  size_t logits_stride, stride;  // elements
+  uint32_t rows, count;          // count >= 1
+};
+
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns.
 struct LayerNormArgs {
   const float* x;      // [rows, n_padded], row stride `stride`
@@ -137,6 +147,9 @@ struct Kernels {
   TypedKernels<int8_t> int8;
   const TypedKernels<float>* float32;  // null: this build runs no float32 files (GOLDCREST_FLOAT32)
   void (*layer_norm)(const LayerNormArgs&);
+  // Sums of a block of logits by themselves, where they are changed before; null: this build has no need of it
+  // (GOLDCREST_RULES). Logits may be -infinity.
+  void (*logit_sums)(const LogitSumsArgs&);
   // The first index in [begin, end) with x[index] > threshold, or end.
   uint32_t (*next_above)(const float* x, uint32_t begin, uint32_t end, float threshold);
   // CRC-32C, continued from `crc`.

@@ -93,7 +93,7 @@ void attend_to_source(const Pass& pass, const TargetRows& all, const KvCache& so
 
 struct LayerKeys {
   KvCache past, source;
-  KvCache queries;  // for alignments; rows is 0 where the layer keeps none
+  const KvCache* queries;  // for alignments; null where the layer keeps none
 };
 
 // One layer: Vaswani et al. 2017, figure 1, right.
@@ -109,7 +109,7 @@ void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& 
   const CrossAttentionView& cross = layer.cross_attention;
   residual(pass, cross.norm, x, [&](const float* h) {
     linear(pass, cross.query, h, pass.query());
-    if (kHasInspection && keys.queries.rows != 0) keep_new_queries(pass, all, pass.query(), keys.queries);
+    if (kHasInspection && keys.queries != nullptr) keep_new_queries(pass, all, pass.query(), *keys.queries);
     attend_to_source(pass, all, keys.source, pass.query(), pass.mixed);
     add_linear(pass, cross.out, pass.mixed, x);
   });
@@ -168,10 +168,11 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
   const size_t past_rows = all.position_capacity * all.n_slots;
-  LayerKeys keys = {};
-  keys.past = kv_cache_layer(runtime, stack, refs.past, layer, past_rows);
-  keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity);
-  if (keeps_alignment(runtime.limits, layer)) keys.queries = kept_queries(runtime, refs.alignment, layer, past_rows);
+  const bool keeps_queries = keeps_alignment(runtime.limits, layer);
+  const KvCache queries = keeps_queries ? kept_queries(runtime, refs.alignment, layer, past_rows) : KvCache{};
+  const LayerKeys keys = {kv_cache_layer(runtime, stack, refs.past, layer, past_rows),
+                          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity),
+                          keeps_queries ? &queries : nullptr};
   for_all_rows(runtime, stack, refs.pass, {0, all.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
     run_layer(pass, all, view, keys, x);

@@ -24,7 +24,7 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
               format::TokenizerKind::MAX == format::TokenizerKind::Character);
-static_assert(same(kFeatureFloat32, format::Feature::Float32));
+static_assert(same(kFeatureFloat32, format::Feature::Float32) && same(kFeatureRules, format::Feature::Rules));
 
 // Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
@@ -116,8 +116,17 @@ struct TokenizerSection {
 [[gnu::cold]] ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
-  return {resolver.stack(*root.encoder()), resolver.stack(*root.decoder()), resolver.linear(*root.projection()),
-          root.projection()->n()};
+  ModelView view = {resolver.stack(*root.encoder()),
+                    resolver.stack(*root.decoder()),
+                    resolver.linear(*root.projection()),
+                    root.projection()->n(),
+                    0,
+                    0};
+  if constexpr (kHasRules) {
+    view.n_ends = 1 + length(root.generation()->more_end_ids());
+    view.output_passes = root.generation()->repetition_penalty() != 1.0f ? 2 : 1;
+  }
+  return view;
 }
 
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
@@ -152,7 +161,27 @@ GenerationView view_generation(const void* model) {
   view.n_prefix = length(table.source_prefix());
   view.source_suffix = elements(table.source_suffix());
   view.n_suffix = length(table.source_suffix());
+  if constexpr (kHasRules) {
+    view.more_end_ids = elements(table.more_end_ids());
+    view.n_more_ends = length(table.more_end_ids());
+    view.biased_ids = elements(table.biased_ids());
+    view.n_biased = length(table.biased_ids());
+    view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
+  }
   return view;
+}
+
+[[gnu::cold]] void view_rules(const void* model, goldcrest_search* search) {
+  const format::Generation& table = *format::GetModel(model)->generation();
+  const auto choice = [](bool is_so) { return static_cast<uint8_t>(is_so ? GOLDCREST_YES : GOLDCREST_NO); };
+  const auto count = [](uint32_t value) { return value != 0 ? value : UINT32_MAX; };
+  search->renormalize = choice(table.renormalize());
+  search->force_end = choice(table.force_end());
+  search->early_stopping = static_cast<uint8_t>(GOLDCREST_STOP_LIKELY + table.early_stopping());
+  search->length_penalty_kind = static_cast<uint8_t>(GOLDCREST_LENGTH_POWER + table.length_penalty_kind());
+  search->no_repeat_ngram = count(table.no_repeat_ngram());
+  search->max_extra_tokens = count(table.max_extra_tokens());
+  search->repetition_penalty = table.repetition_penalty();
 }
 
 uint32_t count_self_tests(const void* model) {
@@ -205,8 +234,12 @@ uint32_t count_self_tests(const void* model) {
                   1,
                   0,
                   0};
-  info->search = {generation.beam_size(),      generation.min_target_tokens(), generation.max_target_tokens(),
-                  generation.length_penalty(), generation.word_penalty(),      0};
+  info->search.beam_size = generation.beam_size();
+  info->search.min_target_tokens = generation.min_target_tokens();
+  info->search.max_target_tokens = generation.max_target_tokens();
+  info->search.length_penalty = generation.length_penalty();
+  info->search.word_penalty = generation.word_penalty();
+  if constexpr (kHasRules) view_rules(model, &info->search);
 
   const format::Provenance* provenance = root.provenance();
   info->name = provenance ? text_or_empty(provenance->name()) : "";

@@ -97,6 +97,9 @@ struct ModelView {
   StackView encoder, decoder;
   LinearView projection;  // [vocab_size padded, d_model]
   uint32_t vocab_size;    // target; not padded
+  // By the file's rules, in builds that have them (decoding/rules.h).
+  uint32_t n_ends;         // ids that end a text
+  uint32_t output_passes;  // how often beams compute the output layer at a position
 };
 
 // Ids and defaults of the search, and what is put around the ids of a text. Arrays point into the file.
@@ -107,6 +110,11 @@ struct GenerationView {
   const uint32_t* source_prefix;                // [n_prefix]
   const uint32_t* source_suffix;                // [n_suffix]
   uint32_t n_suppressed, n_prefix, n_suffix;
+  // Rules.
+  const uint32_t* more_end_ids;  // [n_more_ends], beside end_id
+  const uint32_t* biased_ids;    // [n_biased], ascending
+  const float* biases;           // [n_biased]
+  uint32_t n_more_ends, n_biased;
 };
 
 // One line of the file's self-test.
@@ -122,6 +130,8 @@ ModelView view_model(const void* model);
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer);
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer);
 GenerationView view_generation(const void* model);
+// The file's rules, as goldcrest_search has them; all other fields of *search stay as they are.
+void view_rules(const void* model, goldcrest_search* search);
 uint32_t count_self_tests(const void* model);
 SelfTestView view_self_test(const void* model, uint32_t line);
 void view_info(const void* model, size_t model_bytes, goldcrest_info* info);

@@ -103,17 +103,47 @@ typedef struct goldcrest_limits {
 #define GOLDCREST_INSPECT_TARGETS 2u      /* goldcrest_score */
 #define GOLDCREST_ALL_LAYERS 0xffffffffu  /* the first 32 where there are more */
 
-/* How to search. goldcrest_info has the file's defaults to start from. */
+/* A rule of a search: the file's own, or the caller's choice. */
+typedef enum goldcrest_choice { GOLDCREST_AS_FILE = 0, GOLDCREST_NO = 1, GOLDCREST_YES = 2 } goldcrest_choice;
+
+/* When beams stop: transformers' early_stopping False, True and "never". */
+typedef enum goldcrest_early_stopping {
+  GOLDCREST_STOP_AS_FILE = 0,
+  GOLDCREST_STOP_LIKELY = 1, /* beam_size are finished, and no live one would enter their list at its present length */
+  GOLDCREST_STOP_FULL = 2,   /* beam_size are finished */
+  GOLDCREST_STOP_NEVER = 3   /* beam_size are finished, and no live one would enter their list at any length */
+} goldcrest_early_stopping;
+
+/* What (log_prob - word_penalty * n) is divided by. */
+typedef enum goldcrest_length_penalty {
+  GOLDCREST_LENGTH_AS_FILE = 0,
+  GOLDCREST_LENGTH_POWER = 1, /* n^length_penalty */
+  GOLDCREST_LENGTH_WU = 2     /* ((5 + n) / 6)^length_penalty: Wu et al. 2016, equation 14 */
+} goldcrest_length_penalty;
+
+/* How to search. goldcrest_info has the file's defaults to start from. The fields from renormalize on are rules that a
+ * file may have; 0 is the file's own. Other values need a build with GOLDCREST_RULES, as such a file does. They work as
+ * in transformers' generate: the start token counts among the ids that a text has, and what a rule changes is a logit
+ * in greedy search and a log-probability with beams. */
 typedef struct goldcrest_search {
-  uint32_t beam_size;         /* 1: greedy; 0: the limits' */
-  uint32_t min_target_tokens; /* the end token is not chosen before this many ids, itself included */
-  uint32_t max_target_tokens; /* the end token is forced as this id; 0: the limits' */
-  float length_penalty;       /* -2..4: score = (log_prob - word_penalty * n) / n^length_penalty */
-  float word_penalty;         /* Marian's; 0 for transformers */
-  uint32_t flags;             /* GOLDCREST_SEARCH_* */
+  uint32_t beam_size;          /* 1: greedy; 0: the limits' */
+  uint32_t min_target_tokens;  /* the end token is not chosen before this many ids, itself included */
+  uint32_t max_target_tokens;  /* the end token is forced as this id; 0: the limits' */
+  float length_penalty;        /* -2..4: score = (log_prob - word_penalty * n) / n^length_penalty */
+  float word_penalty;          /* Marian's; 0 for transformers */
+  uint32_t flags;              /* GOLDCREST_SEARCH_* */
+  uint8_t renormalize;         /* goldcrest_choice: the soft-max runs over what may be chosen alone */
+  uint8_t force_end;           /* goldcrest_choice: no: a text that reaches max_target_tokens stays without an end */
+  uint8_t early_stopping;      /* goldcrest_early_stopping; beams only */
+  uint8_t length_penalty_kind; /* goldcrest_length_penalty */
+  uint32_t no_repeat_ngram;    /* no run of so many ids comes twice; UINT32_MAX: all may */
+  uint32_t max_extra_tokens;   /* at most so many ids more than the source has; UINT32_MAX: no such limit */
+  float repetition_penalty; /* 2^-10..2^10, of ids that a text has: value < 0 ? value * it : value / it; 1: none. With
+                             * beams the output layer is then computed twice */
 } goldcrest_search;
 
-#define GOLDCREST_SEARCH_SCORES 1u      /* greedy: also compute log-probabilities (beams always do) */
+/* Greedy: also compute log-probabilities (beams always do); with a repetition penalty or biases, of what they give. */
+#define GOLDCREST_SEARCH_SCORES 1u
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
 
 /* What a file holds. Strings point into the file and are never null. */
@@ -141,7 +171,7 @@ typedef struct goldcrest_memory {
   uint64_t arena_bytes;
   uint64_t main_bytes, scratch_bytes;
   uint64_t fixed_bytes, text_bytes, encode_bytes, decode_bytes;
-  uint64_t step_macs;       /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION */
+  uint64_t step_macs; /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION, by the file's rules */
   uint64_t layer_step_macs; /* and with GOLDCREST_STEP_LAYER */
   goldcrest_limits limits;  /* with every default filled in */
 } goldcrest_memory;
@@ -278,7 +308,7 @@ const char *goldcrest_kernels_built(uint32_t index);
 
 /* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way.
  * Errors: ERROR_ARGUMENT (engine null; a value out of its range or above the limits'), ERROR_STATE (a search is under
- * way). */
+ * way), ERROR_UNSUPPORTED (a rule in a build without GOLDCREST_RULES). */
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
 /* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where

@@ -167,19 +167,33 @@ void attention(const AttentionArgs<int8_t>& args) {
   attend_by_rows(args, quantize_rows, attention_weights, attention_values);
 }
 
-// The largest logit of a block and the sum of exponentials, once the logits are there.
+// The largest logit of a row's block and the sum of exponentials.
+inline void sum_logits(const float* logits, uint32_t count, float* block_max, float* block_sum) {
+  float largest = logits[0];
+  for (uint32_t i = 1; i < count; ++i) largest = logits[i] > largest ? logits[i] : largest;
+  float lanes[16] = {};
+  for (uint32_t i = 0; i < count; ++i) lanes[i % 16] += exp_float(logits[i] - largest);
+  *block_max = largest;
+  *block_sum = sum_lanes(lanes);
+}
+
+// Of a block, once the logits are there.
 inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {
-    const float* logits = args.linear.y + row * args.linear.y_stride;
-    float largest = logits[0];
-    for (uint32_t i = 1; i < args.count; ++i) largest = logits[i] > largest ? logits[i] : largest;
-    float lanes[16] = {};
-    for (uint32_t i = 0; i < args.count; ++i) lanes[i % 16] += exp_float(logits[i] - largest);
-    args.block_max[row * args.stride] = largest;
-    args.block_sum[row * args.stride] = sum_lanes(lanes);
+    sum_logits(args.linear.y + row * args.linear.y_stride, args.count, args.block_max + row * args.stride,
+               args.block_sum + row * args.stride);
   }
 }
+
+#ifdef GOLDCREST_RULES
+void logit_sums(const LogitSumsArgs& args) {
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
+               args.block_sum + row * args.stride);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace goldcrest

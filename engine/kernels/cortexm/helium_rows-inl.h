@@ -191,18 +191,31 @@ inline float largest_logit(const float* logits, uint32_t n) {
   return single;
 }
 
-// The largest logit of a block and the sum of exponentials, once the logits are there.
+// The largest logit of a row's block and the sum of exponentials.
+inline void sum_logits(const float* logits, uint32_t count, float* block_max, float* block_sum) {
+  const float largest = largest_logit(logits, count);
+  const Scalar maximum = set(largest);
+  *block_max = largest;
+  *block_sum = sum_strided(count, [logits, maximum](uint32_t i) { return exp_vector(load(logits + i) - maximum); });
+}
+
+// Of a block, once the logits are there.
 inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {
-    const float* logits = args.linear.y + row * args.linear.y_stride;
-    const float largest = largest_logit(logits, args.count);
-    const Scalar maximum = set(largest);
-    args.block_max[row * args.stride] = largest;
-    args.block_sum[row * args.stride] =
-        sum_strided(args.count, [logits, maximum](uint32_t i) { return exp_vector(load(logits + i) - maximum); });
+    sum_logits(args.linear.y + row * args.linear.y_stride, args.count, args.block_max + row * args.stride,
+               args.block_sum + row * args.stride);
   }
 }
+
+#ifdef GOLDCREST_RULES
+void logit_sums(const LogitSumsArgs& args) {
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
+               args.block_sum + row * args.stride);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace goldcrest

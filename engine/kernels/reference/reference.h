@@ -29,16 +29,6 @@ static inline size_t key_row(const AttentionArgs<Element>& args, uint32_t t, uin
   return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
 }
 
-// What follows the logits of an output block: the largest of each row's first `count` and the sum of
-// exp(logit - largest).
-struct LogitSumsArgs {
-  const float* logits;           // [rows, count], row stride logits_stride
-  float* block_max;              // [rows], stride `stride`
-  float* block_sum;              // [rows], stride `stride`
-  size_t logits_stride, stride;  // elements
-  uint32_t rows, count;          // count >= 1
-};
-
 template <typename Element>
 static inline LogitSumsArgs logit_sums_of(const OutputBlockArgs<Element>& args) {
   return {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,
@@ -77,6 +67,9 @@ extern const TypedKernels<float> kernels_reference_float32;
   table.float32 = &kernels_reference_float32;
 #endif
   table.layer_norm = reference_layer_norm;
+#ifdef GOLDCREST_RULES
+  table.logit_sums = reference_logit_sums;
+#endif
   table.next_above = reference_next_above;
   table.crc32c = crc32c;
   table.weights_valid = reference_weights_valid;

@@ -56,6 +56,9 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.float32 = &kFloatKernels;
 #endif
   table.layer_norm = layer_norm;
+#ifdef GOLDCREST_RULES
+  table.logit_sums = logit_sums;
+#endif
   table.next_above = next_above;
   table.weights_valid = weights_valid;
   return table;

@@ -32,6 +32,30 @@ int Validator::check_generation() {
                            "generation.length_penalty", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
                            -1);
+  // Fields that an older engine would pass over in silence are there only with the bit that makes it refuse the file.
+  if (kHasRules && has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
+  const uint8_t* vtable = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();  // begins with its size
+  GOLDCREST_REQUIRE_INTACT(
+      flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) <= format::Generation::VT_RENORMALIZE,
+      "metadata: feature bits", -1);
+  return GOLDCREST_OK;
+}
+
+int Validator::check_rules(const format::Generation& table) {
+  GOLDCREST_REQUIRE_INTACT(table.early_stopping() <= 2, "generation.early_stopping", -1);
+  GOLDCREST_REQUIRE_INTACT(table.length_penalty_kind() <= 1, "generation.length_penalty_kind", -1);
+  GOLDCREST_REQUIRE_INTACT(in_range(table.repetition_penalty(), kMinRepetitionPenalty, kMaxRepetitionPenalty),
+                           "generation.repetition_penalty", -1);
+  GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, {"generation.more_end_ids", -1}));
+  GOLDCREST_REQUIRE_INTACT(table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds,
+                           "generation.more_end_ids", -1);
+  GOLDCREST_TRY(check_ids(table.biased_ids(), target_vocab_size_, {"generation.biased_ids", -1}));
+  const uint32_t n_biased = table.biased_ids() != nullptr ? table.biased_ids()->size() : 0;
+  GOLDCREST_REQUIRE_INTACT(n_biased == (table.biases() != nullptr ? table.biases()->size() : 0), "generation.biases",
+                           -1);
+  for (uint32_t i = 0; i < n_biased; ++i) {
+    GOLDCREST_REQUIRE_INTACT(in_range(table.biases()->Get(i), -kMaxBias, kMaxBias), "generation.biases", -1);
+  }
   return GOLDCREST_OK;
 }
 

@@ -77,6 +77,7 @@ class Validator {
   // generation.cc
   [[gnu::cold]] int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
   [[gnu::cold]] int check_generation();
+  [[gnu::cold]] int check_rules(const format::Generation& table);
   [[gnu::cold]] int check_limits();
   [[gnu::cold]] int check_self_tests();
 

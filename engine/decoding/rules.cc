@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules make of a block of values (transformers/generation/logits_process.py at v5.23). The past is read again
+// for each block: that needs no memory, and is little work beside the block's products.
+#include "decoding/rules.h"
+
+namespace goldcrest {
+
+namespace {
+
+constexpr float kNever = -__builtin_huge_valf();
+
+void add_biases(const GenerationView& generation, const BlockValues& block) {
+  for (uint32_t i = 0; i < generation.n_biased; ++i) {
+    const int32_t token = static_cast<int32_t>(generation.biased_ids[i]);
+    if (block.has(token)) block.of(token) += generation.biases[i];
+  }
+}
+
+// Once for each token of the past, however often it came.
+void penalize_repetition(float penalty, const Past& past, const BlockValues& block) {
+  for (uint32_t t = 0; t < past.n_tokens; ++t) {
+    const int32_t token = past.at(t);
+    if (!block.has(token)) continue;
+    uint32_t earlier = 0;
+    while (earlier < t && past.at(earlier) != token) ++earlier;
+    if (earlier < t) continue;
+    float& value = block.of(token);
+    value = value < 0.0f ? value * penalty : value / penalty;
+  }
+}
+
+// Removes every token that would end a run of n which the past already has.
+void forbid_ngrams(uint32_t n, const Past& past, const BlockValues& block) {
+  for (uint32_t end = n - 1; end < past.n_tokens; ++end) {
+    const int32_t token = past.at(end);
+    if (!block.has(token)) continue;
+    uint32_t same = 1;
+    while (same < n && past.at(end - same) == past.at(past.n_tokens - same)) ++same;
+    if (same == n) block.of(token) = kNever;
+  }
+}
+
+}  // namespace
+
+Past past_of(const Search& search, const LiveSentence& sentence, uint32_t row) {
+  const Runtime& runtime = *search.runtime;
+  const goldcrest_limits& limits = runtime.limits;
+  Past past;
+  past.tokens = runtime.buffer<int32_t>(search.refs.tokens) + sentence.first_slot;
+  past.ancestor =
+      limits.beam_size > 1 ? runtime.buffer<uint8_t>(search.refs.ancestor) + sentence.first_ancestor : nullptr;
+  past.n_slots = count_slots(limits);
+  past.beam_size = limits.beam_size;
+  past.b = row - sentence.first_row;
+  past.n_tokens = search.position + 1;
+  return past;
+}
+
+void apply_rules(const Search& search, const Past& past, const BlockValues& block) {
+  const goldcrest_search& options = search.options;
+  add_biases(search.runtime->generation, block);
+  if (penalizes_repetition(options)) penalize_repetition(options.repetition_penalty, past, block);
+  if (forbids_ngrams(options)) forbid_ngrams(options.no_repeat_ngram, past, block);
+}
+
+}  // namespace goldcrest
