@@ -66,6 +66,13 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   group.option("--n-best", limits.n_best, "N", "results kept for a source");
   group.option("--encoder-rows", limits.encoder_rows, "N",
                "source positions encoded at a time: fewer need less memory");
+  group.option(
+      "--inspection", limits.inspection, "BITS",
+      "what can be asked beside the text, in builds with GOLDCREST_INSPECTION: 1 token scores, 2 scores of given "
+      "targets, 3 both; not kept in the file");
+  group.option("--alignment-layers", limits.alignment_layers, "BITS",
+               "likewise decoder layers whose alignments can be asked for: 1 the first, 2 the second, 4 the third, "
+               "3 the first two, ...");
 }
 
 const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {

@@ -35,7 +35,9 @@ std::string limits_text(const std::string& prefix, const goldcrest_limits& limit
                                                      {"BATCH", limits.batch},
                                                      {"N_BEST", limits.n_best},
                                                      {"ENCODER_ROWS", limits.encoder_rows},
-                                                     {"THREADS", limits.threads}};
+                                                     {"THREADS", limits.threads},
+                                                     {"INSPECTION", limits.inspection},
+                                                     {"ALIGNMENT_LAYERS", limits.alignment_layers}};
   static_assert(sizeof limits == std::size(fields) * sizeof(uint32_t), "every field of goldcrest_limits, in its order");
   std::string text, names;
   for (const auto& [name, value] : fields) {

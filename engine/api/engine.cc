@@ -82,7 +82,8 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
   if (!complete) return GOLDCREST_WORKING;
 
   const bool finished = engine.search.n_rows == 0;
-  if (engine.batch.n_sentences == 1 && engine.search.strategy->one_hypothesis) {
+  const bool chooses = !kHasInspection || !engine.search.follows_targets;
+  if (engine.batch.n_sentences == 1 && engine.search.strategy->one_hypothesis && chooses) {
     if (finished) engine.state = EngineState::kLastTokenGiven;
     if (token != nullptr) *token = chosen;
     return GOLDCREST_TOKEN;
@@ -97,6 +98,7 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
 int engine_step(goldcrest_engine& engine, int32_t* token) {
   switch (engine.state) {
     case EngineState::kSourcesStored:
+      if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine));
       engine.search.options = engine.options;
       engine.progress = {Stage::kEmbed, 0, 0};
       engine.state = EngineState::kEncoding;

@@ -52,6 +52,9 @@ inline bool usable(const goldcrest_engine* engine) { return engine != nullptr &&
 // One bounded piece of work; see goldcrest_step.
 int engine_step(goldcrest_engine& engine, int32_t* token);
 
+// Whether the stored sources are searched, or targets followed. ERROR_STATE where only some have one.
+int choose_targets(goldcrest_engine& engine);
+
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);
 

@@ -52,6 +52,18 @@ bool leaves_rules(const goldcrest_search& search) {
 }
 static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 16, "the rules, without gaps");
 
+[[maybe_unused, gnu::cold]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
+                                                   goldcrest_detail* detail) {
+  const uint32_t known = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+  const uint32_t layers = info.decoder_layers < 32 ? (1u << info.decoder_layers) - 1 : GOLDCREST_ALL_LAYERS;
+  if (limits->alignment_layers == GOLDCREST_ALL_LAYERS) limits->alignment_layers = layers;
+  GOLDCREST_REQUIRE((limits->inspection & ~known) == 0, GOLDCREST_ERROR_ARGUMENT, "limits.inspection: unknown bits",
+                    -1);
+  GOLDCREST_REQUIRE((limits->alignment_layers & ~layers) == 0, GOLDCREST_ERROR_ARGUMENT,
+                    "limits.alignment_layers: a layer that the decoder lacks", -1);
+  return GOLDCREST_OK;
+}
+
 }  // namespace
 
 [[gnu::cold]] int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
@@ -64,6 +76,8 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->n_best = value_or(wanted.n_best, 1);
   limits->encoder_rows = value_or(wanted.encoder_rows, info.limits.encoder_rows);
   limits->threads = value_or(wanted.threads, 1);
+  limits->inspection = kHasInspection ? wanted.inspection : 0;
+  limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
                     "limits.max_source_tokens: more than the model's positions", -1);
@@ -77,6 +91,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
   GOLDCREST_REQUIRE(limits->encoder_rows <= kMaxEncoderRows, bad, "limits.encoder_rows: above 1024", -1);
   GOLDCREST_REQUIRE(limits->threads <= kMaxThreads, bad, "limits.threads: above 64", -1);
+  if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;
 }
 

@@ -23,6 +23,11 @@ extern "C" {
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
+  result->token_log_probs = nullptr;
+  if (kHasInspection && view.kept.hypothesis_log_probs != nullptr) {
+    result->token_log_probs =
+        view.kept.hypothesis_log_probs + size_t{hypothesis.storage} * engine->runtime.limits.max_target_tokens;
+  }
   return GOLDCREST_OK;
 }
 

@@ -24,6 +24,12 @@ constexpr bool kHasRules = true;  // knows the rules of a search beyond lengths 
 constexpr bool kHasRules = false;
 #endif
 
+#ifdef GOLDCREST_INSPECTION
+constexpr bool kHasInspection = true;  // tells token scores and alignments, scores given targets
+#else
+constexpr bool kHasInspection = false;
+#endif
+
 // Bits of a file's features (schema/model.fbs, Feature).
 constexpr uint32_t kFeatureFloat32 = 1, kFeatureRules = 8192;
 

@@ -29,9 +29,10 @@ class Continuations {
     for (uint32_t b = 0; b < view_.state->n_live; ++b) {
       const uint32_t row = view_.state->first_row + b;
       if (taken_[b] == lists_.counts[row]) continue;
-      const float log_prob = view_.scores[b] + (lists_.row_values(row)[taken_[b]] - normalizer_[b]);
+      const float token_log_prob = lists_.row_values(row)[taken_[b]] - normalizer_[b];
+      const float log_prob = view_.scores[b] + token_log_prob;
       if (found && !(log_prob > best->log_prob)) continue;
-      *best = {log_prob, b, lists_.row_tokens(row)[taken_[b]]};
+      *best = {log_prob, token_log_prob, b, lists_.row_tokens(row)[taken_[b]]};
       found = true;
     }
     if (found) ++taken_[best->parent];
@@ -66,6 +67,7 @@ void reorder(const Search& search, const SentenceView& view, const Continuation*
   for (uint32_t b = 0; b < n_chosen; ++b) {
     next_tokens[b] = chosen[b].token;
     view.scores[b] = chosen[b].log_prob;
+    if constexpr (kHasInspection) keep_log_prob(search, view, b, chosen[b].token_log_prob);
   }
   view.state->n_live = n_chosen;
 }
@@ -106,7 +108,7 @@ int32_t advance(const Search& search, uint32_t sentence) {
   }
 
   if (n_living == 0 && view.state->n_finished == 0) {  // everything is suppressed: end, as in greedy search
-    finish_hypothesis(search, view, {view.scores[0], 0, static_cast<int32_t>(search.runtime->generation.end_id)});
+    finish_hypothesis(search, view, {view.scores[0], 0.0f, 0, static_cast<int32_t>(search.runtime->generation.end_id)});
   }
   if (n_living > 0 && has_hope(search, sentence, living[0].log_prob))
     reorder(search, view, living, n_living);

@@ -17,14 +17,17 @@ int32_t advance(const Search& search, uint32_t sentence) {
   const GenerationView& generation = search.runtime->generation;
   const bool is_empty = lists.counts[row] == 0;  // everything is suppressed: end
   const int32_t token = is_empty ? static_cast<int32_t>(generation.end_id) : *lists.row_tokens(row);
+  float log_prob = 0.0f;
   if (needs_sums(search.options) && !is_empty) {
-    view.scores[0] += *lists.row_values(row) - log_sum_exp(lists, row);
+    log_prob = *lists.row_values(row) - log_sum_exp(lists, row);
+    view.scores[0] += log_prob;
   }
   if (ends_text(search, sentence, token)) {
-    finish_hypothesis(search, view, {view.scores[0], 0, token});
+    finish_hypothesis(search, view, {view.scores[0], log_prob, 0, token});
     view.state->n_live = 0;
   } else {
     view.tokens[(search.position + 1) * view.n_slots] = token;
+    if constexpr (kHasInspection) keep_log_prob(search, view, 0, log_prob);
   }
   return token;
 }

@@ -17,6 +17,7 @@ SentenceView sentence_view(const Search& search, uint32_t sentence) {
   view.scores = runtime.buffer<float>(refs.scores) + first_slot;
   view.hypotheses = runtime.buffer<Hypothesis>(refs.hypotheses) + first_slot;
   view.hypothesis_tokens = runtime.buffer<int32_t>(refs.hypothesis_tokens) + first_slot * target_tokens;
+  if constexpr (kHasInspection) view.kept = kept_path(search, sentence);
   view.n_slots = count_slots(runtime.limits);
   return view;
 }
@@ -43,12 +44,10 @@ void finish_hypothesis(const Search& search, const SentenceView& view, const Con
 
   int32_t* tokens = view.hypothesis_tokens + size_t{storage} * limits.max_target_tokens;
   for (uint32_t t = 1; t <= search.position; ++t) {
-    // At the current position hypothesis b has slot b; the table does not say so yet when the end is forced.
-    const uint32_t slot =
-        view.ancestor && t < search.position ? view.ancestor[t * limits.beam_size + last.parent] : last.parent;
-    tokens[t - 1] = view.tokens[t * view.n_slots + slot];
+    tokens[t - 1] = view.tokens[t * view.n_slots + slot_at(search, view, last.parent, t)];
   }
   tokens[search.position] = last.token;
+  if constexpr (kHasInspection) keep_finished(search, view, last, storage);
 }
 
 }  // namespace goldcrest

@@ -60,6 +60,10 @@ class OutputLayer {
                             kOutputBlock});
       for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
         if (hashes_) hash(row, logits, outputs.count);
+        if (kHasInspection && search_.follows_targets) {
+          collect_given(row, logits, outputs, lists);
+          continue;
+        }
         if (kHasRules && (changes_values_ || sums_rules_)) {
           change(row, logits, outputs, lists);
         } else {
@@ -108,16 +112,28 @@ class OutputLayer {
   // Whether sums are of what the rules give. Changed logits, as greedy search has them, are no log-probabilities
   // before.
   bool sums_what_rules_give() const {
+    if (kHasInspection && search_.follows_targets) return false;  // a target is scored by the model alone
     return renormalizes(search_.options) ||
            (search_.strategy->one_hypothesis &&
             (penalizes_repetition(search_.options) || runtime_.generation.n_biased > 0));
   }
 
   // With one hypothesis a sentence, row i belongs to the i-th live sentence.
+  uint32_t sentence_of(uint32_t row) const {
+    return runtime_.buffer<LiveSentence>(search_.refs.live)[row].first_slot / runtime_.limits.beam_size;
+  }
+
   void hash(uint32_t row, const float* logits, uint32_t count) const {
-    const uint32_t slot = runtime_.buffer<LiveSentence>(search_.refs.live)[row].first_slot;
-    SentenceState& state = *sentence_view(search_, slot / runtime_.limits.beam_size).state;
+    SentenceState& state = *sentence_view(search_, sentence_of(row)).state;
     state.logits_hash = hash_floats(state.logits_hash, logits, count);
+  }
+
+  // The target's next token, where it is in this block.
+  void collect_given(uint32_t row, const float* logits, Range outputs, const Candidates& lists) const {
+    const int32_t token = target_of(search_, sentence_of(row)).ids[search_.position];
+    const uint32_t output = output_of_token(outputs_, static_cast<uint32_t>(token));
+    if (output < outputs.first || output - outputs.first >= outputs.count) return;
+    insert_candidate(lists, row, logits[output - outputs.first], token);
   }
 
   float* log_sum(uint32_t row) const { return decoder_rows(runtime_, search_.decoder, row); }

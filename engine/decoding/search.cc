@@ -15,15 +15,18 @@ namespace {
 enum class NextToken { kChosen, kForcedFirst, kForcedEnd };
 
 NextToken next_token(const Search& search, uint32_t sentence) {
+  if (kHasInspection && search.follows_targets) return NextToken::kChosen;
   if (forces_end(search.options) && is_last_position(search, sentence)) return NextToken::kForcedEnd;
   if (search.position == 0 && search.runtime->generation.forced_first_id >= 0) return NextToken::kForcedFirst;
   return NextToken::kChosen;
 }
 
-// What the current position needs: a hash is of every position's logits, also where the token is forced.
+// What the current position needs: a hash is of every position's logits, an alignment of every token, also where it is
+// forced.
 void start_position(Search& search) {
   search.n_rows = 0;
-  search.runs_layers = search.runs_output = hashes_logits(search);
+  search.runs_output = hashes_logits(search);
+  search.runs_layers = search.runs_output || keeps_alignments(search.runtime->limits);
   for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
     const uint32_t n_live = sentence_view(search, sentence).state->n_live;
     if (n_live == 0) continue;
@@ -41,10 +44,12 @@ int32_t force_token(const Search& search, uint32_t sentence, const SentenceView&
       next == NextToken::kForcedEnd ? static_cast<int32_t>(generation.end_id) : generation.forced_first_id;
   const bool finishes = ends_text(search, sentence, token);
   for (uint32_t b = 0; b < view.state->n_live; ++b) {
-    if (finishes)
-      finish_hypothesis(search, view, {view.scores[b], b, token});
-    else
-      view.tokens[(search.position + 1) * view.n_slots + b] = token;
+    if (finishes) {
+      finish_hypothesis(search, view, {view.scores[b], 0.0f, b, token});
+      continue;
+    }
+    view.tokens[(search.position + 1) * view.n_slots + b] = token;
+    if constexpr (kHasInspection) keep_log_prob(search, view, b, 0.0f);
   }
   if (finishes) view.state->n_live = 0;
   return token;
@@ -87,11 +92,16 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
   refs.hypothesis_tokens =
       plan.add("search.hypothesis_tokens", decode, Region::kMain, {0, 4, {kTarget, kBeam, kBatch, 0}});
   refs.candidates = plan_candidates(plan, model);
+  if constexpr (kHasInspection) refs.inspection = plan_inspection(plan);
   return refs;
 }
 
 void search_start(Search& search) {
   search.strategy = &strategy_for(search.options);
+  if constexpr (kHasInspection) {
+    if (search.follows_targets) search.strategy = &kGivenTarget;
+    if (keeps_token_scores(search.runtime->limits)) search.options.flags |= GOLDCREST_SEARCH_SCORES;
+  }
   search.position = 0;
   for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
     const SentenceView view = sentence_view(search, sentence);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "decoding/candidates.h"
+#include "decoding/inspection.h"
 #include "decoding/strategy.h"
 #include "layers/decoder.h"
 
@@ -37,6 +38,7 @@ struct SearchRefs {
   BufferRef hypotheses;         // Hypothesis [slots]
   BufferRef hypothesis_tokens;  // int32 [slots, target tokens]
   CandidateRefs candidates;
+  InspectionRefs inspection;
 };
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);
@@ -54,6 +56,7 @@ struct Search {
   uint32_t n_live;           // live sentences
   bool runs_layers;          // at this position: some sentence, or a hash, wants the decoder's layers
   bool runs_output;          // and the output layer
+  bool follows_targets;      // in place of a search: goldcrest_score
 };
 
 // One hypothesis for each sentence of the batch, holding the start token; by search.options.
@@ -84,6 +87,7 @@ struct SentenceView {
   float* scores;               // [beam_size]
   Hypothesis* hypotheses;      // [beam_size]
   int32_t* hypothesis_tokens;  // [beam_size, target tokens]
+  KeptPath kept;
   size_t n_slots;
 };
 
@@ -91,9 +95,15 @@ inline size_t count_slots(const goldcrest_limits& limits) { return size_t{limits
 
 SentenceView sentence_view(const Search& search, uint32_t sentence);
 
-// A living hypothesis of a sentence and its next token, with the log-probability of both.
+// The slot that holds hypothesis b's past at position t, up to the current one. There it is b's own; the table does not
+// say so yet when the end is forced.
+inline uint32_t slot_at(const Search& search, const SentenceView& view, uint32_t b, uint32_t t) {
+  return view.ancestor && t < search.position ? view.ancestor[t * search.runtime->limits.beam_size + b] : b;
+}
+
+// A living hypothesis of a sentence and its next token.
 struct Continuation {
-  float log_prob;
+  float log_prob, token_log_prob;  // of both, and of the token alone
   uint32_t parent;
   int32_t token;
 };

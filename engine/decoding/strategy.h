@@ -20,6 +20,7 @@ struct Strategy {
 };
 
 extern const Strategy kGreedySearch, kBeamSearch;
+extern const Strategy kGivenTarget;  // no search: the tokens of a target, whose candidates are they alone
 
 inline const Strategy& strategy_for(const goldcrest_search& options) {
   return options.beam_size == 1 ? kGreedySearch : kBeamSearch;

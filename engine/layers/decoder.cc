@@ -26,18 +26,32 @@ SentencePart part_of_sentence(const Pass& pass, const LiveSentence& sentence) {
   return {rows.first - sentence.first_row, {rows.first - pass.rows.first, rows.count}};
 }
 
-// Each hypothesis writes the current position's keys and values into its own slot.
-void store_new_keys(const Pass& pass, const TargetRows& all, const float* query_key_value, const KvCache& past) {
-  const size_t width = pass.stack.attention_width();
+// store(row of the pass, row of a cache) for each hypothesis: what it stores at the current position lies in its own
+// slot.
+template <typename Store>
+void for_each_new_row(const Pass& pass, const TargetRows& all, const Store& store) {
   for (uint32_t i = 0; i < all.n_sentences; ++i) {
     const LiveSentence& sentence = all.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
     for (uint32_t b = 0; b < part.rows.count; ++b) {
-      const float* key = query_key_value + size_t{part.rows.first + b} * 3 * width + width;
       const size_t slot = sentence.first_slot + part.first + b;
-      store_key_value(pass, {key, key + width, all.position * all.n_slots + slot}, past);
+      store(size_t{part.rows.first + b}, all.position * all.n_slots + slot);
     }
   }
+}
+
+void store_new_keys(const Pass& pass, const TargetRows& all, const float* query_key_value, const KvCache& past) {
+  const size_t width = pass.stack.attention_width();
+  for_each_new_row(pass, all, [&](size_t row, size_t stored) {
+    const float* key = query_key_value + row * 3 * width + width;
+    store_key_value(pass, {key, key + width, stored}, past);
+  });
+}
+
+void keep_new_queries(const Pass& pass, const TargetRows& all, const float* query, const KvCache& queries) {
+  for_each_new_row(pass, all, [&](size_t row, size_t stored) {
+    keep_query(pass, query + row * pass.stack.attention_width(), stored, queries);
+  });
 }
 
 // Each hypothesis attends to its own past, found through the ancestor table.
@@ -79,6 +93,7 @@ void attend_to_source(const Pass& pass, const TargetRows& all, const KvCache& so
 
 struct LayerKeys {
   KvCache past, source;
+  const KvCache* queries;  // for alignments; null where the layer keeps none
 };
 
 // One layer: Vaswani et al. 2017, figure 1, right.
@@ -94,6 +109,7 @@ void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& 
   const CrossAttentionView& cross = layer.cross_attention;
   residual(pass, cross.norm, x, [&](const float* h) {
     linear(pass, cross.query, h, pass.query());
+    if (kHasInspection && keys.queries != nullptr) keep_new_queries(pass, all, pass.query(), *keys.queries);
     attend_to_source(pass, all, keys.source, pass.query(), pass.mixed);
     add_linear(pass, cross.out, pass.mixed, x);
   });
@@ -126,6 +142,7 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
   refs.pass = plan_pass(plan, stack, {Phase::kDecode, 0, {kBeam, kBatch}, GOLDCREST_FACTOR_LONGEST});
+  if constexpr (kHasInspection) refs.alignment = plan_alignment(plan, stack);
   return refs;
 }
 
@@ -150,8 +167,12 @@ void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t pos
 void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
-  const LayerKeys keys = {kv_cache_layer(runtime, stack, refs.past, layer, all.position_capacity * all.n_slots),
-                          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity)};
+  const size_t past_rows = all.position_capacity * all.n_slots;
+  const bool keeps_queries = keeps_alignment(runtime.limits, layer);
+  const KvCache queries = keeps_queries ? kept_queries(runtime, refs.alignment, layer, past_rows) : KvCache{};
+  const LayerKeys keys = {kv_cache_layer(runtime, stack, refs.past, layer, past_rows),
+                          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity),
+                          keeps_queries ? &queries : nullptr};
   for_all_rows(runtime, stack, refs.pass, {0, all.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
     run_layer(pass, all, view, keys, x);

@@ -2,6 +2,7 @@
 // The decoder, one target position at a time for all live hypotheses.
 #pragma once
 
+#include "layers/alignment.h"
 #include "layers/encoder.h"
 
 namespace goldcrest {
@@ -31,6 +32,7 @@ struct DecoderRefs {
   KvCacheRefs past;         // self-attention: [layer][head][position][slot]
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
+  AlignmentRefs alignment;
 };
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);

@@ -48,6 +48,7 @@ class Plan {
     finished_ = &finished;
   }
 
+  const goldcrest_limits& limits() const { return limits_; }
   // A size did not fit 64 bits, or an offset its 32.
   bool overflowed() const { return overflowed_; }
   uint64_t used(Region region, Phase phase) const { return used_[static_cast<int>(region)][static_cast<int>(phase)]; }

@@ -231,7 +231,9 @@ uint32_t count_self_tests(const void* model) {
                   limits.batch(),
                   limits.n_best(),
                   limits.encoder_rows(),
-                  1};
+                  1,
+                  0,
+                  0};
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();
   info->search.max_target_tokens = generation.max_target_tokens();

@@ -135,6 +135,9 @@ int main(int argc, char** argv) {
   app.add_option("--max-target", arguments.limits.max_target_tokens, "generated tokens (0: the model's)");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses (0: the model's)");
   app.add_option("--batch", arguments.limits.batch, "sources at a time (0: 1)");
+  app.add_option("--inspection", arguments.limits.inspection, "1 token scores, 2 scores of given targets, 3 both");
+  app.add_option("--alignment-layers", arguments.limits.alignment_layers,
+                 "bits of the decoder layers whose alignments can be asked for: 1 the first, 2 the second, ...");
   app.add_option("--threads", arguments.limits.threads, "tasks that work is split into (0: 1)");
   app.add_option("--encoder-rows", arguments.limits.encoder_rows,
                  "source positions encoded at a time (0: the model's)");

@@ -39,6 +39,7 @@ int run(const Arguments& arguments) {
   if (!translator.start()) return kFailed;
   bool good = !arguments.inputs.empty() || translator.process(stdin, "standard input");
   for (const std::string& path : arguments.inputs) good = good && process_file(&translator, path);
+  good = good && translator.check_targets();
   if (good && arguments.stats) translator.print_stats();
   if (!finish_output(kProgram) || !good) return kFailed;
   return translator.failed_lines() == 0 ? kSuccess : kLinesFailed;
@@ -55,8 +56,9 @@ int main(int argc, char** argv) {
   app.add_option("INPUT", arguments.inputs, "text files; none: standard input");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size,
                  "hypotheses, 1 to 16; 1 is greedy; 0: the model's default");
-  app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
-      ->check(CLI::Range(1, 16));
+  CLI::Option* n_best =
+      app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
+          ->check(CLI::Range(1, 16));
   app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
   app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
@@ -73,7 +75,23 @@ int main(int argc, char** argv) {
   app.add_option("--kernels", arguments.kernels,
                  "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
-  app.add_flag("--scores", arguments.scores, "print the score before each result");
+  CLI::Option* scores = app.add_flag("--scores", arguments.scores, "print the score before each result");
+  app.add_flag("--token-scores", arguments.token_scores,
+               "after each result a tab and the log-probability of each of its tokens, as --tokens counts them");
+  app.add_option(
+         "--alignments", arguments.alignments,
+         "after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
+         "from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
+         "soft: all weights, commas between them and a space after each target token")
+      ->check(CLI::IsMember({"hard", "soft"}));
+  app.add_option("--alignment-layer", arguments.alignment_layer, "of this decoder layer, from 0; -1: the mean of all")
+      ->check(CLI::Range(-1, 31));
+  app.add_option("--alignment-head", arguments.alignment_head, "of this head, from 0; -1: the mean of all")
+      ->check(CLI::Range(-1, 255));
+  CLI::Option* score = app.add_option(
+      "--score", arguments.score_file,
+      "translate nothing: print the log-probability of the target that the same line of this file has, as ids with "
+      "their end id (--tokens prints such lines)");
   CLI::Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");
   CLI::Option* encode = app.add_flag("--encode", arguments.encode, "print the source ids of each line and stop there");
   CLI::Option* decode = app.add_flag("--decode", arguments.decode, "read target ids, print their text");
@@ -82,6 +100,7 @@ int main(int argc, char** argv) {
                                   "target ids. Needs no tokenizer");
   encode->excludes(decode)->excludes(tokens)->excludes(ids);
   decode->excludes(tokens)->excludes(ids);
+  score->excludes(encode)->excludes(decode)->excludes(n_best)->excludes(scores);
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");

@@ -21,6 +21,16 @@ void append_ids(const int32_t* ids, size_t n, std::string* text) {
   for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
 }
 
+void append_number(double value, std::string* text) {
+  char number[64];
+  std::snprintf(number, sizeof number, "%.6f", value);
+  *text += number;
+}
+
+std::string too_many(size_t n, uint32_t most, const char* option) {
+  return "too long: " + std::to_string(n) + " ids, where " + std::to_string(most) + " are possible (" + option + ")";
+}
+
 }  // namespace
 
 bool Translator::refuse(const std::string& problem) const {
@@ -43,15 +53,39 @@ bool Translator::start() {
   goldcrest_limits& limits = options_.limits;
   limits.n_best = options_.n_best;
   limits.threads = pool_.threads();
+  if (!ask_inspection()) return false;
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
   return start_engine() && set_search();
 }
 
+// What the engine is to keep of each result for the options.
+bool Translator::ask_inspection() {
+  goldcrest_limits& limits = options_.limits;
+  if (options_.token_scores) limits.inspection |= GOLDCREST_INSPECT_TOKEN_SCORES;
+  if (!options_.alignments.empty()) {
+    const int32_t layer = options_.alignment_layer, head = options_.alignment_head;
+    const auto lacks = [&](const std::string& option, int32_t asked, uint32_t n) {
+      return refuse(options_.model + ": " + option + ' ' + std::to_string(asked) + ": the decoder's are 0 to " +
+                    std::to_string(n - 1));
+    };
+    if (layer >= static_cast<int32_t>(info_.decoder_layers))
+      return lacks("--alignment-layer", layer, info_.decoder_layers);
+    if (head >= static_cast<int32_t>(info_.decoder_heads)) return lacks("--alignment-head", head, info_.decoder_heads);
+    limits.alignment_layers = layer < 0 ? GOLDCREST_ALL_LAYERS : 1u << layer;
+  }
+  if (options_.score_file.empty()) return true;
+  limits.inspection |= GOLDCREST_INSPECT_TARGETS;
+  limits.beam_size = 1;
+  targets_.reset(std::fopen(options_.score_file.c_str(), "rb"));
+  return targets_ || refuse(options_.score_file + ": cannot be read: " + std::strerror(errno));
+}
+
 // What the model lacks of what the options ask for, or empty.
 std::string Translator::missing_text() const {
-  const bool text_in = !options_.ids && !options_.decode, text_out = !options_.ids && !options_.tokens;
+  const bool text_in = !options_.ids && !options_.decode;
+  const bool text_out = !options_.ids && !options_.tokens && options_.score_file.empty();
   if (text_in && !info_.has_tokenizer) {
     return options_.encode ? "the model has no tokenizer, which --encode needs"
                            : "the model has no tokenizer; with --ids it reads source ids and writes target ids";
@@ -136,9 +170,27 @@ void Translator::decode(const std::string& text, Line* line) {
 void Translator::read_ids(const std::string& text, Line* line) {
   line->error = parse_ids(text, info_.source_vocab_size, &line->source);
   const uint32_t most = memory_.limits.max_source_tokens;
-  if (!line->error.empty() || line->source.size() <= most) return;
-  line->error = "too long: " + std::to_string(line->source.size()) + " ids, where " + std::to_string(most) +
-                " are possible (--max-source)";
+  if (line->error.empty() && line->source.size() > most)
+    line->error = too_many(line->source.size(), most, "--max-source");
+}
+
+// The line of options_.score_file that belongs to this one.
+void Translator::read_target(Line* line) {
+  std::string text;
+  const bool found = read_line(targets_.get(), &text);
+  std::string problem = found                              ? parse_ids(text, info_.target_vocab_size, &line->target)
+                        : std::ferror(targets_.get()) != 0 ? std::strerror(errno)
+                                                           : "no such line";
+  const uint32_t most = memory_.limits.max_target_tokens;
+  if (problem.empty() && line->target.size() > most) problem = too_many(line->target.size(), most, "--max-target");
+  if (problem.empty() && line->target.empty() && !line->source.empty()) problem = "no ids";
+  if (!problem.empty() && line->error.empty()) line->error = options_.score_file + ": " + problem;
+}
+
+bool Translator::check_targets() {
+  std::string text;
+  return !targets_ || !read_line(targets_.get(), &text) ||
+         refuse(options_.score_file + ": more lines than the input has");
 }
 
 // What can be done for a line alone.
@@ -157,6 +209,27 @@ void Translator::read(const std::string& text, Line* line) {
   line->out += '\n';
 }
 
+// Appends what a result's tokens attended to. A negative status is an error.
+int64_t Translator::append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text) {
+  std::vector<float> weights(memory_.limits.max_source_tokens);
+  for (uint32_t token = 0; token < n_tokens; ++token) {
+    const goldcrest_alignment wanted = {sentence, rank, token, options_.alignment_layer, options_.alignment_head};
+    const int n = goldcrest_get_alignment(engine_, &wanted, weights.data(), weights.size());
+    if (n < 0) return n;
+    *text += token == 0 ? '\t' : ' ';
+    if (options_.alignments == "hard") {
+      const auto largest = std::max_element(weights.begin(), weights.begin() + n);
+      *text += std::to_string(largest - weights.begin()) + '-' + std::to_string(token);
+      continue;
+    }
+    for (int i = 0; i < n; ++i) {
+      if (i > 0) *text += ',';
+      append_number(static_cast<double>(weights[static_cast<size_t>(i)]), text);
+    }
+  }
+  return GOLDCREST_OK;
+}
+
 // Appends the results of a sentence, best first. A negative status is an error.
 int64_t Translator::append_results(uint32_t sentence, Line* line) {
   for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
@@ -166,14 +239,23 @@ int64_t Translator::append_results(uint32_t sentence, Line* line) {
     if (rank == 0) target_tokens_ += result.n_tokens;
     if (options_.n_best > 1) line->out += std::to_string(line->number) + '\t' + std::to_string(rank + 1) + '\t';
     if (options_.scores) {
-      char score[64];
-      std::snprintf(score, sizeof score, "%.6f\t", static_cast<double>(result.score));
-      line->out += score;
+      append_number(static_cast<double>(result.score), &line->out);
+      line->out += '\t';
     }
-    if (options_.tokens || options_.ids) {
+    if (targets_) {
+      append_number(static_cast<double>(result.log_prob), &line->out);
+    } else if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &line->out);
     } else {
       const int64_t status = append_text(result.tokens, result.n_tokens, &line->out);
+      if (status < 0) return status;
+    }
+    for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {
+      line->out += i == 0 ? '\t' : ' ';
+      append_number(static_cast<double>(result.token_log_probs[i]), &line->out);
+    }
+    if (!options_.alignments.empty()) {
+      const int64_t status = append_alignments(sentence, rank, result.n_tokens, &line->out);
       if (status < 0) return status;
     }
     line->out += '\n';
@@ -187,6 +269,9 @@ void Translator::translate_batch(const std::vector<Line*>& batch) {
   for (size_t i = 0; i < batch.size() && status >= 0; ++i) {
     const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
     status = store(engine_, batch[i]->source.data(), batch[i]->source.size());
+  }
+  for (uint32_t i = 0; targets_ && i < batch.size() && status >= 0; ++i) {
+    status = goldcrest_score(engine_, i, batch[i]->target.data(), batch[i]->target.size());
   }
   if (status >= 0) status = goldcrest_run(engine_);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -232,8 +317,9 @@ bool Translator::process(std::FILE* input, const std::string& name) {
   for (bool more = true; more;) {
     lines.clear();
     while (lines.size() < ahead && (more = read_line(input, &text))) {
-      lines.push_back({++n_lines_, {}, {}, {}});
+      lines.push_back({++n_lines_, {}, {}, {}, {}});
       read(text, &lines.back());
+      if (targets_) read_target(&lines.back());
     }
     const int read_error = std::ferror(input) != 0 ? errno : 0;
     if (!options_.encode && !options_.decode) translate(&lines);

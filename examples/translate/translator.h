@@ -23,6 +23,10 @@ struct TranslatorOptions {
   bool has_length_penalty = false, has_word_penalty = false;
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
   bool ids = false;  // sources are ids; so are the results
+  bool token_scores = false;
+  std::string alignments;  // "hard", "soft" or empty
+  int32_t alignment_layer = -1, alignment_head = -1;
+  std::string score_file;  // of target ids; empty: translate
 };
 
 class Translator {
@@ -34,6 +38,8 @@ class Translator {
   // Translates all lines; a bad one gives a message and an empty line, a blank one an empty line. False where standard
   // output takes no more or, after a message, where the input cannot be read.
   bool process(std::FILE* input, const std::string& name);
+  // After the last input: false after a message where the targets to score have more lines.
+  bool check_targets();
   void print_stats() const;
   uint64_t failed_lines() const { return failed_lines_; }
 
@@ -41,15 +47,20 @@ class Translator {
   struct FreeDeleter {
     void operator()(void* memory) const { std::free(memory); }
   };
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
 
   // One line's way through: source ids, then what is printed for it.
   struct Line {
     uint64_t number;
     std::vector<int32_t> source;  // none: there is nothing to translate
+    std::vector<int32_t> target;  // to score
     std::string out, error;       // an error has an empty line in place of `out`
   };
 
   std::string missing_text() const;
+  bool ask_inspection();
   bool start_engine();
   bool set_search();
   bool refuse(const std::string& problem) const;
@@ -58,9 +69,11 @@ class Translator {
   void tokenize(const std::string& text, Line* line);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);
+  void read_target(Line* line);
   void translate(std::vector<Line>* lines);
   void translate_batch(const std::vector<Line*>& batch);
   int64_t append_results(uint32_t sentence, Line* line);
+  int64_t append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text);
   int64_t append_text(const int32_t* ids, size_t n, std::string* text);
   void print(const Line& line);
 
@@ -69,6 +82,7 @@ class Translator {
   ThreadPool pool_;
   Backend backend_;
   std::unique_ptr<void, FreeDeleter> arena_;
+  std::unique_ptr<std::FILE, CloseFile> targets_;  // of options_.score_file
   goldcrest_engine* engine_ = nullptr;
   goldcrest_detail detail_ = {"", -1};
   goldcrest_info info_ = {};

@@ -58,13 +58,17 @@ class NaiveForward {
   using Vector = std::vector<Number>;
   using Sequence = std::vector<Vector>;  // [positions][width]
 
-  // Of every position when the decoder is fed `target` shifted right: [target.size()][vocab_size].
+  // Soft-max of the decoder's attention to the source: [layers][heads][target positions][source positions].
+  using CrossWeights = std::vector<std::vector<Sequence>>;
+
+  // Of every position when the decoder is fed `target` shifted right: [target.size()][vocab_size]. cross: filled; null:
+  // not wanted.
   static Sequence logits(const converter::ModelSpec& spec, const std::vector<int32_t>& source,
-                         const std::vector<int32_t>& target) {
-    const Sequence memory = stack(spec.encoder, source, nullptr);
+                         const std::vector<int32_t>& target, CrossWeights* cross = nullptr) {
+    const Sequence memory = stack(spec.encoder, source, nullptr, nullptr);
     std::vector<int32_t> shifted = {static_cast<int32_t>(spec.generation.decoder_start_id)};
     shifted.insert(shifted.end(), target.begin(), target.end() - 1);
-    return linear(spec.projection, stack(spec.decoder, shifted, &memory));
+    return linear(spec.projection, stack(spec.decoder, shifted, &memory, cross));
   }
 
  private:
@@ -106,13 +110,14 @@ class NaiveForward {
     return NAN;
   }
 
-  // Position t of x attends to positions 0..last(t) of memory.
+  // Position t of x attends to positions 0..last(t) of memory. kept: [heads][positions of x][of memory], may be null.
   template <typename Last>
   static Sequence attention(const converter::StackSpec& stack, const converter::AttentionSpec& spec, const Sequence& x,
-                            const Sequence& memory, Last last) {
+                            const Sequence& memory, Last last, std::vector<Sequence>* kept = nullptr) {
     const Sequence queries = linear(spec.query, x), keys = linear(spec.key, memory),
                    values = linear(spec.value, memory);
     Sequence out;
+    if (kept != nullptr) kept->resize(stack.n_heads);
     for (size_t t = 0; t < x.size(); ++t) {
       Vector joined(queries[t].size(), 0.0);
       for (size_t head = 0; head < stack.n_heads; ++head) {
@@ -125,8 +130,10 @@ class NaiveForward {
           weights.push_back(exponential(score * Number{stack.attention_scale}));
           sum = sum + weights.back();
         }
+        for (Number& weight : weights) weight = weight / sum;
         for (size_t s = 0; s <= last(t); ++s)
-          for (size_t j = begin; j < end; ++j) joined[j] = joined[j] + weights[s] / sum * values[s][j];
+          for (size_t j = begin; j < end; ++j) joined[j] = joined[j] + weights[s] * values[s][j];
+        if (kept != nullptr) (*kept)[head].push_back(weights);
       }
       out.push_back(joined);
     }
@@ -144,7 +151,8 @@ class NaiveForward {
   }
 
   // memory: null for the encoder.
-  static Sequence stack(const converter::StackSpec& stack, const std::vector<int32_t>& tokens, const Sequence* memory) {
+  static Sequence stack(const converter::StackSpec& stack, const std::vector<int32_t>& tokens, const Sequence* memory,
+                        CrossWeights* cross) {
     Sequence x;
     for (uint32_t t = 0; t < tokens.size(); ++t) {
       Vector row;
@@ -161,7 +169,9 @@ class NaiveForward {
                    [&](const Sequence& h) { return attention(stack, layer.self_attention, h, h, last); });
       if (memory != nullptr) {
         x = residual(stack, layer.cross_attention->norm, x, [&](const Sequence& h) {
-          return attention(stack, *layer.cross_attention, h, *memory, [&](size_t) { return memory->size() - 1; });
+          std::vector<Sequence>* const kept = cross != nullptr ? &cross->emplace_back() : nullptr;
+          return attention(
+              stack, *layer.cross_attention, h, *memory, [&](size_t) { return memory->size() - 1; }, kept);
         });
       }
       x = residual(stack, layer.feed_forward.norm, x, [&](const Sequence& h) {

@@ -28,4 +28,7 @@ if(GOLDCREST_GOLDEN_FOLDER)
       "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/${task}.hash")
     set_tests_properties(golden_hash_${task} PROPERTIES LABELS fast)
   endforeach()
+  add_test(NAME golden_inspection_g2p COMMAND golden_inspection "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst"
+    "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.inspection")
+  set_tests_properties(golden_inspection_g2p PROPERTIES LABELS fast)
 endif()

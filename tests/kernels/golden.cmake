@@ -12,6 +12,12 @@ foreach(task enfr g2p)
   set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
 
+# What can be seen inside its searches, for a board's test of that.
+add_test(NAME golden_inspection_g2p COMMAND sh -c
+  "'$<TARGET_FILE:golden_inspection>' '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p.inspection'")
+set_tests_properties(golden_inspection_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
+  FIXTURES_SETUP golden_inspection_g2p)
+
 # All pronunciations, for the boards' full tests.
 add_test(NAME golden_hash_g2p_all COMMAND sh -c
   "'$<TARGET_FILE:golden_hash>' --all '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_all.hash'")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the programs that run models say of bad lines, bad files and streams that fail.
 goldcrest_test(programs_translate_lines_test SOURCES translate_lines_test.cc LIBRARIES goldcrest_programs)
+goldcrest_test(programs_translate_inspect_test SOURCES translate_inspect_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_translate_ids_test SOURCES translate_ids_test.cc LIBRARIES goldcrest_programs goldcrest_load goldcrest_pack)
 goldcrest_test(programs_streams_test SOURCES streams_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_messages_test SOURCES messages_test.cc LIBRARIES goldcrest_programs goldcrest_messages goldcrest_load goldcrest_pack)

@@ -80,14 +80,45 @@ std::vector<std::vector<Translation>> TestEngine::run(std::span<const std::vecto
   return all;
 }
 
+std::vector<Translation> TestEngine::score(std::span<const std::vector<int32_t>> sources,
+                                           std::span<const std::vector<int32_t>> targets) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
+    check(store(engine_, sources[i].data(), sources[i].size()), detail_);
+  }
+  for (uint32_t i = 0; i < targets.size(); ++i) {
+    check(goldcrest_score(engine_, i, targets[i].data(), targets[i].size()), detail_);
+  }
+  check(goldcrest_run(engine_), detail_);
+  std::vector<Translation> all;
+  for (uint32_t i = 0; i < sources.size(); ++i) all.push_back(results(i).at(0));
+  return all;
+}
+
+std::vector<float> TestEngine::alignment(const goldcrest_alignment& wanted) const {
+  std::vector<float> weights(memory_.limits.max_source_tokens);
+  const int n = goldcrest_get_alignment(engine_, &wanted, weights.data(), weights.size());
+  check(n, detail_);
+  weights.resize(static_cast<size_t>(n));
+  return weights;
+}
+
 Translation TestEngine::run(const std::vector<int32_t>& source) { return run(std::span(&source, 1)).at(0).at(0); }
 
 std::vector<Translation> TestEngine::results(uint32_t sentence) const {
   std::vector<Translation> translations;
   goldcrest_result result;
   for (uint32_t rank = 0; goldcrest_get_result(engine_, sentence, rank, &result) == GOLDCREST_OK; ++rank) {
-    translations.push_back(
-        {{result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score, result.logits_hash});
+    Translation translation = {
+        {result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score, result.logits_hash, {}, {}};
+    if (result.token_log_probs != nullptr) {
+      translation.token_log_probs.assign(result.token_log_probs, result.token_log_probs + result.n_tokens);
+    }
+    for (uint32_t i = 0; memory_.limits.alignment_layers != 0 && i < result.n_tokens; ++i) {
+      const std::vector<float> weights = alignment({sentence, rank, i, -1, -1});
+      translation.alignments.insert(translation.alignments.end(), weights.begin(), weights.end());
+    }
+    translations.push_back(std::move(translation));
   }
   return translations;
 }

@@ -35,6 +35,8 @@ struct Translation {
   std::vector<int32_t> tokens;
   float log_prob = 0, score = 0;
   uint64_t logits_hash = 0;
+  std::vector<float> token_log_probs;  // [tokens], or none where the limits do not ask for them
+  std::vector<float> alignments;  // [tokens, source ids], the mean of all heads of limits.alignment_layers, or none
   bool operator==(const Translation&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Translation& translation);
@@ -57,6 +59,11 @@ class TestEngine {
   std::vector<std::vector<Translation>> run(std::span<const std::vector<int32_t>> sources);
   // The best hypothesis of one source.
   Translation run(const std::vector<int32_t>& source);
+  // The same along given targets: the one result of each sentence.
+  std::vector<Translation> score(std::span<const std::vector<int32_t>> sources,
+                                 std::span<const std::vector<int32_t>> targets);
+  // The alignment of one token of a result. Throws std::runtime_error.
+  std::vector<float> alignment(const goldcrest_alignment& wanted) const;
   // The hypotheses of one sentence after DONE.
   std::vector<Translation> results(uint32_t sentence) const;
 

@@ -52,6 +52,9 @@ class Engine {
   Status begin(const char* text, size_t bytes) { return Status(goldcrest_begin_text(engine_, text, bytes)); }
   Status add(const int32_t* source, size_t n) { return Status(goldcrest_add(engine_, source, n)); }
   Status add(const char* text, size_t bytes) { return Status(goldcrest_add_text(engine_, text, bytes)); }
+  Status score(uint32_t sentence, const int32_t* target, size_t n) {
+    return Status(goldcrest_score(engine_, sentence, target, n));
+  }
   Status run() { return Status(goldcrest_run(engine_)); }
   Step step() {
     int32_t token = -1;
@@ -60,6 +63,9 @@ class Engine {
   }
   Status result(uint32_t sentence, uint32_t rank, goldcrest_result& result) const {
     return Status(goldcrest_get_result(engine_, sentence, rank, &result));
+  }
+  Status alignment(const goldcrest_alignment& wanted, float* weights, size_t n_weights) const {
+    return Status(goldcrest_get_alignment(engine_, &wanted, weights, n_weights));
   }
   Status detokenize(goldcrest_text_state& state, const int32_t* tokens, size_t n, char* out, size_t out_bytes) const {
     return Status(goldcrest_detokenize(engine_, &state, tokens, n, out, out_bytes));

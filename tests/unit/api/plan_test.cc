@@ -122,6 +122,8 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   limits.n_best = rng.between(0, limits.beam_size);
   limits.encoder_rows = rng.between(0, 40);
   limits.threads = rng.below(6);
+  limits.inspection = rng.below(4);
+  limits.alignment_layers = rng.below(2) == 0 ? 0 : rng.below(1u << info.decoder_layers);
   if (info.has_tokenizer && rng.below(2) == 1) limits.max_source_bytes = rng.between(1, 3000);
   return limits;
 }
@@ -245,6 +247,8 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
       {&goldcrest_limits::n_best, 2, bad, "limits.n_best: above beam_size"},
       {&goldcrest_limits::encoder_rows, 1025, bad, "limits.encoder_rows: above 1024"},
       {&goldcrest_limits::threads, 65, bad, "limits.threads: above 64"},
+      {&goldcrest_limits::inspection, 4, bad, "limits.inspection: unknown bits"},
+      {&goldcrest_limits::alignment_layers, 1u << 31, bad, "limits.alignment_layers: a layer that the decoder lacks"},
   };
   const FileImage without_tokenizer = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
   for (const Case& c : cases) {

@@ -50,6 +50,14 @@ std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n, u
 
 constexpr uint32_t kAllFlags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
 
+// Results with everything that can be asked of them.
+EngineSetup inspected_setup() {
+  EngineSetup setup;
+  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
+  return setup;
+}
+
 goldcrest_search search_of(const TestEngine& engine, uint32_t beam_size) {
   goldcrest_search search = engine.search();
   search.beam_size = beam_size;
@@ -64,7 +72,7 @@ TEST(SameBits, WhateverTheSlicing) {
       std::vector<std::vector<Translation>> whole;
       for (const uint32_t encoder_rows : {1024u, 1u, 3u, 16u}) {
         for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
-          EngineSetup setup;
+          EngineSetup setup = inspected_setup();
           setup.limits.batch = 3;
           setup.limits.beam_size = setup.limits.n_best = 4;
           setup.limits.encoder_rows = encoder_rows;
@@ -88,7 +96,7 @@ TEST(SameBits, WhateverTheBatch) {
     const uint32_t n = 9;
     const auto sources = some_sources(model, n, 42);
     for (const uint32_t beam_size : {1u, 3u}) {
-      EngineSetup setup;
+      EngineSetup setup = inspected_setup();
       setup.limits.beam_size = setup.limits.n_best = beam_size;
       TestEngine single(model.file.span(), setup);
       single.set_search(search_of(single, beam_size));
@@ -118,7 +126,7 @@ TEST(SameBits, WhateverThePlannedLimits) {
   std::vector<std::vector<Translation>> first;
   for (const uint32_t planned_beams : {3u, 8u, 16u}) {
     for (const uint32_t longest : {model.longest_source, model.longest_source - 1}) {
-      EngineSetup setup;
+      EngineSetup setup = inspected_setup();
       setup.limits.batch = 2;
       setup.limits.beam_size = planned_beams;
       setup.limits.n_best = 3;
@@ -136,7 +144,7 @@ TEST(SameBits, WhateverThePlannedLimits) {
 TEST(SameBits, WhenTwoEnginesTakeTurns) {
   const Model &a = models()[0], &b = models()[3];  // int8 and float32
   for (const uint32_t beam_size : {1u, 4u}) {
-    EngineSetup setup;
+    EngineSetup setup = inspected_setup();
     setup.limits.beam_size = setup.limits.n_best = beam_size;
     setup.limits.encoder_rows = 2;
     setup.step_size = GOLDCREST_STEP_LAYER;

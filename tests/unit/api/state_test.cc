@@ -236,6 +236,8 @@ TEST(NoEngine, EveryFunctionRefusesANullAndAFailedEngine) {
   goldcrest_text_state state = {};
   goldcrest_result result;
   const int32_t* ids = nullptr;
+  const goldcrest_alignment wanted = {0, 0, 0, -1, -1};
+  float weights[6];
   char out[8];
   for (goldcrest_engine* engine :
        {static_cast<goldcrest_engine*>(nullptr), reinterpret_cast<goldcrest_engine*>(zeros)}) {
@@ -248,6 +250,8 @@ TEST(NoEngine, EveryFunctionRefusesANullAndAFailedEngine) {
     EXPECT_EQ(goldcrest_step(engine, nullptr), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_run(engine), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_get_result(engine, 0, 0, &result), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(goldcrest_score(engine, 0, kSource.data(), 1), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(goldcrest_get_alignment(engine, &wanted, weights, 6), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_detokenize(engine, &state, kSource.data(), 1, out, 8), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_translate(engine, "a", 1, out, 8), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_self_test(engine, nullptr), GOLDCREST_ERROR_ARGUMENT);

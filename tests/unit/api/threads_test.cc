@@ -99,6 +99,8 @@ Translations translate(const Model& model, const Case& c, uint32_t threads, gold
   setup.limits.beam_size = setup.limits.n_best = c.beam_size;
   setup.limits.encoder_rows = c.encoder_rows;
   setup.limits.threads = threads;
+  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES;
+  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
   setup.parallel_for = parallel_for;
   setup.parallel_context = context;
   TestEngine engine(model.file.span(), setup);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/alignment.h"
+
+#include "kernels/reference/reference.h"
+
+namespace goldcrest {
+
+namespace {
+
+uint32_t count_kept_before(uint32_t layers, uint32_t layer) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < layer; ++i) n += layers >> i & 1;
+  return n;
+}
+
+// The operations of one element type, as the attention of kernels/reference/ has them.
+struct Int8Rows {
+  using Element = int8_t;
+  static const TypedKernels<int8_t>& kernels(const Runtime& runtime) { return runtime.kernels->int8; }
+  static float product(const int8_t* a, const int8_t* b, uint32_t n) {
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < n; ++i) sum += a[i] * b[i];
+    return static_cast<float>(sum);
+  }
+};
+
+struct Float32Rows {
+  using Element = float;
+  static const TypedKernels<float>& kernels(const Runtime& runtime) { return *runtime.kernels->float32; }
+  static float product(const float* a, const float* b, uint32_t n) {
+    float lanes[16] = {};
+    for (uint32_t i = 0; i < n; ++i) lanes[i % 16] += a[i] * b[i];
+    return reference_sum_lanes(lanes);
+  }
+};
+
+template <typename Rows>
+void keep(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
+  const uint32_t d_head = pass.stack.d_head;
+  auto* const elements = static_cast<typename Rows::Element*>(queries.keys) + row * d_head;
+  float* const scales = queries.key_scales != nullptr ? queries.key_scales + row : nullptr;
+  Rows::kernels(pass.runtime)
+      .quantize_rows(
+          {query, elements, scales, d_head, queries.rows * d_head, queries.rows, pass.stack.n_heads, d_head});
+}
+
+template <typename Rows>
+void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
+  const uint32_t d_head = stack.d_head, n = aligned.key_rows.count;
+  const auto row_of = [&](const KvCache& cache, size_t row) {
+    return static_cast<const typename Rows::Element*>(cache.keys) + (aligned.head * cache.rows + row) * d_head;
+  };
+  const auto scale_of = [&](const KvCache& cache, size_t row) {
+    return cache.key_scales[aligned.head * cache.rows + row];
+  };
+  const auto* const query = row_of(aligned.queries, aligned.query_row);
+  float largest = -__builtin_huge_valf();
+  for (uint32_t t = 0; t < n; ++t) {
+    const size_t key = aligned.key_rows.first + t;
+    float score = Rows::product(query, row_of(aligned.keys, key), d_head);
+    if (sizeof(typename Rows::Element) == 1) {
+      score = score * (scale_of(aligned.queries, aligned.query_row) * scale_of(aligned.keys, key));
+    }
+    weights[t] = score * stack.attention_scale;
+    if (weights[t] > largest) largest = weights[t];
+  }
+  const float inverse = reference_exponentials(weights, n, largest);
+  for (uint32_t t = 0; t < n; ++t) weights[t] = weights[t] * inverse;
+}
+
+}  // namespace
+
+AlignmentRefs plan_alignment(Plan& plan, const StackView& stack) {
+  const uint32_t layers = plan.limits().alignment_layers;
+  AlignmentRefs refs = {};
+  if (!kHasInspection || layers == 0) return refs;
+  const uint64_t n_kept = count_kept_before(layers, 32);
+  const auto add = [&](const char* name, uint64_t row_bytes) {
+    return plan.add(
+        name, Phase::kDecode, Region::kMain,
+        {0, n_kept * row_bytes, {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0}});
+  };
+  refs.queries = add("alignment.queries", uint64_t{bytes_of(stack.weight_type)} * stack.attention_width());
+  if (stack.weight_type == WeightType::kInt8) {
+    refs.query_scales = add("alignment.query_scales", sizeof(float) * stack.n_heads);
+  }
+  return refs;
+}
+
+KvCache kept_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows) {
+  const KvCacheRefs queries = {refs.queries, refs.queries, refs.query_scales, refs.query_scales};
+  return kv_cache_layer(runtime, runtime.model.decoder, queries,
+                        count_kept_before(runtime.limits.alignment_layers, layer), rows);
+}
+
+void keep_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
+  if (kHasFloat32 && pass.stack.weight_type == WeightType::kFloat32)
+    return keep<Float32Rows>(pass, query, row, queries);
+  keep<Int8Rows>(pass, query, row, queries);
+}
+
+void align_head(const Runtime& runtime, const AlignedHead& aligned, float* weights) {
+  const StackView& stack = runtime.model.decoder;
+  if (kHasFloat32 && stack.weight_type == WeightType::kFloat32) return align<Float32Rows>(stack, aligned, weights);
+  align<Int8Rows>(stack, aligned, weights);
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hash of what can be seen inside a model's searches (support/inspection_hash.h) must be one number: for every
+// kernel table that this CPU runs, on any number of threads, here and on the machine that wrote HASH_FILE. Prints it.
+// Usage: golden_inspection MODEL VALIDATION_TSV [HASH_FILE]
+#include <cinttypes>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "support/engine_fixture.h"
+#include "support/inspection_hash.h"
+
+namespace goldcrest::test {
+namespace {
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (bytes.empty()) throw std::runtime_error(path + ": no such file, or empty");
+  return bytes;
+}
+
+uint64_t inspection_hash(const GuardedBuffer<uint8_t>& model, const std::string& lines, const char* kernels,
+                         uint32_t threads) {
+  EngineSetup setup;
+  setup.kernels = kernels;
+  setup.limits.max_source_bytes = 64;
+  setup.limits.beam_size = setup.limits.n_best = 4;
+  setup.limits.threads = threads;
+  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
+  TestEngine engine({model.get(), model.size()}, setup);
+  uint64_t hash = 0;
+  const int status =
+      hash_words({engine.get(), engine.info().decoder_layers, engine.info().decoder_heads}, lines, &hash);
+  if (status < 0)
+    throw std::runtime_error(std::string(goldcrest_status_string(status)) + ": " + engine.detail().message);
+  return hash;
+}
+
+int run(int n_arguments, char** arguments) {
+  if (n_arguments < 3 || n_arguments > 4) {
+    std::fprintf(stderr, "usage: golden_inspection MODEL VALIDATION_TSV [HASH_FILE]\n");
+    return 2;
+  }
+  const std::string bytes = read_all(arguments[1]), lines = read_all(arguments[2]);
+  GuardedBuffer<uint8_t> model(bytes.size());  // aligned as a mapped file is
+  std::copy(bytes.begin(), bytes.end(), model.begin());
+  std::optional<uint64_t> expected;
+  if (n_arguments == 4) expected = std::stoull(read_all(arguments[3]), nullptr, 16);
+  bool agree = true;
+  for (uint32_t i = 0; const char* kernels = goldcrest_kernels_at(i); ++i) {
+    for (const uint32_t threads : {1u, 3u}) {
+      const uint64_t hash = inspection_hash(model, lines, kernels, threads);
+      if (!expected) expected = hash;
+      std::fprintf(stderr, "%-16s threads %" PRIu32 " %016" PRIx64 " %s\n", kernels, threads, hash,
+                   hash == *expected ? "same" : "DIFFERENT");
+      agree &= hash == *expected;
+    }
+  }
+  std::printf("%016" PRIx64 "\n", *expected);
+  return agree ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+int main(int n_arguments, char** arguments) {
+  try {
+    return goldcrest::test::run(n_arguments, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "golden_inspection: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models and engines for the tests of what can be seen inside a search.
+#pragma once
+
+#include <vector>
+
+#include "convert/naive_forward.h"
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest::test {
+
+struct InspectedModel {
+  converter::ModelSpec spec;
+  converter::FileImage int8, float32;
+};
+
+// Of one decoder layer and of two.
+inline const std::vector<InspectedModel>& inspected_models() {
+  static const std::vector<InspectedModel> all = [] {
+    std::vector<InspectedModel> made;
+    for (const TinyOptions& options : {odd_tiny_options(), deep_tiny_options()}) {
+      converter::ModelSpec spec = tiny_spec(options);
+      converter::FileImage int8 = tiny_file(spec);
+      converter::FileImage float32 = tiny_file(spec, format::Layout::N16K4, {}, converter::Weights::kFloat32);
+      made.push_back({std::move(spec), std::move(int8), std::move(float32)});
+    }
+    return made;
+  }();
+  return all;
+}
+
+constexpr float kCloseInspection = 2e-5f;  // of a float32 file and a pass in double
+
+// Limits that ask for everything.
+inline EngineSetup inspecting(uint32_t beam_size, uint32_t batch) {
+  EngineSetup setup;
+  setup.limits.beam_size = setup.limits.n_best = beam_size;
+  setup.limits.batch = batch;
+  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
+  return setup;
+}
+
+inline std::vector<int32_t> random_source(Rng& rng, const converter::ModelSpec& spec) {
+  return rng.ids(rng.between(1, spec.encoder.positions.rows), spec.encoder.embedding->rows);
+}
+
+}  // namespace goldcrest::test
