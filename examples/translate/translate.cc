@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   try {
     return run(arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
+    std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.model).c_str());
     return kFailed;
   }
 }
