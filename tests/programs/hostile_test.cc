@@ -127,6 +127,34 @@ TEST(Hostile, JsonWithMoreValuesThanAny) {
   EXPECT_EQ(refusal(folder.path(), {5, 400}), path.string() + ": JSON has more than 2000000 values");
 }
 
+// Settings that ask for much more than the tensors have.
+TEST(Hostile, AVocabularyThatTheTensorsDoNotHave) {
+  const CheckpointCopy copy("enfr");
+  copy.set("config.json", "vocab_size", 1u << 24);
+  EXPECT_EQ(refusal(copy.path(), {2, 150}),
+            copy.file("model.safetensors").string() +
+                ": tensor \"model.shared.weight\" has shape [6000, 256], expected [16777216, 256]");
+  copy.edit_tensors([](std::vector<NamedTensor>& tensors) {
+    std::erase_if(tensors, [](const NamedTensor& tensor) { return tensor.name == "model.shared.weight"; });
+  });
+  EXPECT_EQ(refusal(copy.path(), {2, 150}),
+            copy.file("model.safetensors").string() +
+                ": tensor \"final_logits_bias\" has shape [1, 6000], expected [16777216]");
+}
+
+TEST(Hostile, MorePositionsThanAnyModel) {
+  const CheckpointCopy copy("enfr");
+  copy.set("config.json", "max_position_embeddings", 1u << 20);
+  EXPECT_EQ(refusal(copy.path(), {2, 150}), copy.file("config.json").string() +
+                                                ": setting \"max_position_embeddings\" is 1048576, expected at most "
+                                                "65536 for d_model 256");
+  const CheckpointCopy words("g2p");
+  words.set("config.json", "max_positions", 1u << 20);
+  EXPECT_EQ(refusal(words.path(), {2, 150}), words.file("config.json").string() +
+                                                 ": setting \"max_positions\" is 1048576, expected at most 131072 for "
+                                                 "d_model 128");
+}
+
 // Out of memory names the file: here a model that is fine, and a machine that is too small.
 TEST(Hostile, OutOfMemoryNamesTheFile) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs more address space than this";
