@@ -7,7 +7,6 @@
 #include "sources/messages.h"
 #include "sources/nearest.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -15,7 +14,9 @@ namespace {
 // The choices that --print-config noted, or what somebody else wrote there.
 std::string note(const Config& config, const std::string& key) {
   constexpr size_t kMaxBytes = 200;
-  return printable(config.text_or(key + "?", "").substr(0, kMaxBytes));
+  std::string text = config.text_or(key + "?", "").substr(0, kMaxBytes);
+  for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  return text;
 }
 
 }  // namespace
