@@ -25,13 +25,16 @@ goldcrest_converter_library(goldcrest_load
   dialects/generation.cc
   dialects/marian.cc
   dialects/marian_shape.cc
+  dialects/marian_text.cc
   dialects/nn_transformer.cc
   dialects/nn_transformer_settings.cc
   dialects/nn_transformer_shape.cc
   dialects/nn_transformer_text.cc
+  dialects/pad_heads.cc
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc
   dialects/tensor_reader.cc
+  dialects/tokenizer_fit.cc
   dialects/vocabulary_file.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

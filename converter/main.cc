@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <sstream>
+#include <stdexcept>
 
 #include "cli/command_line.h"
 #include "cli/console.h"
@@ -44,25 +45,33 @@ int answer(const CLI::App& app, const CLI::ParseError& error) {
   return is_asked_for ? kSuccess : kBadUsage;
 }
 
-int run(int argc, char** argv) try {
-  CLI::App app;
+int no_memory(const Arguments& arguments) {
+  say_error(arguments.input + ": not enough memory");
+  return kBadInput;
+}
+
+int run(int argc, char** argv) {
   Arguments arguments;
-  declare(app, arguments);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return answer(app, error);
+    CLI::App app;
+    declare(app, arguments);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return answer(app, error);
+    }
+    return convert(arguments);
+  } catch (const UsageError& error) {
+    say_error(error.what());
+    return kBadUsage;
+  } catch (const std::bad_alloc&) {
+    return no_memory(arguments);
+  } catch (const std::length_error&) {  // more than any memory has
+    return no_memory(arguments);
+  } catch (const std::exception& error) {
+    say_error(error.what());
+    return kBadInput;
   }
-  return convert(arguments);
-} catch (const UsageError& error) {
-  say_error(error.what());
-  return kBadUsage;
-} catch (const std::bad_alloc&) {
-  say_error("not enough memory");
-  return kBadInput;
-} catch (const std::exception& error) {
-  say_error(error.what());
-  return kBadInput;
 }
 
 }  // namespace

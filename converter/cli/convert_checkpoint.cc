@@ -144,7 +144,8 @@ void say_warnings(const std::vector<std::string>& warnings) {
 
 int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
   Progress progress(standard_error_screen(arguments.quiet));
-  const ModelSpec spec = load(arguments, progress);
+  ModelSpec spec = load(arguments, progress);
+  warn_of_language_codes(lines.evaluation, arguments, spec);
   const int status = convert_spec(spec, lines, arguments, progress);
   progress.finish();
   say_warnings(spec.warnings);

@@ -2,12 +2,15 @@
 #include "cli/quality.h"
 
 #include <algorithm>
+#include <map>
 
 #include "cli/console.h"
 #include "evaluate/check.h"
 #include "evaluate/id_lines.h"
 #include "report/engine_session.h"
+#include "sources/messages.h"
 #include "spec/error.h"
+#include "spec/id_list.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -39,6 +42,23 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
   progress.finish();
   arguments.json ? say(to_text(report)) : print(to_text(report));
   return report.passed();
+}
+
+void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec) {
+  if (arguments.ids || !spec.source_tokenizer) return;
+  std::map<std::string_view, std::vector<size_t>> numbers;  // of the lines, by their code
+  for (const EvaluationLine& line : lines) {
+    const std::string_view code = leading_language_code(line.source);
+    if (!code.empty()) numbers[code].push_back(line.number);
+  }
+  const auto end = spec.source_tokenizer->pieces.begin() + spec.source_tokenizer->vocab_size;
+  for (const auto& [code, found] : numbers) {
+    const auto is_code = [&, text = code](const Piece& piece) { return piece.text == text; };
+    if (std::find_if(spec.source_tokenizer->pieces.begin(), end, is_code) != end) continue;
+    const std::string more = found.size() > 1 ? fmt::format(" (so in {} more lines)", found.size() - 1) : "";
+    spec.warnings.push_back(fmt::format("{}:{}: {} is no entry of the model's vocabulary; it is read as text{}",
+                                        arguments.evaluate_path, found[0], in_quotes(code), more));
+  }
 }
 
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,

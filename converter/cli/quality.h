@@ -12,6 +12,9 @@ namespace goldcrest::converter {
 // Whether the float reference agrees with the samples; says where it does not. Throws Error.
 bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
+// Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks: each such code once.
+void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec);
+
 // Fills the report's evaluation of its lines. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);

@@ -112,7 +112,9 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   if (options.progress) checkpoint.tensors = count_loads(std::move(checkpoint.tensors), options.progress);
   ModelSpec spec = dialect.load(checkpoint);
   spec.dialect = dialect.model_type;
-  spec.checkpoint_sha256 = sha256_of_files(checkpoint.tensors->files());
+  std::vector<std::filesystem::path> hashed = checkpoint.tensors->files();
+  hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
+  spec.checkpoint_sha256 = sha256_of_files(hashed);
   fill_provenance(checkpoint, spec);
   return spec;
 }

@@ -2,24 +2,27 @@
 // Hugging Face Marian, which is also OPUS-MT: config.json, generation_config.json, vocab.json, source.spm, target.spm
 // and the tensors of MarianMTModel (transformers/models/marian/modeling_marian.py at v5.2; older versions also had
 // learned positions, pre-norm, embedding norms and final norms).
+#include "dialects/marian.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "base/bounds.h"
-#include "dialects/dialect.h"
 #include "dialects/generation.h"
 #include "dialects/positions.h"
 #include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
-#include "dialects/vocabulary_file.h"
 #include "sources/messages.h"
 #include "spec/error.h"
-#include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
 namespace {
+
+constexpr const char* kShared = "model.shared.weight";
+constexpr const char* kEncoder = "model.encoder.embed_tokens.weight";
+constexpr const char* kDecoder = "model.decoder.embed_tokens.weight";
+constexpr const char* kHead = "lm_head.weight";
 
 constexpr float kNormEpsilon = 1e-5f;  // torch.nn.LayerNorm's default, which MarianMTModel uses
 
@@ -73,10 +76,7 @@ MarianConfig read_config(const Config& config) {
                                  : config.count_or("decoder_vocab_size", result.source_vocab_size, 1, kMaxVocabulary);
   result.d_model = config.count("d_model", 2, kMaxWidth);
   result.max_positions = config.count_or("max_position_embeddings", 1024, 1, kMaxPositions);
-  if (uint64_t{result.max_positions} * result.d_model > kMaxPositionValues) {
-    throw Error("{} is {}, too many for d_model {}", config.where("max_position_embeddings"), result.max_positions,
-                result.d_model);
-  }
+  check_position_rows(config.where("max_position_embeddings"), result.max_positions, result.d_model);
   result.activation = read_activation(config);
   result.tied_projection = config.flag_or("tie_word_embeddings", true);
   result.scale_embedding = config.flag_or("scale_embedding", false);
@@ -108,40 +108,58 @@ class MarianReader {
   }
 
  private:
-  // The table under the first of `names` that is there; the others, which the model ties to it, must have the same
-  // values.
-  std::shared_ptr<const Matrix> tied_table(const std::vector<std::string>& names, uint32_t rows) {
-    std::shared_ptr<const Matrix> table;
-    for (const std::string& name : names) {
-      if (!tensors_.has(name)) continue;
-      const auto next = tensors_.matrix(name, rows, settings_.d_model);
-      if (!table) {
-        table = next;
-      } else if (share_if_equal(table, next) != table) {
-        spec_.warnings.push_back(fmt::format("{} differs from {}, although config.json ties them; the latter is used",
-                                             tensors_.describe(name), in_quotes(table->name)));
-      }
-    }
-    return table ? table : tensors_.matrix(names[0], rows, settings_.d_model);  // which says that it is missing
+  // The table under the first of `names` that is there; without any, `names[0]` is missing.
+  std::shared_ptr<const Matrix> first_table(const std::vector<std::string>& names, uint32_t rows) {
+    const auto found = std::find_if(names.begin(), names.end(), [&](const auto& name) { return tensors_.has(name); });
+    return tensors_.matrix(found == names.end() ? names[0] : *found, rows, settings_.d_model);
   }
 
+  // As transformers 5 loads them: a table of a place's own stays its own, also where config.json ties it; else the
+  // place takes the table that it is tied to.
   void read_tables() {
-    const std::string encoder = "model.encoder.embed_tokens.weight", decoder = "model.decoder.embed_tokens.weight";
-    const std::string shared = "model.shared.weight", head = "lm_head.weight";
-    std::vector<std::string> target_names =
-        settings_.shared_embeddings ? std::vector{shared, encoder, decoder} : std::vector{decoder};
-    if (settings_.tied_projection) target_names.push_back(head);
-    spec_.decoder.embedding = tied_table(target_names, settings_.target_vocab_size);
-    spec_.encoder.embedding =
-        settings_.shared_embeddings ? spec_.decoder.embedding : tied_table({encoder}, settings_.source_vocab_size);
-    spec_.projection.weight =
-        settings_.tied_projection
-            ? spec_.decoder.embedding
-            : share_if_equal(spec_.decoder.embedding,
-                             tensors_.matrix(head, settings_.target_vocab_size, settings_.d_model));
+    const bool shared = settings_.shared_embeddings, tied = settings_.tied_projection;
+    std::vector<std::string> tie;  // the places of one table, in the order in which one fills the others
+    if (shared) tie.push_back(kShared);
+    if (shared && tied) tie.insert(tie.end(), {kHead, kDecoder, kEncoder});
+    if (!shared && tied) tie = {kDecoder, kHead};
+    const auto table = [&](const char* own, uint32_t rows) {
+      std::vector<std::string> names = tie;
+      if (tensors_.has(own) || tie.empty()) names.insert(names.begin(), own);
+      return first_table(names, rows);
+    };
+    const uint32_t rows = settings_.target_vocab_size;
+    spec_.encoder.embedding = shared ? table(kEncoder, rows) : first_table({kEncoder}, settings_.source_vocab_size);
+    spec_.decoder.embedding = share_if_equal(spec_.encoder.embedding, table(kDecoder, rows));
+    const auto head = tied ? table(kHead, rows) : first_table({kHead}, rows);
+    spec_.projection.weight = share_if_equal(spec_.encoder.embedding, share_if_equal(spec_.decoder.embedding, head));
+    warn_of_tables(tied ? tie : std::vector<std::string>{});
     spec_.projection.bias = tensors_.has("final_logits_bias")
                                 ? tensors_.vector("final_logits_bias", settings_.target_vocab_size)
                                 : std::vector<float>(settings_.target_vocab_size, 0.0f);
+  }
+
+  // `tied`: the tensors that config.json ties, of which one would do.
+  void warn_of_tables(const std::vector<std::string>& tied) {
+    std::shared_ptr<const Matrix> first;
+    for (const std::string& name : tied) {
+      if (!tensors_.has(name)) continue;
+      const auto table = tensors_.matrix(name, settings_.target_vocab_size, settings_.d_model);
+      if (!first) first = table;
+      if (share_if_equal(first, table) == first) continue;
+      spec_.warnings.push_back(
+          fmt::format("{} differs from {}, although config.json ties them; each is used in its own place, as "
+                      "transformers 5 does and 4 did not",
+                      tensors_.describe(name), in_quotes(first->name)));
+    }
+    const bool is_unused = tied.empty() && settings_.shared_embeddings && tensors_.has(kShared) &&
+                           tensors_.has(kEncoder) && tensors_.has(kDecoder);
+    if (!is_unused) return;
+    const auto shared = tensors_.matrix(kShared, settings_.target_vocab_size, settings_.d_model);
+    if (share_if_equal(spec_.encoder.embedding, shared) != shared) return;
+    spec_.warnings.push_back(fmt::format(
+        "{} is not used: the encoder and the decoder have tables of their own, as transformers 5 saves them where "
+        "\"tie_word_embeddings\" is false",
+        tensors_.describe(kShared)));
   }
 
   NormSpec norm(const std::string& prefix) { return tensors_.norm(prefix, settings_.d_model, true, kNormEpsilon); }
@@ -187,22 +205,24 @@ class MarianReader {
     return layer;
   }
 
-  // Static positions are computed; a stored table is compared with them and decides when it differs.
+  // Static positions that are not stored are computed. transformers uses a table that is, so a half-precision one too;
+  // one of other values is worth a word.
   Matrix positions(const std::string& stack) {
     constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
     const std::string name = "model." + stack + ".embed_positions.weight";
     if (!settings_.static_positions) return *tensors_.matrix(name, settings_.max_positions, settings_.d_model);
     if (settings_.d_model % 2 != 0)
       throw Error("{} is {}, expected an even number", config_.where("d_model"), settings_.d_model);
-    Matrix computed = sinusoid_table({}, settings_.max_positions, settings_.d_model);
+    const Matrix computed = sinusoid_table({}, settings_.max_positions, settings_.d_model);
     if (!tensors_.has(name)) return computed;
     const auto stored = tensors_.matrix(name, settings_.max_positions, settings_.d_model);
     const float difference = largest_difference(*stored, computed);
-    if (difference <= kTolerance) return computed;
-    spec_.warnings.push_back(
-        fmt::format("{} is not the table of sinusoids that Marian models have (differs by up to {:.3g}); "
-                    "the stored table is used",
-                    tensors_.describe(name), difference));
+    if (difference > kTolerance) {
+      spec_.warnings.push_back(
+          fmt::format("{} is not the table of sinusoids that Marian models have (differs by up to {:.3g}); "
+                      "the stored table is used",
+                      tensors_.describe(name), difference));
+    }
     return *stored;
   }
 
@@ -212,14 +232,9 @@ class MarianReader {
   ModelSpec& spec_;
 };
 
-Config optional_config(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return Config(nlohmann::json::object(), path.string(), path);
-  return Config(path);
-}
+}  // namespace
 
-// A file that lies beside the weights, or else beside the config.json that --config names.
-std::filesystem::path side_file(const Checkpoint& checkpoint, const char* name) {
+std::filesystem::path marian_side_file(const Checkpoint& checkpoint, const char* name) {
   std::error_code error;
   const std::filesystem::path beside_config = checkpoint.config.path().parent_path() / name;
   const bool is_there =
@@ -227,107 +242,23 @@ std::filesystem::path side_file(const Checkpoint& checkpoint, const char* name) 
   return is_there ? beside_config : checkpoint.directory / name;
 }
 
-// A file of the checkpoint that MarianTokenizer needs.
-std::filesystem::path tokenizer_file(const Checkpoint& checkpoint, const char* name) {
-  std::filesystem::path path = side_file(checkpoint, name);
+Config optional_marian_config(const Checkpoint& checkpoint, const char* name) {
+  const std::filesystem::path path = marian_side_file(checkpoint, name);
   std::error_code error;
-  if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
-    throw Error(
-        "{}: is missing; a Marian checkpoint has source.spm, target.spm and vocab.json (and target_vocab.json with "
-        "separate vocabularies): copy it from where the checkpoint came from",
-        path.string());
-  }
-  return path;
+  if (!std::filesystem::exists(path, error)) return Config(nlohmann::json::object(), path.string(), path);
+  return Config(path);
 }
-
-struct SpecialTexts {
-  std::string unknown, end, pad;
-};
-
-// A setting of tokenizer_config.json that is a text, or an object with its text as "content".
-std::string token_text(const Config& tokenizer, const char* key, const char* usual) {
-  const nlohmann::json* value = tokenizer.find(key);
-  if (value != nullptr && value->is_object()) return tokenizer.object_or_empty(key).text_or("content", usual);
-  return tokenizer.text_or(key, usual);
-}
-
-Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, const SpecialTexts& special,
-                             std::vector<std::string>& warnings) {
-  Vocabulary vocabulary = read_vocabulary(path, n_ids);
-  vocabulary.unknown_id = require_id(vocabulary, special.unknown, "the unknown token");
-  vocabulary.control_ids.push_back(require_id(vocabulary, special.end, "the end token"));
-  if (const auto pad = find_id(vocabulary, special.pad)) vocabulary.control_ids.push_back(*pad);
-  if (const size_t gaps = count_gaps(vocabulary); gaps > 0) {
-    warnings.push_back(fmt::format("{}: {} of {} ids have no text", vocabulary.where, gaps, n_ids));
-  }
-  return vocabulary;
-}
-
-// The pieces of a SentencePiece model with the ids of a vocabulary. Few that it has are a sign of another model's file.
-TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
-                        std::vector<std::string>& warnings) {
-  const TokenizerSpec model = read_sentencepiece_model(path);
-  const std::set<std::string> texts(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end());
-  const auto known = static_cast<size_t>(std::count_if(model.pieces.begin(), model.pieces.end(),
-                                                       [&](const Piece& piece) { return texts.contains(piece.text); }));
-  if (known < model.pieces.size() / 2) {
-    warnings.push_back(
-        fmt::format("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
-                    "swapped?",
-                    path.string(), known, model.pieces.size(), vocabulary.where));
-  }
-  return combine_with_vocabulary(model, vocabulary);
-}
-
-bool has_tokenizer(const std::filesystem::path& directory) {
-  std::error_code error;
-  for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
-    if (!std::filesystem::exists(directory / name, error)) return false;
-  }
-  return true;
-}
-
-void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings, ModelSpec& spec) {
-  const Config tokenizer = optional_config(side_file(checkpoint, "tokenizer_config.json"));
-  const SpecialTexts special = {token_text(tokenizer, "unk_token", "<unk>"), token_text(tokenizer, "eos_token", "</s>"),
-                                token_text(tokenizer, "pad_token", "<pad>")};
-  spec.source_language = tokenizer.text_or("source_lang", "");
-  spec.target_language = tokenizer.text_or("target_lang", "");
-
-  const Vocabulary source =
-      marian_vocabulary(tokenizer_file(checkpoint, "vocab.json"), settings.source_vocab_size, special, spec.warnings);
-  const Vocabulary target = tokenizer.flag_or("separate_vocabs", false)
-                                ? marian_vocabulary(tokenizer_file(checkpoint, "target_vocab.json"),
-                                                    settings.target_vocab_size, special, spec.warnings)
-                                : source;
-  if (target.id_to_text.size() != settings.target_vocab_size) {
-    throw Error(
-        "{}: the decoder's vocabulary has {} entries, the encoder's {}, but there is no target_vocab.json: "
-        "expected \"separate_vocabs\": true in tokenizer_config.json",
-        checkpoint.directory.string(), settings.target_vocab_size, settings.source_vocab_size);
-  }
-  spec.source_tokenizer = pieces_in(tokenizer_file(checkpoint, "source.spm"), source, spec.warnings);
-  spec.target_tokenizer = pieces_in(tokenizer_file(checkpoint, "target.spm"), target, spec.warnings);
-  spec.generation.unknown_id = target.unknown_id;
-  // MarianTokenizer ends a source with the end token of the vocabulary that it reads the source with.
-  spec.generation.source_suffix = {require_id(source, special.end, "the end token")};
-}
-
-}  // namespace
 
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
-  const Config generation = optional_config(side_file(checkpoint, "generation_config.json"));
+  const Config generation = optional_marian_config(checkpoint, "generation_config.json");
   check_settings(checkpoint.config, generation);
   MarianReader reader(checkpoint, spec);
   const MarianConfig& settings = reader.settings();
   spec.generation = hugging_face_generation(generation, checkpoint.config,
                                             {settings.target_vocab_size, settings.max_positions}, spec.warnings);
-  if (checkpoint.is_shape && !has_tokenizer(checkpoint.directory))
-    spec.generation.source_suffix = {spec.generation.end_id};
-  else
-    read_tokenizers(checkpoint, settings, spec);
-  reader.read();
+  reader.read();  // first: a vocabulary takes as much memory as its setting says, which the tensors bear out
+  read_marian_text(checkpoint, settings.source_vocab_size, settings.target_vocab_size, spec);
   return spec;
 }
 

@@ -13,6 +13,8 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
   const bool shared = config.flag_or("share_encoder_decoder_embeddings", true);
   const uint64_t target =
       shared ? source : config.count_or("decoder_vocab_size", static_cast<uint32_t>(source), 1, kMaxVocabulary);
+  const bool tied = config.flag_or("tie_word_embeddings", true);
+  const bool has_one_table = shared && tied;  // as transformers 5 saves them
   std::vector<ShapedTensor> tensors;
   const auto add = [&](const std::string& name, uint64_t outputs, uint64_t inputs) {
     tensors.push_back({name + ".weight", {outputs, inputs}});
@@ -26,11 +28,11 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
     for (const char* part : {".q_proj", ".k_proj", ".v_proj", ".out_proj"}) add(name + part, d_model, d_model);
     add_norm(name + "_layer_norm");
   };
-  if (shared) tensors.push_back({"model.shared.weight", {source, d_model}});
+  if (has_one_table) tensors.push_back({"model.shared.weight", {source, d_model}});
   for (const std::string stack : {"encoder", "decoder"}) {
     const std::string prefix = "model." + stack;
     const bool is_decoder = stack == "decoder";
-    if (!shared) tensors.push_back({prefix + ".embed_tokens.weight", {is_decoder ? target : source, d_model}});
+    if (!has_one_table) tensors.push_back({prefix + ".embed_tokens.weight", {is_decoder ? target : source, d_model}});
     if (!config.flag_or("static_position_embeddings", true)) {
       const uint64_t rows = config.count_or("max_position_embeddings", 1024, 1, kMaxPositions);
       tensors.push_back({prefix + ".embed_positions.weight", {rows, d_model}});
@@ -48,7 +50,7 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
       add_norm(layer + ".final_layer_norm");
     }
   }
-  if (!config.flag_or("tie_word_embeddings", true)) tensors.push_back({"lm_head.weight", {target, d_model}});
+  if (!tied) tensors.push_back({"lm_head.weight", {target, d_model}});
   return tensors;
 }
 

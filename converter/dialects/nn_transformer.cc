@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/bounds.h"
+#include "dialects/pad_heads.h"
 #include "dialects/positions.h"
 #include "sources/messages.h"
 #include "sources/nearest.h"
@@ -29,7 +30,7 @@ Value choice(const Config& config, const std::string& key, const std::string& fo
 // The dimensions of one stack while it is read.
 struct Shapes {
   uint32_t d_model, d_ff, memory_width;  // memory_width: d_model of the encoder
-  bool has_bias;
+  bool has_bias, has_attention_bias;
   float epsilon;
 };
 
@@ -95,8 +96,8 @@ class NnTransformerReader {
 
   // "transformer.encoder." or what the settings or the tensors say.
   std::string stack_prefix(const std::string& stack) {
-    if (names_.has(stack)) return tensor_name(stack);
-    if (names_.has("transformer")) return tensor_name("transformer") + stack + ".";
+    if (names_.has(stack)) return module_prefix(names_, stack);
+    if (names_.has("transformer")) return module_prefix(names_, "transformer") + stack + ".";
     const std::string first = stack + ".layers.0.linear1.weight";
     std::vector<std::string> prefixes;
     for (const std::string& name : tensors_.names()) {
@@ -112,7 +113,8 @@ class NnTransformerReader {
     stack.d_model = stack.embedding->columns;
     check_setting(side_key(config_, name, "d_model"), stack.d_model, in_quotes(stack.embedding->name));
     const std::vector<uint64_t> shape = tensors_.shape(first);
-    if (shape.size() != 2 || shape[0] == 0 || shape[0] > kMaxWidth) {
+    const bool is_kernel = shape.size() == 3 && shape[2] == 1;  // a convolution of width 1
+    if ((shape.size() != 2 && !is_kernel) || shape[0] == 0 || shape[0] > kMaxWidth) {
       throw Error("{} has shape {}, expected [dim_feedforward, {}]", tensors_.describe(first), shape_text(shape),
                   stack.d_model);
     }
@@ -120,13 +122,19 @@ class NnTransformerReader {
     check_setting(side_key(config_, name, "dim_feedforward"), stack.d_ff, in_quotes(first));
     read_settings(name, stack);
     const Shapes shapes = {
-        stack.d_model, stack.d_ff, spec_.encoder.d_model, tensors_.has(prefix + "layers.0.linear1.bias"),
+        stack.d_model,
+        stack.d_ff,
+        spec_.encoder.d_model,
+        tensors_.has(prefix + "layers.0.linear1.bias"),
+        tensors_.has(prefix + "layers.0.self_attn.in_proj_bias") ||
+            tensors_.has(prefix + "layers.0.self_attn.out_proj.bias"),
         static_cast<float>(config_.number_or(side_key(config_, name, "layer_norm_eps"), 1e-5, 1e-12, 1))};
     for (uint32_t i = 0; i < kMaxLayers; ++i) {
       const std::string layer_prefix = fmt::format("{}layers.{}.", prefix, i);
       if (!tensors_.has(layer_prefix + "linear1.weight")) break;
       stack.layers.push_back(layer(layer_prefix, shapes, name == "decoder"));
     }
+    set_heads(name, stack);
     check_setting("num_" + name + "_layers", static_cast<uint32_t>(stack.layers.size()), prefix + "layers");
     // nn.Transformer always makes these norms, also with norm_first=False; the stacks alone need not have them.
     const bool has_norm = tensors_.has(prefix + "norm.weight");
@@ -137,18 +145,15 @@ class NnTransformerReader {
     }
     if (has_norm) stack.final_norm = norm(prefix + "norm", shapes);
     const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
-    if (names_.has(embedding_norm)) stack.embedding_norm = norm(tensor_name(embedding_norm), shapes);
+    if (names_.has(embedding_norm)) {
+      const std::string module = module_prefix(names_, embedding_norm);
+      stack.embedding_norm = norm(module.substr(0, module.size() - 1), shapes);
+    }
     stack.positions = positions(name, stack.d_model);
   }
 
   void read_settings(const std::string& name, StackSpec& stack) {
     stack.n_heads = stack_count(name, "nhead", kMaxHeads);
-    if (stack.d_model % stack.n_heads != 0) {
-      throw Error("{} is {}, expected a divisor of d_model {}", config_.where(side_key(config_, name, "nhead")),
-                  stack.n_heads, stack.d_model);
-    }
-    stack.d_head = stack.d_model / stack.n_heads;
-    stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
     const std::string activation = side_key(config_, name, "activation");
     stack.activation = choice<Activation>(config_, activation, config_.text(activation),
                                           {{"relu", Activation::kRelu},
@@ -175,32 +180,91 @@ class NnTransformerReader {
     return layer;
   }
 
+  // The second size of a matrix, where it is there.
+  uint32_t columns_or(const std::string& name, uint32_t otherwise) {
+    if (!tensors_.has(name)) return otherwise;
+    const std::vector<uint64_t> shape = tensors_.shape(name);
+    const bool fits = shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxWidth;
+    return fits ? static_cast<uint32_t>(shape[1]) : otherwise;
+  }
+
+  uint32_t rows_or(const std::string& name, uint32_t otherwise) {
+    if (!tensors_.has(name)) return otherwise;
+    const std::vector<uint64_t> shape = tensors_.shape(name);
+    const bool fits = shape.size() == 2 && shape[0] > 0 && shape[0] <= 3 * kMaxWidth;
+    return fits ? static_cast<uint32_t>(shape[0]) : otherwise;
+  }
+
   // MultiheadAttention has one matrix of query, key and value rows, or three when keys and values have another width.
+  // How many rows the heads have together, the tensors tell: values as many as out_proj has columns.
   AttentionSpec attention(const std::string& prefix, const std::string& norm_prefix, const Shapes& shapes,
                           uint32_t key_width) {
-    const uint32_t d = shapes.d_model;
+    const uint32_t d = shapes.d_model, values = columns_or(prefix + "out_proj.weight", d);
     if (tensors_.has(prefix + "bias_k"))
       throw Error("{}: add_bias_kv=True is not supported", tensors_.describe(prefix + "bias_k"));
     AttentionSpec spec;
-    LinearSpec* const parts[] = {&spec.query, &spec.key, &spec.value};
+    uint32_t keys = d;
     if (tensors_.has(prefix + "q_proj_weight")) {
-      spec.query.weight = tensors_.matrix(prefix + "q_proj_weight", d, d);
-      spec.key.weight = tensors_.matrix(prefix + "k_proj_weight", d, key_width);
-      spec.value.weight = tensors_.matrix(prefix + "v_proj_weight", d, key_width);
+      keys = rows_or(prefix + "q_proj_weight", d);
+      spec.query.weight = tensors_.matrix(prefix + "q_proj_weight", keys, d);
+      spec.key.weight = tensors_.matrix(prefix + "k_proj_weight", keys, key_width);
+      spec.value.weight = tensors_.matrix(prefix + "v_proj_weight", values, key_width);
     } else {
-      const auto fused = tensors_.matrix(prefix + "in_proj_weight", 3 * d, key_width);
+      const uint32_t rows = rows_or(prefix + "in_proj_weight", 3 * d);
+      const std::string bias = prefix + "in_proj_bias";
+      const bool is_whole = !tensors_.has(bias) || tensors_.shape(bias) == std::vector<uint64_t>{rows};
+      if (is_whole && rows > values && (rows - values) % 2 == 0) keys = (rows - values) / 2;
+      const auto fused = tensors_.matrix(prefix + "in_proj_weight", 2 * keys + values, key_width);
       if (key_width != d)
         throw Error("{}: keys are of width {}, expected {}", tensors_.describe(fused->name), d, key_width);
-      for (uint32_t i = 0; i < 3; ++i) parts[i]->weight = slice_rows(*fused, i * d, (i + 1) * d);
+      spec.query.weight = slice_rows(*fused, 0, keys);
+      spec.key.weight = slice_rows(*fused, keys, 2 * keys);
+      spec.value.weight = slice_rows(*fused, 2 * keys, 2 * keys + values);
     }
+    const uint32_t rows = 2 * keys + values;
     const std::vector<float> bias =
-        shapes.has_bias ? tensors_.vector(prefix + "in_proj_bias", 3 * d) : std::vector<float>(3 * size_t{d}, 0.0f);
-    for (uint32_t i = 0; i < 3 && !bias.empty(); ++i) {
-      parts[i]->bias.assign(&bias[size_t{i} * d], &bias[size_t{i} * d] + d);
+        shapes.has_attention_bias ? tensors_.vector(prefix + "in_proj_bias", rows) : std::vector<float>(rows, 0.0f);
+    if (!bias.empty()) {
+      spec.query.bias.assign(&bias[0], &bias[0] + keys);
+      spec.key.bias.assign(&bias[0] + keys, &bias[0] + 2 * size_t{keys});
+      spec.value.bias.assign(&bias[0] + 2 * size_t{keys}, &bias[0] + rows);
     }
-    spec.out = tensors_.linear(prefix + "out_proj", d, d, shapes.has_bias);
+    spec.out = tensors_.linear(prefix + "out_proj", d, values, shapes.has_attention_bias);
     spec.norm = norm(norm_prefix, shapes);
     return spec;
+  }
+
+  // The width of a head of this matrix, whose rows (or columns) are those of all heads.
+  uint32_t head_width(const std::string& stack, const StackSpec& spec, uint32_t all_heads, const Matrix& matrix) {
+    if (all_heads % spec.n_heads == 0) return all_heads / spec.n_heads;
+    const std::string nhead = config_.where(side_key(config_, stack, "nhead"));
+    if (all_heads == spec.d_model)
+      throw Error("{} is {}, expected a divisor of d_model {}", nhead, spec.n_heads, spec.d_model);
+    throw Error("{} is {}, expected a divisor of the {} rows of its heads ({})", nhead, spec.n_heads, all_heads,
+                in_quotes(matrix.name));
+  }
+
+  // Heads of queries and keys may be narrower than those of values, or wider: zeros fill them up.
+  void set_heads(const std::string& name, StackSpec& stack) {
+    std::vector<AttentionSpec*> attentions;
+    for (LayerSpec& layer : stack.layers) {
+      attentions.push_back(&layer.self_attention);
+      if (layer.cross_attention) attentions.push_back(&*layer.cross_attention);
+    }
+    uint32_t d_k = 0;
+    for (const AttentionSpec* attention : attentions) {
+      const Matrix &query = *attention->query.weight, &out = *attention->out.weight;
+      const uint32_t keys = head_width(name, stack, query.rows, query),
+                     values = head_width(name, stack, out.columns, out);
+      if (d_k == 0) d_k = keys;
+      if (keys != d_k)
+        throw Error("{}: its heads have {} rows, others of the {} {}", in_quotes(query.name), keys, name, d_k);
+      check_setting(side_key(config_, name, "d_k"), keys, in_quotes(query.name));
+      check_setting(side_key(config_, name, "d_v"), values, in_quotes(out.name));
+      stack.d_head = std::max({stack.d_head, keys, values});
+    }
+    stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(d_k)));
+    for (AttentionSpec* attention : attentions) pad_heads(*attention, stack.n_heads, stack.d_head);
   }
 
   void read_projection() {
@@ -245,10 +309,7 @@ class NnTransformerReader {
     sinusoid.denominator_minus_two = choice<bool>(config_, denominator, config_.text_or(denominator, "d_model"),
                                                   {{"d_model", false}, {"d_model-2", true}});
     const uint32_t rows = stack_count(stack, "max_positions", kMaxPositions);
-    if (uint64_t{rows} * d_model > kMaxPositionValues) {
-      throw Error("{} is {}, too many for d_model {}", config_.where(side_key(config_, stack, "max_positions")), rows,
-                  d_model);
-    }
+    check_position_rows(config_.where(side_key(config_, stack, "max_positions")), rows, d_model);
     return sinusoid_table(sinusoid, rows, d_model);
   }
 
@@ -299,6 +360,12 @@ class NnTransformerReader {
 std::string side_key(const Config& config, const std::string& side, const std::string& key) {
   const std::string own = side + "_" + key;
   return config.has(own) ? own : key;
+}
+
+std::string module_prefix(const Config& names, const std::string& role) {
+  std::string prefix = names.text(role);
+  if (!prefix.empty() && !prefix.ends_with('.')) prefix += '.';
+  return without_wrappers(prefix);
 }
 
 ModelSpec load_nn_transformer(const Checkpoint& checkpoint) {

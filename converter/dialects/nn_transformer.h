@@ -8,6 +8,9 @@
 
 namespace goldcrest::converter {
 
+// The prefix of a module's tensors that tensors.ROLE names, with or without its dot: "transformer.".
+std::string module_prefix(const Config& names, const std::string& role);
+
 // "source_KEY" or "encoder_KEY" where the config has it, else "KEY".
 std::string side_key(const Config& config, const std::string& side, const std::string& key);
 

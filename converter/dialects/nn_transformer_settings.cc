@@ -25,9 +25,9 @@ constexpr const char* kPlainKeys[] = {
     "license",        "attribution",        "_name_or_path",      "shared_embeddings", "tied_output_projection",
     "add_source_eos", "add_source_bos",     "beam_size",          "length_penalty",    "max_length",
     "min_length",     "suppressed_tokens"};
-constexpr const char* kStackKeys[] = {"layer_norm_eps", "d_model",         "dim_feedforward",
-                                      "max_positions",  "position_offset", "position_denominator",
-                                      "position_base",  "final_norm"};
+constexpr const char* kStackKeys[] = {
+    "layer_norm_eps",       "d_model",       "d_k",       "d_v", "dim_feedforward", "max_positions", "position_offset",
+    "position_denominator", "position_base", "final_norm"};
 constexpr const char* kTokenKeys[] = {"bos_token", "eos_token",           "unk_token",
                                       "pad_token", "decoder_start_token", "forced_first_token"};
 constexpr const char* kSideKeys[] = {"vocabulary", "vocab_size", "unit", "sentencepiece", "language"};

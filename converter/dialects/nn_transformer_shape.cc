@@ -49,14 +49,16 @@ class ShapeReader {
   }
 
   void read_stack(const std::string& name, uint64_t d_model, uint64_t key_width) {
-    const std::string prefix = names_.has(name) ? names_.text(name) : names_.text("transformer") + name + ".";
+    const std::string prefix =
+        names_.has(name) ? module_prefix(names_, name) : module_prefix(names_, "transformer") + name + ".";
     const uint64_t d_ff = config_.count(side_key(config_, name, "dim_feedforward"), 1, kMaxWidth);
     const uint32_t layers = config_.count("num_" + name + "_layers", 1, kMaxLayers);
     const bool is_decoder = name == "decoder";
+    const uint64_t keys = head_rows(name, "d_k", d_model), values = head_rows(name, "d_v", d_model);
     for (uint32_t i = 0; i < layers; ++i) {
       const std::string layer = fmt::format("{}layers.{}.", prefix, i);
-      add_attention(layer + "self_attn.", d_model, d_model);
-      if (is_decoder) add_attention(layer + "multihead_attn.", d_model, key_width);
+      add_attention(layer + "self_attn.", {d_model, d_model, keys, values});
+      if (is_decoder) add_attention(layer + "multihead_attn.", {d_model, key_width, keys, values});
       add(layer + "linear1.weight", {d_ff, d_model});
       add(layer + "linear2.weight", {d_model, d_ff});
       for (const char* norm : {"norm1.weight", "norm2.weight", "norm3.weight"}) {
@@ -65,18 +67,29 @@ class ShapeReader {
     }
     if (config_.flag_or(side_key(config_, name, "final_norm"), true)) add(prefix + "norm.weight", {d_model});
     const char* const embedding_norm = is_decoder ? "target_embedding_norm" : "source_embedding_norm";
-    if (names_.has(embedding_norm)) add(names_.text(embedding_norm) + ".weight", {d_model});
+    if (names_.has(embedding_norm)) add(module_prefix(names_, embedding_norm) + "weight", {d_model});
     add_positions(name, d_model);
   }
 
-  void add_attention(const std::string& prefix, uint64_t d_model, uint64_t key_width) {
-    if (key_width == d_model) {
-      add(prefix + "in_proj_weight", {3 * d_model, d_model});
+  // Rows of all heads: nhead times the setting, or d_model.
+  uint64_t head_rows(const std::string& stack, const char* setting, uint64_t d_model) const {
+    const auto width = config_.optional_count(side_key(config_, stack, setting), 1, kMaxHeadWidth);
+    return width ? uint64_t{*width} * config_.count(side_key(config_, stack, "nhead"), 1, kMaxHeads) : d_model;
+  }
+
+  struct AttentionShape {
+    uint64_t d_model, memory_width, keys, values;  // keys, values: rows of all heads
+  };
+
+  void add_attention(const std::string& prefix, const AttentionShape& shape) {
+    if (shape.memory_width == shape.d_model) {
+      add(prefix + "in_proj_weight", {2 * shape.keys + shape.values, shape.d_model});
     } else {
-      add(prefix + "q_proj_weight", {d_model, d_model});
-      for (const char* name : {"k_proj_weight", "v_proj_weight"}) add(prefix + name, {d_model, key_width});
+      add(prefix + "q_proj_weight", {shape.keys, shape.d_model});
+      add(prefix + "k_proj_weight", {shape.keys, shape.memory_width});
+      add(prefix + "v_proj_weight", {shape.values, shape.memory_width});
     }
-    add(prefix + "out_proj.weight", {d_model, d_model});
+    add(prefix + "out_proj.weight", {shape.d_model, shape.values});
   }
 
   void add_positions(const std::string& stack, uint64_t d_model) {
@@ -85,9 +98,7 @@ class ShapeReader {
     const std::string role = stack == "encoder" ? "source_positions" : "target_positions";
     const std::string key = side_key(config_, stack, "max_positions");
     const uint64_t rows = config_.count(key, 1, kMaxPositions);
-    if (rows * d_model > kMaxPositionValues) {
-      throw Error("{} is {}, too many for d_model {}", config_.where(key), rows, d_model);
-    }
+    check_position_rows(config_.where(key), rows, static_cast<uint32_t>(d_model));
     const uint32_t offset = config_.count_or(side_key(config_, stack, "position_offset"), 0, 0, kMaxPositions);
     add(names_.has(role) ? names_.text(role) : names_.text("positions"), {rows + offset, d_model});
   }

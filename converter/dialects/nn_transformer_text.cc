@@ -4,6 +4,7 @@
 
 #include "base/bounds.h"
 #include "dialects/nn_transformer.h"
+#include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
 #include "sources/messages.h"
 #include "sources/nearest.h"
@@ -44,6 +45,9 @@ class Side {
     return ids;
   }
 
+  // That the vocabulary was read from: config.json itself where it lists the texts.
+  const std::vector<std::filesystem::path>& files() const { return files_; }
+
   std::optional<TokenizerSpec> tokenizer(std::vector<std::string>& warnings) const {
     if (vocabulary_.id_to_text.empty()) return std::nullopt;
     if (const size_t gaps = count_gaps(vocabulary_); gaps > 0) {
@@ -58,7 +62,11 @@ class Side {
     for (const char* key : {"pad_token", "bos_token", "eos_token"}) {
       if (const auto id = token(key)) vocabulary.control_ids.push_back(*id);
     }
-    if (model_) return combine_with_vocabulary(*model_, vocabulary);
+    if (model_) {
+      const PiecesOf side = {model_path_, &*model_, &vocabulary, ""};
+      check_entries(vocabulary, {side}, warnings);
+      return combine_with_vocabulary(*model_, vocabulary);
+    }
     return unit_ == "word" ? word_tokenizer(vocabulary) : character_tokenizer(vocabulary);
   }
 
@@ -87,8 +95,11 @@ class Side {
                   in_quotes(unit_));
     }
     const bool list_is_model = list != nullptr && list->is_string() && is_sentencepiece_name(list->get<std::string>());
-    if (config_.has(model_key)) model_ = read_sentencepiece_model(file_beside(model_key));
-    if (list_is_model) model_ = read_sentencepiece_model(file_beside(key));
+    if (config_.has(model_key) || list_is_model) {
+      model_path_ = file_beside(list_is_model ? key : model_key);
+      model_ = read_sentencepiece_model(model_path_);
+      files_ = {model_path_};
+    }
     if (model_.has_value() != (unit_ == "sentencepiece")) {
       throw Error("{} is {}, but the vocabulary is {}a SentencePiece model (.spm, .model)", config_.where(unit_key),
                   in_quotes(unit_), model_ ? "" : "not ");
@@ -98,6 +109,7 @@ class Side {
     } else {
       vocabulary_ = list->is_string() ? read_vocabulary(file_beside(key), n_ids_)
                                       : vocabulary_of_json(*list, n_ids_, config_.where(key));
+      files_.insert(files_.begin(), list->is_string() ? file_beside(key) : config_.path());
     }
   }
 
@@ -132,6 +144,8 @@ class Side {
   uint32_t n_ids_;
   Vocabulary vocabulary_;  // [n_ids], or empty: token ids only
   std::optional<TokenizerSpec> model_;
+  std::filesystem::path model_path_;
+  std::vector<std::filesystem::path> files_;
 };
 
 void read_search(const Config& config, uint32_t max_positions, GenerationSpec& generation) {
@@ -149,9 +163,16 @@ void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   const Side target(config, "target", spec.decoder.embedding->rows);
   spec.source_tokenizer = source.tokenizer(spec.warnings);
   spec.target_tokenizer = target.tokenizer(spec.warnings);
+  for (const Side* side : {&source, &target}) {
+    for (const std::filesystem::path& file : side->files()) {
+      const bool is_new =
+          std::find(spec.tokenizer_files.begin(), spec.tokenizer_files.end(), file) == spec.tokenizer_files.end();
+      if (is_new) spec.tokenizer_files.push_back(file);
+    }
+  }
   GenerationSpec& generation = spec.generation;
-  generation.decoder_start_id = config.has("decoder_start_token") ? target.required_token("decoder_start_token")
-                                                                  : target.required_token("bos_token");
+  const auto start = target.token("decoder_start_token");
+  generation.decoder_start_id = start ? *start : target.required_token("bos_token");
   generation.end_id = target.required_token("eos_token");
   generation.pad_id = target.token("pad_token");
   generation.unknown_id = target.token("unk_token");

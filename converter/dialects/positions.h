@@ -8,7 +8,10 @@
 
 namespace goldcrest::converter {
 
-constexpr uint64_t kMaxPositionValues = uint64_t{1} << 26;  // of a table made from a setting
+constexpr uint64_t kMaxPositionValues = uint64_t{1} << 24;  // of a table made from a setting
+
+// Throws Error where a setting, which `where` names, asks for a larger table.
+void check_position_rows(const std::string& where, uint64_t rows, uint32_t d_model);
 
 // angle(row p, pair i) = (p + first) * base^(-2 i / denominator), i in [0, d_model / 2)
 struct Sinusoid {

@@ -135,8 +135,17 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
 }
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
-  return {matrix(prefix + ".weight", outputs, inputs),
+  const std::string name = prefix + ".weight";
+  // A convolution of width 1 is this matrix, with an axis more.
+  const bool is_kernel = has(name) && shape(name) == std::vector<uint64_t>{outputs, inputs, 1};
+  return {is_kernel ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs),
           has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
+}
+
+std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint32_t rows, uint32_t columns) {
+  std::shared_ptr<const Matrix>& result = matrices_[name];
+  if (!result) result = std::make_shared<const Matrix>(Matrix{name, rows, columns, load(name).values});
+  return result;
 }
 
 NormSpec TensorReader::norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon) {

@@ -36,7 +36,8 @@ class TensorReader {
   std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns);
   // A matrix of any number of rows; [1, rows, columns] and [rows, 1, columns] will do.
   std::shared_ptr<const Matrix> table(const std::string& name, uint32_t columns);
-  // prefix + ".weight" and ".bias"; without a bias it is zeros.
+  // prefix + ".weight", also of a convolution of width 1, [outputs, inputs, 1], and ".bias"; without a bias it is
+  // zeros.
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
   NormSpec norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon);
 
@@ -48,6 +49,7 @@ class TensorReader {
 
  private:
   Tensor load(const std::string& name);
+  std::shared_ptr<const Matrix> kernel(const std::string& name, uint32_t rows, uint32_t columns);
   bool note_missing(const std::string& name);  // whether it is missing
   [[noreturn]] void throw_missing(const std::vector<std::string>& missing) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from an untrusted file: bounded in size and depth, duplicate keys refused.
+// JSON from an untrusted file: bounded in size, depth and number of values, duplicate keys refused.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,10 @@
 #include "sources/state_dict.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "sources/messages.h"
 #include "spec/error.h"
@@ -18,10 +20,12 @@ constexpr int kMaxDepth = 4;  // of dictionaries around the state dict
 // In the order of preference.
 const char* const kUsualNames[] = {"state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
 
+// A dictionary with tensors, by how it was reached: the text of a key may be long and be there many times, so that no
+// name is copied before a message needs it.
 struct Candidate {
-  std::string name;  // its key in the dictionary around it
-  std::string path;
   PickleRef dict = 0;
+  PickleRef key = 0;                  // its name in the dictionary around it, which the root has not
+  const Candidate* around = nullptr;  // null: the root
 };
 
 bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
@@ -34,48 +38,76 @@ bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
   return false;
 }
 
-// Dictionaries with tensors, the root and those below it, outer ones first. None is visited twice, since a pickle may
-// contain itself.
-std::vector<Candidate> collect(const PickleDocument& document) {
-  std::vector<Candidate> found, level = {{"", "", document.root}};
-  std::set<PickleRef> visited = {document.root};
-  for (int depth = 0; depth <= kMaxDepth; ++depth) {
-    std::vector<Candidate> next_level;
-    for (const Candidate& candidate : level) {
-      const PickleNode& dict = document.node(candidate.dict);
-      if (dict.kind != PickleKind::kDict) continue;
-      if (has_tensors(document, dict)) found.push_back(candidate);
-      for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
-        const PickleNode& key = document.node(dict.items[i]);
-        const PickleRef value = dict.items[i + 1];
-        if (key.kind != PickleKind::kText || !visited.insert(value).second) continue;
-        next_level.push_back({key.text, candidate.path.empty() ? key.text : candidate.path + "." + key.text, value});
-      }
+// The dictionaries of a document, outer ones first. None is visited twice, since a pickle may contain itself.
+class Dictionaries {
+ public:
+  explicit Dictionaries(const PickleDocument& document) : document_(document), visited_(document.nodes.size(), false) {
+    add({document.root, 0, nullptr});
+    size_t begin = 0;
+    for (int depth = 0; depth < kMaxDepth; ++depth) {
+      const size_t end = all_.size();
+      for (; begin < end; ++begin) add_members(all_[begin]);
     }
-    level = std::move(next_level);
+    for (const Candidate& candidate : all_) {
+      if (has_tensors(document, document.node(candidate.dict))) found_.push_back(&candidate);
+    }
   }
-  return found;
-}
+
+  const std::vector<const Candidate*>& with_tensors() const { return found_; }
+
+  std::string_view name(const Candidate& candidate) const {
+    return candidate.around == nullptr ? std::string_view() : document_.node(candidate.key).text;
+  }
+  std::string path(const Candidate& candidate) const {
+    const std::string own(name(candidate));
+    const bool is_outermost = candidate.around == nullptr || candidate.around->around == nullptr;
+    return is_outermost ? own : path(*candidate.around) + "." + own;
+  }
+
+ private:
+  void add(const Candidate& candidate) {
+    if (document_.node(candidate.dict).kind != PickleKind::kDict || visited_[candidate.dict]) return;
+    visited_[candidate.dict] = true;
+    all_.push_back(candidate);
+  }
+
+  void add_members(const Candidate& around) {
+    const std::vector<PickleRef>& items = document_.node(around.dict).items;
+    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+      if (document_.node(items[i]).kind == PickleKind::kText) add({items[i + 1], items[i], &around});
+    }
+  }
+
+  const PickleDocument& document_;
+  std::vector<bool> visited_;  // [nodes]
+  std::deque<Candidate> all_;  // which stay where they are
+  std::vector<const Candidate*> found_;
+};
 
 PickleRef choose(const PickleDocument& document, const std::string& where) {
-  const std::vector<Candidate> found = collect(document);
+  constexpr size_t kMostNamed = 8;
+  const Dictionaries dictionaries(document);
+  const std::vector<const Candidate*>& found = dictionaries.with_tensors();
   for (const char* name : kUsualNames) {
-    const auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& c) { return c.name == name; });
-    if (chosen != found.end()) return chosen->dict;
+    const auto chosen =
+        std::find_if(found.begin(), found.end(), [&](const Candidate* c) { return dictionaries.name(*c) == name; });
+    if (chosen != found.end()) return (*chosen)->dict;
   }
-  const bool root_has_tensors = !found.empty() && found[0].dict == document.root;
-  if (found.size() == 1 || root_has_tensors) return found[0].dict;
+  const bool root_has_tensors = !found.empty() && found[0]->dict == document.root;
+  if (found.size() == 1 || root_has_tensors) return found[0]->dict;
   if (found.empty()) {
     throw Error(
         "{}: holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)",
         where);
   }
   std::vector<std::string> paths;
-  for (const Candidate& candidate : found) paths.push_back(candidate.path);
+  for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) paths.push_back(dictionaries.path(*found[i]));
+  std::string text = list_in_quotes(paths, kMostNamed);
+  if (found.size() > kMostNamed) text += fmt::format(" and {} more", found.size() - kMostNamed);
   throw Error(
       "{}: holds several dictionaries of tensors ({}), and none has a usual name; save the one to convert with "
       "torch.save(checkpoint[...], ...)",
-      where, list_in_quotes(paths, 8));
+      where, text);
 }
 
 ElementType storage_type(const std::string& global, const std::string& tensor) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -136,7 +137,8 @@ struct ModelSpec {
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::string name, source_language, target_language, license, attribution, dialect;
-  std::string checkpoint_sha256;      // of the weight file(s), in shard order
+  std::vector<std::filesystem::path> tokenizer_files;  // that the tokenizers were read from
+  std::string checkpoint_sha256;      // of the weight file(s), in shard order, and then of the tokenizers' files
   std::vector<std::string> warnings;  // what the user should know: a guessed setting, a tensor that was not used
 };
 

@@ -181,4 +181,18 @@ TokenizerSpec read_sentencepiece_model(const std::filesystem::path& path) {
   return parse_sentencepiece_model(read_small_file(path, kMaxFileBytes), path.string());
 }
 
+std::string read_model_prefix(const std::filesystem::path& path) {
+  const std::string bytes = read_small_file(path, kMaxFileBytes), where = path.string();
+  std::string prefix;
+  ProtobufReader reader(bytes, where);
+  for (ProtobufField field; reader.next(&field);) {
+    if (field.number != 2) continue;
+    ProtobufReader trainer(field.as_bytes(where), where);
+    for (ProtobufField setting; trainer.next(&setting);) {
+      if (setting.number == 2) prefix = setting.as_bytes(where);
+    }
+  }
+  return prefix;
+}
+
 }  // namespace goldcrest::converter

@@ -18,4 +18,8 @@ TokenizerSpec read_sentencepiece_model(const std::filesystem::path& path);
 // The same from the file's bytes; `where` names the file in messages.
 TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::string& where);
 
+// Where its trainer was told to write such a model (trainer_spec.model_prefix), which may say what it was trained on;
+// or empty.
+std::string read_model_prefix(const std::filesystem::path& path);
+
 }  // namespace goldcrest::converter

@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
       run(arguments);
     }
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
+    std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.settings.model).c_str());
     return kFailed;
   }
   return finish_output(kProgram) ? kSuccess : kFailed;

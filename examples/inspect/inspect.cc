@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
     return finish_output(kProgram) ? status : kFailed;
   } catch (const std::exception& error) {
     if (!finish_output(kProgram)) return kFailed;  // then that is what went wrong
-    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
+    std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.model).c_str());
     return kFailed;
   }
 }

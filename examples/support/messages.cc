@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "spec/printable.h"
 
@@ -22,6 +23,11 @@ std::string describe_model_error(int64_t status, const goldcrest_detail& detail,
     return text + "; it is no .gcst file (goldcrest-convert makes them)";
   const bool cut = std::strcmp(detail.message, "trailer: not found at the end of the file") == 0;
   return cut ? text + "; a .gcst file, but its end is missing" : text;
+}
+
+std::string describe_exception(const std::exception& error, const std::string& model) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return is_memory ? model + ": not enough memory" : error.what();
 }
 
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text_lines.h"
 
-#include <algorithm>
-#include <charconv>
 #include <string_view>
-#include <system_error>
+#include <utility>
 
+#include "spec/id_list.h"
 #include "spec/printable.h"
 
 namespace {
@@ -54,22 +53,13 @@ std::string text_problem(const std::string& line) {
 }
 
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids) {
+  using namespace goldcrest::converter;
   constexpr size_t kMaxShown = 40;
-  constexpr const char* kSpace = " \t\v\f\r";
   if (line.size() > kMaxLineBytes) return too_long();
-  ids->clear();
-  for (size_t end = 0, begin; (begin = line.find_first_not_of(kSpace, end)) != std::string::npos;) {
-    end = std::min(line.find_first_of(kSpace, begin), line.size());
-    const char *first = line.data() + begin, *last = line.data() + end;
-    int32_t id = 0;
-    const auto [stop, problem] = std::from_chars(first, last, id);
-    if (problem != std::errc() || stop != last || *first == '-') {
-      return "not a token id: " + goldcrest::converter::printable(line.substr(begin, std::min(end - begin, kMaxShown)));
-    }
-    if (static_cast<uint32_t>(id) >= vocab_size) {
-      return "id " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(vocab_size);
-    }
-    ids->push_back(id);
-  }
-  return "";
+  IdList list = read_id_list(line, vocab_size);
+  *ids = std::move(list.ids);
+  if (list.bad.empty()) return "";
+  if (!list.is_number) return "not a token id: " + printable(list.bad.substr(0, kMaxShown));
+  return "id " + std::to_string(std::stoul(std::string(list.bad))) + " is outside the vocabulary of " +
+         std::to_string(vocab_size);
 }

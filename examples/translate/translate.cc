@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
   app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
-  app.add_option("--min-target", arguments.min_target, "fewest generated tokens");
+  CLI::Option* min_target = app.add_option("--min-target", arguments.min_target,
+                                           "fewest generated tokens; 0: not the model's minimum either");
   CLI::Option* length_penalty =
       app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
   CLI::Option* word_penalty =
@@ -107,7 +108,9 @@ int main(int argc, char** argv) {
   app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
   app.footer(
       "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
-      "gives a message with its number and an empty line.\n"
+      "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning. A "
+      "byte "
+      "order mark at an input's start is left out.\n"
       "The model is used where it lies in its file: replace that file by renaming a new one over it. Writing into it, "
       "or cutting it short, ends the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
@@ -117,12 +120,13 @@ int main(int argc, char** argv) {
     if (app.exit(error) != 0) return kBadUsage;
     return finish_output(kProgram) ? kSuccess : kFailed;
   }
+  arguments.has_min_target = min_target->count() > 0;
   arguments.has_length_penalty = length_penalty->count() > 0;
   arguments.has_word_penalty = word_penalty->count() > 0;
   try {
     return run(arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
+    std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.model).c_str());
     return kFailed;
   }
 }

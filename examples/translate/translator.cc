@@ -9,13 +9,18 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "../support/messages.h"
+#include "spec/id_list.h"
+#include "spec/printable.h"
 #include "text_lines.h"
 
 namespace {
 
-constexpr uint32_t kBatchesAhead = 16;  // read and sorted together
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as some editors begin a file
+constexpr uint32_t kBatchesAhead = 16;                       // read and sorted together
 
 void append_ids(const int32_t* ids, size_t n, std::string* text) {
   for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
@@ -126,7 +131,7 @@ bool Translator::set_search() {
   search.beam_size = 0;  // the limits'
   if (search.max_target_tokens > memory_.limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
-  if (options_.min_target != 0) search.min_target_tokens = options_.min_target;
+  if (options_.has_min_target) search.min_target_tokens = options_.min_target;
   if (options_.has_length_penalty) search.length_penalty = options_.length_penalty;
   if (options_.has_word_penalty) search.word_penalty = options_.word_penalty;
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
@@ -144,6 +149,25 @@ int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text)
     text->append(piece, static_cast<size_t>(bytes));
   }
   return GOLDCREST_OK;
+}
+
+// Tokens that the engine makes of a text, and the first of them; none where it cannot.
+size_t Translator::count_source(const std::string& text, int32_t* first) {
+  const int32_t* source = nullptr;
+  const int status = goldcrest_begin_text(engine_, text.data(), text.size());
+  const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &source);
+  *first = n > 0 ? source[0] : -1;
+  return n < 0 ? 0 : static_cast<size_t>(n);
+}
+
+// What is said of a line whose language code the vocabulary lacks, or empty. A code that it has is one token.
+std::string Translator::code_warning(const std::string& text) {
+  const std::string code(goldcrest::converter::leading_language_code(text));
+  if (code.empty()) return "";
+  int32_t first = 0, of_nothing = 0;
+  const size_t n = count_source(code, &first), n_of_nothing = count_source("", &of_nothing);
+  if (n == n_of_nothing + 1 && first != info_.unknown_id) return "";
+  return "\"" + goldcrest::converter::printable(code) + "\" is no entry of the model's vocabulary; it is read as text";
 }
 
 void Translator::tokenize(const std::string& text, Line* line) {
@@ -203,6 +227,7 @@ void Translator::read(const std::string& text, Line* line) {
   if (options_.ids) return read_ids(text, line);
   line->error = text_problem(text);
   if (!line->error.empty()) return;
+  line->warning = code_warning(text);
   tokenize(text, line);
   if (!options_.encode) return;
   append_ids(line->source.data(), line->source.size(), &line->out);
@@ -300,6 +325,8 @@ void Translator::translate(std::vector<Line>* lines) {
 }
 
 void Translator::print(const Line& line) {
+  if (!line.warning.empty())
+    std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": warning: %s\n", line.number, line.warning.c_str());
   if (line.error.empty()) {
     std::fwrite(line.out.data(), 1, line.out.size(), stdout);
     return;
@@ -314,9 +341,12 @@ bool Translator::process(std::FILE* input, const std::string& name) {
   const size_t ahead = alone ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
   std::vector<Line> lines;
   std::string text;
+  bool is_first = true;
   for (bool more = true; more;) {
     lines.clear();
     while (lines.size() < ahead && (more = read_line(input, &text))) {
+      if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
+        text.erase(0, kByteOrderMark.size());
       lines.push_back({++n_lines_, {}, {}, {}, {}});
       read(text, &lines.back());
       if (targets_) read_target(&lines.back());

@@ -18,9 +18,9 @@
 struct TranslatorOptions {
   std::string model, kernels;  // kernels: empty for the best
   goldcrest_limits limits = {};
-  uint32_t n_best = 1, min_target = 0;
+  uint32_t n_best = 1, min_target = 0;  // min_target: where has_min_target
   float length_penalty = 1, word_penalty = 0;
-  bool has_length_penalty = false, has_word_penalty = false;
+  bool has_min_target = false, has_length_penalty = false, has_word_penalty = false;
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
   bool ids = false;  // sources are ids; so are the results
   bool token_scores = false;
@@ -57,6 +57,7 @@ class Translator {
     std::vector<int32_t> source;  // none: there is nothing to translate
     std::vector<int32_t> target;  // to score
     std::string out, error;       // an error has an empty line in place of `out`
+    std::string warning = {};     // said before either
   };
 
   std::string missing_text() const;
@@ -66,6 +67,8 @@ class Translator {
   bool refuse(const std::string& problem) const;
   bool fail(int status) const;
   void read(const std::string& text, Line* line);
+  size_t count_source(const std::string& text, int32_t* first);
+  std::string code_warning(const std::string& text);
   void tokenize(const std::string& text, Line* line);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);

@@ -130,18 +130,24 @@ TEST(Marian, HonoursTheSettingsOfOlderVersions) {
   }
 }
 
-TEST(Marian, ComparesStoredPositions) {
+TEST(Marian, UsesStoredPositions) {
   MarianFolder checkpoint;
   const Matrix right = sinusoid_table({}, 16, 8);
   checkpoint.tensors.push_back({"model.encoder.embed_positions.weight", {16, 8}, right.values});
-  checkpoint.tensors.back().values[5] += 4e-4f;  // as from half precision
+  std::vector<float>& half = checkpoint.tensors.back().values;
+  half[5] += 4e-4f;  // as from half precision
+  const std::vector<float> stored = half;
   const Matrix native = sinusoid_table({false, true, 0, 10000}, 16, 8);
   checkpoint.tensors.push_back({"model.decoder.embed_positions.weight", {16, 8}, native.values});
   const ModelSpec spec = checkpoint.load();
-  EXPECT_EQ(spec.encoder.positions.values, right.values);
+  EXPECT_EQ(spec.encoder.positions.values, stored);  // as transformers does
   EXPECT_EQ(spec.decoder.positions.values, native.values);
   ASSERT_EQ(spec.warnings.size(), 1u);
-  EXPECT_NE(spec.warnings[0].find("model.decoder.embed_positions.weight"), std::string::npos);
+  EXPECT_EQ(
+      spec.warnings[0],
+      (checkpoint.folder / "model.safetensors").string() +
+          ": tensor \"model.decoder.embed_positions.weight\" is not the table of sinusoids that Marian models have "
+          "(differs by up to 0.697); the stored table is used");
 }
 
 TEST(Marian, ReadsSeparateVocabularies) {
@@ -170,6 +176,81 @@ TEST(Marian, ReadsSeparateVocabularies) {
 
   checkpoint.folder.write("tokenizer_config.json", "{}");
   test::expect_error([&] { checkpoint.load(); }, {"target_vocab.json", "separate_vocabs"});
+}
+
+constexpr const char* kTables[] = {"model.shared.weight", "model.encoder.embed_tokens.weight",
+                                   "model.decoder.embed_tokens.weight", "lm_head.weight"};
+
+// The tables as transformers 5.2 saves and loads them, for each pair of the flags; places are told by their values.
+TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
+  struct Case {
+    bool shared, tied;
+    std::vector<int> stored;  // of kTables
+    float encoder, decoder, head;
+    const char* warning;
+  };
+  const Case cases[] = {
+      {true, true, {0}, 0, 0, 0, nullptr},
+      {true,
+       false,
+       {0, 1, 2, 3},
+       1,
+       2,
+       3,
+       "\"model.shared.weight\" is not used: the encoder and the decoder have tables of "
+       "their own, as transformers 5 saves them where \"tie_word_embeddings\" is false"},
+      {true, false, {0, 3}, 0, 0, 3, nullptr},  // transformers 4
+      {true, false, {1, 2, 3}, 1, 2, 3, nullptr},
+      {false, true, {1, 2}, 1, 2, 2, nullptr},
+      {false, true, {1, 3}, 1, 3, 3, nullptr},
+      {false, false, {1, 2, 3}, 1, 2, 3, nullptr},
+      // Tied, and stored one by one with other values: transformers 5 leaves them apart.
+      {true,
+       true,
+       {0, 3},
+       0,
+       0,
+       3,
+       "\"lm_head.weight\" differs from \"model.shared.weight\", although config.json ties them; "
+       "each is used in its own place, as transformers 5 does and 4 did not"},
+      {false,
+       true,
+       {1, 2, 3},
+       1,
+       2,
+       3,
+       "\"lm_head.weight\" differs from \"model.decoder.embed_tokens.weight\", although "
+       "config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
+      // Without the shared one, the first of the others fills the places that have none.
+      {true, true, {2}, 2, 2, 2, nullptr},
+      {true,
+       true,
+       {1, 2},
+       1,
+       2,
+       2,
+       "\"model.encoder.embed_tokens.weight\" differs from \"model.decoder.embed_tokens.weight\", "
+       "although config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
+  };
+  for (const Case& c : cases) {
+    MarianFolder checkpoint;
+    checkpoint.remove("model.shared.weight");
+    for (const int table : c.stored) checkpoint.add(kTables[table], {6000, 8}, static_cast<float>(table));
+    checkpoint.config["share_encoder_decoder_embeddings"] = c.shared;
+    checkpoint.config["tie_word_embeddings"] = c.tied;
+    const ModelSpec spec = checkpoint.load();
+    const std::string name = fmt::format("shared {}, tied {}, {} tables", c.shared, c.tied, c.stored.size());
+    EXPECT_EQ(spec.encoder.embedding->values[9], c.encoder) << name;
+    EXPECT_EQ(spec.decoder.embedding->values[9], c.decoder) << name;
+    EXPECT_EQ(spec.projection.weight->values[9], c.head) << name;
+    EXPECT_EQ(spec.encoder.embedding == spec.decoder.embedding, c.encoder == c.decoder) << name;
+    EXPECT_EQ(spec.projection.weight == spec.decoder.embedding, c.head == c.decoder) << name;
+    std::vector<std::string> warnings;
+    if (c.warning != nullptr) {
+      warnings.push_back((checkpoint.folder / "model.safetensors").string() + ": tensor " + c.warning);
+    }
+    EXPECT_EQ(spec.warnings, warnings) << name;
+  }
 }
 
 TEST(Marian, WarnsOfWhatItDidNotUse) {
@@ -226,7 +307,8 @@ TEST(LoadCheckpoint, ReadsTheTrainedModel) {
   EXPECT_EQ(spec.decoder.layers.size(), 2u);
   EXPECT_EQ(spec.decoder.embedding->rows, 6000u);
   EXPECT_EQ(spec.generation.max_target_tokens, 127u);
-  EXPECT_EQ(spec.checkpoint_sha256, "d422dc8a4c0b90fd5055f84770516d4e8456acadf9b34de1263df5c4fc6c87b7");
+  // cat model.safetensors vocab.json source.spm target.spm | sha256sum
+  EXPECT_EQ(spec.checkpoint_sha256, "68e50254b211a5720f1816bb41033ca7665d82721f343cb25975d72ae3f6b511");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,8 +32,14 @@ File output_file(Output kind) {
   return file;
 }
 
+// In the child.
+void limit(int resource, rlim_t most) {
+  const rlimit both = {most, most};
+  if (most != 0 && ::setrlimit(resource, &both) != 0) ::_exit(127);
+}
+
 // In the child; -1 closes the stream.
-void become(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
+void become(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how,
             const int (&streams)[3]) {
   constexpr int kCannotStart = 127;
   for (int i = 0; i < 3; ++i) {
@@ -41,27 +48,38 @@ void become(const std::filesystem::path& program, const Arguments& arguments, co
     else if (::dup2(streams[i], i) < 0)
       ::_exit(kCannotStart);
   }
-  if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kCannotStart);
+  if (!how.folder.empty() && ::chdir(how.folder.c_str()) != 0) ::_exit(kCannotStart);
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   ::alarm(kMaxSeconds);
+  limit(RLIMIT_CPU, how.max_cpu_seconds);
+  limit(RLIMIT_AS, how.max_address_bytes);
   ::execv(program.c_str(), words.data());
   ::_exit(kCannotStart);
 }
 
-pid_t start(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
+pid_t start(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how,
             const int (&streams)[3]) {
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("cannot start " + program.string());
-  if (child == 0) become(program, arguments, folder, streams);
+  if (child == 0) become(program, arguments, how, streams);
   return child;
 }
 
-int wait_for(pid_t child) {
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+Outcome wait_for(pid_t child) {
   int status = 0;
-  if (::waitpid(child, &status, 0) != child) throw std::runtime_error("lost a program");
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  rusage usage = {};
+  if (::wait4(child, &status, 0, &usage) != child) throw std::runtime_error("lost a program");
+  Outcome outcome;
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  outcome.most_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  return outcome;
 }
 
 std::string content(std::FILE* file) {
@@ -84,8 +102,7 @@ Outcome run(const std::filesystem::path& program, const Arguments& arguments, co
     return kind == Output::kClosed ? -1 : ::fileno(file.get());
   };
   const int out = descriptor(how.output, output), err = descriptor(how.error, error);
-  Outcome outcome;
-  outcome.status = wait_for(start(program, arguments, how.folder, {::fileno(input.get()), out, err}));
+  Outcome outcome = wait_for(start(program, arguments, how, {::fileno(input.get()), out, err}));
   if (how.output == Output::kCaptured) outcome.out = content(output.get());
   if (how.error == Output::kCaptured) outcome.err = content(error.get());
   return outcome;
@@ -128,7 +145,7 @@ std::string Dialogue::read_line() {
 
 int Dialogue::finish() {
   ::close(input_);
-  const int status = wait_for(child_);
+  const int status = wait_for(child_).status;
   child_ = -1;
   return status;
 }

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ using Arguments = std::vector<std::string>;
 struct Outcome {
   int status = -1;  // the exit status; 128 + n when signal n ended the program
   std::string out, err;
+  double cpu_seconds = 0;
+  uint64_t most_bytes = 0;  // of memory that it had at a time
 };
 
 enum class Output { kCaptured, kFull, kClosed };  // kFull: a device without space
@@ -24,6 +27,8 @@ struct RunOptions {
   std::string input = {};
   std::filesystem::path folder = {};  // to run in; empty: the test's own
   Output output = Output::kCaptured, error = Output::kCaptured;
+  unsigned max_cpu_seconds = 0;    // 0: no limit; SIGXCPU ends what takes more
+  uint64_t max_address_bytes = 0;  // 0: no limit; more is not given
 };
 
 // A program that takes more than `kMaxSeconds` is ended by SIGALRM. Throws std::runtime_error when it cannot be

@@ -7,3 +7,4 @@ goldcrest_test(programs_streams_test SOURCES streams_test.cc LIBRARIES goldcrest
 goldcrest_test(programs_messages_test SOURCES messages_test.cc LIBRARIES goldcrest_programs goldcrest_messages goldcrest_load goldcrest_pack)
 target_compile_definitions(programs_streams_test PRIVATE "GOLDCREST_BENCH_PROGRAM=\"$<TARGET_FILE:goldcrest-bench>\"")
 add_dependencies(programs_streams_test goldcrest-bench)
+goldcrest_test(programs_translate_codes_test SOURCES translate_codes_test.cc LIBRARIES goldcrest_programs goldcrest_checkpoint_writer)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two halves of the Marian dialect share: weights and settings (marian.cc), tokenizers (marian_text.cc).
+#pragma once
+
+#include "dialects/dialect.h"
+
+namespace goldcrest::converter {
+
+// A file that lies beside the weights, or else beside the config.json that --config names.
+std::filesystem::path marian_side_file(const Checkpoint& checkpoint, const char* name);
+
+// The settings of such a file; none where it is not there.
+Config optional_marian_config(const Checkpoint& checkpoint, const char* name);
+
+// Tokenizers, languages and the ids around a source. The sizes are the embeddings' rows.
+void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, uint32_t target_vocab_size,
+                      ModelSpec& spec);
+
+}  // namespace goldcrest::converter

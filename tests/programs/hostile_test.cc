@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small files that ask the converter for much time or memory: each is refused, or taken, within a few seconds and some
+// hundred megabytes. A sanitizer's own needs are added.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "programs/checkpoint_copy.h"
+#include "programs/models.h"
+#include "support/checkpoint_writer.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+
+struct Limits {
+  double cpu_seconds;
+  uint64_t megabytes;
+};
+
+// What the converter says of a checkpoint, without the program's name and the line's end.
+std::string refusal(const std::filesystem::path& checkpoint, const Limits& limits) {
+  const double seconds = kSanitized ? 10 * limits.cpu_seconds : limits.cpu_seconds;
+  const uint64_t bytes = (kSanitized ? 3 * limits.megabytes + 512 : limits.megabytes) * kMegabyte;
+  RunOptions how;
+  how.max_cpu_seconds = static_cast<unsigned>(seconds) + 1;
+  if (!kSanitized) how.max_address_bytes = bytes + 256 * kMegabyte;  // of which libraries take some
+  const Outcome outcome = run(convert_program(), {"-q", checkpoint}, how);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_LT(outcome.cpu_seconds, seconds);
+  EXPECT_LT(outcome.most_bytes, bytes);
+  const std::string program = "goldcrest-convert: ";
+  EXPECT_TRUE(outcome.err.starts_with(program) && outcome.err.ends_with('\n')) << outcome.err;
+  return outcome.err.substr(program.size(), outcome.err.size() - program.size() - 1);
+}
+
+std::filesystem::path write_zip(const TemporaryFolder& folder, const std::string& pickle) {
+  std::ofstream stream(folder / "model.pt", std::ios::binary);
+  ZipWriter writer(stream);
+  writer.add({"archive/data.pkl", pickle});
+  writer.finish();
+  return folder / "model.pt";
+}
+
+const char* const kNnConfig = R"({"model_type": "nn_transformer"})";
+
+// 270,000 dictionaries under one key of 4096 bytes.
+TEST(Hostile, APickleWithALongKeyManyTimes) {
+  const TemporaryFolder folder;
+  folder.write("config.json", kNnConfig);
+  PickleWriter pickle;
+  pickle.raw("}").text(std::string(4096, 'k')).raw(std::string_view("q\0", 2));
+  std::string members = "}s";
+  for (int i = 1; i < 270'000; ++i) members += std::string_view("h\0}s", 4);
+  const auto path = write_zip(folder, pickle.raw(members).finish());
+  EXPECT_EQ(
+      refusal(path, {3, 200}),
+      path.string() +
+          ": holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)");
+}
+
+// State dicts under one long key; a message names some of them.
+TEST(Hostile, APickleWithManyStateDicts) {
+  const TemporaryFolder folder;
+  folder.write("config.json", kNnConfig);
+  PickleWriter pickle;
+  pickle.raw("}").integer(1).tensor({"FloatStorage", "0", 1, 0, {1}, {1}}).raw(std::string_view("q\1s", 3));
+  pickle.text(std::string(4096, 'k')).raw(std::string_view("q\0}h\0h\1ss", 9));
+  std::string members;
+  for (int i = 1; i < 100'000; ++i) members += std::string_view("h\0}h\0h\1ss", 9);
+  const auto path = write_zip(folder, pickle.raw(members).finish());
+  std::string names;
+  for (int i = 0; i < 8; ++i) names += (i == 0 ? "\"" : ", \"") + std::string(100, 'k') + "...\"";
+  EXPECT_EQ(
+      refusal(path, {3, 300}),
+      path.string() + ": holds several dictionaries of tensors (" + names +
+          " and 99992 more), and none has a usual name; save the one to convert with torch.save(checkpoint[...], ...)");
+}
+
+// Members of an object, of which each was looked for among all.
+TEST(Hostile, JsonWithManyObjects) {
+  const TemporaryFolder folder;
+  std::string config = "{\"model_type\": \"t5\"";
+  for (int i = 0; i < 40'000; ++i) config += ",\"" + std::to_string(i) + "\":{}";
+  folder.write("config.json", config + "}");
+  folder.write("model.safetensors", safetensors_bytes("{}", ""));
+  const std::string text = refusal(folder.path(), {2, 100});
+  EXPECT_TRUE(text.starts_with((folder / "config.json").string() + ": setting \"model_type\" is \"t5\"")) << text;
+}
+
+TEST(Hostile, ASafetensorsHeaderWithManyTensors) {
+  const TemporaryFolder folder;
+  folder.write("config.json", kNnConfig);
+  std::string header = "{";
+  for (int i = 0; i < 99'900; ++i) {
+    const std::string name = std::to_string(i);
+    header += (i == 0 ? "\"" : ",\"") + name + std::string(80 - name.size(), 'x') +
+              "\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  }
+  folder.write("model.safetensors", safetensors_bytes(header + "}", ""));
+  const std::string text = refusal(folder.path(), {10, 500});
+  EXPECT_TRUE(text.starts_with((folder / "config.json").string() + ": ")) << text;
+}
+
+TEST(Hostile, ASafetensorsHeaderWithMoreTensorsThanAny) {
+  const TemporaryFolder folder;
+  folder.write("config.json", kNnConfig);
+  std::string header = "{\"0\":0";
+  for (int i = 1; i < 1'200'000; ++i) header += ",\"" + std::to_string(i) + "\":0";
+  const auto path = folder.write("model.safetensors", safetensors_bytes(header + "}", ""));
+  EXPECT_EQ(refusal(folder.path(), {10, 500}), path.string() + ": 1200000 tensors, expected at most 100000");
+}
+
+TEST(Hostile, JsonWithMoreValuesThanAny) {
+  const TemporaryFolder folder;
+  std::string config = "{\"model_type\":[";
+  for (int i = 0; i < 8'000'000; ++i) config += "{},";
+  const auto path = folder.write("config.json", config + "0]}");
+  folder.write("model.safetensors", safetensors_bytes("{}", ""));
+  EXPECT_EQ(refusal(folder.path(), {5, 400}), path.string() + ": JSON has more than 2000000 values");
+}
+
+// Settings that ask for much more than the tensors have.
+TEST(Hostile, AVocabularyThatTheTensorsDoNotHave) {
+  const CheckpointCopy copy("enfr");
+  copy.set("config.json", "vocab_size", 1u << 24);
+  EXPECT_EQ(refusal(copy.path(), {2, 150}),
+            copy.file("model.safetensors").string() +
+                ": tensor \"model.shared.weight\" has shape [6000, 256], expected [16777216, 256]");
+  copy.edit_tensors([](std::vector<NamedTensor>& tensors) {
+    std::erase_if(tensors, [](const NamedTensor& tensor) { return tensor.name == "model.shared.weight"; });
+  });
+  EXPECT_EQ(refusal(copy.path(), {2, 150}),
+            copy.file("model.safetensors").string() +
+                ": tensor \"final_logits_bias\" has shape [1, 6000], expected [16777216]");
+}
+
+TEST(Hostile, MorePositionsThanAnyModel) {
+  const CheckpointCopy copy("enfr");
+  copy.set("config.json", "max_position_embeddings", 1u << 20);
+  EXPECT_EQ(refusal(copy.path(), {2, 150}), copy.file("config.json").string() +
+                                                ": setting \"max_position_embeddings\" is 1048576, expected at most "
+                                                "65536 for d_model 256");
+  const CheckpointCopy words("g2p");
+  words.set("config.json", "max_positions", 1u << 20);
+  EXPECT_EQ(refusal(words.path(), {2, 150}), words.file("config.json").string() +
+                                                 ": setting \"max_positions\" is 1048576, expected at most 131072 for "
+                                                 "d_model 128");
+}
+
+// Out of memory names the file: here a model that is fine, and a machine that is too small.
+TEST(Hostile, OutOfMemoryNamesTheFile) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs more address space than this";
+  RunOptions how;
+  how.max_address_bytes = 40 * kMegabyte;
+  const std::filesystem::path checkpoint = checkpoint_folder("enfr"), model = converted_model("enfr");
+  EXPECT_EQ(run(convert_program(), {"-q", checkpoint}, how).err,
+            "goldcrest-convert: " + checkpoint.string() + ": not enough memory\n");
+}
+
+}  // namespace
+}  // namespace goldcrest::test
