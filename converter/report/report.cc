@@ -129,6 +129,7 @@ std::string report_text(const Report& report) {
   text += arena_formula(report.memory);
   text +=
       fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  if (memory.text_steps > 0) text += fmt::format("tokenizing   {} steps at most\n", memory.text_steps);
   text += work_text(report.work);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   constexpr size_t kMaxLines = 10;
@@ -177,7 +178,8 @@ nlohmann::ordered_json report_json(const Report& report) {
                    {"fixed_bytes", memory.fixed_bytes},   {"text_bytes", memory.text_bytes},
                    {"encode_bytes", memory.encode_bytes}, {"decode_bytes", memory.decode_bytes},
                    {"main_bytes", memory.main_bytes},     {"scratch_bytes", memory.scratch_bytes},
-                   {"step_macs", memory.step_macs},       {"layer_step_macs", memory.layer_step_macs}};
+                   {"step_macs", memory.step_macs},       {"layer_step_macs", memory.layer_step_macs},
+                   {"text_steps", memory.text_steps}};
   json["multiply_accumulates"] = {{"token", report.work.token},
                                   {"token_per_position", report.work.token_per_position},
                                   {"source_position", report.work.source_position},

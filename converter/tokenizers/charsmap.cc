@@ -2,7 +2,9 @@
 // The blob: bytes of the trie as a little-endian uint32, the trie's units, the strings.
 #include "tokenizers/charsmap.h"
 
+#include "base/bounds.h"
 #include "spec/error.h"
+#include "text/double_array.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -11,6 +13,43 @@ uint32_t little_endian_u32(std::string_view bytes) {
   uint32_t value = 0;
   for (size_t i = 0; i < 4; ++i) value |= uint32_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
   return value;
+}
+
+// Whether a string of the trie has more than kMaxRuleBytes, as one with a cycle has. From one depth to the next it
+// takes one pass over the units: a node's unit has its label, and its index without the label is where its parent's
+// children are.
+bool has_longer_rules(const std::vector<uint32_t>& trie) {
+  std::vector<uint32_t> nodes(trie.empty() ? 0 : 1, 0);  // of one depth
+  for (uint32_t depth = 0; depth <= kMaxRuleBytes && !nodes.empty(); ++depth) {
+    std::vector<bool> is_place(trie.size() + 256);
+    for (const uint32_t node : nodes) {
+      const uint32_t place = node ^ trie_offset(trie[node]);
+      if (place < is_place.size()) is_place[place] = true;
+    }
+    nodes.clear();
+    for (uint32_t i = 0; i < trie.size(); ++i) {
+      const uint32_t label = trie[i] & kTrieLabelMask;
+      if (label > 0 && label < 256 && is_place[i ^ label]) nodes.push_back(i);
+    }
+  }
+  return !nodes.empty();
+}
+
+void check_rules(const Charsmap& map, const std::string& where) {
+  const std::string rules = where + ": normalizer_spec.precompiled_charsmap: ";
+  for (const uint32_t unit : map.trie) {
+    if (unit >> 31 == 0) continue;
+    const uint32_t begin = unit & 0x7FFFFFFF;
+    if (begin >= map.text.size()) {
+      throw Error("{}a rule's text lies at byte {} of {}: the file is damaged", rules, begin, map.text.size());
+    }
+    if (std::string_view(map.text).substr(begin, kMaxRuleBytes + 1).find('\0') == std::string_view::npos) {
+      throw Error("{}a rule's text has more than {} bytes", rules, kMaxRuleBytes);
+    }
+  }
+  if (has_longer_rules(map.trie)) {
+    throw Error("{}a rule is for more than {} bytes of text, or for no end of them", rules, kMaxRuleBytes);
+  }
 }
 
 }  // namespace
@@ -28,13 +67,7 @@ Charsmap split_charsmap(std::string_view blob, const std::string& where) {
   if (map.text.empty() || map.text.back() != '\0') {
     throw Error("{}: normalizer_spec.precompiled_charsmap: its last string has no end: the file is damaged", where);
   }
-  for (const uint32_t unit : map.trie) {
-    const uint32_t offset = unit & 0x7FFFFFFF;
-    if (unit >> 31 != 0 && offset >= map.text.size()) {
-      throw Error("{}: normalizer_spec.precompiled_charsmap: a rule's text lies at byte {} of {}: the file is damaged",
-                  where, offset, map.text.size());
-    }
-  }
+  check_rules(map, where);
   return map;
 }
 

@@ -14,7 +14,8 @@ struct Charsmap {
   std::string text;            // NUL-terminated strings, the last one too
 };
 
-// An empty blob gives an empty map. Throws Error when sizes or offsets do not fit each other; `where` names the file.
+// An empty blob gives an empty map. Throws Error when sizes or offsets do not fit each other, and for a rule with more
+// than kMaxRuleBytes on either side; `where` names the file.
 Charsmap split_charsmap(std::string_view blob, const std::string& where);
 
 }  // namespace goldcrest::converter

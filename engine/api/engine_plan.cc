@@ -70,9 +70,18 @@ uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limit
   return larger(larger(keys, rest), larger(source_keys, decode));
 }
 
+void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {
+  const goldcrest_limits& limits = memory->limits;
+  memory->step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_POSITION);
+  memory->layer_step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_LAYER);
+  TokenizerView tokenizer;
+  const bool takes_text = limits.max_source_bytes > 0 && view_tokenizer(file, &tokenizer);
+  memory->text_steps = takes_text ? tokenizer_steps(tokenizer, limits.max_source_bytes) : 0;
+}
+
 }  // namespace
 
-void fill_memory(const ModelView& model, const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
+void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
   const auto both = [&](Phase phase) { return plan.used(Region::kMain, phase) + plan.used(Region::kScratch, phase); };
   memory->fixed_bytes = both(Phase::kAlways);
   memory->text_bytes = both(Phase::kText);
@@ -81,8 +90,6 @@ void fill_memory(const ModelView& model, const Plan& plan, const goldcrest_limit
   memory->arena_bytes = memory->fixed_bytes + plan.longest_phase();
   memory->main_bytes = plan.used(Region::kMain, Phase::kAlways) + plan.longest_phase(Region::kMain);
   memory->scratch_bytes = plan.used(Region::kScratch, Phase::kAlways) + plan.longest_phase(Region::kScratch);
-  memory->step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_POSITION);
-  memory->layer_step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_LAYER);
   memory->limits = limits;
 }
 
@@ -123,7 +130,8 @@ int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest
   Plan plan(resolved);
   (void)plan_engine(plan, view, model);
   GOLDCREST_REQUIRE(!plan.overflowed(), GOLDCREST_ERROR_ARGUMENT, "limits: too large together", -1);
-  fill_memory(view, plan, resolved, memory);
+  fill_memory(plan, resolved, memory);
+  fill_work(view, model, memory);
   if (visit != nullptr) {
     Plan reported(resolved);
     reported.report_to(visit, visit_context, plan);

@@ -19,7 +19,7 @@ struct EngineRefs {
 // Collects the buffers of all layers of `file`.
 EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file);
 
-// The sums of a finished plan, and the work of the largest steps.
-void fill_memory(const ModelView& model, const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory);
+// The sums of a finished plan; the figures of work stay as they are.
+void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory);
 
 }  // namespace goldcrest

@@ -145,7 +145,7 @@ extern "C" {
   const EngineRefs refs = plan_engine(plan, model, config->model);
   GOLDCREST_REQUIRE(!plan.overflowed(), GOLDCREST_ERROR_ARGUMENT, "limits: too large together", -1);
   goldcrest_memory memory;
-  fill_memory(model, plan, limits, &memory);
+  fill_memory(plan, limits, &memory);
   GOLDCREST_TRY(check_memory(*config, memory));
   static_assert(kBuildCheckBytes <= kEngineBytes, "where the engine will lie");
   GOLDCREST_REQUIRE(kernels_compute_reference_bits(kernels, config->arena), GOLDCREST_ERROR_BUILD,

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/arithmetic.h"
 #include "base/status.h"
 #include "text/normalizer.h"
 #include "text/piece_lookup.h"
@@ -13,15 +14,16 @@
 namespace goldcrest {
 namespace {
 
-constexpr uint16_t kFrozen = 0x8000;  // in a symbol's length: a user-defined piece, never merged
+constexpr uint16_t kFrozen = 0x8000;     // in a symbol's length: a user-defined piece, never merged
+constexpr uint32_t kLeastKey = 0x10000;  // smaller keys are no pairs: times of merges, or 0
 
-// Floats in their order as integers above 0, so that 0 can mean "no pair". -0 is 0; a NaN has some fixed place.
+// Floats in their order as integers from kLeastKey. -0 is 0; a NaN has some fixed place.
 uint32_t order_key(float score) {
   uint32_t bits = 0;
   std::memcpy(&bits, &score, sizeof(bits));
   if (bits == 0x80000000u) bits = 0;
   const uint32_t key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-  return key == 0 ? 1 : key;
+  return larger(key, kLeastKey);
 }
 
 class Merger {
@@ -30,8 +32,7 @@ class Merger {
   Merger(const TokenizerView& view, TextSpan text, uint32_t* key, uint16_t* length, uint16_t* tree)
       : view_(view), text_(text), key_(key), length_(length), tree_(tree) {}
 
-  // Merges until nothing does, or until so few symbols are left. Returns their number.
-  uint32_t run(uint32_t least_symbols);
+  void run();
   int write(TokenWriter* writer);
 
  private:
@@ -46,13 +47,13 @@ class Merger {
   void set_key(uint32_t begin, uint32_t key);
 
   uint32_t pair_key(uint32_t begin) const;
-  uint32_t split_into_chars();
-  void merge(uint32_t begin);
+  void split_into_chars();
+  void merge(uint32_t begin, uint32_t time);
   bool split_unused(uint32_t begin);
 
   const TokenizerView& view_;
   const TextSpan text_;
-  uint32_t* key_;     // [n] order_key of the pair that starts at this byte; 0: there is none
+  uint32_t* key_;  // [n] of the pair that starts at this byte; where a merge put two symbols together, its time, 1..n
   uint16_t* length_;  // [n] bytes of the symbol that has its first or its last byte here
   uint16_t* tree_;    // [n] node i is won by the better of nodes 2i and 2i + 1; node n + j is byte j
 };
@@ -84,46 +85,47 @@ uint32_t Merger::pair_key(uint32_t begin) const {
   return order_key(view_.score[entry]);
 }
 
-// Returns the number of symbols.
-uint32_t Merger::split_into_chars() {
-  uint32_t n_symbols = 0;
+void Merger::split_into_chars() {
   for (uint32_t begin = 0; begin < text_.n;) {
     const uint32_t n_user_defined = user_defined_bytes(view_, text_.from(begin));
     const uint32_t n = n_user_defined > 0 ? n_user_defined : first_char_bytes(text_.from(begin));
     set_symbol(begin, n, n_user_defined > 0 ? kFrozen : uint16_t{0});
     begin += n;
-    ++n_symbols;
   }
-  return n_symbols;
 }
 
-void Merger::merge(uint32_t begin) {
+void Merger::merge(uint32_t begin, uint32_t time) {
   const uint32_t n_left = symbol_bytes(begin), middle = begin + n_left;
-  set_key(middle, 0);
+  set_key(middle, time);
   set_symbol(begin, n_left + symbol_bytes(middle), 0);
   if (begin > 0) set_key(previous(begin), pair_key(previous(begin)));
   set_key(begin, pair_key(begin));
 }
 
-uint32_t Merger::run(uint32_t least_symbols) {
-  uint32_t n_symbols = split_into_chars();
+void Merger::run() {
+  split_into_chars();
   for (uint32_t i = 0; i < text_.n; ++i) key_[i] = 0;
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) key_[begin] = pair_key(begin);
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
-  for (; n_symbols > least_symbols && key_[best_pair()] != 0; --n_symbols) merge(best_pair());
-  return n_symbols;
+  for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time) merge(best_pair(), time);
 }
 
-// Splits a symbol that is an unused piece back into the two that were merged to it; false for any other. What happened
-// around the symbol had no part in it, so merging its text alone, but for the last time, finds the two again.
+// Splits a symbol that is an unused piece back into the two that were merged to it, at the place of its last merge;
+// false for any other.
 bool Merger::split_unused(uint32_t begin) {
   const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
   const uint32_t entry = find_piece(view_, piece);
   if (entry == kNoEntry || piece_type(view_, entry) != PieceType::kUnused) return false;
-  Merger part(view_, piece, key_ + begin, length_ + begin, tree_ + begin);
-  if (part.run(2) == 2) return true;
-  set_symbol(begin, piece.n, 0);  // one character, which is all there is to it
-  return false;
+  uint32_t n_left = 0, latest = 0;
+  for (uint32_t i = 1; i < piece.n; ++i) {
+    if (key_[begin + i] <= latest) continue;
+    latest = key_[begin + i];
+    n_left = i;
+  }
+  if (n_left == 0) return false;  // one character
+  set_symbol(begin, n_left, 0);
+  set_symbol(begin + n_left, piece.n - n_left, 0);
+  return true;
 }
 
 int Merger::write(TokenWriter* writer) {
@@ -151,7 +153,7 @@ int tokenize_bpe(const TokenizerView& view, TextSpan text, void* scratch, size_t
   const int n_or_error = normalize(view, text, normalized, static_cast<uint32_t>(capacity));
   if (n_or_error <= 0) return n_or_error;
   Merger merger(view, {normalized, static_cast<uint32_t>(n_or_error)}, key, length, tree);
-  merger.run(1);
+  merger.run();
   return merger.write(writer);
 }
 

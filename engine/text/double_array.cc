@@ -5,27 +5,23 @@
 namespace goldcrest {
 namespace {
 
-constexpr uint32_t kLeaf = 1u << 31;
 constexpr uint32_t kHasLeaf = 1u << 8;
-constexpr uint32_t kLabelMask = kLeaf | 0xFF;  // a leaf's label equals no byte
-
-uint32_t unit_offset(uint32_t unit) { return (unit >> 10) << ((unit & (1u << 9)) >> 6); }
 
 }  // namespace
 
 bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
   if (*node >= trie.n_units) return false;
-  const uint32_t child = *node ^ unit_offset(trie.units[*node]) ^ byte;
-  if (child >= trie.n_units || (trie.units[child] & kLabelMask) != byte) return false;
+  const uint32_t child = *node ^ trie_offset(trie.units[*node]) ^ byte;
+  if (child >= trie.n_units || (trie.units[child] & kTrieLabelMask) != byte) return false;
   *node = child;
   return true;
 }
 
 bool view_trie_value(const DoubleArray& trie, uint32_t node, uint32_t* value) {
   if (node >= trie.n_units || (trie.units[node] & kHasLeaf) == 0) return false;
-  const uint32_t leaf = node ^ unit_offset(trie.units[node]);
-  if (leaf >= trie.n_units || (trie.units[leaf] & kLeaf) == 0) return false;
-  *value = trie.units[leaf] & ~kLeaf;
+  const uint32_t leaf = node ^ trie_offset(trie.units[node]);
+  if (leaf >= trie.n_units || (trie.units[leaf] & kTrieLeaf) == 0) return false;
+  *value = trie.units[leaf] & ~kTrieLeaf;
   return true;
 }
 

@@ -16,6 +16,11 @@ struct DoubleArray {
   uint32_t n_units;
 };
 
+constexpr uint32_t kTrieLeaf = 1u << 31;
+constexpr uint32_t kTrieLabelMask = kTrieLeaf | 0xFF;  // a leaf's label equals no byte
+
+inline uint32_t trie_offset(uint32_t unit) { return (unit >> 10) << ((unit & (1u << 9)) >> 6); }
+
 // Moves *node to its child for `byte`; false (and *node unchanged) when there is none. The root is node 0.
 bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node);
 

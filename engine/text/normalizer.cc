@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/arithmetic.h"
+#include "base/bounds.h"
 #include "goldcrest/goldcrest.h"
 #include "text/piece_lookup.h"
 
@@ -67,11 +69,13 @@ class Output {
   bool full_ = false;
 };
 
-// The longest rule of the map that the text starts with; false when there is none.
+// The longest rule of the map that the text starts with; false when there is none. Strings end at kMaxRuleBytes, so
+// that neither a cycle in the trie nor a long text makes a place cost more.
 bool find_rule(const TokenizerView& view, TextSpan text, Replacement* replacement) {
   const DoubleArray trie = {view.normalizer_trie, view.normalizer_trie_units};
   uint32_t node = 0, value = 0, longest = 0, begin = 0;
-  for (uint32_t i = 0; i < text.n && step_trie(trie, text.bytes[i], &node); ++i) {
+  const uint32_t most = smaller(text.n, kMaxRuleBytes);
+  for (uint32_t i = 0; i < most && step_trie(trie, text.bytes[i], &node); ++i) {
     if (view_trie_value(trie, node, &value)) {
       longest = i + 1;
       begin = value;
@@ -79,8 +83,9 @@ bool find_rule(const TokenizerView& view, TextSpan text, Replacement* replacemen
   }
   if (longest == 0 || begin >= view.normalizer_text_bytes) return false;
   const uint8_t* by = reinterpret_cast<const uint8_t*>(view.normalizer_text) + begin;
+  const uint32_t most_by = smaller(view.normalizer_text_bytes - begin, kMaxRuleBytes);
   uint32_t n = 0;
-  while (n < view.normalizer_text_bytes - begin && by[n] != 0) ++n;
+  while (n < most_by && by[n] != 0) ++n;
   *replacement = {{by, n}, longest};
   return true;
 }

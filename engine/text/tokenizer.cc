@@ -2,6 +2,8 @@
 // A language code first, then the kind's own segmenter.
 #include "text/tokenizer.h"
 
+#include "base/arithmetic.h"
+#include "base/bounds.h"
 #include "base/status.h"
 #include "text/bpe.h"
 #include "text/piece_lookup.h"
@@ -68,6 +70,16 @@ ScratchSize tokenizer_scratch(TokenizerKind kind) {
     per_normalized_byte = kBpeScratchPerByte;
   }
   return {fixed + kNormalizedFixed * per_normalized_byte, kNormalizedPerByte * per_normalized_byte};
+}
+
+uint64_t tokenizer_steps(const TokenizerView& view, uint32_t max_source_bytes) {
+  const uint64_t piece = smaller(view.max_piece_bytes, kMaxPieceBytes);
+  const uint64_t rule = view.normalizer_trie_units > 0 ? 3 * kMaxRuleBytes : 0;  // found, measured, written
+  const uint64_t at_place = rule + (view.has_user_defined ? piece : 0);
+  const bool merges = view.kind == TokenizerKind::kBpe;
+  const uint64_t at_normalized_byte = merges ? kBpePieceLookups * piece + kBpeComparisons : piece + kUnigramLookups;
+  const uint64_t n_normalized = uint64_t{kNormalizedPerByte} * max_source_bytes + kNormalizedFixed;
+  return (uint64_t{max_source_bytes} + 1) * at_place + n_normalized * at_normalized_byte;
 }
 
 }  // namespace goldcrest

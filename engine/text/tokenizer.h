@@ -32,4 +32,8 @@ struct ScratchSize {
 };
 ScratchSize tokenizer_scratch(TokenizerKind kind);
 
+// The most that tokenizing takes with scratch for max_source_bytes: steps through tries, bytes of rules looked at, and
+// comparisons of merges.
+uint64_t tokenizer_steps(const TokenizerView& view, uint32_t max_source_bytes);
+
 }  // namespace goldcrest

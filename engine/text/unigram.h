@@ -12,6 +12,10 @@ namespace goldcrest {
 constexpr uint32_t kUnigramScratchPerByte = 7;
 constexpr uint32_t kUnigramScratchFixed = 6;
 
+// Steps at each normalized byte beside those of the longest piece that starts there: an unknown character, and the
+// byte's part in the lookups of the best path's pieces and runs of unknowns.
+constexpr uint32_t kUnigramLookups = 3;
+
 // Normalizes and segments the text. scratch [scratch_bytes] is aligned for float; normalized text longer than
 // (scratch_bytes - kUnigramScratchFixed) / kUnigramScratchPerByte gives GOLDCREST_ERROR_TOO_LONG.
 // Time is O(normalized bytes x longest piece). Returns 0 or an error.

@@ -115,6 +115,7 @@ int inspect(const Arguments& arguments) {
   fmt::print("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes,
              memory.scratch_bytes);
   fmt::print("step         at most {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  if (memory.text_steps > 0) fmt::print("tokenizing   at most {} steps\n", memory.text_steps);
   if (arguments.map)
     fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
   const bool passed = !arguments.self_test || self_test(model, map);

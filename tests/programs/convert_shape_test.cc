@@ -104,10 +104,15 @@ TEST(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
   const Json without = json_of({"--shape", marian});
   EXPECT_EQ(without.at("tokenizer"), false);
   EXPECT_EQ(without.at("sections").at("Tokenizer"), 0);
+  EXPECT_EQ(without.at("arena").at("text_steps"), 0);
+  EXPECT_EQ(json_of({"--shape", checkpoint_folder("enfr")}).at("arena").at("text_steps"), 458280);
   EXPECT_EQ(without.at("sections").at("Weights"),
             json_of({"--shape", checkpoint_folder("enfr")}).at("sections").at("Weights"));
   const Outcome text = run(convert_program(), {"-q", "--shape", marian});
   EXPECT_NE(text.out.find("\nThese are sizes without a tokenizer.\n"), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("\ntokenizing "), std::string::npos) << text.out;
+  const Outcome whole = run(convert_program(), {"-q", "--shape", checkpoint_folder("enfr")});
+  EXPECT_NE(whole.out.find("\ntokenizing   458280 steps at most\n"), std::string::npos) << whole.out;
 }
 
 TEST(ConvertShape, WorkIsTheEnginesLargestStep) {

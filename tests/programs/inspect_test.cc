@@ -59,6 +59,8 @@ TEST(Inspect, TellsWhatTheFileHoldsAndWhereItCameFrom) {
   EXPECT_TRUE(has(enfr.out, "search       beam size 4, at most 127 tokens, length penalty 1, word penalty 0\n"))
       << enfr.out;
   EXPECT_TRUE(has(enfr.out, "languages    en -> fr\n")) << enfr.out;
+  // 3080 normalized bytes with pieces of at most 18, and 1025 places with rules
+  EXPECT_TRUE(has(enfr.out, "tokenizing   at most 458280 steps\n")) << enfr.out;
 }
 
 TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {

@@ -173,6 +173,8 @@ typedef struct goldcrest_memory {
   uint64_t fixed_bytes, text_bytes, encode_bytes, decode_bytes;
   uint64_t step_macs; /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION, by the file's rules */
   uint64_t layer_step_macs; /* and with GOLDCREST_STEP_LAYER */
+  uint64_t text_steps;      /* steps of the longest goldcrest_begin_text at most: through the tokenizer's tries, over
+                             * the bytes of its rules, and comparisons of its merges; 0 without text */
   goldcrest_limits limits;  /* with every default filled in */
 } goldcrest_memory;
 

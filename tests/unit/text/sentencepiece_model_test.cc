@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "spec/error.h"
+#include "tokenizers/charsmap.h"
+#include "tokenizers/double_array_builder.h"
 #include "unit/text/test_tokenizer.h"
 
 namespace goldcrest::test {
@@ -99,6 +101,38 @@ TEST(SentencePieceModel, RefusesDamage) {
   const std::string charsmap = std::string("\x08\0\0\0", 4) + std::string(9, 'x');
   EXPECT_TRUE(says(message_of(unknown + field(2, "") + field(3, field(2, charsmap))), {"precompiled_charsmap"}));
   EXPECT_TRUE(says(message_of("PK\x03\x04 a zip"), {"m.spm"}));
+}
+
+// A rule from `from` to `to`, as a blob.
+std::string charsmap_of(const std::string& from, const std::string& to) {
+  const std::vector<uint32_t> trie = converter::build_double_array({{from, 0}});
+  const uint32_t n_bytes = static_cast<uint32_t>(4 * trie.size());
+  std::string blob(reinterpret_cast<const char*>(&n_bytes), 4);
+  blob.append(reinterpret_cast<const char*>(trie.data()), n_bytes);
+  return blob + to + '\0';
+}
+
+std::string message_of_rules(const std::string& blob) {
+  try {
+    converter::split_charsmap(blob, "m.spm");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(SentencePieceModel, RefusesRulesWithoutEnd) {
+  const std::string rules = "m.spm: normalizer_spec.precompiled_charsmap: a rule";
+  EXPECT_EQ(message_of_rules(charsmap_of(std::string(128, 'a'), std::string(128, 'b'))), "no error");
+  EXPECT_EQ(message_of_rules(charsmap_of("a", std::string(129, ' '))), rules + "'s text has more than 128 bytes");
+  const std::string too_long = rules + " is for more than 128 bytes of text, or for no end of them";
+  EXPECT_EQ(message_of_rules(charsmap_of(std::string(129, 'a'), "b")), too_long);
+  std::vector<uint32_t> cycle(512);
+  cycle[0] = 256u << 10;
+  cycle[256 ^ 'a'] = 'a' | uint32_t{'a'} << 10;
+  std::string blob("\0\x08\0\0", 4);
+  blob.append(reinterpret_cast<const char*>(cycle.data()), 2048);
+  EXPECT_EQ(message_of_rules(blob + '\0'), too_long);
 }
 
 TEST(SentencePieceModel, SaysWhatAFileIsThatIsNoModel) {

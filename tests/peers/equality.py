@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random MarianMTModel and nn.Transformer checkpoints through the converter and the engine: the ids of float32 files are
+those of the live module, greedy, at beam 4 and at the file's own beam size; a difference is a tie, shown in float64.
+
+    python tests/peers/equality.py --build build/host --work FOLDER [--seed 1] [--models 500] [--jobs 2]
+
+For Marian the reference is transformers' generate, and the Python search over the live module must give the same. For
+nn.Transformer it is that search. Where the two sides differ, the search runs in float64: both results must come out of
+it when decisions that rounding can turn are turned (`bound`). Exit status 1 with any difference that is no such tie, any
+setting that is neither done nor named in a warning, any refusal without a reason."""
+
+import argparse
+import json
+import multiprocessing
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+
+EPSILON = 2.0**-24  # float32's rounding of a value of magnitude 1
+ROUNDINGS = 64      # of the largest logit, that a logit may be away from the exact one
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command: object, text: str = "") -> subprocess.CompletedProcess:
+    return subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, timeout=120)
+
+
+def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[str] | None:
+    """The converter's warnings; None where the container is refused as it should be."""
+    import containers
+
+    made = run(options.build / "converter/goldcrest-convert", model.folder, "-o", output, "--weights", "float32", "-q",
+               "--json")
+    if not containers.CONTAINERS[model.container]:
+        if made.returncode != 1 or "torch.save" not in made.stderr:
+            raise Failure(f"refused otherwise than expected: {made.returncode} {made.stderr}")
+        return None
+    if made.returncode != 0:
+        raise Failure(f"goldcrest-convert: {made.stderr}")
+    return json.loads(made.stdout)["warnings"]
+
+
+def translate(options: argparse.Namespace, model, file: pathlib.Path, beams: int) -> list[list[int]]:
+    lines = "".join(" ".join(map(str, source)) + "\n" for source in model.sources)
+    given = [] if beams == model.default_beams() else ["--beam", beams]
+    made = run(options.build / "examples/goldcrest-translate", file, "--ids", "--threads", 1, *given, text=lines)
+    if made.returncode != 0:
+        raise Failure(f"goldcrest-translate: {made.stderr}")
+    return [[int(token) for token in line.split()] for line in made.stdout.splitlines()]
+
+
+def is_tie(model, source: list[int], beams: int, results: list[list[int]]) -> bool:
+    """Whether all results come out of the search in float64, with decisions within rounding turned either way. A logit of
+    float32 is taken to be within ROUNDINGS * EPSILON of the largest one; a sum of n log-probabilities within n of these."""
+    from python_search import Decisions, Memory, results_by_rounding, search
+
+    memory, rules = Memory(model.exact(), source), model.rules(beams)
+    search(memory, rules, Decisions(lambda n: -1.0))
+    unit = 2 * ROUNDINGS * EPSILON * max(1.0, memory.largest())
+    return results_by_rounding(memory, rules, lambda n: n * unit, results)
+
+
+def check_warnings(model, warnings: list[str]) -> bool:
+    """Whether ids are to be compared: not where the model asks for what the search does not have."""
+    others = [w for w in warnings if not any(words in w for words in (*model.expected, model.warned or "\0"))]
+    if others:
+        raise Failure(f"warnings: {others}")
+    if model.warned and not any(model.warned in w for w in warnings):
+        raise Failure(f"{model.warned} is ignored without a warning")
+    return not model.warned
+
+
+def check_source(model, source: list[int], beams: int, ours: list[int], counts: Counter) -> None:
+    from python_search import Decisions, Memory, search
+
+    counts["lines"] += 1
+    theirs = model.generate(source, beams)
+    results = [ours, theirs]
+    if model.family == "Marian":
+        results.append(search(Memory(model.live(), source), model.rules(beams), Decisions(lambda n: -1.0)))
+    if ours == theirs and results[-1] == theirs:
+        return
+    if not is_tie(model, source, beams, results):
+        who = "goldcrest" if ours != theirs else "the Python search"
+        raise Failure(f"{who} departs at beam {beams}, source {source}:\n  goldcrest {ours}\n  reference {theirs}\n"
+                      f"  search    {results[-1]}")
+    counts["ties" if ours != theirs else "ties of the Python search"] += 1
+
+
+def check_model(options: argparse.Namespace, index: int, counts: Counter) -> None:
+    """Raises Failure."""
+    from random_marian import Marian
+    from random_nn import NnTransformer
+
+    seed = options.seed * 1_000_000 + index
+    folder = options.work / f"{seed}"
+    shutil.rmtree(folder, ignore_errors=True)
+    model = (Marian, NnTransformer)[index % 2](seed, folder, options.skip)
+    file = folder / "model.gcst"
+    try:
+        warnings = convert(options, model, file)
+        if warnings is None:
+            counts["refused containers"] += 1
+            model.container = "zip"
+            model.write_weights()
+            warnings = convert(options, model, file)
+        if not check_warnings(model, warnings):
+            counts["warned of"] += 1
+            return
+        for beams in dict.fromkeys([1, 4, model.default_beams()]):
+            lines = translate(options, model, file, beams)
+            if len(lines) != len(model.sources):
+                raise Failure(f"{len(lines)} lines of {len(model.sources)}")
+            for source, ours in zip(model.sources, lines):
+                check_source(model, source, beams, ours, counts)
+        counts[f"{model.family} models"] += 1
+    except Failure as failure:
+        raise Failure(f"model {seed} ({model.family}): {failure}\n  {model.describe()}\n  kept in {folder}") from None
+    shutil.rmtree(folder)
+
+
+def check(job: tuple[argparse.Namespace, int]) -> tuple[Counter, str]:
+    import warnings
+
+    warnings.simplefilter("ignore")
+    counts = Counter()
+    try:
+        check_model(*job, counts)
+    except Failure as failure:
+        return counts, str(failure)
+    return counts, ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--models", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", type=int, help="this model alone, by its number")
+    parser.add_argument("--skip", default="", help="generation settings that are not drawn, with commas between them")
+    options = parser.parse_args()
+    options.skip = set(options.skip.split(","))
+    options.work.mkdir(parents=True, exist_ok=True)
+
+    import torch
+    import transformers
+
+    import random_marian  # noqa: F401  before the fork, once for all
+    import random_nn  # noqa: F401
+
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    start, counts, failures = time.time(), Counter(), 0
+    numbers = [options.only] if options.only is not None else range(options.models)
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
+        for made, failure in pool.imap_unordered(check, [(options, i) for i in numbers]):
+            counts += made
+            if failure:
+                failures += 1
+                print(failure, flush=True)
+    print(f"seed {options.seed}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())) +
+          f"; {failures} failures; {time.time() - start:.0f} s; torch {torch.__version__}, "
+          f"transformers {transformers.__version__}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random weights: what makes a model of random shape say different things for different sources, and end sometimes."""
+
+import json
+import pathlib
+import random
+
+import torch
+
+IDS_OF_MARIAN = ("</s>", "<pad>", "<unk>")
+
+
+def randomize(module: torch.nn.Module, generator: torch.Generator) -> None:
+    """Matrices of gain about 1, norms away from the identity, biases that are not zero."""
+    with torch.no_grad():
+        for name, value in module.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            if "norm" in name and name.endswith("weight"):
+                value.copy_(1 + 0.2 * noise)
+            elif value.dim() < 2:
+                value.copy_(0.2 * noise)
+            else:
+                value.copy_(noise * value.shape[-1] ** -0.5 * 1.5)
+
+
+def end_sometimes(bias: torch.Tensor, ends: list[int], draw: random.Random, generator: torch.Generator) -> None:
+    with torch.no_grad():
+        bias += 0.5 * torch.randn(bias.shape, generator=generator)
+        for end in ends:
+            bias.view(-1)[end] += draw.uniform(0, 2.5)
+
+
+def width(draw: random.Random, even: bool) -> tuple[int, int]:
+    """d_model and a number of heads that divides it; many are no multiples of 16."""
+    heads = draw.choice([1, 1, 2, 3, 4, 5, 8])
+    head = draw.choice([2, 3, 4, 5, 7, 8, 12, 16, 17, 20, 24])
+    d_model = heads * head
+    if even and d_model % 2 != 0:
+        d_model *= 2
+    return max(d_model, 2), heads
+
+
+def protobuf_field(number: int, payload: bytes) -> bytes:
+    size, n = b"", len(payload)
+    while True:
+        size += bytes([n & 127 | (128 if n > 127 else 0)])
+        n >>= 7
+        if n == 0:
+            return bytes([number << 3 | 2]) + size + payload
+
+
+def write_sentencepiece(path: pathlib.Path, pieces: list[str]) -> None:
+    """A unigram model of these pieces, the first of them unknown, without rules."""
+    import struct
+    out = b""
+    for i, text in enumerate(pieces):
+        kind = b"\x18\x02" if i == 0 else b""
+        out += protobuf_field(1, protobuf_field(1, text.encode()) + b"\x15" + struct.pack("<f", -float(i)) + kind)
+    path.write_bytes(out + protobuf_field(2, b"\x18\x01") + protobuf_field(3, b""))
+
+
+def write_tokenizers(folder: pathlib.Path, source_size: int, target_size: int, special: dict[str, int],
+                     separate: bool) -> None:
+    """Vocabularies whose entries are "t0", "t1" ... but for the special ones, and SentencePiece models of the same."""
+    for name, size, spm in (("vocab.json", source_size, "source.spm"),
+                            ("target_vocab.json" if separate else None, target_size, "target.spm")):
+        texts = [f"t{i}" for i in range(size)]
+        for text, i in special.items():
+            texts[i] = text
+        if name:
+            (folder / name).write_text(json.dumps({text: i for i, text in enumerate(texts)}))
+        write_sentencepiece(folder / spm, ["<unk>"] + [t for t in texts if t not in IDS_OF_MARIAN])
+    (folder / "tokenizer_config.json").write_text(json.dumps({"separate_vocabs": separate}))
+
+
+def random_sources(draw: random.Random, vocabulary: int, end: int, most: int, n: int) -> list[list[int]]:
+    return [[draw.randrange(vocabulary) for _ in range(draw.randint(1, most - 1))] + [end] for _ in range(n)]

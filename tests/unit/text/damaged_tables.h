@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded damage to a tokenizer's packed tables.
+#pragma once
+
+#include <cstring>
+#include <random>
+#include <type_traits>
+
+#include "unit/text/test_tokenizer.h"
+
+namespace goldcrest::test {
+
+class Damage {
+ public:
+  explicit Damage(uint32_t seed) : generator_(seed) {}
+
+  uint32_t below(size_t n) { return static_cast<uint32_t>(generator_() % n); }
+
+  template <typename Container>
+  void apply(Container* values) {
+    using Value = typename Container::value_type;
+    if (values->empty() || below(2) == 0) return;
+    const uint32_t n_changes = below(3) == 0 ? 1 + below(values->size()) : 1 + below(8);
+    for (uint32_t i = 0; i < n_changes; ++i) {
+      Value& value = (*values)[below(values->size())];
+      const uint32_t bits = below(2) == 0 ? static_cast<uint32_t>(generator_()) : below(700);
+      if constexpr (std::is_same_v<Value, float>) {
+        std::memcpy(&value, &bits, sizeof(value));
+      } else {
+        value = static_cast<Value>(bits);
+      }
+    }
+  }
+
+  void apply(bool* flag) { *flag = *flag != (below(8) == 0); }
+
+ private:
+  std::mt19937 generator_;
+};
+
+inline void damage(Damage* by, converter::PackedTokenizer* packed) {
+  by->apply(&packed->trie);
+  by->apply(&packed->score);
+  by->apply(&packed->type);
+  by->apply(&packed->byte_ids);
+  by->apply(&packed->normalizer_trie);
+  by->apply(&packed->normalizer_text);
+  for (bool* flag : {&packed->add_dummy_prefix, &packed->remove_extra_whitespace, &packed->escape_whitespace,
+                     &packed->whitespace_as_suffix, &packed->language_codes, &packed->has_user_defined}) {
+    by->apply(flag);
+  }
+  if (by->below(4) == 0) packed->max_piece_bytes = by->below(2) == 0 ? 0xFFFFFFFF : by->below(20);
+  if (by->below(4) == 0) packed->vocab_size = 1 + by->below(700);
+}
+
+}  // namespace goldcrest::test
