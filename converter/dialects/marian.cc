@@ -48,25 +48,6 @@ Activation read_activation(const Config& config) {
   return found->second;
 }
 
-// `generation`: generation_config.json, which may have the ids in its place.
-void check_settings(const Config& config, const Config& generation) {
-  constexpr const char* kInteger = "an integer";
-  std::vector<std::string> counts = {"vocab_size", "d_model"};
-  for (const std::string stack : {"encoder_", "decoder_"})
-    for (const char* key : {"layers", "attention_heads", "ffn_dim"}) counts.push_back(stack + key);
-  std::vector<std::string> known = counts;
-  known.insert(known.end(),
-               {"activation_function", "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"});
-  RequiredSettings required(config, known);
-  for (const std::string& key : counts) required.require(key, kInteger);
-  required.require("activation_function", "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish");
-  if (!generation.has("eos_token_id")) required.require("eos_token_id", "a token id");
-  if (!generation.has("decoder_start_token_id") && !generation.has("pad_token_id") && !config.has("pad_token_id")) {
-    required.require("decoder_start_token_id", "a token id");
-  }
-  required.check();
-}
-
 MarianConfig read_config(const Config& config) {
   MarianConfig result{};
   result.source_vocab_size = config.count("vocab_size", 1, kMaxVocabulary);
@@ -234,6 +215,24 @@ class MarianReader {
 
 }  // namespace
 
+void check_marian_settings(const Config& config, const Config& generation) {
+  constexpr const char* kInteger = "an integer";
+  std::vector<std::string> counts = {"vocab_size", "d_model"};
+  for (const std::string stack : {"encoder_", "decoder_"})
+    for (const char* key : {"layers", "attention_heads", "ffn_dim"}) counts.push_back(stack + key);
+  std::vector<std::string> known = counts;
+  known.insert(known.end(),
+               {"activation_function", "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"});
+  RequiredSettings required(config, known);
+  for (const std::string& key : counts) required.require(key, kInteger);
+  required.require("activation_function", "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish");
+  if (!generation.has("eos_token_id")) required.require("eos_token_id", "a token id");
+  if (!generation.has("decoder_start_token_id") && !generation.has("pad_token_id") && !config.has("pad_token_id")) {
+    required.require("decoder_start_token_id", "a token id");
+  }
+  required.check();
+}
+
 std::filesystem::path marian_side_file(const Checkpoint& checkpoint, const char* name) {
   std::error_code error;
   const std::filesystem::path beside_config = checkpoint.config.path().parent_path() / name;
@@ -252,7 +251,7 @@ Config optional_marian_config(const Checkpoint& checkpoint, const char* name) {
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
   const Config generation = optional_marian_config(checkpoint, "generation_config.json");
-  check_settings(checkpoint.config, generation);
+  check_marian_settings(checkpoint.config, generation);
   MarianReader reader(checkpoint, spec);
   const MarianConfig& settings = reader.settings();
   spec.generation = hugging_face_generation(generation, checkpoint.config,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dialects/dialect.h"
+#include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
 
 namespace goldcrest::converter {
@@ -17,6 +18,8 @@ std::string side_key(const Config& config, const std::string& side, const std::s
 // The settings that are known, and those of "tensors".
 const std::vector<std::string>& nn_transformer_settings();
 const std::vector<std::string>& nn_transformer_tensor_settings();
+// Notes those that are missing which no tensor tells.
+void require_nn_transformer_settings(const Config& config, RequiredSettings& required);
 // Throws one Error that names every setting that is missing. `names`: the object "tensors".
 void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors);
 

@@ -123,8 +123,7 @@ const std::vector<std::string>& nn_transformer_tensor_settings() {
   return kKnown;
 }
 
-void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors) {
-  RequiredSettings required(config, nn_transformer_settings());
+void require_nn_transformer_settings(const Config& config, RequiredSettings& required) {
   for (const Choice& choice : kStackChoices) {
     if (!has_for_both(config, "encoder_", "decoder_", choice.key)) required.missing(choice.key, choice.expected);
   }
@@ -136,6 +135,11 @@ void check_nn_transformer_settings(const Config& config, const Config& names, co
     }
   }
   require_text(config, required);
+}
+
+void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors) {
+  RequiredSettings required(config, nn_transformer_settings());
+  require_nn_transformer_settings(config, required);
   RequiredSettings of_tensors(names, nn_transformer_tensor_settings());
   require_tensors(config, names, tensors, of_tensors);
   required.add("tensors", of_tensors);

@@ -17,6 +17,7 @@ class ShapeReader {
   explicit ShapeReader(const Config& config) : config_(config), names_(config.object_or_empty("tensors")) {}
 
   std::vector<ShapedTensor> read() {
+    check_settings();
     const uint64_t source_width = width("encoder"), target_width = width("decoder");
     const uint64_t source = vocabulary("source"), target = shared() ? source : vocabulary("target");
     add(names_.text("source_embedding"), {source, source_width});
@@ -32,6 +33,24 @@ class ShapeReader {
   }
 
  private:
+  // What a conversion needs, and what the tensors would tell it.
+  void check_settings() const {
+    RequiredSettings required(config_, nn_transformer_settings());
+    require_nn_transformer_settings(config_, required);
+    for (const std::string stack : {"encoder", "decoder"}) {
+      for (const char* key : {"d_model", "dim_feedforward", "max_positions"}) {
+        if (!config_.has(side_key(config_, stack, key))) required.missing(key, "an integer");
+      }
+      required.require("num_" + stack + "_layers", "an integer");
+    }
+    for (const std::string side : {"source", "target"}) {
+      const bool is_shared = side == "target" && shared();
+      if (!is_shared && config_.find(side + "_vocabulary") == nullptr)
+        required.require(side + "_vocab_size", "an integer");
+    }
+    required.check();
+  }
+
   void add(const std::string& name, std::vector<uint64_t> shape) { tensors_.push_back({name, std::move(shape)}); }
 
   bool shared() const { return config_.flag_or("shared_embeddings", false); }

@@ -55,6 +55,8 @@ TEST(ConvertShape, SeededRandomCheckpoints) {
     if (seed == 3) {
       marian.config["tie_word_embeddings"] = false;
       marian.add("lm_head.weight", {6000, 8}, 0.5f);
+      marian.add("model.encoder.embed_tokens.weight", {6000, 8}, 0.25f);  // as transformers 5 saves them
+      marian.add("model.decoder.embed_tokens.weight", {6000, 8}, 0.75f);
     }
     marian.load();
     for (const Arguments& options : kWeights) expect_same_sizes(marian.folder.path(), options);
@@ -75,6 +77,15 @@ TEST(ConvertShape, NnTransformersOfManySettings) {
     for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) nn.config.erase(key);
     nn.config.update(
         {{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}, {"source_vocab_size", 5}, {"target_vocab_size", 6}});
+  });
+  with([](NnFolder& nn) {  // heads of other widths
+    nn.config.update({{"d_k", 3}, {"d_v", 5}});
+    for (const std::string attention : {"encoder.layers.0.self_attn.", "encoder.layers.1.self_attn.",
+                                        "decoder.layers.0.self_attn.", "decoder.layers.0.multihead_attn."}) {
+      nn.add("transformer." + attention + "in_proj_weight", {22, 8});
+      nn.add("transformer." + attention + "in_proj_bias", {22});
+      nn.add("transformer." + attention + "out_proj.weight", {8, 10});
+    }
   });
   with([](NnFolder& nn) {  // tied
     nn.config["tied_output_projection"] = true;
@@ -121,6 +132,34 @@ TEST(ConvertShape, WorkIsTheEnginesLargestStep) {
   const Json& work = json.at("multiply_accumulates");
   EXPECT_EQ(work.at("token").get<uint64_t>() + (7 + 9) * work.at("token_per_position").get<uint64_t>(),
             json.at("arena").at("step_macs").get<uint64_t>());
+}
+
+TEST(ConvertShape, AllThatIsMissingIsNamedAtOnce) {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("config.json", R"({"model_type": "nn_transformer", "nhead": 4})");
+  EXPECT_EQ(
+      run(convert_program(), {"-q", "--shape", config}).err,
+      "goldcrest-convert: " + config +
+          ": 14 settings are not set: \"activation\" is missing (expected \"relu\", \"gelu\", \"gelu_tanh\" or "
+          "\"silu\"), \"norm_first\" is missing (expected true or false), \"scale_embedding\" is missing (expected "
+          "true where embeddings are multiplied by sqrt(d_model), else false), \"position_encoding\" is missing "
+          "(expected \"sinusoidal_interleaved\", \"sinusoidal_concatenated\", \"learned\" or \"stored\"), "
+          "\"bos_token\" is missing (expected a text of the vocabulary or a token id), \"eos_token\" is missing "
+          "(expected a text of the vocabulary or a token id), \"add_source_eos\" is missing (expected true where the "
+          "end token follows a source, else false), \"d_model\" is missing (expected an integer), "
+          "\"dim_feedforward\" is missing (expected an integer), \"max_positions\" is missing (expected an integer), "
+          "\"num_encoder_layers\" is missing (expected an integer), \"num_decoder_layers\" is missing (expected an "
+          "integer), \"source_vocab_size\" is missing (expected an integer), \"target_vocab_size\" is missing "
+          "(expected an integer)\n");
+  const std::string marian = folder.write("marian.json", R"({"model_type": "marian", "vocab_size": 9, "d_model": 16,
+      "encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 16, "decoder_layers": 1, "eos_token_id": 0})");
+  EXPECT_EQ(
+      run(convert_program(), {"-q", "--shape", marian}).err,
+      "goldcrest-convert: " + marian +
+          ": 4 settings are not set: \"decoder_attention_heads\" is missing (expected an integer), "
+          "\"decoder_ffn_dim\" is missing (expected an integer), \"activation_function\" is missing (expected relu, "
+          "gelu, gelu_new, gelu_pytorch_tanh, silu or swish), \"decoder_start_token_id\" is missing (expected a token "
+          "id)\n");
 }
 
 TEST(ConvertShape, WhatIsRefused) {
