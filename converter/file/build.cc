@@ -319,6 +319,7 @@ Payload Builder::run() {
   format::ModelT& metadata = payload.metadata;
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
   if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
+  if (spec_.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
   metadata.encoder = stack("encoder", spec_.encoder);
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-probabilities in double, then argmax or the best 2 * beam_size continuations of all live hypotheses.
+// Log-probabilities in double, then argmax or the best continuations of all live hypotheses.
 #include "reference/reference_search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,32 +18,84 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kLargestExponent = 700;  // of exact_exp
 
-// Not a number, all of them, where a logit is not finite.
-std::vector<double> log_softmax(std::span<const float> logits) {
-  std::vector<double> log_probs(logits.size(), std::numeric_limits<double>::quiet_NaN());
-  if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); })) return log_probs;
-  const double largest = *std::max_element(logits.begin(), logits.end());
+// log(sum of e^value). Not a number where a value is neither finite nor kNever.
+double log_sum_exp(const std::vector<double>& values) {
+  const auto is_good = [](double value) { return std::isfinite(value) || value == kNever; };
+  if (!std::all_of(values.begin(), values.end(), is_good)) return std::numeric_limits<double>::quiet_NaN();
+  const double largest = *std::max_element(values.begin(), values.end());
+  if (largest == kNever) return 0;
   double sum = 0;
-  for (const float logit : logits)
-    if (logit - largest >= -kLargestExponent) sum += exact_exp(logit - largest);  // less is nothing beside e^0
-  const double log_sum = largest + exact_log(sum);
-  std::transform(logits.begin(), logits.end(), log_probs.begin(), [&](float logit) { return logit - log_sum; });
-  return log_probs;
+  for (const double value : values)
+    if (value - largest >= -kLargestExponent) sum += exact_exp(value - largest);  // less is nothing beside e^0
+  return largest + exact_log(sum);
 }
 
-// Log-probabilities of the n-th generated token (from 1) after the constraints, which do not renormalize.
+void subtract(double amount, std::vector<double>& values) {
+  for (double& value : values) value -= amount;
+}
+
+bool is_end(const GenerationSpec& generation, const RulesSpec& rules, int32_t token) {
+  const auto id = static_cast<uint32_t>(token);
+  return id == generation.end_id || std::ranges::find(rules.more_end_ids, id) != rules.more_end_ids.end();
+}
+
+// Changes the values of the token that follows `past`, which has the start token.
+void apply_rules(const RulesSpec& rules, std::span<const int32_t> past, std::vector<double>& values) {
+  for (const auto& [id, bias] : rules.biases) values[id] += double{bias};
+  if (rules.repetition_penalty != 1) {
+    const double penalty = double{rules.repetition_penalty};
+    for (const int32_t token : std::set<int32_t>(past.begin(), past.end())) {
+      double& value = values[static_cast<size_t>(token)];
+      value = value < 0 ? value * penalty : value / penalty;
+    }
+  }
+  const size_t n = rules.no_repeat_ngram;
+  if (n == 0 || past.size() < n) return;
+  const auto last = past.last(n - 1);
+  for (size_t first = 0; first + n <= past.size(); ++first) {
+    if (std::ranges::equal(past.subspan(first, n - 1), last)) values[static_cast<size_t>(past[first + n - 1])] = kNever;
+  }
+}
+
+// Log-probabilities of the token that follows `tokens`, after rules and constraints. Greedy search changes logits,
+// beams log-probabilities; what constraints remove still counts in the soft-max unless the rules renormalize.
 std::vector<double> constrained(std::span<const float> logits, const GenerationSpec& generation,
-                                const SearchOptions& options, size_t n) {
-  std::vector<double> log_probs = log_softmax(logits);
+                                const SearchOptions& options, std::span<const int32_t> tokens) {
+  const RulesSpec& rules = options.rules;
+  const size_t n = tokens.size() + 1;
+  std::vector<double> values(logits.begin(), logits.end());
+  const double raw_sum = log_sum_exp(values);
+  const bool is_greedy = options.beam_size == 1;
+  if (!is_greedy) subtract(raw_sum, values);
+  std::vector<int32_t> past = {static_cast<int32_t>(generation.decoder_start_id)};
+  past.insert(past.end(), tokens.begin(), tokens.end());
+  apply_rules(rules, past, values);
+  for (const uint32_t id : generation.suppressed_ids) values[id] = kNever;
+  if (n < options.min_target_tokens) {
+    values[generation.end_id] = kNever;
+    for (const uint32_t id : rules.more_end_ids) values[id] = kNever;
+  }
+  const bool changes_logits = is_greedy && (rules.repetition_penalty != 1 || !rules.biases.empty());
+  if (rules.renormalize || changes_logits)
+    subtract(log_sum_exp(values), values);
+  else if (is_greedy)
+    subtract(raw_sum, values);
   const auto force = [&](uint32_t id) {
-    std::fill(log_probs.begin(), log_probs.end(), kNever);
-    log_probs[id] = 0;
+    std::fill(values.begin(), values.end(), kNever);
+    values[id] = 0;
   };
-  for (const uint32_t id : generation.suppressed_ids) log_probs[id] = kNever;
-  if (n < options.min_target_tokens) log_probs[generation.end_id] = kNever;
   if (n == 1 && generation.forced_first_id) force(*generation.forced_first_id);
-  if (n >= options.max_target_tokens) force(generation.end_id);
-  return log_probs;
+  if (n >= options.max_target_tokens && rules.force_end) force(generation.end_id);
+  return values;
+}
+
+// The options for one source.
+SearchOptions bounded(SearchOptions options, size_t n_source) {
+  const uint32_t extra = options.rules.max_extra_tokens;
+  if (extra != 0)
+    options.max_target_tokens =
+        static_cast<uint32_t>(std::min<uint64_t>(options.max_target_tokens, uint64_t{n_source} + extra));
+  return options;
 }
 
 std::span<const float> row_of(const Rows& rows, size_t i) {
@@ -66,8 +119,7 @@ std::vector<Candidate> best_candidates(const Rows& logits, const std::vector<Hyp
                                        const GenerationSpec& generation, const SearchOptions& options) {
   std::vector<Candidate> candidates;
   for (size_t parent = 0; parent < live.size(); ++parent) {
-    const std::vector<double> log_probs =
-        constrained(row_of(logits, parent), generation, options, live[parent].tokens.size() + 1);
+    const std::vector<double> log_probs = constrained(row_of(logits, parent), generation, options, live[parent].tokens);
     for (size_t token = 0; token < log_probs.size(); ++token)
       if (log_probs[token] > kNever)
         candidates.push_back(
@@ -99,7 +151,7 @@ Hypothesis greedy(const Reference& reference, const EncodedSource& encoded, cons
     if (best.empty()) break;
     hypothesis = extend(hypothesis, best[0], options);
     token = best[0].token;
-  } while (token != static_cast<int32_t>(generation.end_id));
+  } while (!is_end(generation, options.rules, token) && hypothesis.tokens.size() < options.max_target_tokens);
   return hypothesis;
 }
 
@@ -111,25 +163,34 @@ void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& 
   if (finished.size() > beam_size) finished.pop_back();
 }
 
-// Stops when no live hypothesis is left, or when the best live one, scored at its present length, does not beat the
-// worst of beam_size finished ones. An end token counts only among the beam_size best candidates.
+// Whether the best living hypothesis could still beat the worst of beam_size finished ones.
+bool has_hope(const Hypothesis& best, const std::vector<Hypothesis>& finished, const SearchOptions& options) {
+  const EarlyStopping stopping = options.rules.early_stopping;
+  if (finished.size() < options.beam_size) return true;
+  if (stopping == EarlyStopping::kFull) return false;
+  const bool at_any_length = stopping == EarlyStopping::kNever && options.length_penalty > 0;
+  const size_t n = at_any_length ? options.max_target_tokens : best.tokens.size();
+  return finished.back().score < length_normalized_score(best.log_prob, n, options);
+}
+
+// Stops when no live hypothesis is left or the best of them has no hope. An end token counts only among the beam_size
+// best candidates.
 std::vector<Hypothesis> beam(const Reference& reference, const EncodedSource& encoded, const SearchOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
-  const int32_t end = static_cast<int32_t>(generation.end_id);
+  const size_t n_candidates = (2 + options.rules.more_end_ids.size()) * options.beam_size;
   DecoderState state = reference.start(1);
   std::vector<Hypothesis> live(1), finished;
   std::vector<int32_t> tokens = {static_cast<int32_t>(generation.decoder_start_id)};
   while (true) {
     const Rows logits = reference.decode(encoded, tokens, state);
-    const std::vector<Candidate> candidates =
-        best_candidates(logits, live, size_t{2} * options.beam_size, generation, options);
+    const std::vector<Candidate> candidates = best_candidates(logits, live, n_candidates, generation, options);
     std::vector<Hypothesis> next;
     std::vector<uint32_t> parents;
     tokens.clear();
     for (size_t rank = 0; rank < candidates.size() && next.size() < options.beam_size; ++rank) {
       const Candidate& candidate = candidates[rank];
       Hypothesis child = extend(live[candidate.parent], candidate, options);
-      if (candidate.token == end) {
+      if (is_end(generation, options.rules, candidate.token) || child.tokens.size() == options.max_target_tokens) {
         if (rank < options.beam_size) finish(std::move(child), options.beam_size, finished);
         continue;
       }
@@ -137,8 +198,7 @@ std::vector<Hypothesis> beam(const Reference& reference, const EncodedSource& en
       parents.push_back(candidate.parent);
       tokens.push_back(candidate.token);
     }
-    if (next.empty()) return finished;
-    if (finished.size() == options.beam_size && finished.back().score >= next[0].score) return finished;
+    if (next.empty() || !has_hope(next[0], finished, options)) return finished;
     state = state.select(parents);
     live = std::move(next);
   }
@@ -156,13 +216,15 @@ SearchOptions default_search(const ModelSpec& spec) {
     options.max_target_tokens = spec.decoder.positions.rows;
   options.length_penalty = generation.length_penalty;
   options.word_penalty = generation.word_penalty;
+  options.rules = generation.rules;
   return options;
 }
 
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options) {
   const double length = static_cast<double>(n), penalty = double{options.length_penalty};
-  const double exponent = std::clamp(penalty * exact_log(length), -kLargestExponent, kLargestExponent);
-  return (log_prob - double{options.word_penalty} * length) / (penalty == 1 ? length : exact_exp(exponent));
+  const double base = options.rules.length_penalty_kind == LengthPenalty::kWu ? (5 + length) / 6 : length;
+  const double exponent = std::clamp(penalty * exact_log(base), -kLargestExponent, kLargestExponent);
+  return (log_prob - double{options.word_penalty} * length) / (penalty == 1 ? base : exact_exp(exponent));
 }
 
 std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
@@ -173,8 +235,9 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
   if (options.beam_size < 1 || options.n_best < 1 || options.n_best > options.beam_size)
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
   const EncodedSource encoded = reference.encode(source);
+  const SearchOptions of_source = bounded(options, source.size());
   std::vector<Hypothesis> best =
-      options.beam_size == 1 ? std::vector{greedy(reference, encoded, options)} : beam(reference, encoded, options);
+      options.beam_size == 1 ? std::vector{greedy(reference, encoded, of_source)} : beam(reference, encoded, of_source);
   if (best.empty() || best[0].tokens.empty())
     throw Error("nothing can be generated: every token id is suppressed, or the logits are not finite");
   best.resize(std::min<size_t>(best.size(), options.n_best));
@@ -184,9 +247,11 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
 std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
                                     std::span<const int32_t> target, const SearchOptions& options) {
   const Rows logits = reference.teacher_forced_logits(reference.encode(source), target);
+  const SearchOptions of_source = bounded(options, source.size());
   std::vector<double> along(target.size());
   for (size_t i = 0; i < target.size(); ++i) {
-    const std::vector<double> log_probs = constrained(row_of(logits, i), reference.spec().generation, options, i + 1);
+    const std::vector<double> log_probs =
+        constrained(row_of(logits, i), reference.spec().generation, of_source, target.first(i));
     if (target[i] < 0 || static_cast<size_t>(target[i]) >= log_probs.size())
       throw Error("token id {}: expected one below the vocabulary's size, {}", target[i], log_probs.size());
     along[i] = log_probs[static_cast<size_t>(target[i])];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy and beam search over the float reference, as transformers' generate has them with early_stopping=False.
+// Greedy and beam search over the float reference, as transformers' generate has them.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct SearchOptions {
   float length_penalty = 1;        // score = (log_prob - word_penalty * n) / n^length_penalty, n ids with the end token
   float word_penalty = 0;
   uint32_t n_best = 1;  // hypotheses returned, at most beam_size
+  RulesSpec rules = {};
 };
 
 // The model's own generation settings; max_target_tokens is bounded by the decoder's positions.
@@ -32,12 +33,12 @@ struct Hypothesis {
 std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
                                const SearchOptions& options);
 
-// What the search would have seen along `target`: the log-probability of each of its tokens, with suppressed and
-// forbidden ones at minus infinity and forced ones at 0.
+// What the search would have seen along `target`: the log-probability of each of its tokens by the rules, with
+// suppressed and forbidden ones at minus infinity and forced ones at 0.
 std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
                                     std::span<const int32_t> target, const SearchOptions& options);
 
-// (log_prob - word_penalty * n) / n^length_penalty
+// (log_prob - word_penalty * n) / n^length_penalty, or by the penalty's other kind
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options);
 
 }  // namespace goldcrest::converter

@@ -99,6 +99,26 @@ struct TokenizerSpec {
   std::string unknown_surface = " \u2047 ";  // what the unknown id is shown as in text
 };
 
+// When beams stop: when a better text is not likely, once beam_size are finished, when none can be better.
+enum class EarlyStopping { kLikely, kFull, kNever };
+
+// What scores are divided by: n^length_penalty, or ((5 + n) / 6)^length_penalty (Wu et al. 2016).
+enum class LengthPenalty { kPower, kWu };
+
+// Rules of a search beyond lengths and suppressed ids, as transformers' generate has most of them (FORMAT.md, "Rules").
+struct RulesSpec {
+  bool renormalize = false;  // the soft-max runs over what may be chosen alone
+  bool force_end = true;     // else a text that is as long as may be stays without an end
+  EarlyStopping early_stopping = EarlyStopping::kLikely;
+  LengthPenalty length_penalty_kind = LengthPenalty::kPower;
+  std::vector<uint32_t> more_end_ids = {};  // end a text like end_id
+  uint32_t no_repeat_ngram = 0;             // 0: none
+  uint32_t max_extra_tokens = 0;            // 0: no limit by the source's length
+  float repetition_penalty = 1;
+  std::map<uint32_t, float> biases = {};  // by id
+  bool operator==(const RulesSpec&) const = default;
+};
+
 struct GenerationSpec {
   uint32_t decoder_start_id = 0, end_id = 0;
   std::optional<uint32_t> pad_id, unknown_id, forced_first_id;
@@ -107,6 +127,7 @@ struct GenerationSpec {
   uint32_t beam_size = 1, min_target_tokens = 0,
            max_target_tokens = 0;  // max: end token included, start token excluded
   float length_penalty = 1, word_penalty = 0;
+  RulesSpec rules;
 };
 
 struct ModelSpec {

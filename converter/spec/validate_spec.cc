@@ -98,6 +98,18 @@ void check_ids(const std::string& setting, const std::vector<uint32_t>& ids, uin
   for (const uint32_t id : ids) require_range(setting, id, 0u, vocab_size - 1);
 }
 
+void check_rules(const GenerationSpec& generation, uint32_t target_vocab_size) {
+  const RulesSpec& rules = generation.rules;
+  check_ids("generation: end id", rules.more_end_ids, target_vocab_size);
+  require_range("generation: number of end ids", rules.more_end_ids.size() + 1, size_t{1}, size_t{kMaxMoreEnds} + 1);
+  require_range("generation: repetition penalty", rules.repetition_penalty, kMinRepetitionPenalty,
+                kMaxRepetitionPenalty);
+  for (const auto& [id, bias] : rules.biases) {
+    check_ids("generation: biased id", {id}, target_vocab_size);
+    require_range("generation: bias", bias, -kMaxBias, kMaxBias);
+  }
+}
+
 void check_generation(const GenerationSpec& generation, uint32_t source_vocab_size, uint32_t target_vocab_size) {
   require_range("generation: decoder start id", generation.decoder_start_id, 0u, target_vocab_size - 1);
   require_range("generation: end id", generation.end_id, 0u, target_vocab_size - 1);
@@ -111,6 +123,7 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
   require_range("generation: beam size", generation.beam_size, 1u, kMaxBeams);
   require_range("generation: length penalty", generation.length_penalty, kMinLengthPenalty, kMaxLengthPenalty);
   require_range("generation: word penalty", generation.word_penalty, kMinWordPenalty, kMaxWordPenalty);
+  check_rules(generation, target_vocab_size);
 }
 
 }  // namespace

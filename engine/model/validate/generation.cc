@@ -4,6 +4,17 @@
 
 namespace goldcrest {
 
+namespace {
+
+// What an older engine would pass over in silence is there only with the bit that makes it refuse the file.
+[[maybe_unused]] bool has_no_rules(const format::Generation& table) {
+  return !table.renormalize() && table.force_end() && table.early_stopping() == 0 && table.length_penalty_kind() == 0 &&
+         table.no_repeat_ngram() == 0 && table.max_extra_tokens() == 0 && table.repetition_penalty() == 1.0f &&
+         table.more_end_ids() == nullptr && table.biased_ids() == nullptr && table.biases() == nullptr;
+}
+
+}  // namespace
+
 int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject) {
   if (ids == nullptr) return GOLDCREST_OK;
   GOLDCREST_REQUIRE_INTACT(ids->size() <= kMaxPositions, subject.name, subject.index);
@@ -32,12 +43,15 @@ int Validator::check_generation() {
                            "generation.length_penalty", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
                            -1);
-  // Fields that an older engine would pass over in silence are there only with the bit that makes it refuse the file.
-  if (kHasRules && has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
-  const uint8_t* vtable = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();  // begins with its size
-  GOLDCREST_REQUIRE_INTACT(
-      flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) <= format::Generation::VT_RENORMALIZE,
-      "metadata: feature bits", -1);
+  if constexpr (kHasRules) {
+    if (has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
+    GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
+  } else {                                                                                    // in few bytes of code
+    const uint8_t* vtable = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();  // begins with its size
+    GOLDCREST_REQUIRE_INTACT(
+        flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) <= format::Generation::VT_RENORMALIZE,
+        "metadata: feature bits", -1);
+  }
   return GOLDCREST_OK;
 }
 

@@ -29,40 +29,106 @@ EngineSetup forced_setup(uint32_t max_target_tokens, std::vector<std::vector<flo
   return setup;
 }
 
-std::vector<double> log_softmax(const std::vector<float>& logits) {
-  const double largest = *std::max_element(logits.begin(), logits.end());
+// log(sum of e^value) of those that may be chosen.
+double log_sum_exp(const std::vector<double>& values) {
+  const double largest = *std::max_element(values.begin(), values.end());
   double sum = 0;
-  for (const float logit : logits) sum += std::exp(logit - largest);
-  std::vector<double> log_probs;
-  for (const float logit : logits) log_probs.push_back(logit - largest - std::log(sum));
-  return log_probs;
+  for (const double value : values) sum += std::exp(value - largest);
+  return largest + std::log(sum);
+}
+
+void subtract(double amount, std::vector<double>& values) {
+  for (double& value : values) value -= amount;
+}
+
+uint32_t most_tokens(const PrefixLogits& logits, const NaiveOptions& options) {
+  const size_t extra = options.rules.max_extra_tokens;
+  const uint32_t most = options.search.max_target_tokens;
+  return extra == 0 ? most : static_cast<uint32_t>(std::min<size_t>(most, logits.source_tokens() + extra));
+}
+
+std::vector<uint32_t> end_ids(const NaiveOptions& options) {
+  std::vector<uint32_t> ids = options.rules.more_end_ids;
+  ids.push_back(options.end_id);
+  return ids;
+}
+
+bool ends(const PrefixLogits& logits, const NaiveOptions& options, const std::vector<int32_t>& tokens) {
+  const std::vector<uint32_t> ids = end_ids(options);
+  return tokens.size() == most_tokens(logits, options) ||
+         std::find(ids.begin(), ids.end(), static_cast<uint32_t>(tokens.back())) != ids.end();
+}
+
+// Biases, repetition penalty and n-grams, after the tokens of a text.
+void apply_rules(const converter::RulesSpec& rules, const std::vector<int32_t>& text, std::vector<double>& values) {
+  for (const auto& [id, bias] : rules.biases) values[id] += bias;
+  for (size_t id = 0; id < values.size(); ++id) {
+    if (std::find(text.begin(), text.end(), static_cast<int32_t>(id)) == text.end()) continue;
+    values[id] = values[id] < 0 ? values[id] * rules.repetition_penalty : values[id] / rules.repetition_penalty;
+  }
+  const size_t n = rules.no_repeat_ngram;
+  for (size_t id = 0; id < values.size() && n > 0; ++id) {
+    std::vector<int32_t> longer = text;
+    longer.push_back(static_cast<int32_t>(id));
+    if (longer.size() <= n) continue;
+    const std::vector<int32_t> last(longer.end() - static_cast<ptrdiff_t>(n), longer.end());
+    if (std::search(longer.begin(), longer.end() - 1, last.begin(), last.end()) != longer.end() - 1)
+      values[id] = kNever;
+  }
 }
 
 // Log-probabilities of the n-th generated token (from 1) after a prefix.
 std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& options,
                                    const std::vector<int32_t>& prefix) {
   const uint32_t n = static_cast<uint32_t>(prefix.size()) + 1;
-  std::vector<double> log_probs;
-  if (n >= options.search.max_target_tokens || (n == 1 && options.forced_first_id >= 0)) {
-    log_probs.assign(logits.vocab_size(), kNever);
-    log_probs[n >= options.search.max_target_tokens ? options.end_id : static_cast<uint32_t>(options.forced_first_id)] =
-        0;
-    return log_probs;
+  const bool forces_end = options.rules.force_end && n >= most_tokens(logits, options);
+  if (forces_end || (n == 1 && options.forced_first_id >= 0)) {
+    std::vector<double> forced(logits.vocab_size(), kNever);
+    forced[forces_end ? options.end_id : static_cast<uint32_t>(options.forced_first_id)] = 0;
+    return forced;
   }
-  log_probs = log_softmax(logits.after(prefix));
-  for (const uint32_t id : options.suppressed_ids) log_probs[id] = kNever;
-  if (n < options.search.min_target_tokens) log_probs[options.end_id] = kNever;
-  return log_probs;
+  const std::vector<float>& given = logits.after(prefix);
+  std::vector<double> values(given.begin(), given.end());
+  const double sum = log_sum_exp(values);
+  const bool is_greedy = options.search.beam_size == 1;
+  if (!is_greedy) subtract(sum, values);
+  std::vector<int32_t> text = {static_cast<int32_t>(options.start_id)};
+  text.insert(text.end(), prefix.begin(), prefix.end());
+  apply_rules(options.rules, text, values);
+  for (const uint32_t id : options.suppressed_ids) values[id] = kNever;
+  for (const uint32_t id : end_ids(options))
+    if (n < options.search.min_target_tokens) values[id] = kNever;
+  const bool changed = options.rules.repetition_penalty != 1 || !options.rules.biases.empty();
+  if (options.rules.renormalize || (is_greedy && changed))
+    subtract(log_sum_exp(values), values);
+  else if (is_greedy)
+    subtract(sum, values);
+  return values;
 }
 
-NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double log_prob,
-                         const goldcrest_search& search) {
+// (log_prob - word_penalty * n) / penalty, n tokens
+double score_of(double log_prob, size_t n_tokens, const NaiveOptions& options) {
+  const double n = static_cast<double>(n_tokens);
+  const double base = options.rules.length_penalty_kind == converter::LengthPenalty::kWu ? (5 + n) / 6 : n;
+  return (log_prob - double{options.search.word_penalty} * n) / std::pow(base, double{options.search.length_penalty});
+}
+
+NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double log_prob, const NaiveOptions& options) {
   NaiveHypothesis child = parent;
   child.tokens.push_back(token);
   child.log_prob += log_prob;
-  const double n = static_cast<double>(child.tokens.size());
-  child.score = (child.log_prob - double{search.word_penalty} * n) / std::pow(n, double{search.length_penalty});
+  child.score = score_of(child.log_prob, child.tokens.size(), options);
   return child;
+}
+
+// Whether the best of `live` could still enter a full list of finished ones.
+bool has_hope(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveHypothesis>& finished,
+              const NaiveOptions& options, uint32_t most) {
+  using converter::EarlyStopping;
+  const EarlyStopping stopping = options.rules.early_stopping;
+  if (stopping == EarlyStopping::kFull) return false;
+  const bool is_later = stopping == EarlyStopping::kNever && options.search.length_penalty > 0;
+  return score_of(live[0].log_prob, is_later ? most : live[0].tokens.size(), options) > finished.back().score;
 }
 
 }  // namespace
@@ -71,6 +137,7 @@ PrefixLogits::PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> 
     : source_(std::move(source)), engine_(model, forced_setup(max_target_tokens, &traced_)) {
   goldcrest_search search = engine_.search();
   search.min_target_tokens = search.max_target_tokens = max_target_tokens;  // nothing ends it before that
+  search.max_extra_tokens = UINT32_MAX;
   engine_.set_search(search);
 }
 
@@ -109,22 +176,36 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
       const std::vector<double> log_probs = next_log_probs(logits, options, parent.tokens);
       for (size_t token = 0; token < log_probs.size(); ++token) {
         if (log_probs[token] == kNever) continue;
-        continuations.push_back(extended(parent, static_cast<int32_t>(token), log_probs[token], options.search));
+        continuations.push_back(extended(parent, static_cast<int32_t>(token), log_probs[token], options));
       }
     }
     std::stable_sort(continuations.begin(), continuations.end(),
                      [](const NaiveHypothesis& a, const NaiveHypothesis& b) { return a.log_prob > b.log_prob; });
     live.clear();
-    for (size_t rank = 0; rank < std::min(2 * beam_size, continuations.size()); ++rank) {
-      const bool is_end = continuations[rank].tokens.back() == static_cast<int32_t>(options.end_id);
+    const size_t n_candidates = (1 + end_ids(options).size()) * beam_size;
+    for (size_t rank = 0; rank < std::min(n_candidates, continuations.size()); ++rank) {
+      const bool is_end = ends(logits, options, continuations[rank].tokens);
       if (is_end && rank < beam_size) finished.push_back(continuations[rank]);
       if (!is_end && live.size() < beam_size) live.push_back(continuations[rank]);
     }
     std::stable_sort(finished.begin(), finished.end(), better_score);
     if (finished.size() > beam_size) finished.resize(beam_size);
-    if (!live.empty() && finished.size() == beam_size && !better_score(live[0], finished.back())) live.clear();
+    if (!live.empty() && finished.size() == beam_size &&
+        !has_hope(live, finished, options, most_tokens(logits, options))) {
+      live.clear();
+    }
   }
   return finished;
+}
+
+NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& options) {
+  NaiveHypothesis text;
+  do {
+    const std::vector<double> log_probs = next_log_probs(logits, options, text.tokens);
+    const auto best = std::max_element(log_probs.begin(), log_probs.end());
+    text = extended(text, static_cast<int32_t>(best - log_probs.begin()), *best, options);
+  } while (!ends(logits, options, text.tokens));
+  return text;
 }
 
 }  // namespace goldcrest::test

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "converter/spec/spec.h"
 #include "support/engine_fixture.h"
 
 namespace goldcrest::test {
@@ -23,6 +24,7 @@ class PrefixLogits {
   // max_target_tokens - 1.
   const std::vector<float>& after(const std::vector<int32_t>& prefix);
   uint32_t vocab_size() const { return engine_.info().target_vocab_size; }
+  size_t source_tokens() const { return source_.size(); }
 
  private:
   void decode_along(const std::vector<int32_t>& prefix);
@@ -38,6 +40,8 @@ struct NaiveOptions {
   uint32_t end_id;
   int32_t forced_first_id;  // -1: none
   std::vector<uint32_t> suppressed_ids;
+  converter::RulesSpec rules = {};
+  uint32_t start_id = 0;  // counts among the tokens of a text where rules look at them
 };
 
 struct NaiveHypothesis {
@@ -47,5 +51,8 @@ struct NaiveHypothesis {
 
 // At most beam_size hypotheses, best first.
 std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const NaiveOptions& options);
+
+// With log-probabilities of what the rules make of logits.
+NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& options);
 
 }  // namespace goldcrest::test

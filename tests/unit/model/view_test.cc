@@ -60,6 +60,13 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
   EXPECT_EQ(info.search.max_target_tokens, 22u);
   EXPECT_EQ(info.search.length_penalty, 0.7f);
   EXPECT_EQ(info.search.word_penalty, 0.25f);
+  EXPECT_EQ(info.search.renormalize, GOLDCREST_NO);
+  EXPECT_EQ(info.search.force_end, GOLDCREST_YES);
+  EXPECT_EQ(info.search.early_stopping, GOLDCREST_STOP_LIKELY);
+  EXPECT_EQ(info.search.length_penalty_kind, GOLDCREST_LENGTH_POWER);
+  EXPECT_EQ(info.search.no_repeat_ngram, UINT32_MAX);
+  EXPECT_EQ(info.search.max_extra_tokens, UINT32_MAX);
+  EXPECT_EQ(info.search.repetition_penalty, 1.0f);
   EXPECT_STREQ(info.name, "a name");
   EXPECT_STREQ(info.source_language, "en");
   EXPECT_STREQ(info.target_language, "fr");
@@ -68,6 +75,28 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
   EXPECT_STREQ(info.checkpoint_sha256, "0123");
   EXPECT_STREQ(info.dialect, "test");
   EXPECT_STREQ(info.converter_version, GOLDCREST_VERSION);
+}
+
+TEST(ModelInfo, SaysWhichRulesTheFileHas) {
+  converter::ModelSpec spec = test::tiny_spec({});
+  converter::RulesSpec& rules = spec.generation.rules;
+  rules.renormalize = true;
+  rules.force_end = false;
+  rules.early_stopping = converter::EarlyStopping::kNever;
+  rules.length_penalty_kind = converter::LengthPenalty::kWu;
+  rules.no_repeat_ngram = 3;
+  rules.max_extra_tokens = 50;
+  rules.repetition_penalty = 1.25f;
+  const converter::FileImage file = test::tiny_file(spec);
+  goldcrest_info info;
+  ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
+  EXPECT_EQ(info.search.renormalize, GOLDCREST_YES);
+  EXPECT_EQ(info.search.force_end, GOLDCREST_NO);
+  EXPECT_EQ(info.search.early_stopping, GOLDCREST_STOP_NEVER);
+  EXPECT_EQ(info.search.length_penalty_kind, GOLDCREST_LENGTH_WU);
+  EXPECT_EQ(info.search.no_repeat_ngram, 3u);
+  EXPECT_EQ(info.search.max_extra_tokens, 50u);
+  EXPECT_EQ(info.search.repetition_penalty, 1.25f);
 }
 
 TEST(ModelInfo, TheWeightsHashIgnoresTheLayout) {

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of a search, one by one and all together, against the naive search: as the file has them, and as the caller
+// asks for them. Each must change something, else the test would compare nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "naive_search.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::EarlyStopping;
+using converter::FileImage;
+using converter::LengthPenalty;
+using converter::ModelSpec;
+using converter::RulesSpec;
+using test::NaiveHypothesis;
+using test::NaiveOptions;
+using test::PrefixLogits;
+using test::Rng;
+using test::TestEngine;
+using test::Translation;
+
+constexpr uint32_t kMaxTarget = 14, kVocabulary = 300, kSourceVocabulary = 29;
+
+// Likes to repeat itself, and one token that it must not say most of all.
+ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias) {
+  test::TinyOptions options;
+  options.seed = seed;
+  options.target_vocab_size = kVocabulary;
+  options.end_bias = end_bias;
+  options.decoder.n_layers = 2;
+  ModelSpec spec = test::tiny_spec(options);
+  spec.projection.bias[kVocabulary - 1] = 4;  // the start token, which is suppressed
+  for (const uint32_t id : {7u, 270u}) spec.projection.bias[id] += 2;
+  spec.generation.rules = rules;
+  return spec;
+}
+
+// The caller's way to ask for the rules; more ends and biases are the file's alone.
+goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_t max_target_tokens) {
+  goldcrest_search search = {};
+  search.beam_size = beam_size;
+  search.max_target_tokens = max_target_tokens;
+  search.length_penalty = 0.8f;
+  search.flags = GOLDCREST_SEARCH_SCORES;
+  search.renormalize = static_cast<uint8_t>(rules.renormalize ? GOLDCREST_YES : GOLDCREST_NO);
+  search.force_end = static_cast<uint8_t>(rules.force_end ? GOLDCREST_YES : GOLDCREST_NO);
+  search.early_stopping = static_cast<uint8_t>(GOLDCREST_STOP_LIKELY + static_cast<int>(rules.early_stopping));
+  search.length_penalty_kind =
+      static_cast<uint8_t>(GOLDCREST_LENGTH_POWER + static_cast<int>(rules.length_penalty_kind));
+  search.no_repeat_ngram = rules.no_repeat_ngram == 0 ? UINT32_MAX : rules.no_repeat_ngram;
+  search.max_extra_tokens = rules.max_extra_tokens == 0 ? UINT32_MAX : rules.max_extra_tokens;
+  search.repetition_penalty = rules.repetition_penalty;
+  return search;
+}
+
+std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_search& search,
+                                        const std::vector<int32_t>& source) {
+  const FileImage file = test::tiny_file(spec);
+  test::EngineSetup setup;
+  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
+  setup.limits.max_target_tokens = search.max_target_tokens;
+  TestEngine engine(file.span(), setup);
+  engine.set_search(search);
+  std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
+  EXPECT_TRUE(engine.memory_intact());
+  return found;
+}
+
+std::vector<NaiveHypothesis> naive_results(const ModelSpec& spec, const goldcrest_search& search,
+                                           const std::vector<int32_t>& source) {
+  ModelSpec plain = spec;
+  plain.generation.rules = {};
+  const FileImage file = test::tiny_file(plain);
+  PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
+  NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
+  options.rules = spec.generation.rules;
+  options.start_id = spec.generation.decoder_start_id;
+  if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
+  return naive_beam_search(logits, options);
+}
+
+void expect_same(const std::vector<Translation>& found, const std::vector<NaiveHypothesis>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "hypothesis " << i);
+    EXPECT_EQ(found[i].tokens, expected[i].tokens);
+    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 5e-5);
+    EXPECT_NEAR(found[i].score, expected[i].score, 5e-5 * std::max(1.0, std::fabs(expected[i].score)));
+  }
+}
+
+// Searches with the rules, asked for by the file and by the caller. Returns how many sources came out otherwise than
+// without them: other tokens or another score.
+size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty = 0.8f, float end_bias = 3) {
+  size_t n_changed = 0;
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", beam size " << beam_size);
+    const ModelSpec spec = repetitive_spec(seed, rules, end_bias);
+    Rng rng(seed);
+    const std::vector<int32_t> source = rng.ids(rng.between(3, 9), kSourceVocabulary);
+    goldcrest_search asked = search_with(rules, beam_size, kMaxTarget);
+    asked.length_penalty = length_penalty;
+    goldcrest_search of_file = {};
+    of_file.beam_size = beam_size;
+    of_file.max_target_tokens = kMaxTarget;
+    of_file.length_penalty = length_penalty;
+    of_file.flags = GOLDCREST_SEARCH_SCORES;
+    const std::vector<NaiveHypothesis> expected = naive_results(spec, asked, source);
+    const std::vector<Translation> found = engine_results(spec, of_file, source);
+    expect_same(found, expected);
+    ModelSpec plain = spec;
+    plain.generation.rules = {};
+    plain.generation.rules.more_end_ids = rules.more_end_ids;
+    plain.generation.rules.biases = rules.biases;
+    EXPECT_EQ(engine_results(plain, asked, source), found) << "asked for by the caller";
+    plain.generation.rules = {};
+    n_changed += engine_results(plain, of_file, source) != found;
+    if (testing::Test::HasFailure()) return n_changed;
+  }
+  return n_changed;
+}
+
+void expect_changes(const RulesSpec& rules, const std::vector<uint32_t>& beam_sizes, float length_penalty = 0.8f,
+                    float end_bias = 3) {
+  for (const uint32_t beam_size : beam_sizes) {
+    EXPECT_GT(compare(rules, beam_size, length_penalty, end_bias), 0u) << "beam size " << beam_size;
+  }
+}
+
+TEST(SearchRules, RenormalizeLeavesOutWhatMayNotBeChosen) { expect_changes({.renormalize = true}, {1, 2, 4}); }
+
+TEST(SearchRules, EarlyStopping) {
+  expect_changes({.early_stopping = EarlyStopping::kFull}, {2, 4, 7}, 2.0f);
+  expect_changes({.early_stopping = EarlyStopping::kNever}, {2, 4, 7}, 1.0f, 8);
+  EXPECT_EQ(compare({.early_stopping = EarlyStopping::kNever}, 4, -0.5f), 0u)
+      << "shorter is better: the same as likely";
+  EXPECT_EQ(compare({.early_stopping = EarlyStopping::kFull}, 1), 0u) << "beams only";
+}
+
+TEST(SearchRules, AnyOfSeveralEndsIsTheEnd) {
+  expect_changes({.more_end_ids = {7}}, {1, 2, 4});
+  expect_changes({.more_end_ids = {7, 270, 21, 22, 23, 24}}, {1, 2, 4, 16});
+}
+
+TEST(SearchRules, NoRepeatNgram) {
+  for (const uint32_t n : {1u, 2u, 3u}) expect_changes({.no_repeat_ngram = n}, {1, 2, 4});
+  EXPECT_EQ(compare({.no_repeat_ngram = kMaxTarget + 1}, 4), 0u) << "longer than any text";
+}
+
+TEST(SearchRules, RepetitionPenalty) {
+  for (const float penalty : {1.3f, 3.0f, 0.7f}) expect_changes({.repetition_penalty = penalty}, {1, 2, 4});
+  expect_changes({.renormalize = true, .repetition_penalty = 1.5f}, {1, 2, 4});
+}
+
+TEST(SearchRules, NoForcedEnd) { expect_changes({.force_end = false}, {1, 2, 4}); }
+
+TEST(SearchRules, LengthPenaltyOfWu) {
+  expect_changes({.length_penalty_kind = LengthPenalty::kWu}, {1, 2, 4}, 0.6f);
+  expect_changes({.early_stopping = EarlyStopping::kNever, .length_penalty_kind = LengthPenalty::kWu}, {4}, 0.6f);
+}
+
+TEST(SearchRules, MaxExtraTokens) {
+  expect_changes({.max_extra_tokens = 1}, {1, 2, 4});
+  expect_changes({.force_end = false, .early_stopping = EarlyStopping::kNever, .max_extra_tokens = 2}, {1, 4});
+}
+
+TEST(SearchRules, Biases) {
+  expect_changes({.biases = {{0, -2.0f}, {7, -3.0f}, {280, 6.0f}}}, {1, 2, 4});
+  expect_changes({.renormalize = true, .repetition_penalty = 1.2f, .biases = {{12, 5.0f}, {299, 9.0f}}}, {1, 4});
+}
+
+TEST(SearchRules, AllAtOnce) {
+  Rng rng(5);
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    RulesSpec rules;
+    rules.renormalize = rng.below(2) == 1;
+    rules.force_end = rng.below(2) == 1;
+    rules.early_stopping = static_cast<EarlyStopping>(rng.below(3));
+    rules.length_penalty_kind = static_cast<LengthPenalty>(rng.below(2));
+    if (rng.below(2) == 1) rules.more_end_ids = {7, 30};
+    rules.no_repeat_ngram = rng.below(4);
+    rules.max_extra_tokens = rng.below(2) * 4;
+    if (rng.below(2) == 1) rules.repetition_penalty = 1.0f + 0.25f * rng.uniform();
+    if (rng.below(2) == 1) rules.biases = {{3, 2 * rng.uniform()}, {150, 3.0f}, {270, -1.0f}};
+    compare(rules, std::vector<uint32_t>{1, 2, 3, 4, 8}[rng.below(5)]);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Every token of a text forbidden at once, ends too: the text ends all the same.
+TEST(SearchRules, NothingLeftEndsTheText) {
+  RulesSpec rules = {.force_end = false, .no_repeat_ngram = 1};
+  test::TinyOptions options;
+  options.target_vocab_size = 4;
+  options.end_bias = -50;
+  ModelSpec spec = test::tiny_spec(options);
+  spec.generation.suppressed_ids = {0, 3};
+  spec.generation.rules = rules;
+  for (const uint32_t beam_size : {1u, 2u}) {
+    const std::vector<Translation> found = engine_results(spec, search_with(rules, beam_size, 9), {1, 2});
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then nothing is left but the end";
+    EXPECT_EQ(found[0].tokens.back(), 0);
+  }
+}
+
+// Vaswani et al. 2017, section 6.1: beam size 4, length penalty 0.6 of Wu et al., at most 50 tokens more than the
+// source.
+TEST(SearchRules, ThePapersDecoding) {
+  const RulesSpec rules = {.length_penalty_kind = LengthPenalty::kWu, .max_extra_tokens = 50};
+  for (const float end_bias : {2.0f, -50.0f}) {
+    test::TinyOptions options;
+    options.seed = 31;
+    options.end_bias = end_bias;
+    options.decoder.positions = 70;
+    ModelSpec spec = test::tiny_spec(options);
+    spec.generation.rules = rules;
+    goldcrest_search search = {};
+    search.beam_size = 4;
+    search.max_target_tokens = 69;
+    search.length_penalty = 0.6f;
+    Rng rng(6);
+    for (const uint32_t length : {3u, 8u}) {
+      const std::vector<int32_t> source = rng.ids(length, kSourceVocabulary);
+      const std::vector<Translation> found = engine_results(spec, search, source);
+      expect_same(found, naive_results(spec, search, source));
+      if (end_bias < 0) {
+        EXPECT_EQ(found[0].tokens.size(), length + 50);
+      }
+      const double n = static_cast<double>(found[0].tokens.size());
+      EXPECT_NEAR(found[0].score, found[0].log_prob / std::pow((5 + n) / 6, 0.6), 1e-5 * std::fabs(found[0].score));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
