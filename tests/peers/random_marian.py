@@ -15,6 +15,10 @@ import random_checkpoints
 from python_search import Rules
 
 
+# In config.json beside a generation_config.json transformers does not look at them.
+DECOYS = {"num_beams": 7, "length_penalty": 3.0, "min_length": 5, "no_repeat_ngram_size": 1, "do_sample": True}
+
+
 class Live:
     """A module in its own type of numbers, for the Python search."""
 
@@ -72,6 +76,10 @@ class Marian:
         ends = self.settings["eos_token_id"]
         random_checkpoints.end_sometimes(model.final_logits_bias, ends if isinstance(ends, list) else [ends], draw,
                                          generator)
+        places = ["generation_config.json"] * 3 + ["config.json", "decoys"]
+        self.place = draw.choice([place for place in places if place not in skipped])
+        if self.place == "decoys":
+            self.expected += ("ignored, as by transformers",)
         self.container = draw.choice(list(containers.CONTAINERS))
         self.stored = draw.choice(["float32", "float32", "float16", "bfloat16"])
         self._write(model, own_positions, {"</s>": end, "<pad>": pad, "<unk>": unknown})
@@ -84,7 +92,7 @@ class Marian:
         return (f"d_model {c.d_model}, heads {c.encoder_attention_heads} {c.decoder_attention_heads}, layers "
                 f"{c.encoder_layers} + {c.decoder_layers}, {c.activation_function}, vocabularies {c.vocab_size} "
                 f"{c.decoder_vocab_size}, shared {c.share_encoder_decoder_embeddings}, tied {c.tie_word_embeddings}, "
-                f"{self.container} {self.stored}, {json.dumps(self.settings)}")
+                f"{self.container} {self.stored}, in {self.place}: {json.dumps(self.settings)}")
 
     def _write(self, model: MarianMTModel, own_positions: bool, special: dict[str, int]) -> None:
         model = model.to(containers.TYPES[self.stored])
@@ -95,10 +103,13 @@ class Marian:
         config["architectures"] = ["MarianMTModel"]
         reference = self.folder / "reference"  # what transformers can read, whatever the container
         reference.mkdir(parents=True)
+        settings = {"decoder_start_token_id": config["decoder_start_token_id"], **self.settings}
         for folder in (self.folder, reference):
-            (folder / "config.json").write_text(json.dumps(config))
-            (folder / "generation_config.json").write_text(
-                json.dumps({"decoder_start_token_id": config["decoder_start_token_id"], **self.settings}))
+            if self.place == "config.json":
+                (folder / "config.json").write_text(json.dumps({**config, **settings}))
+                continue
+            (folder / "generation_config.json").write_text(json.dumps(settings))
+            (folder / "config.json").write_text(json.dumps({**config, **DECOYS} if self.place == "decoys" else config))
         containers.save(state, reference, "safetensors", ("model.safetensors", "pytorch_model.bin"), self.draw)
         self.state = state
         self.write_weights()
