@@ -317,12 +317,16 @@ void read_tokenizers(const Checkpoint& checkpoint, const MarianConfig& settings,
 
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
-  const Config generation = optional_config(side_file(checkpoint, "generation_config.json"));
+  const std::filesystem::path generation_file = side_file(checkpoint, "generation_config.json");
+  const Config generation = optional_config(generation_file);
   check_settings(checkpoint.config, generation);
   MarianReader reader(checkpoint, spec);
   const MarianConfig& settings = reader.settings();
-  spec.generation = hugging_face_generation(generation, checkpoint.config,
-                                            {settings.target_vocab_size, settings.max_positions}, spec.warnings);
+  std::error_code error;
+  spec.generation = hugging_face_generation(
+      generation, checkpoint.config,
+      {settings.target_vocab_size, settings.max_positions, std::filesystem::exists(generation_file, error)},
+      spec.warnings);
   if (checkpoint.is_shape && !has_tokenizer(checkpoint.directory))
     spec.generation.source_suffix = {spec.generation.end_id};
   else
