@@ -23,6 +23,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/config_template.cc
   dialects/dialect.cc
   dialects/generation.cc
+  dialects/generation_keys.cc
   dialects/marian.cc
   dialects/marian_shape.cc
   dialects/marian_text.cc

@@ -10,11 +10,15 @@ namespace goldcrest::converter {
 struct GenerationBounds {
   uint32_t target_vocab_size = 0;
   uint32_t max_positions = 0;  // of the decoder
+  bool has_generation_file = false;
 };
 
-// Each setting from generation_config.json where that has it, else from config.json. A setting that asks for something
-// this engine does not do becomes a warning. suppressed_ids have the pad token. Token ids of the source are not set.
+// Settings from generation_config.json where there is one, as transformers has it, else from config.json. A setting
+// that asks for something this engine does not do becomes a warning. Token ids of the source are not set.
 GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
                                        std::vector<std::string>& warnings);
+
+// The setting "early_stopping": false (the default), true or "never".
+EarlyStopping read_early_stopping(const Config& config);
 
 }  // namespace goldcrest::converter

@@ -250,12 +250,16 @@ Config optional_marian_config(const Checkpoint& checkpoint, const char* name) {
 
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
+  const std::filesystem::path generation_file = marian_side_file(checkpoint, "generation_config.json");
   const Config generation = optional_marian_config(checkpoint, "generation_config.json");
   check_marian_settings(checkpoint.config, generation);
   MarianReader reader(checkpoint, spec);
   const MarianConfig& settings = reader.settings();
-  spec.generation = hugging_face_generation(generation, checkpoint.config,
-                                            {settings.target_vocab_size, settings.max_positions}, spec.warnings);
+  std::error_code error;
+  spec.generation = hugging_face_generation(
+      generation, checkpoint.config,
+      {settings.target_vocab_size, settings.max_positions, std::filesystem::exists(generation_file, error)},
+      spec.warnings);
   reader.read();  // first: a vocabulary takes as much memory as its setting says, which the tensors bear out
   read_marian_text(checkpoint, settings.source_vocab_size, settings.target_vocab_size, spec);
   return spec;

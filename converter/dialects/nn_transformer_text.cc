@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers, special ids and search settings of the nn_transformer dialect (NN_TRANSFORMER.md).
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "base/bounds.h"
+#include "dialects/generation.h"
 #include "dialects/nn_transformer.h"
 #include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
@@ -47,6 +50,23 @@ class Side {
 
   // That the vocabulary was read from: config.json itself where it lists the texts.
   const std::vector<std::filesystem::path>& files() const { return files_; }
+
+  // [[token, bias], ...]
+  std::map<uint32_t, float> biases(const std::string& key) const {
+    std::map<uint32_t, float> biases;
+    const nlohmann::json* pairs = config_.find(key);
+    if (pairs == nullptr) return biases;
+    if (!pairs->is_array()) throw Error("{} is a JSON {}, expected an array", config_.where(key), pairs->type_name());
+    for (const nlohmann::json& pair : *pairs) {
+      if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number() ||
+          std::abs(pair[1].get<double>()) > double{kMaxBias}) {
+        throw Error("{} has an element that is not [TOKEN, BIAS] with a bias from {} to {}", config_.where(key),
+                    -kMaxBias, kMaxBias);
+      }
+      biases[id_of(pair[0], key)] = pair[1].get<float>();
+    }
+    return biases;
+  }
 
   std::optional<TokenizerSpec> tokenizer(std::vector<std::string>& warnings) const {
     if (vocabulary_.id_to_text.empty()) return std::nullopt;
@@ -155,6 +175,24 @@ void read_search(const Config& config, uint32_t max_positions, GenerationSpec& g
   generation.min_target_tokens = config.count_or("min_length", 0, 0, generation.max_target_tokens);
 }
 
+void read_rules(const Config& config, const Side& target, GenerationSpec& generation) {
+  RulesSpec& rules = generation.rules;
+  rules.renormalize = config.flag_or("renormalize", false);
+  rules.force_end = config.flag_or("force_end", true);
+  rules.early_stopping = read_early_stopping(config);
+  const std::string kind = config.text_or("length_penalty_kind", "power");
+  if (kind != "power" && kind != "wu") {
+    throw Error("{} is {}, expected \"power\" or \"wu\"", config.where("length_penalty_kind"), in_quotes(kind));
+  }
+  rules.length_penalty_kind = kind == "wu" ? LengthPenalty::kWu : LengthPenalty::kPower;
+  rules.no_repeat_ngram = config.count_or("no_repeat_ngram", 0, 0, kMaxPositions);
+  rules.max_extra_tokens = config.count_or("max_extra_tokens", 0, 0, kMaxPositions);
+  rules.repetition_penalty = static_cast<float>(
+      config.number_or("repetition_penalty", 1, double{kMinRepetitionPenalty}, double{kMaxRepetitionPenalty}));
+  rules.more_end_ids = target.tokens("more_end_tokens");
+  rules.biases = target.biases("token_biases");
+}
+
 }  // namespace
 
 void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
@@ -181,6 +219,7 @@ void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   if (config.flag_or("add_source_bos", false)) generation.source_prefix = {source.required_token("bos_token")};
   if (config.flag("add_source_eos")) generation.source_suffix = {source.required_token("eos_token")};
   read_search(config, spec.decoder.positions.rows, generation);
+  read_rules(config, target, generation);
   spec.source_language = config.text_or("source_language", "");
   spec.target_language = config.text_or("target_language", "");
   for (const char* read_later : {"_name_or_path", "name", "license", "attribution"}) config.has(read_later);

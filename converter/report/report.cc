@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/rules.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
@@ -100,6 +101,11 @@ nlohmann::ordered_json limits_json(const goldcrest_limits& limits) {
           {"encoder_rows", limits.encoder_rows}};
 }
 
+std::vector<std::string> rules_of(const Report& report) {
+  const RulesSpec& rules = report.spec->generation.rules;
+  return describe_rules(report.info.search, rules.more_end_ids.size(), rules.biases.size());
+}
+
 }  // namespace
 
 std::string describe_architecture(const goldcrest_info& info) {
@@ -118,7 +124,10 @@ std::string report_text(const Report& report) {
                                      : fmt::format("checkpoint  {} ({}), sha256 {}\n", printable(report.checkpoint),
                                                    spec.dialect, spec.checkpoint_sha256);
   text += describe_architecture(report.info);
-  text += fmt::format("style    encoder {}; decoder {}\n\n", stack_style(spec.encoder), stack_style(spec.decoder));
+  text += fmt::format("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
+  const std::vector<std::string> rules = rules_of(report);
+  if (!rules.empty()) text += fmt::format("rules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "));
+  text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += fmt::format("{:12} {:>12} bytes\n", name, bytes);
   text +=
@@ -159,6 +168,7 @@ nlohmann::ordered_json report_json(const Report& report) {
                      {"vocab_size", info.target_vocab_size},
                      {"positions", info.max_target_positions},
                      {"style", stack_style(spec.decoder)}};
+  if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
   json["tensors"] = nlohmann::ordered_json::array();
   for (const TensorRecord& tensor : report.tensors) {
     nlohmann::ordered_json entry = {{"name", tensor.name},

@@ -11,7 +11,9 @@
 #include "../support/mapped_file.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
+#include "model/model_view.h"
 #include "report/memory_map.h"
+#include "report/rules.h"
 #include "sources/sniff.h"
 #include "spec/error.h"
 #include "spec/printable.h"
@@ -106,6 +108,10 @@ int inspect(const Arguments& arguments) {
     throw goldcrest::converter::Error("{}: {}", arguments.model, describe_error(status, detail));
   }
   print_info(info);
+  const goldcrest::GenerationView generation = goldcrest::view_generation(model.bytes());
+  const std::vector<std::string> rules =
+      goldcrest::converter::describe_rules(info.search, generation.n_more_ends, generation.n_biased);
+  if (!rules.empty()) fmt::print("rules        {}\n", fmt::join(rules, ", "));
   goldcrest_limits limits = arguments.limits;
   if (limits.max_source_bytes == 0) limits.max_source_bytes = info.limits.max_source_bytes;
   const std::span<const uint8_t> bytes(static_cast<const uint8_t*>(model.bytes()), model.size());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,32 @@ bool process_file(Translator* translator, const std::string& path) {
   if (file) return translator->process(file.get(), path);
   std::fprintf(stderr, "%s: %s: cannot be read: %s\n", kProgram, path.c_str(), std::strerror(errno));
   return false;
+}
+
+// Rules of the search, each as the model has it where its option is not given.
+void add_rules(CLI::App& app, goldcrest_search& rules) {
+  const std::map<std::string, int> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
+  const std::map<std::string, int> stops = {
+      {"false", GOLDCREST_STOP_LIKELY}, {"true", GOLDCREST_STOP_FULL}, {"never", GOLDCREST_STOP_NEVER}};
+  const auto count = [](uint32_t n) { return n == 0 ? UINT32_MAX : n; };
+  app.add_option_function<int>(
+         "--length-penalty-kind", [&rules](int kind) { rules.length_penalty_kind = static_cast<uint8_t>(kind); },
+         "power: length^X; wu: ((5 + length) / 6)^X, of Wu et al.")
+      ->transform(CLI::CheckedTransformer(kinds));
+  app.add_option_function<int>(
+         "--early-stopping", [&rules](int stop) { rules.early_stopping = static_cast<uint8_t>(stop); },
+         "beams stop true: once as many results are finished, never: when no better one is possible, false: when none "
+         "is likely")
+      ->transform(CLI::CheckedTransformer(stops));
+  app.add_option_function<uint32_t>(
+      "--no-repeat-ngram", [&rules, count](uint32_t n) { rules.no_repeat_ngram = count(n); },
+      "no run of N tokens comes twice; 0: all may");
+  app.add_option_function<uint32_t>(
+      "--max-extra", [&rules, count](uint32_t n) { rules.max_extra_tokens = count(n); },
+      "at most N tokens more than the source has; 0: no such limit");
+  app.add_option("--repetition-penalty", rules.repetition_penalty,
+                 "for tokens that a result has already: above 1 less likely, below 1 more")
+      ->check(CLI::Range(1.0 / 1024, 1024.0));
 }
 
 int run(const Arguments& arguments) {
@@ -68,6 +95,7 @@ int main(int argc, char** argv) {
       app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
   CLI::Option* word_penalty =
       app.add_option("--word-penalty", arguments.word_penalty, "taken from a score for each token");
+  add_rules(app, arguments.rules);
   app.add_option("--batch", arguments.limits.batch,
                  "sentences translated together: faster, but a line is answered when up to 16 times as many are read; "
                  "1: each at once")

@@ -134,6 +134,11 @@ bool Translator::set_search() {
   if (options_.has_min_target) search.min_target_tokens = options_.min_target;
   if (options_.has_length_penalty) search.length_penalty = options_.length_penalty;
   if (options_.has_word_penalty) search.word_penalty = options_.word_penalty;
+  search.length_penalty_kind = options_.rules.length_penalty_kind;
+  search.early_stopping = options_.rules.early_stopping;
+  search.no_repeat_ngram = options_.rules.no_repeat_ngram;
+  search.max_extra_tokens = options_.rules.max_extra_tokens;
+  search.repetition_penalty = options_.rules.repetition_penalty;
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
   const int status = goldcrest_set_search(engine_, &search);
   return status < 0 ? fail(status) : true;

@@ -21,6 +21,7 @@ struct TranslatorOptions {
   uint32_t n_best = 1, min_target = 0;  // min_target: where has_min_target
   float length_penalty = 1, word_penalty = 0;
   bool has_min_target = false, has_length_penalty = false, has_word_penalty = false;
+  goldcrest_search rules = {};  // the fields of rules alone; 0: the model's
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
   bool ids = false;  // sources are ids; so are the results
   bool token_scores = false;

@@ -87,7 +87,8 @@ TEST(Marian, ReadsGenerationSettings) {
   checkpoint.folder.write("generation_config.json",
                           R"({"num_beams": 6, "max_length": 9, "min_length": 3, "length_penalty": 0.5,
                               "forced_bos_token_id": 7, "bad_words_ids": [[5999], [3], [0], [1, 2]], "suppress_tokens": [4],
-                              "repetition_penalty": 1.5, "early_stopping": false})");
+                              "eos_token_id": 0, "pad_token_id": 5999, "decoder_start_token_id": 5999,
+                              "forced_eos_token_id": 0, "encoder_repetition_penalty": 1.5, "early_stopping": false})");
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.generation.beam_size, 6u);
   EXPECT_EQ(spec.generation.max_target_tokens, 8u);
@@ -97,7 +98,7 @@ TEST(Marian, ReadsGenerationSettings) {
   EXPECT_EQ(spec.generation.suppressed_ids, (std::vector<uint32_t>{3, 4, 5999}));  // never the end token
   ASSERT_EQ(spec.warnings.size(), 2u);
   EXPECT_NE(spec.warnings[0].find("sequence of tokens"), std::string::npos);
-  EXPECT_NE(spec.warnings[1].find("repetition_penalty"), std::string::npos);
+  EXPECT_NE(spec.warnings[1].find("encoder_repetition_penalty"), std::string::npos);
 }
 
 TEST(Marian, LimitsTheTargetToTheDecodersPositions) {

@@ -18,5 +18,5 @@ goldcrest_test(load_sources_test SOURCES sources_open_test.cc sources_safetensor
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_marian_refusals_test.cc
   config_template_test.cc dialects_missing_test.cc dialects_nn_transformer_test.cc dialects_nn_transformer_refusals_test.cc
-  dialects_nn_transformer_paper_test.cc dialects_positions_test.cc tokenizer_fit_test.cc
+  dialects_nn_transformer_paper_test.cc dialects_positions_test.cc dialects_rules_test.cc tokenizer_fit_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load)

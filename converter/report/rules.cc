@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// In the order of goldcrest_search.
+#include "report/rules.h"
+
+#include <fmt/format.h>
+
+namespace goldcrest::converter {
+
+std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases) {
+  std::vector<std::string> rules;
+  const auto add = [&](bool is_so, std::string rule) {
+    if (is_so) rules.push_back(std::move(rule));
+  };
+  add(search.renormalize == GOLDCREST_YES, "soft-max of what may be chosen");
+  add(search.force_end == GOLDCREST_NO, "no forced end");
+  add(search.early_stopping == GOLDCREST_STOP_FULL, "early stopping");
+  add(search.early_stopping == GOLDCREST_STOP_NEVER, "early stopping never");
+  add(search.length_penalty_kind == GOLDCREST_LENGTH_WU, "length penalty of ((5 + n) / 6)");
+  add(search.no_repeat_ngram != 0 && search.no_repeat_ngram != UINT32_MAX,
+      fmt::format("no {}-gram twice", search.no_repeat_ngram));
+  add(search.max_extra_tokens != 0 && search.max_extra_tokens != UINT32_MAX,
+      fmt::format("at most {} tokens more than the source", search.max_extra_tokens));
+  add(search.repetition_penalty != 0.0f && search.repetition_penalty != 1.0f,
+      fmt::format("repetition penalty {}", search.repetition_penalty));
+  add(more_ends != 0, fmt::format("{} more end ids", more_ends));
+  add(biases != 0, fmt::format("{} biased ids", biases));
+  return rules;
+}
+
+}  // namespace goldcrest::converter
