@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "../support/messages.h"
+#include "goldcrest/inspection.h"
 #include "text_lines.h"
 
 namespace {
