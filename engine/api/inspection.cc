@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking inside: targets to score, and alignments of results.
+#include "goldcrest/inspection.h"
+
 #include <cstring>
 
 #include "api/engine.h"

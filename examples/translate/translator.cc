@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../support/messages.h"
+#include "goldcrest/inspection.h"
 #include "spec/id_list.h"
 #include "spec/printable.h"
 #include "text_lines.h"

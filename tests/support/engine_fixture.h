@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/inspection.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/inspection.h"
 
 namespace goldcrest::test {
 

@@ -19,7 +19,7 @@
  *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all of it in goldcrest_translate
- *   looking inside      limits.inspection, limits.alignment_layers; goldcrest_score, goldcrest_get_alignment
+ *   looking inside      limits.inspection, limits.alignment_layers; goldcrest/inspection.h
  *
  * There is no heap, no global state and no printing. An engine is used by one thread at a time (it may spread its own
  * work over the program's threads, see goldcrest_parallel_for); any number of engines may share one model. The model's
@@ -336,16 +336,6 @@ GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char
 GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence,
                                               const int32_t **source);
 
-/* Gives a stored source, before the first step, a target to score: n ids in [0, target_vocab_size), the end token
- * included where it is to count. The steps then follow the target in place of a search, and the result is the target
- * with its log_prob: the sum of the model's own log-probabilities, to which no rule of the search applies (no id is
- * forced or suppressed, none is free). Token scores and alignments are the target's. Replaces a target given before.
- * All sources of a batch need one; the next begin forgets them. limits.inspection needs GOLDCREST_INSPECT_TARGETS.
- * Errors: ERROR_ARGUMENT (engine or target null; n is 0; no such sentence), ERROR_STATE (no source was given, or the
- * steps have begun), ERROR_TOO_LONG (n above limits.max_target_tokens), ERROR_TOKEN_RANGE (detail.index: which id),
- * ERROR_UNSUPPORTED (limits.inspection lacks the bit, or this build GOLDCREST_INSPECTION). */
-GOLDCREST_MUST_CHECK int goldcrest_score(goldcrest_engine *engine, uint32_t sentence, const int32_t *target, size_t n);
-
 /* Does a bounded amount of work: at most encoder_rows rows of half an encoder layer, or one target position (or decoder
  * layer, as configured). The results' bits do not depend on it. *token (may be null) is set with GOLDCREST_TOKEN, which
  * comes for greedy search of a single source. Returns WORKING, TOKEN or DONE.
@@ -372,23 +362,6 @@ typedef struct goldcrest_result {
  * Errors: ERROR_ARGUMENT (engine or result null; no such sentence or hypothesis), ERROR_STATE (not done). */
 GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, uint32_t sentence, uint32_t rank,
                                               goldcrest_result *result);
-
-/* Which cross-attention: of a result's token, of a decoder layer's head. */
-typedef struct goldcrest_alignment {
-  uint32_t sentence, rank; /* the result, as in goldcrest_get_result */
-  uint32_t token;          /* its index among the result's, < n_tokens */
-  int32_t layer;           /* from 0, a bit of limits.alignment_layers; -1: the mean of all these layers */
-  int32_t head;            /* from 0; -1: the mean of the layer's heads */
-} goldcrest_alignment;
-
-/* How much the decoder attended to each id of the source when it chose a token: weights [source ids] that sum to 1, the
- * soft-max that the layer itself used. Computes them from the caches: a few multiply-accumulates a source id. After
- * DONE; needs limits.alignment_layers. Returns the number of source ids.
- * Errors: ERROR_ARGUMENT (a null pointer; no such sentence, rank, token or head; a layer that is not kept), ERROR_STATE
- * (not done), ERROR_TRUNCATED (n_weights below the number of source ids; nothing was written), ERROR_UNSUPPORTED
- * (limits.alignment_layers is 0, or this build lacks GOLDCREST_INSPECTION). */
-GOLDCREST_MUST_CHECK int goldcrest_get_alignment(const goldcrest_engine *engine, const goldcrest_alignment *wanted,
-                                                 float *weights, size_t n_weights);
 
 /* State of an incremental detokenization; all zeros to start. */
 typedef struct goldcrest_text_state {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/inspection.h"
 
 namespace goldcrest {
 
