@@ -29,10 +29,11 @@ struct TargetRows {
 
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
-  KvCacheRefs past;         // self-attention: [layer][head][position][slot]
+  KvCacheRefs past;         // self-attention: [layer][head][position][slot], of the layers that have it
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
   AlignmentRefs alignment;
+  BufferRef cells;  // of the recurrent layers (blocks/recurrent.h)
 };
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);

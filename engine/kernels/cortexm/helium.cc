@@ -193,6 +193,9 @@ constexpr Kernels make_table() {
 #ifdef GOLDCREST_RULES
   table.logit_sums = logit_sums;
 #endif
+#ifdef GOLDCREST_SSRU
+  table.recurrence = recurrence<4>;
+#endif
   table.weights_valid = weights_valid;
   return table;
 }
