@@ -118,7 +118,7 @@ TEST_P(PaperModel, GoesThroughEverything) {
     const std::filesystem::path model = folder / (weights + ".gcst");
     Arguments arguments = {"-q",           "--json", folder.path(),  "-o", model,   "--weights",  weights,
                            "--max-source", "16",     "--max-target", "8",  "--ids", "--evaluate", lines};
-    const Outcome converted = run(convert_program(), arguments);
+    const Outcome converted = run(convert_program(), arguments, {.max_seconds = 1200});
     ASSERT_EQ(converted.status, 0) << converted.err;
     EXPECT_EQ(converted.err, "");
     const Json report = Json::parse(converted.out);

@@ -52,7 +52,7 @@ void become(const std::filesystem::path& program, const Arguments& arguments, co
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  ::alarm(kMaxSeconds);
+  ::alarm(how.max_seconds);
   limit(RLIMIT_CPU, how.max_cpu_seconds);
   limit(RLIMIT_AS, how.max_address_bytes);
   ::execv(program.c_str(), words.data());

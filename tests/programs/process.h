@@ -23,17 +23,18 @@ struct Outcome {
 
 enum class Output { kCaptured, kFull, kClosed };  // kFull: a device without space
 
+constexpr unsigned kMaxSeconds = 300;
+
 struct RunOptions {
   std::string input = {};
   std::filesystem::path folder = {};  // to run in; empty: the test's own
   Output output = Output::kCaptured, error = Output::kCaptured;
+  unsigned max_seconds = kMaxSeconds;
   unsigned max_cpu_seconds = 0;    // 0: no limit; SIGXCPU ends what takes more
   uint64_t max_address_bytes = 0;  // 0: no limit; more is not given
 };
 
-// A program that takes more than `kMaxSeconds` is ended by SIGALRM. Throws std::runtime_error when it cannot be
-// started.
-constexpr unsigned kMaxSeconds = 300;
+// A program that takes more than its seconds is ended by SIGALRM. Throws std::runtime_error when it cannot be started.
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how = {});
 
 // A program that is talked to line by line through pipes.
