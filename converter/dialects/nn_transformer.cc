@@ -248,7 +248,7 @@ class NnTransformerReader {
   void set_heads(const std::string& name, StackSpec& stack) {
     std::vector<AttentionSpec*> attentions;
     for (LayerSpec& layer : stack.layers) {
-      attentions.push_back(&layer.self_attention);
+      attentions.push_back(&*layer.self_attention);
       if (layer.cross_attention) attentions.push_back(&*layer.cross_attention);
     }
     uint32_t d_k = 0;
