@@ -21,7 +21,7 @@ TEST(NnTransformer, ProjectionsMayBeWithoutBias) {
   });
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
-  EXPECT_EQ(spec.encoder.layers[0].self_attention.key.bias, std::vector<float>(8, 0.0f));
+  EXPECT_EQ(spec.encoder.layers[0].self_attention->key.bias, std::vector<float>(8, 0.0f));
   EXPECT_EQ(spec.decoder.layers[0].cross_attention->out.bias, std::vector<float>(8, 0.0f));
   EXPECT_EQ(spec.encoder.layers[0].feed_forward.in.bias,
             checkpoint.values("transformer.encoder.layers.0.linear1.bias"));
@@ -91,7 +91,7 @@ TEST(NnTransformer, WideKeysPadTheValues) {
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.d_head, 4u);
   EXPECT_EQ(spec.decoder.d_head, 4u);
-  const Matrix& out = *spec.encoder.layers[0].self_attention.out.weight;
+  const Matrix& out = *spec.encoder.layers[0].self_attention->out.weight;
   const std::vector<float>& stored = checkpoint.values(prefix + "out_proj.weight");
   ASSERT_EQ(out.columns, 8u);
   for (uint32_t row = 0; row < 8; ++row) {
