@@ -188,9 +188,9 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
                     bounds.max_positions, most));
   }
   spec.max_target_tokens = std::min(most, bounds.max_positions);
-  // The end token is allowed as token number min_length, or after min_new_tokens others.
+  // The end token is allowed as token number min_length or, where that is set too, after min_new_tokens others.
   uint32_t least = settings.count("min_length", kMaxTokens).value_or(0);
-  if (const auto new_tokens = settings.count("min_new_tokens", kMaxTokens)) least = std::max(least, *new_tokens + 1);
+  if (const auto new_tokens = settings.count("min_new_tokens", kMaxTokens)) least = *new_tokens + 1;
   if (least > spec.max_target_tokens) {
     throw Error("{} asks for {} tokens, more than the limit of {}", settings.where("min_length"), least,
                 spec.max_target_tokens);

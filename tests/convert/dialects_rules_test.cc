@@ -52,6 +52,13 @@ TEST(MarianRules, AreRead) {
                {.biases = {{3, 2.0f}, {7, 2.5f}}});
 }
 
+// Of two minima transformers takes the one without the start token, also where it is the smaller.
+TEST(MarianRules, MinimumOfNewTokens) {
+  EXPECT_EQ(load_with({{"min_length", 7}}).generation.min_target_tokens, 7u);
+  EXPECT_EQ(load_with({{"min_new_tokens", 4}}).generation.min_target_tokens, 5u);
+  EXPECT_EQ(load_with({{"min_length", 7}, {"min_new_tokens", 4}}).generation.min_target_tokens, 5u);
+}
+
 TEST(MarianRules, SeveralEnds) {
   const GenerationSpec first = load_with({{"eos_token_id", {0, 9, 4, 9}}}).generation;
   EXPECT_EQ(first.end_id, 0u);
