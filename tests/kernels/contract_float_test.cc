@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "contract_inputs.h"
@@ -189,6 +190,31 @@ Difference compare_output_block(const TypedKernels<float>& table, const TypedKer
   return {};
 }
 
+// Some logits, or all, are what may not be chosen.
+Difference compare_logit_sums(const Kernels& table, const Kernels& specification) {
+  Rng rng(7);
+  for (uint32_t count = 1; count <= kOutputBlock; count += count < 40 ? 1 : 23) {
+    for (const uint32_t removed : {0u, 1u, 4u}) {  // of 4
+      for (const Fill kind : kFloatFills) {
+        const uint32_t rows = 1 + rng.below(5), stride = 1 + rng.below(3);
+        GuardedBuffer<float> logits((rows - 1) * kOutputBlock + pad16(count));
+        fill(logits, kind, rng);
+        for (float& logit : logits) logit = rng.below(4) < removed ? -kInfinity : logit;
+        Outputs<float> largest((rows - 1) * stride + 1), sum((rows - 1) * stride + 1);
+        LogitSumsArgs args = {logits.get(), largest.found.get(), sum.found.get(), kOutputBlock, stride, rows, count};
+        table.logit_sums(args);
+        args.block_max = largest.expected.get();
+        args.block_sum = sum.expected.get();
+        specification.logit_sums(args);
+        for (const Difference& d : {largest.difference("max"), sum.difference("sum")}) {
+          if (d) return in_case(d, "rows", rows, "count", count, "removed", removed, "fill", static_cast<int>(kind));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 void expect_reference_bits(const Kernels& kernels, const char* way) {
   ASSERT_NE(kernels.float32, nullptr) << kernels.name;
   const TypedKernels<float>&table = *kernels.float32, &specification = *kernels_reference.float32;
@@ -197,6 +223,9 @@ void expect_reference_bits(const Kernels& kernels, const char* way) {
     const Difference difference = compare(table, specification);
     EXPECT_FALSE(difference.has_value()) << kernels.name << ' ' << way << ": " << difference.value_or("");
   }
+  ASSERT_NE(kernels.logit_sums, nullptr) << kernels.name;
+  const Difference difference = compare_logit_sums(kernels, kernels_reference);
+  EXPECT_FALSE(difference.has_value()) << kernels.name << ' ' << way << ": " << difference.value_or("");
 }
 
 TEST(FloatContract, EveryTableEqualsTheSpecification) {
@@ -211,6 +240,20 @@ TEST(FloatContract, EveryTableOfX86EmulatedEqualsTheSpecification) {
   }
 }
 #endif
+
+// What may not be chosen adds nothing; where nothing may be, neither does the block.
+TEST(FloatSpecification, LogitSumsOfWhatMayBeChosen) {
+  const float never = -std::numeric_limits<float>::infinity();
+  float largest = 0, sum = 0;
+  std::vector<float> logits = {never, 2.0f, never, 2.0f, never};
+  kernels_reference.logit_sums({logits.data(), &largest, &sum, 5, 1, 1, 5});
+  EXPECT_EQ(largest, 2.0f);
+  EXPECT_EQ(sum, 2.0f);
+  logits.assign(5, never);
+  kernels_reference.logit_sums({logits.data(), &largest, &sum, 5, 1, 1, 5});
+  EXPECT_EQ(largest, never);
+  EXPECT_EQ(sum, 0.0f);
+}
 
 // In double, which holds these sums exactly: small integers.
 TEST(FloatSpecification, LinearIsTheSumOfProducts) {

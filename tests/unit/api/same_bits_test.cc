@@ -18,6 +18,21 @@ using test::Rng;
 using test::TestEngine;
 using test::Translation;
 
+// Every rule of the search at once.
+converter::RulesSpec all_rules() {
+  converter::RulesSpec rules;
+  rules.renormalize = true;
+  rules.force_end = false;
+  rules.early_stopping = converter::EarlyStopping::kNever;
+  rules.length_penalty_kind = converter::LengthPenalty::kWu;
+  rules.more_end_ids = {3, 5};
+  rules.no_repeat_ngram = 2;
+  rules.max_extra_tokens = 7;
+  rules.repetition_penalty = 1.3f;
+  rules.biases = {{2, 1.5f}, {7, -2.0f}};
+  return rules;
+}
+
 struct Model {
   const char* name;
   FileImage file;
@@ -31,8 +46,12 @@ const std::vector<Model>& models() {
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
           std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"student", test::student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
-        made.push_back({name, test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, weights),
-                        options.source_vocab_size, options.encoder.positions, options.decoder.positions});
+        for (const bool has_rules : {false, true}) {
+          converter::ModelSpec spec = test::tiny_spec(options);
+          if (has_rules) spec.generation.rules = all_rules();
+          made.push_back({name, test::tiny_file(spec, format::Layout::N16K4, {}, weights), options.source_vocab_size,
+                          options.encoder.positions, options.decoder.positions});
+        }
       }
     }
     return made;
@@ -122,7 +141,7 @@ TEST(SameBits, WhateverTheBatch) {
 
 // The search may have fewer beams than the memory was planned for.
 TEST(SameBits, WhateverThePlannedLimits) {
-  const Model& model = models()[2];
+  const Model& model = models()[4];
   const auto sources = some_sources(model, 2, 43);
   std::vector<std::vector<Translation>> first;
   for (const uint32_t planned_beams : {3u, 8u, 16u}) {
@@ -143,7 +162,7 @@ TEST(SameBits, WhateverThePlannedLimits) {
 }
 
 TEST(SameBits, WhenTwoEnginesTakeTurns) {
-  const Model &a = models()[0], &b = models()[3];  // int8 and float32
+  const Model &a = models()[0], &b = models()[7];  // int8 and float32
   for (const uint32_t beam_size : {1u, 4u}) {
     EngineSetup setup = inspected_setup();
     setup.limits.beam_size = setup.limits.n_best = beam_size;

@@ -196,7 +196,7 @@ TEST_P(EveryState, SetSearch) {
   EXPECT_EQ(goldcrest_set_search(engine(), &good), busy_ ? GOLDCREST_ERROR_STATE : GOLDCREST_OK);
   if (busy_) return;
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<goldcrest_search> bad(11, good);
+  std::vector<goldcrest_search> bad(18, good);
   bad[0].beam_size = 4;
   bad[1].beam_size = UINT32_MAX;
   bad[2].max_target_tokens = 9;
@@ -209,6 +209,13 @@ TEST_P(EveryState, SetSearch) {
   bad[9].flags = UINT32_MAX;
   bad[10].min_target_tokens = 5;
   bad[10].max_target_tokens = 4;
+  bad[11].renormalize = 3;
+  bad[12].force_end = 3;
+  bad[13].early_stopping = 4;
+  bad[14].length_penalty_kind = 3;
+  bad[15].repetition_penalty = -1;
+  bad[16].repetition_penalty = 1025;
+  bad[17].repetition_penalty = nan;
   for (const goldcrest_search& search : bad) {
     EXPECT_EQ(goldcrest_set_search(engine(), &search), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_TRUE(message().starts_with("search.")) << message();

@@ -54,6 +54,14 @@ const std::vector<Model>& models() {
           {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
     }
     const test::TinyOptions options = wide_options();
+    converter::ModelSpec with_rules = test::tiny_spec(options);
+    with_rules.generation.rules.renormalize = true;
+    with_rules.generation.rules.repetition_penalty = 1.2f;  // the output layer twice
+    with_rules.generation.rules.no_repeat_ngram = 2;
+    with_rules.generation.rules.more_end_ids = {17, 1800};
+    with_rules.generation.rules.biases = {{5, 1.0f}, {2000, 2.0f}};
+    made.push_back(
+        {"wide, with rules", test::tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
     made.push_back({"wide float32",
                     test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, converter::Weights::kFloat32),
                     options.source_vocab_size, options.encoder.positions});

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of the search through the programs: a file that has them, and goldcrest-translate's options for one that has
+// not.
+#include <gtest/gtest.h>
+
+#include "convert/shipped_model.h"
+#include "converter/file/write.h"
+#include "programs/models.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+const std::string kWords = "mississippi\nbarbarossa\nwren\nx\n";
+
+Outcome translate(const std::string& model, Arguments options) {
+  options.insert(options.begin(), model);
+  return run(translate_program(), options, {.input = kWords});
+}
+
+std::string model_with(const TemporaryFolder& folder, const converter::RulesSpec& rules) {
+  converter::ModelSpec spec = shipped_model("g2p").spec;
+  spec.generation.rules = rules;
+  std::string path = folder / "rules.gcst";
+  converter::write_file(path, converter::assemble(converter::build_payload(spec, {}), {}).span());
+  return path;
+}
+
+TEST(Rules, OptionsAreTheFilesRules) {
+  using converter::EarlyStopping;
+  using converter::LengthPenalty;
+  const TemporaryFolder folder;
+  const std::string plain = converted_model("g2p").string();
+  const Arguments beams = {"--beam", "4", "--nbest", "4", "--scores"};
+  const std::string before = translate(plain, beams).out;
+  const std::tuple<Arguments, Arguments, converter::RulesSpec> cases[] = {
+      {{"--length-penalty-kind", "wu"},
+       {"--length-penalty-kind", "power"},
+       {.length_penalty_kind = LengthPenalty::kWu}},
+      {{"--early-stopping", "true"}, {"--early-stopping", "false"}, {.early_stopping = EarlyStopping::kFull}},
+      {{"--no-repeat-ngram", "1"}, {"--no-repeat-ngram", "0"}, {.no_repeat_ngram = 1}},
+      {{"--max-extra", "1"}, {"--max-extra", "0"}, {.max_extra_tokens = 1}},
+      {{"--repetition-penalty", "3"}, {"--repetition-penalty", "1"}, {.repetition_penalty = 3}}};
+  for (const auto& [set, unset, rules] : cases) {
+    SCOPED_TRACE(set[0]);
+    const std::string file = model_with(folder, rules);
+    Arguments asked = beams, lifted = beams;
+    asked.insert(asked.end(), set.begin(), set.end());
+    lifted.insert(lifted.end(), unset.begin(), unset.end());
+    const Outcome of_file = translate(file, beams), of_options = translate(plain, asked);
+    EXPECT_EQ(of_file.status, 0) << of_file.err;
+    EXPECT_EQ(of_options.status, 0) << of_options.err;
+    EXPECT_EQ(of_file.out, of_options.out);
+    if (rules.early_stopping == EarlyStopping::kLikely) {
+      EXPECT_NE(of_file.out, before) << "the rule changes something";
+    }
+    EXPECT_EQ(translate(file, lifted).out, before);
+  }
+}
+
+TEST(Rules, BadOptionsAreBadUsage) {
+  const std::string model = converted_model("g2p").string();
+  for (const Arguments& options : {Arguments{"--early-stopping", "maybe"}, Arguments{"--length-penalty-kind", "gnmt"},
+                                   Arguments{"--repetition-penalty", "0"}, Arguments{"--no-repeat-ngram", "-1"}}) {
+    const Outcome outcome = translate(model, options);
+    EXPECT_EQ(outcome.status, 2) << options[0];
+    EXPECT_NE(outcome.err.find(options[0]), std::string::npos) << outcome.err;
+  }
+}
+
+TEST(Rules, InspectNamesThem) {
+  const TemporaryFolder folder;
+  const converter::RulesSpec rules = {.renormalize = true,
+                                      .force_end = false,
+                                      .early_stopping = converter::EarlyStopping::kNever,
+                                      .length_penalty_kind = converter::LengthPenalty::kWu,
+                                      .more_end_ids = {7, 9},
+                                      .no_repeat_ngram = 3,
+                                      .max_extra_tokens = 50,
+                                      .repetition_penalty = 1.5f,
+                                      .biases = {{4, -1.0f}}};
+  const Outcome outcome = run(inspect_program(), {model_with(folder, rules)});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("rules        soft-max of what may be chosen, no forced end, early stopping never, length "
+                             "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, "
+                             "repetition penalty 1.5, 2 more end ids, 1 biased ids\n"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(run(inspect_program(), {converted_model("g2p").string()}).out.find("rules"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace goldcrest::test
