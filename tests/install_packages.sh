@@ -17,7 +17,8 @@ grep -qxF "\$4" "$work/installed" && echo installed
 END
 make_command apt-cache <<END
 #!/bin/sh
-[ -e "$work/looked" ] && grep -qxF "\$2" "$work/known"
+echo "\$2:"
+if [ -e "$work/looked" ] && grep -qxF "\$2" "$work/known"; then echo '  Candidate: 1.0-1'; else echo '  Candidate: (none)'; fi
 END
 make_command apt-get <<END
 #!/bin/sh

@@ -19,7 +19,7 @@ constexpr float kMinEpsilon = 1e-12f, kMaxEpsilon = 1.0f;
 constexpr float kMinAttentionScale = 1e-4f, kMaxAttentionScale = 1.0f;
 constexpr float kMinEmbeddingScale = 1e-4f, kMaxEmbeddingScale = 65536.0f;
 
-// Tokenizers: bytes of the longest piece, and of the strings on both sides of a normalizer's rule; magnitude of a score.
+// Tokenizers: bytes of the longest piece and of either side of a normalizer's rule; magnitude of a score.
 constexpr uint32_t kMaxPieceBytes = 4096;
 constexpr uint32_t kMaxRuleBytes = 128;
 constexpr float kMaxPieceScore = 1e9f;

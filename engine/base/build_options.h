@@ -40,8 +40,8 @@ constexpr bool kHasInspection = false;
 constexpr uint32_t kFeatureFloat32 = 1, kFeatureRecurrent = 32, kFeatureRules = 8192;
 
 // What this build runs: it refuses a file with any other bit.
-constexpr uint32_t kSupportedFeatures = (kHasFloat32 ? kFeatureFloat32 : 0) | (kHasSsru ? kFeatureRecurrent : 0) |
-                                        (kHasRules ? kFeatureRules : 0);
+constexpr uint32_t kSupportedFeatures =
+    (kHasFloat32 ? kFeatureFloat32 : 0) | (kHasSsru ? kFeatureRecurrent : 0) | (kHasRules ? kFeatureRules : 0);
 
 constexpr bool has_feature(uint32_t features, uint32_t feature) { return (features & feature) != 0; }
 

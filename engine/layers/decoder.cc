@@ -133,7 +133,8 @@ LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const T
   }
   const uint32_t self_attending = kHasSsru ? view.n_alike_before : layer;
   return {{kv_cache_layer(runtime, stack, refs.past, self_attending, all.position_capacity * all.n_slots)},
-          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity), nullptr};
+          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity),
+          nullptr};
 }
 
 // One layer: Vaswani et al. 2017, figure 1, right.

