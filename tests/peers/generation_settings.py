@@ -52,7 +52,6 @@ DONE = {
 # Of these a model has at most one, so that it is seen whether that one is named.
 WARNED = {
     "do_sample": Setting(lambda d: True, 1),
-    "typical_p": Setting(lambda d: 0.9, 1),
     "begin_suppress_tokens": Setting(lambda d: d.tokens(2), 1),
     "encoder_no_repeat_ngram_size": Setting(lambda d: 2, 1),
     "encoder_repetition_penalty": Setting(lambda d: 1.5, 1),
@@ -83,6 +82,9 @@ def draw_settings(draw: Draw, skipped: set[str]) -> tuple[dict, str]:
     settings["min_length"] = min(settings.get("min_length", 0), most)
     if "min_new_tokens" in settings:
         settings["min_new_tokens"] = min(settings["min_new_tokens"], most - 1)
+    first = settings.get("forced_bos_token_id")
+    if first in settings.get("suppress_tokens", []):  # which transformers refuses
+        settings["suppress_tokens"] = [token for token in settings["suppress_tokens"] if token != first] or None
     warned = ""
     names = [name for name in WARNED if name not in skipped]
     if draw.random.random() < 0.08 and names:

@@ -65,12 +65,14 @@ class Marian:
         model.tie_weights()
         random_checkpoints.randomize(model, generator)
         self.expected = ()  # words of warnings
+        if shared and not config.tie_word_embeddings:
+            self.expected += ("is not used: the encoder and the decoder have tables of their own",)
         own_positions = draw.random() < 0.1
         if not own_positions:
             for stack in (model.model.encoder, model.model.decoder):
                 stack.embed_positions.weight.data.copy_(stack.embed_positions.create_weight())
         else:
-            self.expected = ("is not the table of sinusoids",)
+            self.expected += ("is not the table of sinusoids",)
         self.settings, self.warned = generation_settings.draw_settings(
             generation_settings.Draw(draw, target_size, config.max_position_embeddings, end, pad), skipped)
         ends = self.settings["eos_token_id"]
