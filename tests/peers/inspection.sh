@@ -5,18 +5,7 @@
 set -euo pipefail
 source=$1 build=$2 work=$3 models=$4
 mkdir -p "$work"
-python=python3
-if ! python3 -c 'import torch, transformers' 2> "$work/problem"; then
-  python=$work/python/bin/python
-  if [[ ! -x $python ]] || ! "$python" -c 'import torch, transformers' 2> "$work/problem"; then
-    if ! { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet torch 'transformers>=5.2,<6'; } \
-        > "$work/problem" 2>&1; then
-      echo "skipped: torch and transformers are not there and could not be installed:"
-      tail -n 3 "$work/problem"
-      exit 77
-    fi
-  fi
-fi
+. "$source/tests/peers/packages.sh"
 
 wrong=$work/wrong
 mkdir -p "$wrong/converter" "$wrong/examples"
