@@ -2,15 +2,15 @@
 """Token scores, scores of targets and alignments of float32 files against transformers, on random MarianMTModels."""
 
 import argparse
-import json
 import pathlib
 import random
-import struct
 import subprocess
 import sys
 
 import torch
 from transformers import MarianConfig, MarianMTModel
+
+import random_checkpoints
 
 TOLERANCE = 1e-4
 MOST = 24  # generated ids; the end is forced as the last of so many, and free
@@ -38,25 +38,8 @@ def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.R
         model.final_logits_bias[0, 0] += draw.uniform(1, 4)  # some texts end
     model.tie_weights()
     model.save_pretrained(folder)
-    vocabulary = {f"p{i}": i for i in range(1, size - 2)} | {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1}
-    (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
-    for name in ("source.spm", "target.spm"):
-        write_sentencepiece(folder / name)
+    random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1}, False)
     return model, draw
-
-
-def field(number: int, payload: bytes | str) -> bytes:
-    """A length-delimited field of a protocol buffer; payloads here are short."""
-    data = payload.encode() if isinstance(payload, str) else payload
-    return bytes([number << 3 | 2, len(data)]) + data
-
-
-def write_sentencepiece(path: pathlib.Path) -> None:
-    """The smallest model that a Marian checkpoint must have: texts play no part here."""
-    pieces = [("<unk>", 2), ("\u2581", 1), ("a", 1)]
-    entries = [field(1, text) + b"\x15" + struct.pack("<f", -1.0) + bytes([3 << 3, kind]) for text, kind in pieces]
-    unigram, no_rules = field(2, b"\x18\x01"), field(3, b"")
-    path.write_bytes(b"".join(field(1, entry) for entry in entries) + unigram + no_rules)
 
 
 def run(*command) -> str:
