@@ -194,7 +194,7 @@ class MarianReader {
     if (!settings_.static_positions) return *tensors_.matrix(name, settings_.max_positions, settings_.d_model);
     if (settings_.d_model % 2 != 0)
       throw Error("{} is {}, expected an even number", config_.where("d_model"), settings_.d_model);
-    const Matrix computed = sinusoid_table({}, settings_.max_positions, settings_.d_model);
+    Matrix computed = sinusoid_table({}, settings_.max_positions, settings_.d_model);
     if (!tensors_.has(name)) return computed;
     const auto stored = tensors_.matrix(name, settings_.max_positions, settings_.d_model);
     const float difference = largest_difference(*stored, computed);

@@ -191,7 +191,7 @@ class NnTransformerReader {
   uint32_t rows_or(const std::string& name, uint32_t otherwise) {
     if (!tensors_.has(name)) return otherwise;
     const std::vector<uint64_t> shape = tensors_.shape(name);
-    const bool fits = shape.size() == 2 && shape[0] > 0 && shape[0] <= 3 * kMaxWidth;
+    const bool fits = shape.size() == 2 && shape[0] > 0 && shape[0] <= size_t{3} * kMaxWidth;
     return fits ? static_cast<uint32_t>(shape[0]) : otherwise;
   }
 
@@ -225,9 +225,10 @@ class NnTransformerReader {
     const std::vector<float> bias =
         shapes.has_attention_bias ? tensors_.vector(prefix + "in_proj_bias", rows) : std::vector<float>(rows, 0.0f);
     if (!bias.empty()) {
-      spec.query.bias.assign(&bias[0], &bias[0] + keys);
-      spec.key.bias.assign(&bias[0] + keys, &bias[0] + 2 * size_t{keys});
-      spec.value.bias.assign(&bias[0] + 2 * size_t{keys}, &bias[0] + rows);
+      const auto end_of_queries = bias.begin() + keys, end_of_keys = end_of_queries + keys;
+      spec.query.bias.assign(bias.begin(), end_of_queries);
+      spec.key.bias.assign(end_of_queries, end_of_keys);
+      spec.value.bias.assign(end_of_keys, bias.end());
     }
     spec.out = tensors_.linear(prefix + "out_proj", d, values, shapes.has_attention_bias);
     spec.norm = norm(norm_prefix, shapes);

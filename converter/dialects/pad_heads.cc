@@ -38,7 +38,7 @@ void pad_columns(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   wide.values.resize(size_t{stored_rows} * wide.columns, 0.0f);
   for (uint32_t row = 0; row < stored_rows; ++row) {
     for (uint32_t column = 0; column < narrow.columns; ++column) {
-      wide.values[size_t{row} * wide.columns + column / from * to + column % from] = narrow.row(row)[column];
+      wide.values[size_t{row} * wide.columns + size_t{column} / from * to + column % from] = narrow.row(row)[column];
     }
   }
   linear.weight = std::make_shared<const Matrix>(std::move(wide));

@@ -45,7 +45,7 @@ T value_or(T value, decltype(T{}) fallback) {
 }
 
 // Whether the caller leaves all rules to the file.
-bool leaves_rules(const goldcrest_search& search) {
+[[maybe_unused]] bool leaves_rules(const goldcrest_search& search) {
   uint32_t words[4];
   memcpy(words, &search.renormalize, sizeof words);
   return (words[0] | words[1] | words[2] | words[3]) == 0;

@@ -5,9 +5,9 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
 
-# goldcrest_run_board(PRESET LABEL BOARD_LABEL HASH): runs the board's tests of BOARD_LABEL, with the hash that a test of
-# this build (tests/kernels/golden.cmake) makes.
-function(goldcrest_run_board preset label board_label hash)
+# goldcrest_run_board(PRESET LABEL BOARD_LABEL HASHES): runs the board's tests of BOARD_LABEL, with the hashes that tests
+# of this build (tests/kernels/golden.cmake) make.
+function(goldcrest_run_board preset label board_label hashes)
   set(name board_${preset})
   if(board_label STREQUAL "full")
     string(APPEND name _full)
@@ -15,13 +15,13 @@ function(goldcrest_run_board preset label board_label hash)
   add_test(NAME ${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" ${preset}
     "${CMAKE_CURRENT_BINARY_DIR}/${preset}" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
     ${board_label})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "golden_g2p;${hash}"
+  set_tests_properties(${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "golden_g2p;${hashes}"
     RESOURCE_LOCK board_${preset} TIMEOUT 3600 COST 1000)
 endfunction()
 
 foreach(board mps2-an386 mps2-an500 mps2-an505 mps3-an547)
   goldcrest_run_board(${board} fast fast golden_hash_g2p)
-  goldcrest_run_board(${board} full full golden_hash_g2p_all)
+  goldcrest_run_board(${board} full full "golden_hash_g2p;golden_hash_g2p_all")
 endforeach()
 foreach(board nucleo-h743zi rpi-pico2)
   goldcrest_run_board(${board} fast fast golden_hash_g2p)

@@ -201,8 +201,8 @@ TEST(MarianRules, BrokenValuesAreRefused) {
       {{{"sequence_bias", json::parse("[[[6000], 1.5]]")}},
        "\"sequence_bias\" has an element that is not a token id below 6000"},
       {{{"forced_eos_token_id", 5}}, "\"forced_eos_token_id\" is 5, expected the end token 0"}};
-  for (const auto& [settings, message] : cases) {
-    test::expect_error([&] { load_with(settings); }, {message}, settings.dump());
+  for (const auto& refused : cases) {
+    test::expect_error([&] { load_with(refused.first); }, {refused.second}, refused.first.dump());
   }
 }
 

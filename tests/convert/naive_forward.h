@@ -110,6 +110,19 @@ class NaiveForward {
     return NAN;
   }
 
+  // score(s) of 0 .. n - 1
+  template <typename Score>
+  static Vector soft_max(size_t n, Score score) {
+    Vector weights;
+    Number sum = 0.0;
+    for (size_t s = 0; s < n; ++s) {
+      weights.push_back(exponential(score(s)));
+      sum = sum + weights.back();
+    }
+    for (Number& weight : weights) weight = weight / sum;
+    return weights;
+  }
+
   // Position t of x attends to positions 0..last(t) of memory. kept: [heads][positions of x][of memory], may be null.
   template <typename Last>
   static Sequence attention(const converter::StackSpec& stack, const converter::AttentionSpec& spec, const Sequence& x,
@@ -122,15 +135,11 @@ class NaiveForward {
       Vector joined(queries[t].size(), 0.0);
       for (size_t head = 0; head < stack.n_heads; ++head) {
         const size_t begin = head * stack.d_head, end = begin + stack.d_head;
-        Vector weights;
-        Number sum = 0.0;
-        for (size_t s = 0; s <= last(t); ++s) {
+        Vector weights = soft_max(last(t) + 1, [&](size_t s) {
           Number score = 0.0;
           for (size_t j = begin; j < end; ++j) score = score + queries[t][j] * keys[s][j];
-          weights.push_back(exponential(score * Number{stack.attention_scale}));
-          sum = sum + weights.back();
-        }
-        for (Number& weight : weights) weight = weight / sum;
+          return score * Number{stack.attention_scale};
+        });
         for (size_t s = 0; s <= last(t); ++s)
           for (size_t j = begin; j < end; ++j) joined[j] = joined[j] + weights[s] * values[s][j];
         if (kept != nullptr) (*kept)[head].push_back(weights);

@@ -53,7 +53,7 @@ ModelSpec chain_model(const std::vector<std::vector<float>>& next) {
 
 using Tokens = std::vector<int32_t>;
 
-Tokens best_tokens(const ModelSpec& spec, SearchOptions options) {
+Tokens best_tokens(const ModelSpec& spec, const SearchOptions& options) {
   return search(Reference(spec), kSource, options)[0].tokens;
 }
 

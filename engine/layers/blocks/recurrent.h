@@ -32,12 +32,12 @@ inline BufferRef plan_cells(Plan& plan, const ModelView& model) {
 struct Cells {
   float* start;  // [half][slot][width]
   size_t n_slots, width;
-  float* at(uint32_t position, size_t slot) const { return start + (position % 2 * n_slots + slot) * width; }
+  float* at(uint32_t position, size_t slot) const { return start + (size_t{position} % 2 * n_slots + slot) * width; }
 };
 
 inline Cells cells_of_layer(const Runtime& runtime, BufferRef ref, uint32_t recurrent_layer, size_t n_slots) {
   const size_t width = runtime.model.decoder.d_model_padded;
-  return {runtime.buffer<float>(ref) + recurrent_layer * 2 * n_slots * width, n_slots, width};
+  return {runtime.buffer<float>(ref) + size_t{recurrent_layer} * 2 * n_slots * width, n_slots, width};
 }
 
 // visit(LinearUse) for every call of a linear layer that the block makes.

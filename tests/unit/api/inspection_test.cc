@@ -238,12 +238,12 @@ class Refused : public testing::Test {
     EXPECT_EQ(engine_.detail().message, message);
     EXPECT_EQ(engine_.detail().index, index) << message;
   }
-  int begin() { return goldcrest_begin(engine_.get(), kSource.data(), kSource.size()); }
+  int begin() { return goldcrest_begin(engine_.get(), source_.data(), source_.size()); }
   int score(uint32_t sentence, const std::vector<int32_t>& target) {
     return goldcrest_score(engine_.get(), sentence, target.data(), target.size());
   }
 
-  const std::vector<int32_t> kSource = {1, 2, 3};
+  const std::vector<int32_t> source_ = {1, 2, 3};
   TestEngine engine_{models()[1].int8.span(), inspecting(2, 2)};
 };
 
@@ -257,7 +257,7 @@ TEST_F(Refused, Targets) {
          "target: more ids than limits.max_target_tokens", 30);
   expect(score(0, {1, 300}), GOLDCREST_ERROR_TOKEN_RANGE, "target: id outside the vocabulary", 1);
   expect(score(0, {-1}), GOLDCREST_ERROR_TOKEN_RANGE, "target: id outside the vocabulary", 0);
-  ASSERT_EQ(goldcrest_add(engine_.get(), kSource.data(), kSource.size()), 1);
+  ASSERT_EQ(goldcrest_add(engine_.get(), source_.data(), source_.size()), 1);
   EXPECT_EQ(score(1, {7, 0}), GOLDCREST_OK);
   expect(goldcrest_run(engine_.get()), GOLDCREST_ERROR_STATE, "score: only some sources of the batch have a target");
   EXPECT_EQ(score(0, {7, 8, 9}), GOLDCREST_OK);
@@ -271,7 +271,7 @@ TEST_F(Refused, Targets) {
   ASSERT_EQ(begin(), 0);
   EXPECT_EQ(goldcrest_run(engine_.get()), GOLDCREST_DONE);
   TestEngine other(models()[1].int8.span(), inspecting(2, 2));
-  EXPECT_EQ(engine_.results(0).at(0), other.run(kSource));
+  EXPECT_EQ(engine_.results(0).at(0), other.run(source_));
 }
 
 TEST_F(Refused, Alignments) {

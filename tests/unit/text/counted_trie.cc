@@ -3,6 +3,7 @@
 // definitions and leaves the library's out.
 #include "unit/text/counted_trie.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): a function's name
 #define step_trie uncounted_step_trie
 #include "engine/text/double_array.cc"  // NOLINT(bugprone-suspicious-include)
 #undef step_trie
