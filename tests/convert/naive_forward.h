@@ -123,24 +123,29 @@ class NaiveForward {
     return weights;
   }
 
-  // Position t of x attends to positions 0..last(t) of memory. kept: [heads][positions of x][of memory], may be null.
-  template <typename Last>
+  struct Attended {
+    const Sequence& memory;
+    bool is_causal;  // position t attends to positions 0 .. t, else to all
+  };
+
+  // kept: [heads][positions of x][of memory], may be null.
   static Sequence attention(const converter::StackSpec& stack, const converter::AttentionSpec& spec, const Sequence& x,
-                            const Sequence& memory, Last last, std::vector<Sequence>* kept = nullptr) {
-    const Sequence queries = linear(spec.query, x), keys = linear(spec.key, memory),
-                   values = linear(spec.value, memory);
+                            const Attended& to, std::vector<Sequence>* kept = nullptr) {
+    const Sequence queries = linear(spec.query, x), keys = linear(spec.key, to.memory),
+                   values = linear(spec.value, to.memory);
     Sequence out;
     if (kept != nullptr) kept->resize(stack.n_heads);
     for (size_t t = 0; t < x.size(); ++t) {
       Vector joined(queries[t].size(), 0.0);
+      const size_t n = to.is_causal ? t + 1 : to.memory.size();
       for (size_t head = 0; head < stack.n_heads; ++head) {
         const size_t begin = head * stack.d_head, end = begin + stack.d_head;
-        Vector weights = soft_max(last(t) + 1, [&](size_t s) {
+        Vector weights = soft_max(n, [&](size_t s) {
           Number score = 0.0;
           for (size_t j = begin; j < end; ++j) score = score + queries[t][j] * keys[s][j];
           return score * Number{stack.attention_scale};
         });
-        for (size_t s = 0; s <= last(t); ++s)
+        for (size_t s = 0; s < n; ++s)
           for (size_t j = begin; j < end; ++j) joined[j] = joined[j] + weights[s] * values[s][j];
         if (kept != nullptr) (*kept)[head].push_back(weights);
       }
@@ -188,10 +193,10 @@ class NaiveForward {
     }
     if (stack.embedding_norm) x = norm(*stack.embedding_norm, x);
     for (const converter::LayerSpec& layer : stack.layers) {
-      const auto last = [&](size_t t) { return memory == nullptr ? tokens.size() - 1 : t; };
       if (layer.self_attention) {
-        x = residual(stack, layer.self_attention->norm, x,
-                     [&](const Sequence& h) { return attention(stack, *layer.self_attention, h, h, last); });
+        x = residual(stack, layer.self_attention->norm, x, [&](const Sequence& h) {
+          return attention(stack, *layer.self_attention, h, {h, memory != nullptr});
+        });
       } else {
         x = residual(stack, layer.recurrent->norm, x,
                      [&](const Sequence& h) { return recurrence(*layer.recurrent, h); });
@@ -199,8 +204,7 @@ class NaiveForward {
       if (memory != nullptr) {
         x = residual(stack, layer.cross_attention->norm, x, [&](const Sequence& h) {
           std::vector<Sequence>* const kept = cross != nullptr ? &cross->emplace_back() : nullptr;
-          return attention(
-              stack, *layer.cross_attention, h, *memory, [&](size_t) { return memory->size() - 1; }, kept);
+          return attention(stack, *layer.cross_attention, h, {*memory, false}, kept);
         });
       }
       x = residual(stack, layer.feed_forward.norm, x, [&](const Sequence& h) {
