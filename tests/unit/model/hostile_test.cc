@@ -365,6 +365,12 @@ TEST(Hostile, RulesInTheirBounds) {
   refused("generation.biased_ids", [](ModelT& m) { m.generation->biased_ids = {7}; });
   refused("generation.biases", [](ModelT& m) { m.generation->biased_ids = {6}; });
   refused("generation.biases", [](ModelT& m) { m.generation->biases = {1}; });
+  for (const std::vector<uint32_t>& bad : {std::vector<uint32_t>{4, 1}, {4, 4}, {1, 4, 2}}) {
+    refused("generation.biased_ids: ascending", [&](ModelT& m) {
+      m.generation->biased_ids = bad;
+      m.generation->biases.assign(bad.size(), 1);
+    });
+  }
   for (const float bad : {-65537.0f, 65537.0f, nan}) {
     refused("generation.biases", [&](ModelT& m) {
       m.generation->biased_ids = {6};
