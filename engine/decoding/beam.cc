@@ -13,10 +13,16 @@ namespace goldcrest {
 
 namespace {
 
+// With n end ids, n * beam_size of the best may be ends, and beam_size others are left to live on.
+uint32_t candidates_per_row(const Search& search) {
+  return (1 + count_ends(search.runtime->model)) * search.options.beam_size;
+}
+
 // The best continuations of all live hypotheses, best first, from the sorted lists of each.
 class Continuations {
  public:
-  Continuations(const Search& search, const SentenceView& view) : view_(view), lists_(lists_of(search)) {
+  Continuations(const Search& search, const SentenceView& view)
+      : view_(view), lists_(candidates(*search.runtime, search.refs.candidates, candidates_per_row(search), 0)) {
     for (uint32_t b = 0; b < view.state->n_live; ++b) {
       normalizer_[b] = row_normalizer(search, lists_, view.state->first_row + b);
       taken_[b] = 0;
@@ -40,10 +46,6 @@ class Continuations {
   }
 
  private:
-  static Candidates lists_of(const Search& search) {
-    return candidates(*search.runtime, search.refs.candidates, search.strategy->candidates_per_row(search), 0);
-  }
-
   const SentenceView& view_;
   Candidates lists_;
   float normalizer_[kMaxBeams];
@@ -70,11 +72,6 @@ void reorder(const Search& search, const SentenceView& view, const Continuation*
     if constexpr (kHasInspection) keep_log_prob(search, view, b, chosen[b].token_log_prob);
   }
   view.state->n_live = n_chosen;
-}
-
-// With n end ids, n * beam_size of the best may be ends, and beam_size others are left to live on.
-uint32_t candidates_per_row(const Search& search) {
-  return (1 + count_ends(search.runtime->model)) * search.options.beam_size;
 }
 
 bool needs_sums(const goldcrest_search&) { return true; }

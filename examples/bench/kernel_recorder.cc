@@ -14,8 +14,10 @@ using goldcrest::EmbedArgs;
 using goldcrest::Kernels;
 using goldcrest::LayerNormArgs;
 using goldcrest::LinearArgs;
+using goldcrest::LogitSumsArgs;
 using goldcrest::OutputBlockArgs;
 using goldcrest::QuantizeRowsArgs;
+using goldcrest::RecurrenceArgs;
 using goldcrest::TypedKernels;
 
 // float bias; of int8 also float scale and int32 sum
@@ -91,6 +93,7 @@ void output_block(const OutputBlockArgs<Element>& args) {
 
 template <typename Element>
 TypedKernels<Element> recorders() {
+  static_assert(sizeof(TypedKernels<Element>) == 5 * sizeof(void (*)()), "a slot that is not recorded");
   TypedKernels<Element> table = {};
   table.quantize_rows = quantize_rows;
   table.linear = linear;
@@ -104,8 +107,35 @@ void layer_norm(const LayerNormArgs& args) {
   record(kLayerNorm, 0, 0, [&] { recording.table->layer_norm(args); });
 }
 
+void logit_sums(const LogitSumsArgs& args) {
+  record(kLogitSums, 0, 0, [&] { recording.table->logit_sums(args); });
+}
+
+void recurrence(const RecurrenceArgs& args) {
+  record(kRecurrence, 0, 0, [&] { recording.table->recurrence(args); });
+}
+
 uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
   return record(kNextAbove, 0, 0, [&] { return recording.table->next_above(x, begin, end, threshold); });
+}
+
+// The engine's own table with recorders in the slots that searches use. With a slot that is not named this does not
+// compile; those of opening a file, and a backend's, stay as they are.
+Kernels recording_table(const Kernels& own, const TypedKernels<float>* float32) {
+  const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_recurrence,
+               own_next_above, crc32c, weights_valid, backend, computes_whole] = own;
+  return {name,
+          cpu_features,
+          recorders<int8_t>(),
+          own_float32 != nullptr ? float32 : nullptr,
+          layer_norm,
+          own_logit_sums != nullptr ? logit_sums : nullptr,
+          own_recurrence != nullptr ? recurrence : nullptr,
+          next_above,
+          crc32c,
+          weights_valid,
+          backend,
+          computes_whole};
 }
 
 // Seconds that a stopwatch shows around nothing.
@@ -127,22 +157,15 @@ double stopwatch_cost() {
 }  // namespace
 
 const char* slot_name(size_t slot) {
-  static constexpr const char* kNames[kSlots] = {"linear",     "output_block", "attention", "quantize_rows",
-                                                 "layer_norm", "embed",        "next_above"};
+  static constexpr const char* kNames[kSlots] = {"linear", "output_block", "attention",  "quantize_rows", "layer_norm",
+                                                 "embed",  "logit_sums",   "recurrence", "next_above"};
   return kNames[slot];
 }
 
 KernelRecorder::KernelRecorder(goldcrest_engine* engine)
-    : engine_(engine), clock_s_(stopwatch_seconds()), cost_s_(stopwatch_cost()) {
+    : engine_(engine), float_table_(recorders<float>()), clock_s_(stopwatch_seconds()), cost_s_(stopwatch_cost()) {
   recording = {goldcrest::exchange_kernels(engine, nullptr), {}};
-  table_ = *recording.table;
-  table_.int8 = recorders<int8_t>();
-  table_.layer_norm = layer_norm;
-  table_.next_above = next_above;
-  if (table_.float32 != nullptr) {
-    float_table_ = recorders<float>();
-    table_.float32 = &float_table_;
-  }
+  table_ = recording_table(*recording.table, &float_table_);
   goldcrest::exchange_kernels(engine, &table_);
 }
 

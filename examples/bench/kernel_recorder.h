@@ -14,7 +14,18 @@
 namespace bench {
 
 // Of float32 files quantize_rows are their copies.
-enum Slot { kLinear, kOutputBlock, kAttention, kQuantizeRows, kLayerNorm, kEmbed, kNextAbove, kSlots };
+enum Slot {
+  kLinear,
+  kOutputBlock,
+  kAttention,
+  kQuantizeRows,
+  kLayerNorm,
+  kEmbed,
+  kLogitSums,
+  kRecurrence,
+  kNextAbove,
+  kSlots
+};
 const char* slot_name(size_t slot);
 
 struct KernelWork {
@@ -54,7 +65,7 @@ class KernelRecorder {
 
   goldcrest_engine* engine_;
   goldcrest::Kernels table_;
-  goldcrest::TypedKernels<float> float_table_ = {};
+  goldcrest::TypedKernels<float> float_table_;
   double clock_s_;  // what one timing adds to itself
   double cost_s_;   // and to everything
 };

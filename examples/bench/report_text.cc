@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "report.h"
 
@@ -84,22 +86,44 @@ void append_bounds(Text& text, const Report& report) {
   }
 }
 
-void append_kernels_row(Text& text, const Speed& speed, const char* part, const Record& record, double per) {
-  fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {:<11}", speed.beam_size, speed.batch, part);
-  for (const KernelWork& work : record.kernels)
-    fmt::format_to(std::back_inserter(text), "{:>14.2f}", work.seconds * 1e6 / per);
-  fmt::format_to(std::back_inserter(text), "{:>14.2f}{:>9}\n", record.rest_s * 1e6 / per, percent(record.spread));
+// The slots that any case has used: few files have recurrent layers, or rules that need sums of their own.
+std::vector<size_t> used_slots(const Report& report) {
+  std::vector<size_t> slots;
+  for (size_t slot = 0; slot < kSlots; ++slot) {
+    const bool is_used = std::any_of(report.cases.begin(), report.cases.end(), [=](const Case& measured) {
+      return measured.work && measured.work->encode.kernels[slot].calls + measured.work->decode.kernels[slot].calls > 0;
+    });
+    if (is_used) slots.push_back(slot);
+  }
+  return slots;
+}
+
+struct KernelsRow {
+  const Speed& speed;
+  const char* part;
+  const Record& record;
+  double per;
+};
+
+void append_kernels_row(Text& text, const std::vector<size_t>& slots, const KernelsRow& row) {
+  fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {:<11}", row.speed.beam_size, row.speed.batch, row.part);
+  for (const size_t slot : slots)
+    fmt::format_to(std::back_inserter(text), "{:>14.2f}", row.record.kernels[slot].seconds * 1e6 / row.per);
+  fmt::format_to(std::back_inserter(text), "{:>14.2f}{:>9}\n", row.record.rest_s * 1e6 / row.per,
+                 percent(row.record.spread));
 }
 
 void append_kernels(Text& text, const Report& report) {
   fmt::format_to(std::back_inserter(text), "\nby kernel, us\n{:>6}{:>7}  {:<11}", "beam", "batch", "");
-  for (size_t slot = 0; slot < kSlots; ++slot) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
+  const std::vector<size_t> slots = used_slots(report);
+  for (const size_t slot : slots) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
   fmt::format_to(std::back_inserter(text), "{:>14}{:>9}\n", "the rest", "spread");
   for (const Case& measured : report.cases) {
     if (!measured.work) continue;
     const CaseWork& work = *measured.work;
-    append_kernels_row(text, measured.speed, "encoding", work.encode, 1);
-    append_kernels_row(text, measured.speed, "a position", work.decode, report.target_tokens);
+    append_kernels_row(text, slots, {measured.speed, "encoding", work.encode, 1});
+    append_kernels_row(text, slots,
+                       {measured.speed, "a position", work.decode, static_cast<double>(report.target_tokens)});
   }
 }
 

@@ -15,7 +15,7 @@ function(goldcrest_run_board preset label board_label hashes)
   add_test(NAME ${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" ${preset}
     "${CMAKE_CURRENT_BINARY_DIR}/${preset}" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
     ${board_label})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "golden_g2p;${hashes}"
+  set_tests_properties(${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;${hashes}"
     RESOURCE_LOCK board_${preset} TIMEOUT 3600 COST 1000)
 endfunction()
 
@@ -29,12 +29,19 @@ endforeach()
 # Without an FPU the compiler's own functions must give the same bits.
 goldcrest_run_board(mps2-an386-soft-float full fast golden_hash_g2p)
 
-# With what firmware leaves out unless it asks: alignments and scores have this machine's bits.
-add_test(NAME board_mps3-an547_inspection COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" mps3-an547
-  "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_inspection" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
-  inspection inspection_test -D GOLDCREST_INSPECTION=ON)
-set_tests_properties(board_mps3-an547_inspection PROPERTIES LABELS fast FIXTURES_REQUIRED "golden_g2p;golden_inspection_g2p"
-  TIMEOUT 3600)
+# goldcrest_run_feature(PRESET FEATURE LABEL HASH): what firmware leaves out unless it asks for it by the CMake option
+# GOLDCREST_<FEATURE>. Results have this machine's bits; flash and stack are measured.
+function(goldcrest_run_feature preset feature label hash)
+  string(TOLOWER ${feature} name)
+  add_test(NAME board_${preset}_${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" ${preset}
+    "${CMAKE_CURRENT_BINARY_DIR}/${preset}_${name}" "${CMAKE_BINARY_DIR}/tests/kernels/golden"
+    $<TARGET_FILE:goldcrest-convert> "feature|size" "${name}_test goldcrest_sizes" -D GOLDCREST_${feature}=ON)
+  set_tests_properties(board_${preset}_${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;${hash}"
+    TIMEOUT 3600)
+endfunction()
+goldcrest_run_feature(mps3-an547 INSPECTION fast golden_inspection_g2p)
+goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
+goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 
 # A board of one's own, which lies elsewhere.
 add_test(NAME own_board COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/own_board.sh" "${CMAKE_CURRENT_BINARY_DIR}/own_board"

@@ -74,7 +74,7 @@ goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases
 goldcrest_board_test(contract_test fast)
 
 include(golden.cmake)
-include(inspection.cmake)
+include(features.cmake)
 
 # Firmware as a user links it, and what its ELF must not have.
 add_executable(firmware_test firmware_test.c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware that is given what it must refuse: damaged models, wrong memory, words that no model takes. Each time the
- * console says why, and the firmware goes on.
+ * Firmware that is given what it must refuse: damaged models, wrong memory, words that no model takes, and what a build
+ * without GOLDCREST_RULES and GOLDCREST_INSPECTION does not know. Each time the console says why, and the firmware goes
+ * on.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,9 @@
 #include "board_api.h"
 #include "console_text.h"
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/inspection.h"
 #include "model_g2p.h"
+#include "model_ruled.h"
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t model_copy[MODEL_G2P_BYTES];
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES + GOLDCREST_ALIGN];
@@ -80,6 +83,21 @@ static void refuse_arenas(void) {
   refuse_config("arena misaligned", &config);
 }
 
+static void refuse_features(goldcrest_engine *engine) {
+  const int32_t target[] = {5, 2};
+  const goldcrest_alignment wanted = {.layer = -1, .head = -1};
+  float weights[4];
+  goldcrest_search search = {.length_penalty = 1};
+  goldcrest_config config = good_config();
+  config.model = model_ruled;
+  config.model_bytes = MODEL_RULED_BYTES;
+  refuse_config("a model with rules", &config);
+  search.no_repeat_ngram = 2;
+  expect_refusal("a search with rules", goldcrest_set_search(engine, &search));
+  expect_refusal("a target to score", goldcrest_score(engine, 0, target, 2));
+  expect_refusal("an alignment", goldcrest_get_alignment(engine, &wanted, weights, 4));
+}
+
 static void pronounce(goldcrest_engine *engine, const char *word, size_t n_letters) {
   char phonemes[128];
   const int64_t n = goldcrest_translate(engine, word, n_letters, phonemes, sizeof phonemes);
@@ -135,6 +153,7 @@ int main(void) {
     put_error("the good model", status, &detail);
     board_exit(1);
   }
+  refuse_features(engine);
   refuse_words(engine);
   find_unknown_letter(engine, model.unknown_id);
   board_exit(n_accepted);

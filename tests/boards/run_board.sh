@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Configures, builds and tests one board's preset in a folder of its own.
-# Usage: run_board.sh PRESET BUILD_FOLDER GOLDEN_FOLDER CONVERTER LABEL [TARGET CMAKE_OPTION...]
+# Usage: run_board.sh PRESET BUILD_FOLDER GOLDEN_FOLDER CONVERTER LABEL [TARGETS CMAKE_OPTION...]
+# LABEL is a regular expression; TARGETS have spaces between them.
 set -euo pipefail
-preset=$1 folder=$2 golden=$3 converter=$4 label=$5 target=${6:-all}
+preset=$1 folder=$2 golden=$3 converter=$4 label=$5 targets=${6:-all}
 shift $(($# < 6 ? $# : 6))
 cd "$(dirname "$0")/../.."
 
@@ -11,5 +12,6 @@ for program in arm-none-eabi-g++ qemu-system-arm; do
   command -v "$program" >/dev/null || { echo "$program is missing; bash toolchains/install_packages.sh tests" >&2; exit 1; }
 done
 cmake --preset "$preset" -B "$folder" -D GOLDCREST_GOLDEN_FOLDER="$golden" -D GOLDCREST_CONVERT_EXECUTABLE="$converter" "$@"
-cmake --build "$folder" --target "$target" --parallel 2
-ctest --test-dir "$folder" -L "^$label\$" --no-tests=error --output-on-failure
+# shellcheck disable=SC2086  # several words
+cmake --build "$folder" --target $targets --parallel 2
+ctest --test-dir "$folder" -L "^($label)\$" --no-tests=error --output-on-failure

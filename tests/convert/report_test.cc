@@ -2,12 +2,14 @@
 // The three forms of the report tell the same, and its HTML page needs nothing else and runs nothing.
 #include "report/report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "convert/shipped_model.h"
+#include "file/write.h"
 #include "report/engine_session.h"
 
 namespace goldcrest::converter {
@@ -63,6 +65,34 @@ TEST(Report, TextHasEveryTensorAndTheArena) {
   EXPECT_NE(text.find("decoder relu, post-norm, final norm"), std::string::npos);
   EXPECT_NE(text.find("BLEU 48.13"), std::string::npos);
   EXPECT_NE(text.find("float32"), std::string::npos);
+}
+
+TEST(Report, TellsTheRulesAndWhatTheyNeed) {
+  Report report = make_report();
+  EXPECT_EQ(report_text(report).find("\nrules "), std::string::npos);
+  EXPECT_FALSE(report_json(report).contains("rules"));
+  ModelSpec spec = *report.spec;
+  spec.generation.rules = {.renormalize = true,
+                           .force_end = false,
+                           .early_stopping = EarlyStopping::kFull,
+                           .length_penalty_kind = LengthPenalty::kWu,
+                           .more_end_ids = {7},
+                           .no_repeat_ngram = 3,
+                           .max_extra_tokens = 50,
+                           .repetition_penalty = 1.5f,
+                           .biases = {{4, -1.0f}, {6, 2.0f}}};
+  const FileImage image = assemble(build_payload(spec, {}), {});
+  report.spec = &spec;
+  report.info = EngineSession(image.span(), {}, "g2p").info();
+  const std::string rules[] = {
+      "soft-max of what may be chosen",  "no forced end",   "early stopping",
+      "length penalty of ((5 + n) / 6)", "no 3-gram twice", "at most 50 tokens more than the source",
+      "repetition penalty 1.5",          "1 more end ids",  "2 biased ids"};
+  EXPECT_NE(report_text(report).find(
+                fmt::format("\nrules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "))),
+            std::string::npos)
+      << report_text(report);
+  EXPECT_EQ(report_json(report).at("rules"), nlohmann::json(rules));
 }
 
 TEST(Report, JsonHasTheSameFigures) {

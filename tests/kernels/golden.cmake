@@ -18,6 +18,21 @@ add_test(NAME golden_inspection_g2p COMMAND sh -c
 set_tests_properties(golden_inspection_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
   FIXTURES_SETUP golden_inspection_g2p)
 
+# What its searches find by rules of every kind, for a board's test of those.
+set(rules [=["repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true, "early_stopping": "never", "force_end": false,
+  "length_penalty_kind": "wu", "max_extra_tokens": 2, "more_end_tokens": ["Z"], "token_biases": [["T", 0.5], ["AH0", -0.5]],]=])
+file(READ "${CMAKE_SOURCE_DIR}/examples/models/g2p/config.json" config)
+string(REGEX REPLACE "^{" "{${rules}" config "${config}")
+file(WRITE "${golden}/g2p_rules/config.json" "${config}")
+file(CREATE_LINK "${CMAKE_SOURCE_DIR}/examples/models/g2p/model.safetensors" "${golden}/g2p_rules/model.safetensors" SYMBOLIC)
+add_test(NAME golden_model_g2p_rules
+  COMMAND goldcrest-convert --quiet "${golden}/g2p_rules" -o "${golden}/g2p_rules.gcst")
+add_test(NAME golden_rules_g2p COMMAND sh -c
+  "'$<TARGET_FILE:golden_inspection>' --searches '${golden}/g2p_rules.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_rules.hash'")
+set_tests_properties(golden_model_g2p_rules PROPERTIES FIXTURES_SETUP golden_model_g2p_rules)
+set_tests_properties(golden_rules_g2p PROPERTIES FIXTURES_REQUIRED golden_model_g2p_rules FIXTURES_SETUP golden_rules_g2p)
+set_tests_properties(golden_model_g2p_rules golden_rules_g2p PROPERTIES LABELS fast)
+
 # All pronunciations, for the boards' full tests.
 add_test(NAME golden_hash_g2p_all COMMAND sh -c
   "'$<TARGET_FILE:golden_hash>' --all '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_all.hash'")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of what can be seen inside a model's searches (support/inspection_hash.h) must be one number: for every
-// kernel table that this CPU runs, on any number of threads, here and on the machine that wrote HASH_FILE. Prints it.
-// Usage: golden_inspection MODEL VALIDATION_TSV [HASH_FILE]
+// The hash of what can be seen inside a model's searches (support/inspection_hash.h), or of what they find
+// (support/search_hash.h), must be one number: for every kernel table that this CPU runs, on any number of threads,
+// here and on the machine that wrote HASH_FILE. Prints it. Usage: golden_inspection [--searches] MODEL VALIDATION_TSV
+// [HASH_FILE]
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
@@ -13,6 +14,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/inspection_hash.h"
+#include "support/search_hash.h"
 
 namespace goldcrest::test {
 namespace {
@@ -24,38 +26,49 @@ std::string read_all(const std::string& path) {
   return bytes;
 }
 
-uint64_t inspection_hash(const GuardedBuffer<uint8_t>& model, const std::string& lines, const char* kernels,
-                         uint32_t threads) {
+struct Hashed {
+  GuardedBuffer<uint8_t> model;  // aligned as a mapped file is
+  std::string lines;
+  bool looks_inside;
+};
+
+uint64_t hash_with(const Hashed& hashed, const char* kernels, uint32_t threads) {
   EngineSetup setup;
   setup.kernels = kernels;
   setup.limits.max_source_bytes = 64;
   setup.limits.beam_size = setup.limits.n_best = 4;
   setup.limits.threads = threads;
-  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
-  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
-  TestEngine engine({model.get(), model.size()}, setup);
+  if (hashed.looks_inside) {
+    setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+    setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
+  }
+  TestEngine engine({hashed.model.get(), hashed.model.size()}, setup);
   uint64_t hash = 0;
   const int status =
-      hash_words({engine.get(), engine.info().decoder_layers, engine.info().decoder_heads}, lines, &hash);
+      hashed.looks_inside
+          ? hash_words({engine.get(), engine.info().decoder_layers, engine.info().decoder_heads}, hashed.lines, &hash)
+          : hash_searches(engine.get(), hashed.lines, &hash);
   if (status < 0)
     throw std::runtime_error(std::string(goldcrest_status_string(status)) + ": " + engine.detail().message);
   return hash;
 }
 
 int run(int n_arguments, char** arguments) {
+  const bool searches = n_arguments > 1 && std::string(arguments[1]) == "--searches";
+  if (searches) --n_arguments, ++arguments;
   if (n_arguments < 3 || n_arguments > 4) {
-    std::fprintf(stderr, "usage: golden_inspection MODEL VALIDATION_TSV [HASH_FILE]\n");
+    std::fprintf(stderr, "usage: golden_inspection [--searches] MODEL VALIDATION_TSV [HASH_FILE]\n");
     return 2;
   }
-  const std::string bytes = read_all(arguments[1]), lines = read_all(arguments[2]);
-  GuardedBuffer<uint8_t> model(bytes.size());  // aligned as a mapped file is
-  std::copy(bytes.begin(), bytes.end(), model.begin());
+  const std::string bytes = read_all(arguments[1]);
+  Hashed hashed = {GuardedBuffer<uint8_t>(bytes.size()), read_all(arguments[2]), !searches};
+  std::copy(bytes.begin(), bytes.end(), hashed.model.begin());
   std::optional<uint64_t> expected;
   if (n_arguments == 4) expected = std::stoull(read_all(arguments[3]), nullptr, 16);
   bool agree = true;
   for (uint32_t i = 0; const char* kernels = goldcrest_kernels_at(i); ++i) {
     for (const uint32_t threads : {1u, 3u}) {
-      const uint64_t hash = inspection_hash(model, lines, kernels, threads);
+      const uint64_t hash = hash_with(hashed, kernels, threads);
       if (!expected) expected = hash;
       std::fprintf(stderr, "%-16s threads %" PRIu32 " %016" PRIx64 " %s\n", kernels, threads, hash,
                    hash == *expected ? "same" : "DIFFERENT");

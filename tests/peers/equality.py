@@ -6,10 +6,11 @@ those of the live module, greedy, at beam 4 and at the file's own beam size; a d
 
 For Marian the reference is transformers' generate, and the Python search over the live module must give the same. For
 nn.Transformer it is that search. Where the two sides differ, the search runs in float64: both results must come out of
-it when decisions that rounding can turn are turned (`bound`). Exit status 1 with any difference that is no such tie, any
+it when its scores are off by roundings (`comes_out`). Exit status 1 with any difference that is no such tie, any
 setting that is neither done nor named in a warning, any refusal without a reason."""
 
 import argparse
+import dataclasses
 import json
 import multiprocessing
 import pathlib
@@ -20,7 +21,7 @@ import time
 from collections import Counter
 
 EPSILON = 2.0**-24  # float32's rounding of a value of magnitude 1
-ROUNDINGS = 64      # of the largest logit, that a logit may be away from the exact one
+ROUNDINGS = 64      # of the largest logit, that a score may be away from the exact one
 
 
 class Failure(Exception):
@@ -46,24 +47,31 @@ def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[st
     return json.loads(made.stdout)["warnings"]
 
 
-def translate(options: argparse.Namespace, model, file: pathlib.Path, beams: int) -> list[list[int]]:
-    lines = "".join(" ".join(map(str, source)) + "\n" for source in model.sources)
-    given = [] if beams == model.default_beams() else ["--beam", beams]
+def translate(options: argparse.Namespace, file: pathlib.Path, sources: list[list[int]], given: list) -> list[list[int]]:
+    lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
     made = run(options.build / "examples/goldcrest-translate", file, "--ids", "--threads", 1, *given, text=lines)
     if made.returncode != 0:
         raise Failure(f"goldcrest-translate: {made.stderr}")
     return [[int(token) for token in line.split()] for line in made.stdout.splitlines()]
 
 
+def unit_of(memory) -> float:
+    """What a float32 score may be away from the exact one."""
+    return ROUNDINGS * EPSILON * max(1.0, memory.largest())
+
+
 def is_tie(model, source: list[int], beams: int, results: list[list[int]]) -> bool:
-    """Whether all results come out of the search in float64, with decisions within rounding turned either way. A logit of
-    float32 is taken to be within ROUNDINGS * EPSILON of the largest one; a sum of n log-probabilities within n of these."""
-    from python_search import Decisions, Memory, results_by_rounding, search
+    """Whether all results come out of the search in float64 when its scores are off by roundings."""
+    from python_search import Memory, comes_out, search
 
     memory, rules = Memory(model.exact(), source), model.rules(beams)
-    search(memory, rules, Decisions(lambda n: -1.0))
-    unit = 2 * ROUNDINGS * EPSILON * max(1.0, memory.largest())
-    return results_by_rounding(memory, rules, lambda n: n * unit, results)
+    search(memory, rules)
+    unit = unit_of(memory)
+
+    def search_with(processor) -> list[int]:
+        return search(memory, dataclasses.replace(rules, processors=[processor, *rules.processors]))
+
+    return all(comes_out(search_with, unit, result, 1 if beams == 1 else 1000) for result in results)
 
 
 def check_warnings(model, warnings: list[str]) -> bool:
@@ -77,13 +85,13 @@ def check_warnings(model, warnings: list[str]) -> bool:
 
 
 def check_source(model, source: list[int], beams: int, ours: list[int], counts: Counter) -> None:
-    from python_search import Decisions, Memory, search
+    from python_search import Memory, search
 
     counts["lines"] += 1
     theirs = model.generate(source, beams)
     results = [ours, theirs]
     if model.family == "Marian":
-        results.append(search(Memory(model.live(), source), model.rules(beams), Decisions(lambda n: -1.0)))
+        results.append(search(Memory(model.live(), source), model.rules(beams)))
     if ours == theirs and results[-1] == theirs:
         return
     if not is_tie(model, source, beams, results):
@@ -114,7 +122,8 @@ def check_model(options: argparse.Namespace, index: int, counts: Counter) -> Non
             counts["warned of"] += 1
             return
         for beams in dict.fromkeys([1, 4, model.default_beams()]):
-            lines = translate(options, model, file, beams)
+            given = [] if beams == model.default_beams() else ["--beam", beams]
+            lines = translate(options, file, model.sources, given)
             if len(lines) != len(model.sources):
                 raise Failure(f"{len(lines)} lines of {len(model.sources)}")
             for source, ours in zip(model.sources, lines):

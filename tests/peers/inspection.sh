@@ -6,13 +6,10 @@ set -euo pipefail
 source=$1 build=$2 work=$3 models=$4
 mkdir -p "$work"
 . "$source/tests/peers/packages.sh"
+. "$source/tests/peers/wrong_build.sh"
 
-wrong=$work/wrong
-mkdir -p "$wrong/converter" "$wrong/examples"
-ln -sf "$build/converter/goldcrest-convert" "$wrong/converter/goldcrest-convert"
-printf '#!/bin/sh\n"%s" "$@" | sed "s/-1[.]/-1.1/"\n' "$build/examples/goldcrest-translate" > "$wrong/examples/goldcrest-translate"
-chmod +x "$wrong/examples/goldcrest-translate"
-if "$python" "$source/tests/peers/inspection.py" --build "$wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
+wrong_build 's/-1[.]/-1.1/'
+if "$python" "$source/tests/peers/inspection.py" --build "$work/wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from transformers$' "$work/found"; then
   cat "$work/found"
   echo "inspection.py does not find a program whose token scores are wrong"

@@ -20,14 +20,15 @@ def randomize(module: torch.nn.Module, generator: torch.Generator) -> None:
             elif value.dim() < 2:
                 value.copy_(0.2 * noise)
             else:
-                value.copy_(noise * value.shape[-1] ** -0.5 * 1.5)
+                value.copy_(noise * value[0].numel() ** -0.5 * 1.5)
 
 
-def end_sometimes(bias: torch.Tensor, ends: list[int], draw: random.Random, generator: torch.Generator) -> None:
+def end_sometimes(bias: torch.Tensor, ends: list[int], draw: random.Random, generator: torch.Generator,
+                  most: float = 2.5) -> None:
     with torch.no_grad():
         bias += 0.5 * torch.randn(bias.shape, generator=generator)
         for end in ends:
-            bias.view(-1)[end] += draw.uniform(0, 2.5)
+            bias.view(-1)[end] += draw.uniform(0, most)
 
 
 def width(draw: random.Random, even: bool) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random nn.Transformer with embeddings, positions and a projection, its folder, and the Python search over it."""
+"""A random nn.Transformer, or one nearer to the paper's, with embeddings, positions and a projection; its folder, and the
+Python search over it."""
 
 import copy
 import json
@@ -14,7 +15,8 @@ from transformers import generation
 import containers
 import python_search
 import random_checkpoints
-from python_search import Decisions, Memory, Rules
+from own_transformer import OwnTransformer, StackShape
+from python_search import Memory, Rules
 
 ACTIVATIONS = {"relu": torch.relu, "gelu": nn.functional.gelu, "silu": nn.functional.silu,
                "gelu_tanh": lambda x: nn.functional.gelu(x, approximate="tanh")}
@@ -28,15 +30,31 @@ def sinusoids(rows: int, d_model: int, interleaved: bool) -> torch.Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=2).reshape(rows, d_model).float()
 
 
+def make_body(s: dict) -> nn.Module:
+    activation = ACTIVATIONS[s["activation"]]
+    if not s["own"]:
+        return nn.Transformer(s["d_model"], s["nhead"], s["num_encoder_layers"], s["num_decoder_layers"],
+                              s["dim_feedforward"], 0.0, activation, batch_first=True, norm_first=s["norm_first"],
+                              layer_norm_eps=s["layer_norm_eps"], bias=s["bias"])
+    stacks = [StackShape(s["d_model"], s["dim_feedforward"], s[f"num_{name}_layers"], s["nhead"],
+                         activation=activation, norm_first=s["norm_first"], layer_norm_eps=s["layer_norm_eps"],
+                         bias=s["bias"], **s["own"][name]) for name in ("encoder", "decoder")]
+    return OwnTransformer(*stacks)
+
+
+def draw_own(draw: random.Random) -> dict:
+    """What of each stack only a module of one's own has."""
+    return {name: {"d_k": draw.randint(1, 20), "d_v": draw.randint(1, 20), "attention_bias": draw.random() < 0.5,
+                   "convolutions": draw.random() < 0.5, "fused": draw.random() < 0.5} for name in ("encoder", "decoder")}
+
+
 class Seq2Seq(nn.Module):
     def __init__(self, s: dict):
         super().__init__()
         d = s["d_model"]
         self.source = nn.Embedding(s["source_vocab_size"], d)
         self.target = self.source if s["shared"] else nn.Embedding(s["target_vocab_size"], d)
-        self.body = nn.Transformer(d, s["nhead"], s["num_encoder_layers"], s["num_decoder_layers"], s["dim_feedforward"],
-                                   0.0, ACTIVATIONS[s["activation"]], batch_first=True, norm_first=s["norm_first"],
-                                   layer_norm_eps=s["layer_norm_eps"], bias=s["bias"])
+        self.body = make_body(s)
         if not s["final_norm"]:
             self.body.encoder.norm = self.body.decoder.norm = None
         self.head = nn.Linear(d, s["target_vocab_size"], bias=s["head_bias"])
@@ -67,36 +85,45 @@ class Seq2Seq(nn.Module):
 class NnTransformer:
     family = "nn.Transformer"
     expected, warned = (), ""  # words of warnings
+    most_end_bias = 2.5
 
     def __init__(self, seed: int, folder: pathlib.Path, skipped: set[str]):
         del skipped
         self.draw, self.folder = random.Random(seed), folder
         draw, flip = self.draw, lambda p: self.draw.random() < p
         self.container, self.stored = draw.choice(list(containers.CONTAINERS)), draw.choice(list(containers.TYPES))
-        d_model, heads = random_checkpoints.width(draw, even=True)
-        shared, source_size = flip(0.3), draw.randint(6, 150)
-        s = self.shape = {
-            "d_model": d_model, "nhead": heads, "num_encoder_layers": draw.randint(1, 3),
-            "num_decoder_layers": draw.randint(1, 3), "dim_feedforward": draw.randint(1, 70),
-            "activation": draw.choice(list(ACTIVATIONS)), "norm_first": flip(0.5), "bias": flip(0.7),
-            "layer_norm_eps": draw.choice([1e-5, 1e-6, 1e-3]), "final_norm": flip(0.7), "scale_embedding": flip(0.5),
-            "shared": shared, "source_vocab_size": source_size,
-            "target_vocab_size": source_size if shared else draw.randint(6, 150), "tied": flip(0.4),
-            "head_bias": flip(0.7), "learned": flip(0.4), "interleaved": flip(0.5), "stored": flip(0.5),
-            "max_positions": draw.randint(8, 50)}
+        s = self.shape = self._draw_shape(flip)
+        d_model, source_size = s["d_model"], s["source_vocab_size"]
         self.vocab_size = s["target_vocab_size"]
         self.pad, self.start, self.end = draw.sample(range(min(source_size, self.vocab_size)), 3)
         generator = torch.Generator().manual_seed(seed)
         model = Seq2Seq(s).eval()
         random_checkpoints.randomize(model, generator)
         if s["head_bias"]:
-            random_checkpoints.end_sometimes(model.head.bias, [self.end], draw, generator)
+            random_checkpoints.end_sometimes(model.head.bias, [self.end], draw, generator, self.most_end_bias)
         self.model = model.to(containers.TYPES[self.stored]).float()
         if not s["learned"] and not s["stored"]:
             self.model.table = sinusoids(s["max_positions"], d_model, s["interleaved"])
         self.search = self._search(flip)
         self._write()
         self.sources = random_checkpoints.random_sources(draw, source_size, self.end, s["max_positions"], 4)
+
+    def _draw_shape(self, flip) -> dict:
+        d_model, heads = random_checkpoints.width(self.draw, even=True)
+        own = draw_own(self.draw) if flip(0.4) else None
+        if own:  # whose heads need not divide it
+            d_model = 2 * self.draw.randint(2, 30)
+        shared, source_size = flip(0.3), self.draw.randint(6, 150)
+        return {
+            "own": own, "d_model": d_model, "nhead": heads, "num_encoder_layers": self.draw.randint(1, 3),
+            "num_decoder_layers": self.draw.randint(1, 3), "dim_feedforward": self.draw.randint(1, 70),
+            "activation": self.draw.choice(list(ACTIVATIONS)), "norm_first": flip(0.5), "bias": flip(0.7),
+            "layer_norm_eps": self.draw.choice([1e-5, 1e-6, 1e-3]), "final_norm": flip(0.7), "scale_embedding": flip(0.5),
+            "shared": shared, "source_vocab_size": source_size,
+            "target_vocab_size": source_size if shared else self.draw.randint(6, 150), "tied": flip(0.4),
+            "head_bias": flip(0.7), "learned": flip(0.4), "interleaved": flip(0.5),
+            "stored": flip(0.5) or d_model == 2,  # of which the converter makes no sinusoids, and says so
+            "max_positions": self.draw.randint(8, 50)}
 
     def _search(self, flip) -> dict:
         draw, most = self.draw, self.shape["max_positions"]
@@ -123,6 +150,8 @@ class NnTransformer:
         config = {"model_type": "nn_transformer", **{key: s[key] for key in keys}, **self.search,
                   "bos_token": self.start, "eos_token": self.end, "pad_token": self.pad, "add_source_eos": True,
                   "tensors": names}
+        if s["own"] and self.draw.random() < 0.5:  # else the tensors tell
+            config |= {f"{name}_{width}": s["own"][name][width] for name in s["own"] for width in ("d_k", "d_v")}
         state = self.model.state_dict()
         if s["shared"] and self.draw.random() < 0.5:
             del state["target.weight"]
@@ -168,7 +197,7 @@ class NnTransformer:
                      length_penalty=self.search.get("length_penalty", 1.0), processors=processors)
 
     def generate(self, source: list[int], beams: int) -> list[int]:
-        return python_search.search(Memory(self.model, source), self.rules(beams), Decisions(lambda n: -1.0))
+        return python_search.search(Memory(self.model, source), self.rules(beams))
 
     def live(self) -> Seq2Seq:
         return self.model

@@ -12,6 +12,8 @@
 #include "goldcrest/goldcrest.h"
 #include "programs/models.h"
 #include "programs/process.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
@@ -101,6 +103,28 @@ TEST(Bench, CountsTheWorkOfEveryKernel) {
     EXPECT_EQ(measured["bound"]["decode"]["macs"], sum_of(decode, "macs"));
     EXPECT_EQ(measured["bound"]["decode"]["bytes"], sum_of(decode, "bytes"));
     beam_size = 3;
+  }
+}
+
+// A file that needs all of them: self-attending and recurrent layers, and a soft-max over what may be chosen.
+TEST(Bench, RecordsEverySlotThatASearchUses) {
+  const TemporaryFolder folder;
+  converter::ModelSpec spec = tiny_spec(mixed_tiny_options());
+  spec.generation.rules.renormalize = true;
+  for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
+    const std::string file = folder / "all.gcst";
+    converter::write_file(file, tiny_file(spec, format::Layout::N16K4, {}, weights).span());
+    const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure",
+                                   "speed,breakdown", "--beam", "1", "--batch", "1"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const Json report = Json::parse(outcome.out), &kernels = report["cases"][0]["kernels"];
+    size_t n = 0;
+    for (const auto& [slot, work] : kernels["decode"].items()) {
+      if (!work.is_object()) continue;
+      EXPECT_GT(uint64_t{work["calls"]} + uint64_t{kernels["encode"][slot]["calls"]}, 0u) << slot;
+      ++n;
+    }
+    EXPECT_EQ(n, 9u);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "convert/shipped_model.h"
 #include "converter/file/write.h"
+#include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
 
@@ -55,6 +56,30 @@ TEST(Rules, OptionsAreTheFilesRules) {
       EXPECT_NE(of_file.out, before) << "the rule changes something";
     }
     EXPECT_EQ(translate(file, lifted).out, before);
+  }
+}
+
+// --evaluate searches a float32 file with the engine, and the checkpoint with the reference.
+TEST(Rules, ReferenceAndEngineAgree) {
+  const TemporaryFolder folder;
+  const std::filesystem::path words = folder.write("words", kWords);
+  for (const char* rules :
+       {R"({"repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true})",
+        R"({"early_stopping": "never", "force_end": false, "max_extra_tokens": 1})",
+        R"({"length_penalty_kind": "wu", "more_end_tokens": ["Z"], "token_biases": [["T", 0.5]]})"}) {
+    for (const uint32_t beam_size : {1u, 4u}) {
+      const CheckpointCopy checkpoint("g2p");
+      checkpoint.edit("config.json", [&](nlohmann::json& config) {
+        config.update(nlohmann::json::parse(rules));
+        config["beam_size"] = beam_size;
+      });
+      const Outcome outcome = run(convert_program(), {checkpoint.path(), "-q", "--json", "--weights", "float32",
+                                                      "--evaluate", words, "-o", folder / "model.gcst"});
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      const nlohmann::json report = nlohmann::json::parse(outcome.out);
+      EXPECT_EQ(report.at("evaluation").at("lines"), 4);
+      EXPECT_EQ(report.at("evaluation").at("identical_lines"), 4) << rules;
+    }
   }
 }
 

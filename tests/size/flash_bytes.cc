@@ -26,14 +26,14 @@ std::ifstream open_text(const std::string& path) {
   return file;
 }
 
-// Folders of the engine's sources by file name, "init.cc" in "api"; empty for a name that two folders have.
+// Folders of the engine's sources by file name, "init.cc" in "api"; "api+decoding" for a name that both have.
 std::map<std::string, std::string> read_folders(const fs::path& engine) {
   std::map<std::string, std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(engine)) {
     const fs::path& path = entry.path();
     if (path.extension() != ".cc") continue;
-    const auto [named, is_first] = folders.emplace(path.filename(), path.parent_path().filename());
-    if (!is_first) named->second.clear();
+    std::string& folder = folders[path.filename()];
+    folder += (folder.empty() ? "" : "+") + path.parent_path().filename().string();
   }
   return folders;
 }
@@ -67,7 +67,7 @@ BytesOf read_map(const std::string& path, const std::map<std::string, std::strin
     const std::string source = engine_source(object);
     if (source.empty() || !(section.starts_with(".text") || section.starts_with(".rodata"))) continue;
     const auto folder = folders.find(source);
-    if (folder == folders.end() || folder->second.empty()) {
+    if (folder == folders.end()) {
       throw std::runtime_error("not one source of the engine: " + source);
     }
     bytes[folder->second] += std::stoull(size, nullptr, 16);

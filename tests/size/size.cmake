@@ -25,7 +25,7 @@ if(GOLDCREST_BOARD_RUN)
 endif()
 add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}" "${CMAKE_SOURCE_DIR}"
   "${CMAKE_CURRENT_BINARY_DIR}/stack.txt" $<TARGET_OBJECTS:goldcrest> -- ${measure_stack} COMMAND_EXPAND_LISTS)
-set_tests_properties(stack PROPERTIES LABELS fast)
+set_tests_properties(stack PROPERTIES LABELS "fast;size")
 
 # goldcrest_bad_stack(KIND MEASURED MESSAGE): stack_depth finds what is wrong with bad_stack.cc of that kind.
 function(goldcrest_bad_stack kind measured message)
@@ -55,12 +55,25 @@ if(NOT TARGET translate_firmware AND GOLDCREST_BOARD STREQUAL "mps2-an500")
     LIMITS max-source=64 max-source-bytes=256 max-target=64 beam=4 encoder-rows=4)
 endif()
 
+# What a build has beside the engine of every firmware is part of its name among the budgets.
+set(features "")
+foreach(feature RULES INSPECTION)
+  if(GOLDCREST_${feature})
+    string(TOLOWER "+${feature}" feature)
+    string(APPEND features ${feature})
+  endif()
+endforeach()
 math(EXPR most_flash "64 * 1024")
+add_custom_target(goldcrest_sizes DEPENDS goldcrest_size_programs)
+if(TARGET stack_test)
+  add_dependencies(goldcrest_sizes stack_test)
+endif()
 foreach(program pronounce_firmware translate_firmware)
   if(TARGET ${program})
     add_test(NAME flash_of_${program} COMMAND "${flash_bytes}" ${most_flash} "${size_folder}/flash_budgets.txt"
-      "${CMAKE_SOURCE_DIR}/engine" ${program} ${GOLDCREST_BOARD} $<TARGET_FILE:${program}>.map)
-    set_tests_properties(flash_of_${program} PROPERTIES LABELS fast)
+      "${CMAKE_SOURCE_DIR}/engine" ${program}${features} ${GOLDCREST_BOARD} $<TARGET_FILE:${program}>.map)
+    set_tests_properties(flash_of_${program} PROPERTIES LABELS "fast;size")
+    add_dependencies(goldcrest_sizes ${program})
   endif()
 endforeach()
 # A budget that is too small is found.

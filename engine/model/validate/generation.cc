@@ -68,6 +68,8 @@ int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(n_biased == (table.biases() != nullptr ? table.biases()->size() : 0), "generation.biases",
                            -1);
   for (uint32_t i = 0; i < n_biased; ++i) {
+    GOLDCREST_REQUIRE_INTACT(i == 0 || table.biased_ids()->Get(i - 1) < table.biased_ids()->Get(i),
+                             "generation.biased_ids: ascending", -1);
     GOLDCREST_REQUIRE_INTACT(in_range(table.biases()->Get(i), -kMaxBias, kMaxBias), "generation.biases", -1);
   }
   return GOLDCREST_OK;
