@@ -2,9 +2,9 @@
 // Models of cores: what each kind of instruction takes, and how many cycles a trace takes then.
 //
 // Every access hits the first cache, every branch is predicted, and a store never delays a load. An instruction takes
-// ports for some cycles; its result is there after its latency, for the same kind's accumulator earlier. A core in order
-// issues what fits into a cycle and waits for the first that does not; one out of order takes `width` slots a cycle into
-// its window and issues whatever is ready, the oldest first.
+// ports for some cycles; its result is there after its latency, for the same kind's accumulator earlier. A core in
+// order issues what fits into a cycle and waits for the first that does not; one out of order takes `width` slots a
+// cycle into its window and issues whatever is ready, the oldest first.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct Core {
   std::string name;
   int peak;  // multiply-accumulates of int8 a cycle that its vector units allow
   bool in_order;
-  int width;             // slots a cycle
+  int width;              // slots a cycle
   int window, scheduler;  // out of order: instructions in flight, and those of them that wait
   int ports;
   int taken_branch;  // in order: cycles in which nothing issues behind one

@@ -3,7 +3,8 @@
 //   [1] ocxtal/insn_bench_aarch64, commit 5145ffc: Cortex-A53 (Raspberry Pi 3), A72 (LX2160A), Neoverse N1 (Altra)
 // and what shares a cycle in order is what others found or published:
 //   [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md
-//   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, version 3)
+//   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, version
+//   3)
 #include <stdexcept>
 
 #include "arm_cycles/core.h"
@@ -130,8 +131,8 @@ Cost a55(const Instruction& instruction) {
 }  // namespace little
 
 // Cortex-A72: one load and one store a cycle, two vector units, of which the first multiplies and the second shifts and
-// adds pairs. Operations on 128 bits that either unit takes run at 1.5 a cycle, those on 64 at 2 [1], and three slots are
-// what a cycle has: so a result of 128 bits takes two of them.
+// adds pairs. Operations on 128 bits that either unit takes run at 1.5 a cycle, those on 64 at 2 [1], and three slots
+// are what a cycle has: so a result of 128 bits takes two of them.
 namespace a72 {
 constexpr uint32_t kLoad = 1, kStore = 2, kVector0 = 4, kVector1 = 8, kVector = 12, kAlu = 0x30, kMultiplier = 0x40,
                    kBranch = 0x80;
@@ -314,7 +315,8 @@ Cost cost(const Instruction& instruction) {
 }  // namespace a76
 
 // Without dot products a vector unit that multiplies 16 bytes in two cycles (smull, smlal: 8 each) and adds the pairs:
-// A53 has one unit for all of it, A72 one for each. Windows are those of Arm's guides (A72: 128) and of the measurements.
+// A53 has one unit for all of it, A72 one for each. Windows are those of Arm's guides (A72: 128) and of the
+// measurements.
 const Core kCores[] = {
     {"A53", 4, true, 2, 0, 0, little::kPorts, 1, little::a53},
     {"A55", 16, true, 2, 0, 0, little::kPorts, 1, little::a55},

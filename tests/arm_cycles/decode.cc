@@ -152,14 +152,13 @@ bool writes_nothing(std::string_view name) {
 }
 
 bool sets_flags(std::string_view name) {
-  return any_of(name, {"cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "subs", "adds", "ands", "negs",
-                       "bics"});
+  return any_of(
+      name, {"cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "subs", "adds", "ands", "negs", "bics"});
 }
 
 bool reads_flags(std::string_view name) {
-  return name.substr(0, 2) == "b." ||
-         any_of(name, {"csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv", "cneg", "ccmp", "ccmn",
-                       "fcsel", "adc", "sbc"});
+  return name.substr(0, 2) == "b." || any_of(name, {"csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv",
+                                                    "cneg", "ccmp", "ccmn", "fcsel", "adc", "sbc"});
 }
 
 bool accumulates(std::string_view name) {
@@ -177,12 +176,12 @@ Kind scalar_kind(std::string_view name, bool shifted) {
   if (any_of(name, {"mul", "madd", "msub", "mneg", "smull", "umull", "smaddl", "umaddl", "smulh", "umulh"}))
     return Kind::kMultiply;
   if (any_of(name, {"udiv", "sdiv"})) return Kind::kDivide;
-  if (any_of(name, {"mov",  "movz", "movn", "movk", "add",  "adds",  "sub",   "subs",  "and",   "ands",  "orr",
-                    "orn",  "eor",  "eon",  "bic",  "bics", "mvn",   "neg",   "negs",  "lsl",   "lsr",   "asr",
-                    "ror",  "extr", "ubfx", "sbfx", "ubfiz", "sbfiz", "bfi",  "bfxil", "sxtw",  "sxth",  "sxtb",
-                    "uxtb", "uxth", "cmp",  "cmn",  "tst",  "ccmp",  "ccmn",  "csel",  "cset",  "csetm", "csinc",
-                    "cinc", "cinv", "csinv", "csneg", "cneg", "adr", "adrp",  "clz",   "rbit",  "rev",   "adc",
-                    "sbc",  "mrs",  "msr"}))
+  if (any_of(name,
+             {"mov",  "movz", "movn",  "movk",  "add",  "adds",  "sub",   "subs",  "and",  "ands", "orr",   "orn",
+              "eor",  "eon",  "bic",   "bics",  "mvn",  "neg",   "negs",  "lsl",   "lsr",  "asr",  "ror",   "extr",
+              "ubfx", "sbfx", "ubfiz", "sbfiz", "bfi",  "bfxil", "sxtw",  "sxth",  "sxtb", "uxtb", "uxth",  "cmp",
+              "cmn",  "tst",  "ccmp",  "ccmn",  "csel", "cset",  "csetm", "csinc", "cinc", "cinv", "csinv", "csneg",
+              "cneg", "adr",  "adrp",  "clz",   "rbit", "rev",   "adc",   "sbc",   "mrs",  "msr"}))
     return shifted ? Kind::kAluShift : Kind::kAlu;
   throw std::runtime_error("no kind");
 }
@@ -208,9 +207,9 @@ Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
                     "sli", "sri", "ssra", "usra"}))
     return whole ? Kind::kShiftQ : Kind::kVectorD;
   if (any_of(name, {"scvtf", "ucvtf", "fcvtns", "fcvtzs"})) return whole ? Kind::kConvertQ : Kind::kFloatD;
-  if (any_of(name, {"fadd", "fsub", "fmul", "fmla", "fmls", "fmax", "fmin", "fmaxnm", "fminnm", "fdiv", "fsqrt", "fabs",
-                    "fneg", "fcmgt", "fcmge", "fcmeq", "faddp", "fmaxp", "fminp", "frintn", "fmadd", "fmsub", "fnmul",
-                    "fcsel", "fcmp", "fcmpe", "fcvt"}))
+  if (any_of(name, {"fadd",  "fsub",   "fmul",  "fmla",  "fmls",  "fmax",  "fmin",  "fmaxnm", "fminnm",
+                    "fdiv",  "fsqrt",  "fabs",  "fneg",  "fcmgt", "fcmge", "fcmeq", "faddp",  "fmaxp",
+                    "fminp", "frintn", "fmadd", "fmsub", "fnmul", "fcsel", "fcmp",  "fcmpe",  "fcvt"}))
     return whole ? Kind::kFloatQ : Kind::kFloatD;
   return whole || name.back() == '2' ? Kind::kVectorQ : Kind::kVectorD;
 }
@@ -274,12 +273,11 @@ Instruction decode(std::string_view name, std::string_view text) {
 
 const char* name_of(Kind kind) {
   static constexpr std::array<const char*, kKinds> kNames = {
-      "nop",        "alu",       "alu with shift", "multiply",       "divide",       "branch",      "prefetch",
-      "load x",     "load 2 x",  "load d",         "load 2 d",       "load q",       "load 2 q",    "load lane",
-      "load n d",   "load n q",  "store x",        "store 2 x",      "store d",      "store 2 d",   "store q",
-      "store 2 q",  "smull",     "smlal",          "sadalp",         "sdot",         "smmla",       "shift q",
-      "vector q",   "vector d",  "mul q",          "mul d",          "float q",      "float d",     "convert q",
-      "from x",     "insert x",  "duplicate x",    "convert x",      "to x"};
+      "nop",      "alu",       "alu with shift", "multiply",  "divide",   "branch",      "prefetch",  "load x",
+      "load 2 x", "load d",    "load 2 d",       "load q",    "load 2 q", "load lane",   "load n d",  "load n q",
+      "store x",  "store 2 x", "store d",        "store 2 d", "store q",  "store 2 q",   "smull",     "smlal",
+      "sadalp",   "sdot",      "smmla",          "shift q",   "vector q", "vector d",    "mul q",     "mul d",
+      "float q",  "float d",   "convert q",      "from x",    "insert x", "duplicate x", "convert x", "to x"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -20,15 +20,15 @@ struct Machine {
     }
   }
 
-  // Cycles from the issue of `producer` until `consumer` can read `reg`.
-  int delay(uint32_t producer, uint32_t consumer, int reg) const {
+  // Cycles from the issue of `producer` until `consumer` can read `reg`, as its accumulator or otherwise.
+  int delay(uint32_t producer, uint32_t consumer, int reg, bool accumulated) const {
     const Instruction& from = instructions[producer];
     const Instruction& to = instructions[consumer];
     if (from.written_back == reg) return 1;
     const bool long_sum = from.kind == Kind::kMultiplyLong && to.kind == Kind::kMultiplyLongAdd;
     const bool same_sum = from.kind == to.kind && from.accumulator == reg;
-    if (to.accumulator == reg && (same_sum || long_sum)) return costs[producer].accumulate_latency;
-    return costs[producer].latency;
+    const bool early = accumulated && (same_sum || long_sum);
+    return early ? costs[producer].accumulate_latency : costs[producer].latency;
   }
 
   const Core& core;
@@ -42,7 +42,8 @@ class Ports {
  public:
   explicit Ports(int n) : free_at_(static_cast<size_t>(n), 0) {}
 
-  // Takes all that `uses` wants in this cycle, or nothing. Ports that fewer kinds need have higher numbers and go first.
+  // Takes all that `uses` wants in this cycle, or nothing. Ports that fewer kinds need have higher numbers and go
+  // first.
   bool take(const std::vector<Use>& uses, int64_t cycle) {
     taken_.clear();
     for (const Use& use : uses) {
@@ -82,12 +83,13 @@ int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) 
     const Instruction& instruction = machine.instructions[step.instruction];
     const Cost& cost = machine.costs[step.instruction];
     int64_t ready = cycle;
-    const auto wait_for = [&](int reg) {
+    const auto wait_for = [&](int reg, bool accumulated) {
       const Written& source = written[static_cast<size_t>(reg)];
-      if (source.at >= 0) ready = std::max(ready, source.at + machine.delay(source.by, step.instruction, reg));
+      if (source.at < 0) return;
+      ready = std::max(ready, source.at + machine.delay(source.by, step.instruction, reg, accumulated));
     };
-    for (const int reg : instruction.reads) wait_for(reg);
-    if (instruction.accumulator >= 0) wait_for(instruction.accumulator);
+    for (const int reg : instruction.reads) wait_for(reg, false);
+    if (instruction.accumulator >= 0) wait_for(instruction.accumulator, true);
     if (ready > cycle) next_cycle(ready);
     if (used == machine.width || (used > 0 && (cost.alone > 0 || cost.first_slot))) next_cycle(cycle + 1);
     // Two of one cycle never write the same register.
@@ -107,16 +109,21 @@ int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) 
 class OutOfOrder {
  public:
   OutOfOrder(const Machine& machine, const std::vector<Trace::Step>& steps)
-      : machine_(machine), steps_(steps), issued_(steps.size(), -1), sources_(steps.size()), ports_(machine.core.ports) {
+      : machine_(machine),
+        steps_(steps),
+        issued_(steps.size(), -1),
+        sources_(steps.size()),
+        ports_(machine.core.ports) {
     std::array<int64_t, kRegisters> writer;
     writer.fill(-1);
     for (size_t i = 0; i < steps.size(); ++i) {
       const Instruction& instruction = machine.instructions[steps[i].instruction];
-      const auto depends_on = [&](int reg) {
-        if (writer[static_cast<size_t>(reg)] >= 0) sources_[i].push_back({writer[static_cast<size_t>(reg)], reg});
+      const auto depends_on = [&](int reg, bool accumulated) {
+        const int64_t source = writer[static_cast<size_t>(reg)];
+        if (source >= 0) sources_[i].push_back({static_cast<size_t>(source), reg, accumulated});
       };
-      for (const int reg : instruction.reads) depends_on(reg);
-      if (instruction.accumulator >= 0) depends_on(instruction.accumulator);
+      for (const int reg : instruction.reads) depends_on(reg, false);
+      if (instruction.accumulator >= 0) depends_on(instruction.accumulator, true);
       for (const int reg : instruction.writes) writer[static_cast<size_t>(reg)] = static_cast<int64_t>(i);
     }
   }
@@ -134,8 +141,9 @@ class OutOfOrder {
 
  private:
   struct Source {
-    int64_t writer;
+    size_t writer;
     int reg;
+    bool accumulated;
   };
 
   const Cost& cost(size_t i) const { return machine_.costs[steps_[i].instruction]; }
@@ -149,9 +157,9 @@ class OutOfOrder {
 
   bool ready(size_t i, int64_t cycle) const {
     return std::all_of(sources_[i].begin(), sources_[i].end(), [&](const Source& source) {
-      const auto writer = static_cast<size_t>(source.writer);
-      const int delay = machine_.delay(steps_[writer].instruction, steps_[i].instruction, source.reg);
-      return issued_[writer] >= 0 && issued_[writer] + delay <= cycle;
+      const int delay =
+          machine_.delay(steps_[source.writer].instruction, steps_[i].instruction, source.reg, source.accumulated);
+      return issued_[source.writer] >= 0 && issued_[source.writer] + delay <= cycle;
     });
   }
 
@@ -180,7 +188,7 @@ class OutOfOrder {
 
   const Machine& machine_;
   const std::vector<Trace::Step>& steps_;
-  std::vector<int64_t> issued_;                // the cycle; -1: not yet
+  std::vector<int64_t> issued_;  // the cycle; -1: not yet
   std::vector<std::vector<Source>> sources_;
   Ports ports_;
   std::vector<size_t> waiting_;  // dispatched, not issued, the oldest first

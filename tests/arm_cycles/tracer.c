@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of QEMU's user emulation that writes down which code runs between two markers, instructions that do nothing
-// (traced.h): PREFIX.code has the code of all blocks one after another, PREFIX.blocks one record a block, PREFIX.runs the
-// blocks in the order in which they ran. Its argument is `prefix=PREFIX`; one thread.
+// (traced.h): PREFIX.code has the code of all blocks one after another, PREFIX.blocks one record a block, PREFIX.runs
+// the blocks in the order in which they ran. Its argument is `prefix=PREFIX`; one thread.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// XNNPACK's qd8-f32-qc8w fully connected operator over a LinearProblem, for the programs that compare it with our kernels.
+// XNNPACK's qd8-f32-qc8w fully connected operator over a LinearProblem, for the programs that compare it with our
+// kernels.
 #pragma once
 
 #include <errno.h>
