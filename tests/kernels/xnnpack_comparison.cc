@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "linear_problem.h"
+#include "xnnpack_operator.h"
 
 #if defined(__x86_64__)
 #include <cpuinfo.h>
@@ -35,16 +36,12 @@ namespace {
 using test::AlignedBuffer;
 using test::LinearProblem;
 using test::LinearShape;
+using test::PeerOperator;
+using test::require;
 
 constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 64, 128};
 constexpr int kRounds = 25;                 // pairs of measurements for one median
 constexpr double kRoundMicroseconds = 400;  // the length of each of a pair, at least one call
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "xnnpack_comparison: %s\n", what);
-  std::exit(2);
-}
 
 // XNNPACK chooses its kernels by what cpuinfo found: what `table` does not use is taken out first.
 void limit_xnnpack([[maybe_unused]] const Kernels& table) {
@@ -57,47 +54,6 @@ void limit_xnnpack([[maybe_unused]] const Kernels& table) {
 #endif
   require(xnn_initialize(nullptr) == xnn_status_success, "xnn_initialize failed");
 }
-
-// XNNPACK's operator over the same layer.
-class PeerOperator {
- public:
-  PeerOperator(LinearProblem& problem, LinearShape shape, uint32_t rows)
-      : x_(size_t{rows} * shape.k + XNN_EXTRA_BYTES),
-        parameters_(rows + XNN_EXTRA_QUANTIZATION_PARAMS),
-        y_(size_t{rows} * shape.n) {
-    std::copy(problem.x.begin(), problem.x.end(), x_.begin());
-    // Its kernels compute a last row again and again up to their number of rows, with the parameters behind it.
-    for (size_t i = 0; i < parameters_.size(); ++i)
-      parameters_[i] = {0, problem.x_scale[std::min<size_t>(i, rows - 1)]};
-    AlignedBuffer<int8_t> weights(size_t{shape.n} * shape.k);  // row by row
-    for (uint32_t output = 0; output < shape.n; ++output) {
-      for (uint32_t input = 0; input < shape.k; ++input) {
-        weights[size_t{output} * shape.k + input] = problem.weight(output, input);
-      }
-    }
-    const float limit = INFINITY;
-    require(xnn_create_fully_connected_nc_qd8_f32_qc8w(shape.k, shape.n, shape.k, shape.n, problem.w_scale.begin(),
-                                                       weights.begin(), problem.bias.begin(), -limit, limit, 0, nullptr,
-                                                       nullptr, &operator_) == xnn_status_success,
-            "XNNPACK does not make the operator");
-    require(xnn_reshape_fully_connected_nc_qd8_f32_qc8w(operator_, rows, nullptr) == xnn_status_success &&
-                xnn_setup_fully_connected_nc_qd8_f32_qc8w(operator_, x_.begin(), y_.begin(), parameters_.data()) ==
-                    xnn_status_success,
-            "XNNPACK does not set the operator up");
-  }
-  ~PeerOperator() { xnn_delete_operator(operator_); }
-  PeerOperator(const PeerOperator&) = delete;
-  PeerOperator& operator=(const PeerOperator&) = delete;
-
-  void run() { require(xnn_run_operator(operator_, nullptr) == xnn_status_success, "XNNPACK's operator failed"); }
-  AlignedBuffer<float>& y() { return y_; }
-
- private:
-  AlignedBuffer<int8_t> x_;
-  std::vector<xnn_quantization_params> parameters_;
-  AlignedBuffer<float> y_;
-  xnn_operator_t operator_ = nullptr;
-};
 
 // XNNPACK rounds otherwise (it fuses), but the sums are the same integers.
 void require_same_work(AlignedBuffer<float>& ours, AlignedBuffer<float>& theirs) {

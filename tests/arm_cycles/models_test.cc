@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The models against what was measured on silicon and published. [1] ocxtal/insn_bench_aarch64, commit 5145ffc: latency
+// of a chain, throughput of independent instructions. [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md:
+// which instructions share a cycle.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "arm_cycles/core.h"
+
+namespace arm_cycles {
+namespace {
+
+// Cycles of one turn, without the beginning and the end of the program.
+double cycles_a_turn(const char* core, const std::vector<std::string>& turn) {
+  const auto cycles = [&](int turns) {
+    Trace trace;
+    for (const std::string& line : turn) {
+      const size_t space = line.find(' ');
+      trace.instructions.push_back(decode(line.substr(0, space), space == std::string::npos ? "" : line.substr(space)));
+    }
+    for (int i = 0; i < turns; ++i) {
+      for (uint32_t step = 0; step < turn.size(); ++step) trace.steps.push_back({step, false});
+    }
+    return static_cast<double>(cycles_of(trace, core_named(core), {}));
+  };
+  constexpr int kFew = 100, kMany = 400;
+  return (cycles(kMany) - cycles(kFew)) / (kMany - kFew);
+}
+
+double latency(const char* core, const char* instruction) { return cycles_a_turn(core, {instruction}); }
+
+// Of an instruction whose text has & for the number of a destination: those of one turn do not wait for each other.
+double throughput(const char* core, const std::string& instruction) {
+  std::vector<std::string> turn;
+  for (int destination = 8; destination < 24; ++destination) {
+    std::string text = instruction;
+    for (size_t at = text.find('&'); at != std::string::npos; at = text.find('&'))
+      text.replace(at, 1, std::to_string(destination));
+    turn.push_back(text);
+  }
+  return 16 / cycles_a_turn(core, turn);
+}
+
+TEST(CortexA53, LatenciesAsMeasured) {  // [1] results/raspberry-pi-3_cortex-a53.md
+  EXPECT_EQ(latency("A53", "add x1, x1, x2"), 1);
+  EXPECT_EQ(latency("A53", "add x1, x2, x1, lsl #2"), 2);
+  EXPECT_EQ(latency("A53", "mul x1, x1, x2"), 4);
+  EXPECT_EQ(latency("A53", "ldr x1, [x1]"), 3);
+  EXPECT_EQ(latency("A53", "smlal v0.8h, v1.8b, v2.8b"), 1);
+  EXPECT_EQ(latency("A53", "smlal v0.8h, v0.8b, v2.8b"), 4);
+  EXPECT_EQ(latency("A53", "sadalp v0.4s, v1.8h"), 4);
+  EXPECT_EQ(latency("A53", "add v0.4s, v0.4s, v1.4s"), 2);
+  EXPECT_EQ(latency("A53", "fadd v0.4s, v0.4s, v1.4s"), 4);
+}
+
+TEST(CortexA53, ThroughputsAsMeasured) {
+  EXPECT_EQ(throughput("A53", "add x&, x1, x2"), 2);
+  EXPECT_EQ(throughput("A53", "mul x&, x1, x2"), 0.5);
+  EXPECT_EQ(throughput("A53", "ldr x&, [x1]"), 1);
+  EXPECT_EQ(throughput("A53", "ldp x&, x7, [x1]"), 0.5);
+  EXPECT_EQ(throughput("A53", "ldr q&, [x1]"), 0.5);
+  EXPECT_EQ(throughput("A53", "ld1 {v0.16b-v3.16b}, [x1]"), 0.125);
+  EXPECT_EQ(throughput("A53", "ld1r {v&.4s}, [x1]"), 1);
+  EXPECT_EQ(throughput("A53", "smull v&.8h, v1.8b, v2.8b"), 1);
+  EXPECT_EQ(throughput("A53", "smlal2 v&.8h, v1.16b, v2.16b"), 1);
+  EXPECT_EQ(throughput("A53", "sadalp v&.4s, v1.8h"), 0.5);
+  EXPECT_EQ(throughput("A53", "fadd v&.4s, v1.4s, v2.4s"), 1);
+  EXPECT_EQ(throughput("A53", "fadd s&, s1, s2"), 2);
+  EXPECT_EQ(throughput("A53", "str q0, [x1]"), 1);
+}
+
+// [2]: a vector load of 128 bits costs two cycles, one of 64 bits one, a load into a general register none.
+TEST(CortexA53, PairsAsPublished) {
+  const std::vector<std::string> products = {"fmla v8.4s, v16.4s, v24.s[0]", "fmla v9.4s, v16.4s, v24.s[1]",
+                                             "fmla v10.4s, v16.4s, v24.s[2]", "fmla v11.4s, v16.4s, v24.s[3]"};
+  const auto beside = [&](const char* core, const std::vector<std::string>& others) {
+    std::vector<std::string> turn;
+    for (size_t i = 0; i < products.size(); ++i) {
+      turn.push_back(products[i]);
+      if (i < others.size()) turn.push_back(others[i]);
+    }
+    return cycles_a_turn(core, turn) - static_cast<double>(products.size());
+  };
+  EXPECT_EQ(beside("A53", {"ldr q0, [x0]"}), 2);
+  EXPECT_EQ(beside("A53", {"ldr d0, [x0]"}), 1);
+  EXPECT_EQ(beside("A53", {"ldr x23, [x0]"}), 0);
+  EXPECT_EQ(beside("A53", {"add x0, x0, #16"}), 0);
+  EXPECT_EQ(cycles_a_turn("A53", {"ldr d0, [x0]", "ins v1.d[1], x23", "ldr d2, [x0]", "ins v3.d[1], x23"}), 2);
+  EXPECT_EQ(beside("A55", {"ldr q0, [x0]"}), 2);
+  EXPECT_EQ(beside("A55", {"ldr d0, [x0]"}), 0);
+  EXPECT_EQ(beside("A55", {"ldr x23, [x0]"}), 0);
+  EXPECT_EQ(beside("A55", {"add x0, x0, #16"}), 0);
+  EXPECT_EQ(beside("A55", {"ins v0.d[1], x23"}), 0);
+}
+
+TEST(CortexA55, OperationsOn128BitsAreTheFirstOfTheirCycle) {
+  EXPECT_EQ(cycles_a_turn("A55", {"sdot v8.4s, v1.16b, v2.4b[0]", "ldr d0, [x0]"}), 1);
+  EXPECT_EQ(throughput("A55", "sdot v&.4s, v1.16b, v2.4b[0]"), 1);
+}
+
+TEST(CortexA72, AsMeasured) {  // [1] results/nxp_lx2160a_a72.md
+  EXPECT_EQ(latency("A72", "ldr x1, [x1]"), 4);
+  EXPECT_EQ(latency("A72", "mul x1, x1, x2"), 5);
+  EXPECT_EQ(latency("A72", "smlal v0.8h, v1.8b, v2.8b"), 1);
+  EXPECT_EQ(latency("A72", "smlal v0.8h, v0.8b, v2.8b"), 4);
+  EXPECT_EQ(latency("A72", "add v0.4s, v0.4s, v1.4s"), 3);
+  EXPECT_EQ(latency("A72", "fadd v0.4s, v0.4s, v1.4s"), 4);
+  EXPECT_NEAR(throughput("A72", "add x&, x1, x2"), 2, 0.01);
+  EXPECT_NEAR(throughput("A72", "add v&.4s, v1.4s, v2.4s"), 1.5, 0.01);
+  EXPECT_NEAR(throughput("A72", "fadd v&.4s, v1.4s, v2.4s"), 1, 0.01);
+  EXPECT_NEAR(throughput("A72", "fadd s&, s1, s2"), 2, 0.01);
+  EXPECT_NEAR(throughput("A72", "smull v&.8h, v1.8b, v2.8b"), 1, 0.01);
+  EXPECT_NEAR(throughput("A72", "sadalp v&.4s, v1.8h"), 1, 0.01);
+  EXPECT_NEAR(throughput("A72", "sxtl v&.8h, v1.8b"), 1, 0.01);
+  EXPECT_NEAR(throughput("A72", "ldr q&, [x1]"), 1, 0.01);
+  EXPECT_NEAR(throughput("A72", "ldp q&, q7, [x1]"), 0.5, 0.01);
+  EXPECT_NEAR(throughput("A72", "str q0, [x1]"), 0.5, 0.01);
+}
+
+TEST(CortexA76, AsMeasuredOnNeoverseN1) {  // [1] results/gcp_ampere_altra.md
+  EXPECT_EQ(latency("A76", "ldr x1, [x1]"), 4);
+  EXPECT_EQ(latency("A76", "sdot v0.4s, v0.16b, v2.16b"), 3);
+  EXPECT_EQ(latency("A76", "add v0.4s, v0.4s, v1.4s"), 2);
+  EXPECT_EQ(latency("A76", "smlal v0.8h, v0.8b, v2.8b"), 4);
+  EXPECT_NEAR(throughput("A76", "add x&, x1, x2"), 3, 0.01);
+  EXPECT_NEAR(throughput("A76", "sdot v&.4s, v1.16b, v2.4b[0]"), 2, 0.01);
+  EXPECT_NEAR(throughput("A76", "smull v&.8h, v1.8b, v2.8b"), 1, 0.01);
+  EXPECT_NEAR(throughput("A76", "sadalp v&.4s, v1.8h"), 1, 0.01);
+  EXPECT_NEAR(throughput("A76", "ldr q&, [x1]"), 2, 0.01);
+  EXPECT_NEAR(throughput("A76", "ldp q&, q7, [x1]"), 1, 0.01);
+  EXPECT_NEAR(throughput("A76", "mul v&.4s, v1.4s, v2.4s"), 0.5, 0.01);
+}
+
+// A change of one figure reaches what depends on it, and nothing else.
+TEST(Change, LatencyAndWidth) {
+  Trace trace;
+  trace.instructions = {decode("ldr", "x1, [x1]"), decode("add", "x2, x3, x4")};
+  for (int i = 0; i < 100; ++i) trace.steps.push_back({0, false});
+  EXPECT_EQ(cycles_of(trace, core_named("A53"), {Kind::kLoadX, 1, 0}) - cycles_of(trace, core_named("A53"), {}), 99);
+  EXPECT_EQ(cycles_of(trace, core_named("A53"), {Kind::kAlu, 1, 0}), cycles_of(trace, core_named("A53"), {}));
+  trace.instructions[0] = decode("sub", "x5, x3, x4");
+  for (uint32_t i = 0; i < 100; ++i) trace.steps[i] = {i % 2, false};
+  EXPECT_EQ(cycles_of(trace, core_named("A53"), {}), 50);
+  EXPECT_EQ(cycles_of(trace, core_named("A53"), {Kind::kNop, 0, -1}), 100);
+}
+
+TEST(Core, UnknownNamesAreRefused) {
+  try {
+    core_named("A1");
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "no core is named A1");
+  }
+  EXPECT_THROW(latency("A53", "sdot v0.4s, v1.16b, v2.16b"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace arm_cycles

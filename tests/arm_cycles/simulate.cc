@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two kinds of cores, step by step.
+#include <algorithm>
+
+#include "arm_cycles/core.h"
+
+namespace arm_cycles {
+namespace {
+
+// A core and the costs of a trace's instructions on it.
+struct Machine {
+  Machine(const Trace& trace, const Core& of, const Change& change)
+      : core(of), width(of.width + change.width), instructions(trace.instructions) {
+    for (const Instruction& instruction : trace.instructions) {
+      costs.push_back(core.cost(instruction));
+      Cost& cost = costs.back();
+      if (instruction.kind == change.kind) cost.latency = std::max(1, cost.latency + change.latency);
+      if (cost.accumulate_latency == 0) cost.accumulate_latency = cost.latency;
+      cost.accumulate_latency = std::min(cost.accumulate_latency, cost.latency);
+    }
+  }
+
+  // Cycles from the issue of `producer` until `consumer` can read `reg`, as its accumulator or otherwise.
+  int delay(uint32_t producer, uint32_t consumer, int reg, bool accumulated) const {
+    const Instruction& from = instructions[producer];
+    const Instruction& to = instructions[consumer];
+    if (from.written_back == reg) return 1;
+    const bool long_sum = from.kind == Kind::kMultiplyLong && to.kind == Kind::kMultiplyLongAdd;
+    const bool same_sum = from.kind == to.kind && from.accumulator == reg;
+    const bool early = accumulated && (same_sum || long_sum);
+    return early ? costs[producer].accumulate_latency : costs[producer].latency;
+  }
+
+  const Core& core;
+  int width;
+  const std::vector<Instruction>& instructions;
+  std::vector<Cost> costs;
+};
+
+// When each port is free again.
+class Ports {
+ public:
+  explicit Ports(int n) : free_at_(static_cast<size_t>(n), 0) {}
+
+  // Takes all that `uses` wants in this cycle, or nothing. Ports that fewer kinds need have higher numbers and go
+  // first.
+  bool take(const std::vector<Use>& uses, int64_t cycle) {
+    taken_.clear();
+    for (const Use& use : uses) {
+      size_t port = free_at_.size();
+      while (port-- > 0) {
+        if ((use.ports >> port & 1) != 0 && free_at_[port] <= cycle) break;
+      }
+      if (port == static_cast<size_t>(-1)) {
+        for (const auto& [other, before] : taken_) free_at_[other] = before;
+        return false;
+      }
+      taken_.emplace_back(port, free_at_[port]);
+      free_at_[port] = cycle + use.cycles;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<int64_t> free_at_;
+  std::vector<std::pair<size_t, int64_t>> taken_;
+};
+
+int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) {
+  struct Written {
+    int64_t at = -1000;  // the cycle in which its writer issued
+    uint32_t by = 0;
+  };
+  std::array<Written, kRegisters> written;
+  Ports ports(machine.core.ports);
+  int64_t cycle = 0, end = 0;
+  int used = 0;  // slots of this cycle
+  const auto next_cycle = [&](int64_t at) {
+    cycle = at;
+    used = 0;
+  };
+  for (const Trace::Step& step : steps) {
+    const Instruction& instruction = machine.instructions[step.instruction];
+    const Cost& cost = machine.costs[step.instruction];
+    int64_t ready = cycle;
+    const auto wait_for = [&](int reg, bool accumulated) {
+      const Written& source = written[static_cast<size_t>(reg)];
+      if (source.at < 0) return;
+      ready = std::max(ready, source.at + machine.delay(source.by, step.instruction, reg, accumulated));
+    };
+    for (const int reg : instruction.reads) wait_for(reg, false);
+    if (instruction.accumulator >= 0) wait_for(instruction.accumulator, true);
+    if (ready > cycle) next_cycle(ready);
+    if (used == machine.width || (used > 0 && (cost.alone > 0 || cost.first_slot))) next_cycle(cycle + 1);
+    // Two of one cycle never write the same register.
+    for (const int reg : instruction.writes) {
+      if (written[static_cast<size_t>(reg)].at == cycle) next_cycle(cycle + 1);
+    }
+    while (!ports.take(cost.uses, cycle)) next_cycle(cycle + 1);
+    for (const int reg : instruction.writes) written[static_cast<size_t>(reg)] = {cycle, step.instruction};
+    end = cycle + std::max(1, cost.alone);
+    ++used;
+    if (cost.alone > 0) next_cycle(cycle + cost.alone);
+    if (step.jumped) next_cycle(end + machine.core.taken_branch);
+  }
+  return end;
+}
+
+class OutOfOrder {
+ public:
+  OutOfOrder(const Machine& machine, const std::vector<Trace::Step>& steps)
+      : machine_(machine),
+        steps_(steps),
+        issued_(steps.size(), -1),
+        sources_(steps.size()),
+        ports_(machine.core.ports) {
+    std::array<int64_t, kRegisters> writer;
+    writer.fill(-1);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Instruction& instruction = machine.instructions[steps[i].instruction];
+      const auto depends_on = [&](int reg, bool accumulated) {
+        const int64_t source = writer[static_cast<size_t>(reg)];
+        if (source >= 0) sources_[i].push_back({static_cast<size_t>(source), reg, accumulated});
+      };
+      for (const int reg : instruction.reads) depends_on(reg, false);
+      if (instruction.accumulator >= 0) depends_on(instruction.accumulator, true);
+      for (const int reg : instruction.writes) writer[static_cast<size_t>(reg)] = static_cast<int64_t>(i);
+    }
+  }
+
+  int64_t run() {
+    int64_t cycle = 0;
+    int slots = 0;  // left over from an instruction that took more than there were: negative
+    for (; head_ < steps_.size(); ++cycle) {
+      retire(cycle);
+      issue(cycle);
+      slots = dispatch(std::min(0, slots) + machine_.width);
+    }
+    return cycle;
+  }
+
+ private:
+  struct Source {
+    size_t writer;
+    int reg;
+    bool accumulated;
+  };
+
+  const Cost& cost(size_t i) const { return machine_.costs[steps_[i].instruction]; }
+
+  void retire(int64_t cycle) {
+    constexpr int kRetired = 8;
+    for (int n = 0; n < kRetired && head_ < next_; ++n, ++head_) {
+      if (issued_[head_] < 0 || issued_[head_] + cost(head_).latency > cycle) break;
+    }
+  }
+
+  bool ready(size_t i, int64_t cycle) const {
+    return std::all_of(sources_[i].begin(), sources_[i].end(), [&](const Source& source) {
+      const int delay =
+          machine_.delay(steps_[source.writer].instruction, steps_[i].instruction, source.reg, source.accumulated);
+      return issued_[source.writer] >= 0 && issued_[source.writer] + delay <= cycle;
+    });
+  }
+
+  void issue(int64_t cycle) {
+    size_t kept = 0;
+    for (const size_t i : waiting_) {
+      if (ready(i, cycle) && ports_.take(cost(i).uses, cycle)) {
+        issued_[i] = cycle;
+      } else {
+        waiting_[kept++] = i;
+      }
+    }
+    waiting_.resize(kept);
+  }
+
+  // Returns the slots that are left.
+  int dispatch(int slots) {
+    while (next_ < steps_.size() && slots > 0 && next_ - head_ < static_cast<size_t>(machine_.core.window) &&
+           waiting_.size() < static_cast<size_t>(machine_.core.scheduler)) {
+      slots -= cost(next_).slots;
+      waiting_.push_back(next_);
+      if (steps_[next_++].jumped) return std::min(0, slots);
+    }
+    return slots;
+  }
+
+  const Machine& machine_;
+  const std::vector<Trace::Step>& steps_;
+  std::vector<int64_t> issued_;  // the cycle; -1: not yet
+  std::vector<std::vector<Source>> sources_;
+  Ports ports_;
+  std::vector<size_t> waiting_;  // dispatched, not issued, the oldest first
+  size_t head_ = 0, next_ = 0;   // the oldest that has not retired; the next to dispatch
+};
+
+}  // namespace
+
+int64_t cycles_of(const Trace& trace, const Core& core, const Change& change) {
+  const Machine machine(trace, core, change);
+  if (core.in_order) return in_order(machine, trace.steps);
+  return OutOfOrder(machine, trace.steps).run();
+}
+
+}  // namespace arm_cycles

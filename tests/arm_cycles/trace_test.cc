@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of tracer.c, written by hand.
+#include "arm_cycles/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "support/temporary_folder.h"
+
+namespace arm_cycles {
+namespace {
+
+template <typename T>
+void write(const std::string& path, const std::vector<T>& values) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+}
+
+// Two blocks: two instructions at address 100, one at 108; a third that never runs and cannot be decoded.
+std::string write_trace(const std::string& folder, const std::vector<uint32_t>& runs) {
+  const std::string prefix = folder + "/t";
+  write<uint64_t>(prefix + ".blocks", {100, 0, 2, 108, 8, 1, 500, 12, 1});
+  write<uint32_t>(prefix + ".runs", runs);
+  std::ofstream(prefix + ".listing") << "\nt.code:     file format binary\n\n0000000000000000 <.data>:\n"
+                                     << "       0:\tadd\tx1, x1, x2\n       4:\tldr\tq0, [x1]\n       8:\tnop\n"
+                                     << "       c:\tfrobnicate\tx0\n";
+  return prefix;
+}
+
+TEST(Trace, SectionsOfBlocksInTheirOrder) {
+  const goldcrest::test::TemporaryFolder folder;
+  const std::string prefix = write_trace(folder.path().string(), {0xffffffff, 0, 1, 0, 0xffffffff, 1});
+  const std::vector<Trace> traces = read_traces(prefix);
+  ASSERT_EQ(traces.size(), 2u);
+  const auto& steps = traces[0].steps;
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(traces[0].instructions.size(), 3u);
+  EXPECT_EQ(traces[0].instructions[1].kind, Kind::kLoadQ);
+  EXPECT_EQ(steps[3].instruction, steps[0].instruction);
+  EXPECT_FALSE(steps[1].jumped);  // 108 follows 104
+  EXPECT_TRUE(steps[2].jumped);   // back to 100
+  EXPECT_EQ(traces[1].steps.size(), 1u);
+}
+
+TEST(Trace, DamagedFilesAreRefused) {
+  const goldcrest::test::TemporaryFolder folder;
+  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0})), std::runtime_error);
+  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 3})), std::runtime_error);
+  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 2})), std::runtime_error);
+  EXPECT_THROW(read_traces(folder / "none"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace arm_cycles
