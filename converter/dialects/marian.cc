@@ -263,22 +263,6 @@ Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, 
   return vocabulary;
 }
 
-// The pieces of a SentencePiece model with the ids of a vocabulary. Few that it has are a sign of another model's file.
-TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
-                        std::vector<std::string>& warnings) {
-  const TokenizerSpec model = read_sentencepiece_model(path);
-  const std::set<std::string> texts(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end());
-  const auto known = static_cast<size_t>(std::count_if(model.pieces.begin(), model.pieces.end(),
-                                                       [&](const Piece& piece) { return texts.contains(piece.text); }));
-  if (known < model.pieces.size() / 2) {
-    warnings.push_back(
-        fmt::format("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
-                    "swapped?",
-                    path.string(), known, model.pieces.size(), vocabulary.where));
-  }
-  return combine_with_vocabulary(model, vocabulary);
-}
-
 bool has_tokenizer(const std::filesystem::path& directory) {
   std::error_code error;
   for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
