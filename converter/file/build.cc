@@ -265,7 +265,8 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
   const Placement model = Placement::in_order(stack.d_model), inner = Placement::in_order(stack.d_ff);
   auto out = std::make_unique<format::LayerT>();
 
-  const AttentionSpec& self = layer.self_attention;
+  if (layer.recurrent) throw Error("{}: recurrent blocks cannot be stored yet", name);
+  const AttentionSpec& self = *layer.self_attention;
   out->self_attention = std::make_unique<format::SelfAttentionT>();
   out->self_attention->query_key_value = linear({{&self.query, &self.key, &self.value}, heads, model});
   out->self_attention->out = linear({{&self.out}, model, heads});

@@ -87,6 +87,8 @@ float activate(Activation activation, float x) {
 // exp_float makes 0 of what is not a number; here it stays in sight.
 float exponential(float x) { return std::isnan(x) ? x : exp_float(x); }
 
+float sigmoid(float x) { return std::isnan(x) ? x : sigmoid_float(x); }
+
 Rows feed_forward(const StackSpec& stack, const FeedForwardSpec& spec, const Rows& x) {
   const Rows inner = linear(spec.in, x).unaryExpr([&](float v) { return activate(stack.activation, v); });
   return linear(spec.out, inner);
@@ -105,6 +107,36 @@ Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_va
     weights = (weights.colwise() - largest).unaryExpr(&exponential);
     weights.array().colwise() /= row_sums(weights).array();
     out.middleCols(column, d_head) = times(weights, values.middleCols(column, d_head));
+  }
+  return out;
+}
+
+// Self-attention of one row for each hypothesis, each to its own past.
+Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Rows& x, size_t layer,
+                    std::vector<std::vector<LayerPast>>& hypotheses) {
+  const Rows query = linear(spec.query, x), key = linear(spec.key, x), value = linear(spec.value, x);
+  Rows attended(query.rows(), query.cols());
+  for (Eigen::Index row = 0; row < query.rows(); ++row) {
+    KeysValues& past = hypotheses[static_cast<size_t>(row)][layer].attended;
+    append(key, row, past.keys);
+    append(value, row, past.values);
+    attended.row(row) = attend(stack, query.row(row), past);
+  }
+  return linear(spec.out, attended);
+}
+
+// relu(cell), cell = f * the cell before + (1 - f) * input(x), f = sigmoid(forget(x))       Kim et al. 2019
+Rows recur(const RecurrentSpec& spec, const Rows& x, size_t layer, std::vector<std::vector<LayerPast>>& hypotheses) {
+  const Rows input = linear(spec.input, x), forget = linear(spec.forget, x).unaryExpr(&sigmoid);
+  Rows out(input.rows(), input.cols());
+  for (Eigen::Index row = 0; row < input.rows(); ++row) {
+    std::vector<float>& cell = hypotheses[static_cast<size_t>(row)][layer].cell;
+    cell.resize(static_cast<size_t>(input.cols()));
+    for (Eigen::Index i = 0; i < input.cols(); ++i) {
+      float& value = cell[static_cast<size_t>(i)];
+      value = forget(row, i) * value + (1.0f - forget(row, i)) * input(row, i);
+      out(row, i) = activate(Activation::kRelu, value);
+    }
   }
   return out;
 }
@@ -134,7 +166,7 @@ EncodedSource Reference::encode(std::span<const int32_t> source) const {
   trace("encoder.embed", -1, 0, 1, x);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
-    const AttentionSpec& self = layer.self_attention;
+    const AttentionSpec& self = *layer.self_attention;
     x = residual(stack, self.norm, x, [&](const Rows& h) {
       const KeysValues all = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
       return linear(self.out, attend(stack, linear(self.query, h), all));
@@ -157,7 +189,7 @@ EncodedSource Reference::encode(std::span<const int32_t> source) const {
 
 DecoderState Reference::start(uint32_t n_hypotheses) const {
   DecoderState state;
-  state.hypotheses.assign(n_hypotheses, std::vector<KeysValues>(spec_.decoder.layers.size()));
+  state.hypotheses.assign(n_hypotheses, std::vector<LayerPast>(spec_.decoder.layers.size()));
   return state;
 }
 
@@ -168,18 +200,14 @@ Rows Reference::decode(const EncodedSource& encoded, std::span<const int32_t> to
   trace("decoder.embed", -1, position, 0, x);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
-    const AttentionSpec &self = layer.self_attention, &cross = *layer.cross_attention;
-    x = residual(stack, self.norm, x, [&](const Rows& h) {
-      const Rows query = linear(self.query, h), key = linear(self.key, h), value = linear(self.value, h);
-      Rows attended(query.rows(), query.cols());
-      for (Eigen::Index row = 0; row < query.rows(); ++row) {
-        KeysValues& past = state.hypotheses[static_cast<size_t>(row)][i];
-        append(key, row, past.keys);
-        append(value, row, past.values);
-        attended.row(row) = attend(stack, query.row(row), past);
-      }
-      return linear(self.out, attended);
-    });
+    if (const auto& self = layer.self_attention) {
+      x = residual(stack, self->norm, x,
+                   [&](const Rows& h) { return attend_to_past(stack, *self, h, i, state.hypotheses); });
+    } else {
+      const RecurrentSpec& recurrent = *layer.recurrent;
+      x = residual(stack, recurrent.norm, x, [&](const Rows& h) { return recur(recurrent, h, i, state.hypotheses); });
+    }
+    const AttentionSpec& cross = *layer.cross_attention;
     x = residual(stack, cross.norm, x, [&](const Rows& h) {
       return linear(cross.out, attend(stack, linear(cross.query, h), encoded.cross[i]));
     });

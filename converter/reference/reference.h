@@ -28,10 +28,16 @@ struct EncodedSource {
   std::vector<KeysValues> cross;  // [decoder layers], of src_len positions each
 };
 
-// Self-attention caches of the hypotheses of one source, all of which have reached the same position.
+// What a decoder layer keeps of the positions before: the one or the other, as its spec has it.
+struct LayerPast {
+  KeysValues attended;      // of self-attention
+  std::vector<float> cell;  // of a recurrent block: [d_model]; empty before position 0
+};
+
+// The pasts of the hypotheses of one source, all of which have reached the same position.
 struct DecoderState {
-  uint32_t position = 0;                            // of the next token
-  std::vector<std::vector<KeysValues>> hypotheses;  // [hypotheses][decoder layers]
+  uint32_t position = 0;                           // of the next token
+  std::vector<std::vector<LayerPast>> hypotheses;  // [hypotheses][decoder layers]
 
   // The state in which hypothesis i continues this state's hypothesis parents[i].
   DecoderState select(std::span<const uint32_t> parents) const;

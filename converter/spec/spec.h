@@ -41,6 +41,13 @@ struct AttentionSpec {
   NormSpec norm;
 };
 
+// A simpler simple recurrent unit (Kim et al. 2019): with f = sigmoid(forget(x)) and the cell of the position before,
+// +0 at first, cell = f * cell + (1 - f) * input(x); the block gives relu(cell).
+struct RecurrentSpec {
+  LinearSpec input, forget;  // [d_model, d_model]
+  NormSpec norm;
+};
+
 struct FeedForwardSpec {
   LinearSpec in;   // [d_ff, d_model]
   LinearSpec out;  // [d_model, d_ff]
@@ -48,9 +55,10 @@ struct FeedForwardSpec {
 };
 
 struct LayerSpec {
-  AttentionSpec self_attention;
+  std::optional<AttentionSpec> self_attention;   // or, in the decoder, `recurrent` in its place
   std::optional<AttentionSpec> cross_attention;  // decoder only
   FeedForwardSpec feed_forward;
+  std::optional<RecurrentSpec> recurrent = std::nullopt;  // decoder only
 };
 
 enum class Activation { kRelu, kGelu, kGeluTanh, kSilu };  // kGelu: erf

@@ -66,6 +66,12 @@ void check_attention(const std::string& role, const AttentionSpec& attention, co
   check_norm(role + ".norm", attention.norm, stack.d_model);
 }
 
+void check_recurrent(const std::string& role, const RecurrentSpec& recurrent, uint32_t d_model) {
+  check_linear(role + ".input", recurrent.input, d_model, d_model);
+  check_linear(role + ".forget", recurrent.forget, d_model, d_model);
+  check_norm(role + ".norm", recurrent.norm, d_model);
+}
+
 void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ".d_model", stack.d_model, 1u, kMaxWidth);
   require_range(name + ".d_ff", stack.d_ff, 1u, kMaxWidth);
@@ -91,7 +97,16 @@ void check_stack(const std::string& name, const StackSpec& stack, uint32_t key_v
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
     const std::string role = fmt::format("{}.layers.{}", name, i);
-    check_attention(role + ".self_attention", layer.self_attention, stack, stack.d_model);
+    if (layer.recurrent && !is_decoder) throw Error("{} has a recurrent block; only decoder layers may", role);
+    if (layer.self_attention.has_value() == layer.recurrent.has_value()) {
+      throw Error("{} has {}; expected {}", role,
+                  layer.recurrent ? "both self-attention and a recurrent block" : "no self-attention",
+                  is_decoder ? "self-attention or a recurrent block" : "one");
+    }
+    if (layer.self_attention)
+      check_attention(role + ".self_attention", *layer.self_attention, stack, stack.d_model);
+    else
+      check_recurrent(role + ".recurrent", *layer.recurrent, stack.d_model);
     if (layer.cross_attention.has_value() != is_decoder) {
       throw Error("{} {} cross-attention; decoder layers have it, encoder layers have not", role,
                   is_decoder ? "lacks" : "has");

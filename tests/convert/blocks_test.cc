@@ -28,7 +28,8 @@ std::vector<LinearSpec*> linears_of(ModelSpec& spec) {
       const auto add = [&](AttentionSpec& of) {
         linears.insert(linears.end(), {&of.query, &of.key, &of.value, &of.out});
       };
-      add(layer.self_attention);
+      if (layer.self_attention) add(*layer.self_attention);
+      if (layer.recurrent) linears.insert(linears.end(), {&layer.recurrent->input, &layer.recurrent->forget});
       if (layer.cross_attention) add(*layer.cross_attention);
       linears.insert(linears.end(), {&layer.feed_forward.in, &layer.feed_forward.out});
     }

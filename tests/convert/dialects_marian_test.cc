@@ -67,8 +67,8 @@ TEST(Marian, BothContainersGiveTheSameModel) {
   EXPECT_TRUE(spec.warnings.empty());
   EXPECT_EQ(spec.decoder.embedding, spec.encoder.embedding);
   EXPECT_EQ(spec.decoder.embedding->values, expected.decoder.embedding->values);
-  EXPECT_EQ(spec.encoder.layers[1].self_attention.query.weight->values,
-            expected.encoder.layers[1].self_attention.query.weight->values);
+  EXPECT_EQ(spec.encoder.layers[1].self_attention->query.weight->values,
+            expected.encoder.layers[1].self_attention->query.weight->values);
 }
 
 TEST(Marian, ReadsGenerationSettings) {

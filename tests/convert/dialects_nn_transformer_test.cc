@@ -59,7 +59,7 @@ TEST(NnTransformer, StripsPrefixes) {
   const auto expect_same = [&] {
     const ModelSpec spec = checkpoint.load();
     EXPECT_TRUE(spec.warnings.empty());
-    EXPECT_EQ(spec.encoder.layers[1].self_attention.out.bias, plain.encoder.layers[1].self_attention.out.bias);
+    EXPECT_EQ(spec.encoder.layers[1].self_attention->out.bias, plain.encoder.layers[1].self_attention->out.bias);
     EXPECT_EQ(spec.decoder.embedding->values, plain.decoder.embedding->values);
   };
   checkpoint.rename_all([](const std::string& name) { return "module._orig_mod." + name; });
@@ -120,7 +120,7 @@ TEST(NnTransformer, BiasesAreAllThereOrNone) {
   NnFolder checkpoint;
   std::erase_if(checkpoint.tensors, [](const auto& entry) { return entry.first.ends_with("bias"); });
   const ModelSpec spec = checkpoint.load();
-  EXPECT_EQ(spec.encoder.layers[0].self_attention.key.bias, std::vector<float>(8, 0.0f));
+  EXPECT_EQ(spec.encoder.layers[0].self_attention->key.bias, std::vector<float>(8, 0.0f));
   EXPECT_EQ(spec.decoder.final_norm->beta, std::vector<float>(8, 0.0f));
   EXPECT_EQ(spec.projection.bias, std::vector<float>(6, 0.0f));
 }

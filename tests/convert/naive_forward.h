@@ -133,6 +133,21 @@ class NaiveForward {
     return linear(spec.out, out);
   }
 
+  // c_t = f_t c_(t-1) + (1 - f_t) W x_t, f_t = sigmoid(Wf x_t + bf); relu(c_t)
+  static Sequence recurrence(const converter::RecurrentSpec& spec, const Sequence& x) {
+    Sequence out = linear(spec.input, x);
+    const Sequence forget = linear(spec.forget, x);
+    Vector cell(out[0].size(), 0.0);
+    for (size_t t = 0; t < out.size(); ++t) {
+      for (size_t i = 0; i < cell.size(); ++i) {
+        const Number f = sigmoid(forget[t][i]);
+        cell[i] = f * cell[i] + (Number{1.0} - f) * out[t][i];
+        out[t][i] = cell[i] > 0.0 ? cell[i] : 0.0;
+      }
+    }
+    return out;
+  }
+
   // x + block(norm(x)) or norm(x + block(x)).
   template <typename Block>
   static Sequence residual(const converter::StackSpec& stack, const converter::NormSpec& spec, const Sequence& x,
@@ -157,8 +172,13 @@ class NaiveForward {
     if (stack.embedding_norm) x = norm(*stack.embedding_norm, x);
     for (const converter::LayerSpec& layer : stack.layers) {
       const auto last = [&](size_t t) { return memory == nullptr ? tokens.size() - 1 : t; };
-      x = residual(stack, layer.self_attention.norm, x,
-                   [&](const Sequence& h) { return attention(stack, layer.self_attention, h, h, last); });
+      if (layer.self_attention) {
+        x = residual(stack, layer.self_attention->norm, x,
+                     [&](const Sequence& h) { return attention(stack, *layer.self_attention, h, h, last); });
+      } else {
+        x = residual(stack, layer.recurrent->norm, x,
+                     [&](const Sequence& h) { return recurrence(*layer.recurrent, h); });
+      }
       if (memory != nullptr) {
         x = residual(stack, layer.cross_attention->norm, x, [&](const Sequence& h) {
           return attention(stack, *layer.cross_attention, h, *memory, [&](size_t) { return memory->size() - 1; });

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 
 #include "base/hash.h"
 #include "convert/naive_forward.h"
@@ -35,7 +36,8 @@ void change_norms(ModelSpec& spec, const Change& change) {
     for (std::optional<NormSpec>* norm : {&stack->embedding_norm, &stack->final_norm})
       if (*norm) change(**norm);
     for (LayerSpec& layer : stack->layers) {
-      change(layer.self_attention.norm);
+      if (layer.self_attention) change(layer.self_attention->norm);
+      if (layer.recurrent) change(layer.recurrent->norm);
       if (layer.cross_attention) change(layer.cross_attention->norm);
       change(layer.feed_forward.norm);
     }
@@ -113,6 +115,26 @@ std::vector<Case> make_cases() {
   return cases;
 }
 
+// All layers of the decoder recurrent, with both orders of norms; then the first layer alone.
+std::vector<Case> make_recurrent_cases() {
+  std::vector<Case> cases;
+  for (const auto& [name, pre_norm, mixed] :
+       {std::tuple{"post-norm", false, false}, {"pre-norm", true, false}, {"mixed", false, true}}) {
+    ModelSpec spec = test::random_recurrent_spec(5);
+    spec.decoder.pre_norm = pre_norm;
+    change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });
+    if (mixed) spec.decoder.layers[1] = test::random_spec(5).decoder.layers[1];
+    const Logits exact = naive_logits(spec);
+    cases.push_back({name, spec, exact, tolerance(spec, exact)});
+  }
+  return cases;
+}
+
+const std::vector<Case>& recurrent() {
+  static const std::vector<Case> cases = make_recurrent_cases();
+  return cases;
+}
+
 const std::vector<Case>& every_option() {
   static const std::vector<Case> cases = make_cases();
   return cases;
@@ -127,7 +149,7 @@ TEST(Reference, EqualsNaiveForwardPassInEveryOption) {
 TEST(Reference, SmallMistakesAreOutsideTheTolerance) {
   const auto no_epsilon = [](ModelSpec& spec) { change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-12f; }); };
   const auto scale_of_one_head = [](ModelSpec& spec) {
-    LinearSpec& query = spec.encoder.layers[0].self_attention.query;
+    LinearSpec& query = spec.encoder.layers[0].self_attention->query;
     Matrix scaled = *query.weight;
     for (size_t i = 0; i < spec.encoder.d_head; ++i) {
       for (size_t k = 0; k < scaled.columns; ++k) scaled.values[i * scaled.columns + k] *= 1.01f;
@@ -153,13 +175,62 @@ TEST(Reference, SmallMistakesAreOutsideTheTolerance) {
   }
 }
 
-TEST(Reference, LogitsHaveTheSameBitsEverywhere) {
+TEST(Reference, RecurrentLayersEqualANaiveForwardPass) {
+  for (const Case& c : recurrent())
+    EXPECT_LE(largest_difference(reference_logits(c.spec), c.exact), c.tolerance) << c.name;
+}
+
+TEST(Reference, SmallMistakesInRecurrentLayersAreOutsideTheTolerance) {
+  const auto scaled_by_a_hundredth_more = [](std::shared_ptr<const Matrix>& weight) {
+    Matrix scaled = *weight;
+    for (float& value : scaled.values) value *= 1.01f;
+    weight = std::make_shared<Matrix>(scaled);
+  };
+  for (const Case& c : recurrent()) {
+    for (LinearSpec RecurrentSpec::*part : {&RecurrentSpec::input, &RecurrentSpec::forget}) {
+      ModelSpec wrong = c.spec;
+      scaled_by_a_hundredth_more(((*wrong.decoder.layers[0].recurrent).*part).weight);
+      EXPECT_GT(largest_difference(reference_logits(wrong), c.exact), c.tolerance) << c.name;
+      wrong = c.spec;
+      for (float& bias : ((*wrong.decoder.layers[0].recurrent).*part).bias) bias += 0.01f;
+      EXPECT_GT(largest_difference(reference_logits(wrong), c.exact), c.tolerance) << c.name;
+    }
+  }
+}
+
+// Hypotheses that part take their cells along: as if each had been alone from the start.
+TEST(Reference, RecurrentHypothesesKeepTheirOwnPast) {
+  const ModelSpec& spec = recurrent()[2].spec;
+  const Reference reference(spec);
+  const EncodedSource encoded = reference.encode(kSource);
+  const int32_t start = static_cast<int32_t>(spec.generation.decoder_start_id);
+  const std::vector<int32_t> first = {5, 11}, second = {7, 9, 30};
+  const std::vector<uint32_t> parents = {1, 0, 1}, both = {0, 0};
+  DecoderState state = reference.start(1);
+  (void)reference.decode(encoded, {&start, 1}, state);
+  state = state.select(both);
+  (void)reference.decode(encoded, first, state);
+  state = state.select(parents);
+  const Rows logits = reference.decode(encoded, second, state);
+  for (size_t i = 0; i < second.size(); ++i) {
+    const std::vector<int32_t> target = {first[parents[i]], second[i], 0};
+    const Rows alone = reference.teacher_forced_logits(encoded, target);
+    for (Eigen::Index v = 0; v < alone.cols(); ++v) EXPECT_EQ(logits(static_cast<Eigen::Index>(i), v), alone(2, v));
+  }
+}
+
+uint64_t hash_of_logits(const std::vector<Case>& cases) {
   uint64_t hash = kHashStart;
-  for (const Case& c : every_option()) {
+  for (const Case& c : cases) {
     const Rows logits = reference_logits(c.spec);
     hash = hash_floats(hash, logits.data(), static_cast<size_t>(logits.size()));
   }
-  EXPECT_EQ(hash, 0x95103e8a64cf4245u) << std::hex << hash;
+  return hash;
+}
+
+TEST(Reference, LogitsHaveTheSameBitsEverywhere) {
+  EXPECT_EQ(hash_of_logits(every_option()), 0x95103e8a64cf4245u) << std::hex << hash_of_logits(every_option());
+  EXPECT_EQ(hash_of_logits(recurrent()), 0xbcb5784b5bcc9a7eu) << std::hex << hash_of_logits(recurrent());
 }
 
 }  // namespace

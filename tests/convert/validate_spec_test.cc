@@ -22,7 +22,23 @@ std::shared_ptr<const Matrix> matrix(uint32_t rows, uint32_t columns) {
   return std::make_shared<Matrix>(Matrix{"w", rows, columns, std::vector<float>(size_t{rows} * columns)});
 }
 
-TEST(ValidateSpec, AGoodModelPasses) { validate_spec(test::random_spec(1)); }
+TEST(ValidateSpec, AGoodModelPasses) {
+  validate_spec(test::random_spec(1));
+  ModelSpec spec = test::random_recurrent_spec(1);
+  validate_spec(spec);
+  spec.decoder.layers[1] = test::random_spec(1).decoder.layers[1];  // kinds may differ between layers
+  validate_spec(spec);
+}
+
+void expect_refused(ModelSpec spec, const Case& c) {
+  c.breaks(spec);
+  try {
+    validate_spec(spec);
+    ADD_FAILURE() << "accepted: " << c.message;
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), c.message);
+  }
+}
 
 TEST(ValidateSpec, BrokenModelsAreNamed) {
   const Case cases[] = {
@@ -43,7 +59,7 @@ TEST(ValidateSpec, BrokenModelsAreNamed) {
       {"tensor 'encoder.positions' (encoder.positions) has 1 values; its shape [11, 20] needs 220",
        [](ModelSpec& s) { s.encoder.positions.values.resize(1); }},
       {"tensor 'w' (encoder.layers.0.self_attention.key) has the shape [21, 20]; expected [20, 20]",
-       [](ModelSpec& s) { s.encoder.layers[0].self_attention.key.weight = matrix(21, 20); }},
+       [](ModelSpec& s) { s.encoder.layers[0].self_attention->key.weight = matrix(21, 20); }},
       {"tensor 'w' (decoder.layers.1.cross_attention.value) has the shape [54, 24]; expected [54, 20]",
        [](ModelSpec& s) { s.decoder.layers[1].cross_attention->value.weight = matrix(54, 24); }},
       {"decoder.layers.0.feed_forward.in has no weight; expected the shape [40, 24]",
@@ -67,16 +83,31 @@ TEST(ValidateSpec, BrokenModelsAreNamed) {
       {"the source tokenizer has 0 ids; the encoder's embedding 'encoder.embedding' has 19 rows",
        [](ModelSpec& s) { s.source_tokenizer.emplace(); }},
   };
-  for (const Case& c : cases) {
-    ModelSpec spec = test::random_spec(1);
-    c.breaks(spec);
-    try {
-      validate_spec(spec);
-      ADD_FAILURE() << "accepted: " << c.message;
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), c.message);
-    }
-  }
+  for (const Case& c : cases) expect_refused(test::random_spec(1), c);
+}
+
+TEST(ValidateSpec, BrokenRecurrentBlocksAreNamed) {
+  const AttentionSpec attention = *test::random_spec(1).decoder.layers[0].self_attention;
+  const RecurrentSpec recurrent = *test::random_recurrent_spec(1).decoder.layers[0].recurrent;
+  const Case cases[] = {
+      {"decoder.layers.1 has no self-attention; expected self-attention or a recurrent block",
+       [](ModelSpec& s) { s.decoder.layers[1].recurrent.reset(); }},
+      {"decoder.layers.0 has both self-attention and a recurrent block; expected self-attention or a recurrent block",
+       [&](ModelSpec& s) { s.decoder.layers[0].self_attention = attention; }},
+      {"encoder.layers.0 has no self-attention; expected one",
+       [](ModelSpec& s) { s.encoder.layers[0].self_attention.reset(); }},
+      {"encoder.layers.0 has a recurrent block; only decoder layers may",
+       [&](ModelSpec& s) { s.encoder.layers[0].recurrent = recurrent; }},
+      {"tensor 'w' (decoder.layers.0.recurrent.input) has the shape [24, 20]; expected [24, 24]",
+       [](ModelSpec& s) { s.decoder.layers[0].recurrent->input.weight = matrix(24, 20); }},
+      {"decoder.layers.1.recurrent.forget has no weight; expected the shape [24, 24]",
+       [](ModelSpec& s) { s.decoder.layers[1].recurrent->forget.weight = nullptr; }},
+      {"decoder.layers.1.recurrent.forget.bias has 0 values; expected 24",
+       [](ModelSpec& s) { s.decoder.layers[1].recurrent->forget.bias.clear(); }},
+      {"decoder.layers.0.recurrent.norm.epsilon is 0; expected 1e-12 to 1",
+       [](ModelSpec& s) { s.decoder.layers[0].recurrent->norm.epsilon = 0; }},
+  };
+  for (const Case& c : cases) expect_refused(test::random_recurrent_spec(1), c);
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ void expect_stack(const FileReader& reader, const format::Stack& stack, const St
   ASSERT_EQ(stack.layers()->size(), spec.layers.size());
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     const format::Layer& layer = *stack.layers()->Get(i);
-    const AttentionSpec& self = spec.layers[i].self_attention;
+    const AttentionSpec& self = *spec.layers[i].self_attention;
     expect_linear(reader, *layer.self_attention()->query_key_value(), {&self.query, &self.key, &self.value}, heads,
                   model);
     expect_linear(reader, *layer.self_attention()->out(), {&self.out}, model, heads);

@@ -43,6 +43,10 @@ class RandomFloats {
             norm(stack.d_model)};
   }
 
+  converter::RecurrentSpec recurrent(const std::string& name, uint32_t d_model) {
+    return {linear(name + ".input", d_model, d_model), linear(name + ".forget", d_model, d_model), norm(d_model)};
+  }
+
  private:
   Rng rng_;
 };
@@ -98,6 +102,18 @@ inline converter::ModelSpec random_spec(uint64_t seed) {
   spec.name = "random";
   spec.license = "CC0-1.0";
   spec.dialect = "test";
+  return spec;
+}
+
+// The same with recurrent blocks in place of the decoder's self-attention.
+inline converter::ModelSpec random_recurrent_spec(uint64_t seed) {
+  converter::ModelSpec spec = random_spec(seed);
+  RandomFloats random(seed + 1);
+  for (size_t i = 0; i < spec.decoder.layers.size(); ++i) {
+    converter::LayerSpec& layer = spec.decoder.layers[i];
+    layer.self_attention.reset();
+    layer.recurrent = random.recurrent("decoder.layers." + std::to_string(i) + ".recurrent", spec.decoder.d_model);
+  }
   return spec;
 }
 
