@@ -41,6 +41,8 @@ goldcrest_converter_library(goldcrest_load
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc
+  dialects/shortlist_binary.cc
+  dialects/shortlist_text.cc
   dialects/tensor_reader.cc
   dialects/vocabulary_file.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

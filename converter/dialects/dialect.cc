@@ -107,10 +107,6 @@ void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpe
   fill_provenance(checkpoint, spec);
 }
 
-bool is_marian_native(const Sniffed& sniffed) {
-  return sniffed.what == kMarianNpz.what || sniffed.what == kMarianBinary.what || sniffed.what == kMarianIntgemm.what;
-}
-
 // Marian's own model: its settings are in it.
 ModelSpec load_native(const std::filesystem::path& path, const LoadOptions& options) {
   std::unique_ptr<TensorSource> tensors = open_counted(path, options);

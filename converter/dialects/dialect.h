@@ -31,8 +31,8 @@ struct Checkpoint {
   std::filesystem::path directory;
   Config config;
   std::unique_ptr<TensorSource> tensors;
-  bool is_shape = false;           // without weights: a tokenizer may be missing
-  std::filesystem::path settings;  // of Marian's own models: the decoder's settings that the user named; or empty
+  bool is_shape = false;                // without weights: a tokenizer may be missing
+  std::filesystem::path settings = {};  // of Marian's own models: the decoder's settings that the user named; or empty
 };
 
 ModelSpec load_marian(const Checkpoint& checkpoint);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marian's own models, .npz and .bin (marian-dev at 2781d735: src/models/transformer.h and src/layers/generic.cpp).
 // Matrices are [inputs, outputs]; a target begins with the zero vector, which becomes a row and an id of its own.
+#include "dialects/marian_native.h"
+
 #include <cmath>
 
 #include "base/bounds.h"
-#include "dialects/marian_native.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
 #include "sources/messages.h"
@@ -13,9 +14,9 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr float kNormEpsilon = 1e-6f;        // src/layers/generic.h, layerNorm
-constexpr float kNeverChosen = -65536.0f;    // of the start id's logit: its exp is 0
-constexpr uint32_t kPositions = 512;         // of sinusoids, where max-length does not say
+constexpr float kNormEpsilon = 1e-6f;      // src/layers/generic.h, layerNorm
+constexpr float kNeverChosen = -65536.0f;  // of the start id's logit: its exp is 0
+constexpr uint32_t kPositions = 512;       // of sinusoids, where max-length does not say
 
 std::shared_ptr<const Matrix> with_zero_row(const Matrix& table) {
   Matrix result = table;
@@ -76,9 +77,19 @@ class MarianNativeReader {
     return {projection("q"), projection("k"), projection("v"), projection("o"), block_norm(prefix + "_Wo")};
   }
 
+  RecurrentSpec recurrent(const std::string& prefix) {
+    const uint32_t d = graph_.d_model;
+    return {{tensors_.transposed(prefix + "_W", d, d), std::vector<float>(d, 0.0f)},
+            linear(prefix, "f", d, d),
+            graph_.pre_norm ? norm(prefix, "_pre") : norm(prefix + "_ffn", "")};
+  }
+
   LayerSpec layer(const std::string& prefix, uint32_t d_ff, bool is_decoder) {
     LayerSpec layer;
-    layer.self_attention = attention(prefix + "_self");
+    if (is_decoder && graph_.is_recurrent)
+      layer.recurrent = recurrent(prefix + "_rnn");
+    else
+      layer.self_attention = attention(prefix + "_self");
     if (is_decoder) layer.cross_attention = attention(prefix + "_context");
     const std::string ffn = prefix + "_ffn";
     layer.feed_forward = {linear(ffn, "1", d_ff, graph_.d_model), linear(ffn, "2", graph_.d_model, d_ff),
@@ -107,8 +118,7 @@ class MarianNativeReader {
       stack.positions = *tensors_.table("Wpos", graph_.d_model);
       return;
     }
-    const uint32_t most =
-        std::min(kMaxPositions, static_cast<uint32_t>(kMaxPositionValues / graph_.d_model));
+    const uint32_t most = std::min(kMaxPositions, static_cast<uint32_t>(kMaxPositionValues / graph_.d_model));
     const uint32_t rows = decoder_.count_or("max-length", std::min(kPositions, most), 1, most);
     Sinusoid native;
     native.denominator_minus_two = true;

@@ -58,8 +58,8 @@ constexpr const char* kRead[] = {"dim-vocabs",
                                  "transformer-postprocess-emb",
                                  "transformer-postprocess-top"};
 
-// Settings of other graphs (recurrent ones, average attention, BERT) and of training; and whether positions are learned,
-// which the tensors tell.
+// Settings of other graphs (recurrent ones, average attention, BERT) and of training; and whether positions are
+// learned, which the tensors tell.
 constexpr const char* kWithoutEffect[] = {"version",
                                           "skip",
                                           "dim-rnn",

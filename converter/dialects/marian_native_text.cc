@@ -145,7 +145,8 @@ MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string&
                 n_ids);
   }
   if (tokenizer.vocab_size < n_ids) {
-    warnings.push_back(fmt::format("{}: {} of {} ids have no piece", path.string(), n_ids - tokenizer.vocab_size, n_ids));
+    warnings.push_back(
+        fmt::format("{}: {} of {} ids have no piece", path.string(), n_ids - tokenizer.vocab_size, n_ids));
     tokenizer.pieces.resize(n_ids, {"", 0, PieceType::kControl});
     tokenizer.vocab_size = n_ids;
   }
@@ -182,7 +183,8 @@ Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::stri
     const fs::path path = checkpoint.directory / name;
     if (is_yaml_name(path) && is_settings_of(path, model)) found.push_back(path);
   }
-  const auto own = std::find(found.begin(), found.end(), checkpoint.directory / (model.filename().string() + ".decoder.yml"));
+  const auto own =
+      std::find(found.begin(), found.end(), checkpoint.directory / (model.filename().string() + ".decoder.yml"));
   if (own != found.end()) found = {*own};
   if (found.size() > 1) {
     throw Error("{}: {} and {} both name {}; give one of them with --config", checkpoint.directory.string(),
@@ -212,7 +214,8 @@ void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool 
   generation.decoder_start_id = target_rows;
   generation.unknown_id = target.tokenizer.unknown_id;
   generation.suppressed_ids = {target_rows};
-  if (!decoder.flag_or("allow-unk", false)) generation.suppressed_ids.insert(generation.suppressed_ids.begin(), target.tokenizer.unknown_id);
+  if (!decoder.flag_or("allow-unk", false))
+    generation.suppressed_ids.insert(generation.suppressed_ids.begin(), target.tokenizer.unknown_id);
   generation.max_target_tokens = spec.decoder.positions.rows;
   add_start_entry(target.tokenizer);
   if (shared_tables) add_start_entry(source.tokenizer);

@@ -181,7 +181,8 @@ std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, u
     return std::make_shared<const Matrix>(Matrix{matrix.name, end - begin, matrix.columns, {}});
   const uint32_t stored_rows = matrix.same_rows ? 1 : end - begin;
   std::vector<float> scales;
-  if (!matrix.stored_scale.empty()) scales.assign(&matrix.stored_scale[begin], &matrix.stored_scale[begin] + (end - begin));
+  if (!matrix.stored_scale.empty())
+    scales.assign(&matrix.stored_scale[begin], &matrix.stored_scale[begin] + (end - begin));
   return std::make_shared<const Matrix>(
       Matrix{fmt::format("{}[{}:{}]", matrix.name, begin, end), end - begin, matrix.columns,
              std::vector<float>(matrix.row(begin), matrix.row(begin) + size_t{stored_rows} * matrix.columns),

@@ -88,8 +88,8 @@ float scale_of(const Matrix& matrix, uint32_t r, float amax) {
   return matrix.stored_scale.empty() ? best_scale(matrix.row(r), matrix.columns, amax) : matrix.stored_scale[r];
 }
 
-// Row r of `matrix` to row `place` of `quantized`, its scale and its sum. A row that is too small stays padding, but for
-// one that was stored with a scale.
+// Row r of `matrix` to row `place` of `quantized`, its scale and its sum. A row that is too small stays padding, but
+// for one that was stored with a scale.
 Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place,
                     QuantizedMatrix& quantized) {
   int8_t* weights = &quantized.weights[place * quantized.columns];

@@ -63,9 +63,7 @@ class MarianBinary : public TensorSource {
   }
 
  private:
-  std::string where(const std::string& name) const {
-    return file_.path().string() + ": tensor " + in_quotes(name);
-  }
+  std::string where(const std::string& name) const { return file_.path().string() + ": tensor " + in_quotes(name); }
 
   static ElementType element_type(uint64_t type) {
     return type == kFloat16 ? ElementType::kF16 : type == kFloat64 ? ElementType::kF64 : ElementType::kF32;

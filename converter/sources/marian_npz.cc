@@ -18,9 +18,8 @@ constexpr std::string_view kExtension = ".npy";
 
 // Of a type of NumPy's. Nothing for one that no Marian model has.
 std::optional<ElementType> element_type_of(std::string_view type) {
-  static const std::map<std::string_view, ElementType> kTypes = {{"<f2", ElementType::kF16},
-                                                                 {"<f4", ElementType::kF32},
-                                                                 {"<f8", ElementType::kF64}};
+  static const std::map<std::string_view, ElementType> kTypes = {
+      {"<f2", ElementType::kF16}, {"<f4", ElementType::kF32}, {"<f8", ElementType::kF64}};
   const auto found = kTypes.find(type);
   return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
@@ -71,8 +70,8 @@ class MarianNpz : public TensorSource {
     }
     const std::optional<uint64_t> n = element_count(header.shape);
     if (!n || *n * element_bytes(*type) != member.plain_size - header.bytes) {
-      throw Error("{}: has {} bytes after its header, which its shape {} of type {} does not need: it is damaged", where,
-                  member.plain_size - header.bytes, shape_text(header.shape), in_quotes(header.type));
+      throw Error("{}: has {} bytes after its header, which its shape {} of type {} does not need: it is damaged",
+                  where, member.plain_size - header.bytes, shape_text(header.shape), in_quotes(header.type));
     }
     if (is_settings) {
       if (member.plain_size > kMaxMarianSettings) {

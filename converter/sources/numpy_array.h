@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a NumPy array file (.npy): a magic number, a version and a Python dict as text, which is read as what it
-// is and never evaluated.
+// The header of a NumPy array file (.npy): a magic number, a version and a Python dict as text, which is read as what
+// it is and never evaluated.
 #pragma once
 
 #include <cstdint>

@@ -10,17 +10,13 @@
 namespace goldcrest::converter {
 namespace {
 
-bool is_marian_binary(const Sniffed& sniffed) {
-  return sniffed.what == kMarianBinary.what || sniffed.what == kMarianIntgemm.what;
-}
-
 std::unique_ptr<TensorSource> open_file(const std::filesystem::path& path) {
   if (path.extension() == ".json") return open_sharded(path);
   const InputFile file(path);
   const Sniffed sniffed = sniff_file(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
   if (sniffed.what == kMarianNpz.what) return open_marian_npz(path);
-  if (is_marian_binary(sniffed)) return open_marian_binary(path);
+  if (is_marian_native(sniffed)) return open_marian_binary(path);
   if (looks_like_zip(file)) return open_torch_zip(path);
   if (path.extension() == ".safetensors" || sniffed.use != Use::kUnknown) return open_safetensors(path);
   throw Error(

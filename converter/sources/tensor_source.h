@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container of named tensors: safetensors (one file or shards), PyTorch's zip, Marian's .npz or .bin. Dialects see only
-// this.
+// A container of named tensors: safetensors (one file or shards), PyTorch's zip, Marian's .npz or .bin. Dialects see
+// only this.
 #pragma once
 
 #include <cstdint>

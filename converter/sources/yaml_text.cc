@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML from an untrusted file as JSON. yaml-cpp's events are checked as they come, so that nothing is built before it is
-// known to be small.
+// YAML from an untrusted file as JSON. yaml-cpp's events are checked as they come, so that nothing is built before it
+// is known to be small.
 #include "sources/yaml_text.h"
 
 #include <yaml-cpp/eventhandler.h>

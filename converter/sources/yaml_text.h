@@ -15,8 +15,8 @@ struct YamlBounds {
   size_t most_depth = 0;  // 1: a flat mapping
 };
 
-// Plain scalars are typed as in YAML 1.2's core schema (so `n` is a text); keys are texts. `where` begins the message of
-// an Error, for instance "model.npz: special:model.yml".
+// Plain scalars are typed as in YAML 1.2's core schema (so `n` is a text); keys are texts. `where` begins the message
+// of an Error, for instance "model.npz: special:model.yml".
 nlohmann::json parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where);
 
 // Settings: a mapping of at most 64 KiB.

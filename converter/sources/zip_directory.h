@@ -15,9 +15,9 @@ namespace goldcrest::converter {
 struct ZipMember {
   std::string name;
   uint64_t offset = 0, size = 0;  // of its bytes in the file
-  uint16_t method = 0;      // 0: stored, 8: deflated
-  uint64_t plain_size = 0;  // of its contents, as the directory says
-  uint32_t crc32 = 0;  // 0: not recorded (torch.serialization.set_crc32_options(False))
+  uint16_t method = 0;            // 0: stored, 8: deflated
+  uint64_t plain_size = 0;        // of its contents, as the directory says
+  uint32_t crc32 = 0;             // 0: not recorded (torch.serialization.set_crc32_options(False))
 };
 
 // CRC-32 as zip has it (polynomial 0xEDB88320, reflected).
