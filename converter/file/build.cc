@@ -3,6 +3,7 @@
 // bytes are made at the same place.
 #include "file/build.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -265,12 +266,21 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
   const Placement model = Placement::in_order(stack.d_model), inner = Placement::in_order(stack.d_ff);
   auto out = std::make_unique<format::LayerT>();
 
-  if (layer.recurrent) throw Error("{}: recurrent blocks cannot be stored yet", name);
-  const AttentionSpec& self = *layer.self_attention;
-  out->self_attention = std::make_unique<format::SelfAttentionT>();
-  out->self_attention->query_key_value = linear({{&self.query, &self.key, &self.value}, heads, model});
-  out->self_attention->out = linear({{&self.out}, model, heads});
-  out->self_attention->norm = norm(name + ".self_attention.norm", self.norm);
+  if (layer.self_attention) {
+    const AttentionSpec& self = *layer.self_attention;
+    out->self_attention = std::make_unique<format::SelfAttentionT>();
+    out->self_attention->query_key_value = linear({{&self.query, &self.key, &self.value}, heads, model});
+    out->self_attention->out = linear({{&self.out}, model, heads});
+    out->self_attention->norm = norm(name + ".self_attention.norm", self.norm);
+  }
+
+  if (layer.recurrent) {
+    const RecurrentSpec& recurrent = *layer.recurrent;
+    const Placement halves = Placement::per_head(1, stack.d_model);
+    out->recurrent = std::make_unique<format::RecurrentT>();
+    out->recurrent->input_forget = linear({{&recurrent.input, &recurrent.forget}, halves, model});
+    out->recurrent->norm = norm(name + ".recurrent.norm", recurrent.norm);
+  }
 
   if (layer.cross_attention) {
     const AttentionSpec& cross = *layer.cross_attention;
@@ -320,6 +330,9 @@ Payload Builder::run() {
   format::ModelT& metadata = payload.metadata;
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
   if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
+  if (std::ranges::any_of(spec_.decoder.layers, [](const LayerSpec& layer) { return layer.recurrent.has_value(); })) {
+    metadata.features |= kFeatureRecurrent;
+  }
   metadata.encoder = stack("encoder", spec_.encoder);
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);

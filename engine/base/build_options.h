@@ -12,6 +12,12 @@ constexpr bool kHasFloat32 = true;  // runs files with float32 weights
 constexpr bool kHasFloat32 = false;
 #endif
 
+#ifdef GOLDCREST_SSRU
+constexpr bool kHasSsru = true;  // runs files with recurrent layers
+#else
+constexpr bool kHasSsru = false;
+#endif
+
 #ifdef GOLDCREST_BACKENDS
 constexpr bool kHasBackends = true;  // knows goldcrest_config.backend
 #else
@@ -19,10 +25,10 @@ constexpr bool kHasBackends = false;
 #endif
 
 // Bits of a file's features (schema/model.fbs, Feature).
-constexpr uint32_t kFeatureFloat32 = 1;
+constexpr uint32_t kFeatureFloat32 = 1, kFeatureRecurrent = 32;
 
 // What this build runs: it refuses a file with any other bit.
-constexpr uint32_t kSupportedFeatures = kHasFloat32 ? kFeatureFloat32 : 0;
+constexpr uint32_t kSupportedFeatures = (kHasFloat32 ? kFeatureFloat32 : 0) | (kHasSsru ? kFeatureRecurrent : 0);
 
 constexpr bool has_feature(uint32_t features, uint32_t feature) { return (features & feature) != 0; }
 

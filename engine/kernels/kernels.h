@@ -121,6 +121,18 @@ struct LayerNormArgs {
   float epsilon;
 };
 
+// One row of a recurrent block: with f = sigmoid(forget[j]),
+//   cell[j] = f * past[j] + (1 - f) * input[j]; +0 where |cell[j]| is below 2^-60 or not a number
+//   y[j] = y[j] + (cell[j] > 0 ? cell[j] : 0)
+struct RecurrenceArgs {
+  const float* input;   // [n]
+  const float* forget;  // [n]
+  const float* past;    // [n], of the position before; null: +0
+  float* cell;          // [n]
+  float* y;             // [n]
+  uint32_t n;           // n % 16 == 0
+};
+
 // The operations that differ by the weights' type.
 template <typename Element>
 struct TypedKernels {
@@ -137,6 +149,7 @@ struct Kernels {
   TypedKernels<int8_t> int8;
   const TypedKernels<float>* float32;  // null: this build runs no float32 files (GOLDCREST_FLOAT32)
   void (*layer_norm)(const LayerNormArgs&);
+  void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_SSRU)
   // The first index in [begin, end) with x[index] > threshold, or end.
   uint32_t (*next_above)(const float* x, uint32_t begin, uint32_t end, float threshold);
   // CRC-32C, continued from `crc`.

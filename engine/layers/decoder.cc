@@ -8,6 +8,7 @@
 
 #include "layers/attention.h"
 #include "layers/blocks/feed_forward.h"
+#include "layers/blocks/recurrent.h"
 #include "layers/embedding.h"
 #include "layers/norm.h"
 
@@ -60,6 +61,26 @@ void attend_to_past(const Pass& pass, const TargetRows& all, const KvCache& past
   });
 }
 
+// x = x + relu(cell): each hypothesis makes its cell from the one of its past, and keeps it in its own slot.
+void add_recurrence(const Pass& pass, const TargetRows& all, const Cells& cells, const float* input_forget, float* x) {
+  const size_t width = cells.width;
+  for (uint32_t i = 0; i < all.n_sentences; ++i) {
+    const LiveSentence& sentence = all.sentences[i];
+    const SentencePart part = part_of_sentence(pass, sentence);
+    const uint8_t* before = nullptr;  // of each hypothesis: its slot at the position before
+    if (all.ancestor != nullptr && all.position > 0)
+      before = all.ancestor + sentence.first_ancestor + size_t{all.position - 1} * all.beam_size + part.first;
+    for (uint32_t b = 0; b < part.rows.count; ++b) {
+      const size_t row = part.rows.first + b, slot_before = sentence.first_slot + (before != nullptr ? before[b] : 0u);
+      const float* input = input_forget + row * 2 * width;
+      pass.runtime.kernels->recurrence({input, input + width,
+                                        all.position > 0 ? cells.at(all.position - 1, slot_before) : nullptr,
+                                        cells.at(all.position, sentence.first_slot + part.first + b), x + row * width,
+                                        static_cast<uint32_t>(width)});
+    }
+  }
+}
+
 // All hypotheses of a sentence attend to its source.
 void attend_to_source(const Pass& pass, const TargetRows& all, const KvCache& source_keys, const float* query,
                       float* out) {
@@ -77,20 +98,32 @@ void attend_to_source(const Pass& pass, const TargetRows& all, const KvCache& so
   });
 }
 
+// What a layer has of earlier positions, and of the source.
 struct LayerKeys {
-  KvCache past, source;
+  union {
+    KvCache past;
+    Cells cells;  // of a recurrent layer
+  };
+  KvCache source;
 };
 
 // One layer: Vaswani et al. 2017, figure 1, right.
 void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& layer, const LayerKeys& keys,
                float* x) {
-  const SelfAttentionView& self = layer.self_attention;
-  residual(pass, self.norm, x, [&](const float* h) {
-    linear(pass, self.query_key_value, h, pass.query_key_value());
-    store_new_keys(pass, all, pass.query_key_value(), keys.past);
-    attend_to_past(pass, all, keys.past, pass.query_key_value(), pass.mixed);
-    add_linear(pass, self.out, pass.mixed, x);
-  });
+  if (kHasSsru && layer.is_recurrent) {
+    residual(pass, layer.recurrent.norm, x, [&](const float* h) {
+      linear(pass, layer.recurrent.input_forget, h, pass.input_forget());
+      add_recurrence(pass, all, keys.cells, pass.input_forget(), x);
+    });
+  } else {
+    const SelfAttentionView& self = layer.self_attention;
+    residual(pass, self.norm, x, [&](const float* h) {
+      linear(pass, self.query_key_value, h, pass.query_key_value());
+      store_new_keys(pass, all, pass.query_key_value(), keys.past);
+      attend_to_past(pass, all, keys.past, pass.query_key_value(), pass.mixed);
+      add_linear(pass, self.out, pass.mixed, x);
+    });
+  }
   const CrossAttentionView& cross = layer.cross_attention;
   residual(pass, cross.norm, x, [&](const float* h) {
     linear(pass, cross.query, h, pass.query());
@@ -104,9 +137,10 @@ void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& 
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kTarget = GOLDCREST_FACTOR_TARGET_TOKENS,
-                    kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
+                    kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kLongest = GOLDCREST_FACTOR_LONGEST;
   const StackView& stack = model.decoder;
-  DecoderRefs refs;
+  const uint32_t n_self_attending = count_self_attending(model);
+  DecoderRefs refs = {};
   refs.source_keys = plan_kv_cache(plan, stack,
                                    {"cross.keys",
                                     "cross.values",
@@ -115,17 +149,22 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
                                     Phase::kAlways,
                                     stack.n_layers,
                                     {kSource, kBatch, 0}});
-  refs.past = plan_kv_cache(plan, stack,
-                            {"decoder.keys",
-                             "decoder.values",
-                             "decoder.key_scales",
-                             "decoder.value_scales",
-                             Phase::kDecode,
-                             stack.n_layers,
-                             {kTarget, kBeam, kBatch}});
+  if (n_self_attending > 0) {
+    refs.past = plan_kv_cache(plan, stack,
+                              {"decoder.keys",
+                               "decoder.values",
+                               "decoder.key_scales",
+                               "decoder.value_scales",
+                               Phase::kDecode,
+                               n_self_attending,
+                               {kTarget, kBeam, kBatch}});
+  }
+  if (kHasSsru && model.n_recurrent > 0) refs.cells = plan_cells(plan, model);
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
-  refs.pass = plan_pass(plan, stack, {Phase::kDecode, 0, {kBeam, kBatch}, GOLDCREST_FACTOR_LONGEST});
+  refs.pass =
+      plan_pass(plan, stack,
+                {Phase::kDecode, recurrent_width(model), {kBeam, kBatch}, n_self_attending > 0 ? kLongest : kSource});
   return refs;
 }
 
@@ -150,8 +189,13 @@ void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t pos
 void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
-  const LayerKeys keys = {kv_cache_layer(runtime, stack, refs.past, layer, all.position_capacity * all.n_slots),
-                          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity)};
+  LayerKeys keys = {};
+  if (kHasSsru && view.is_recurrent)
+    keys.cells = cells_of_layer(runtime, refs.cells, view.n_alike_before, all.n_slots);
+  else
+    keys.past = kv_cache_layer(runtime, stack, refs.past, kHasSsru ? view.n_alike_before : layer,
+                               all.position_capacity * all.n_slots);
+  keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity);
   for_all_rows(runtime, stack, refs.pass, {0, all.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
     run_layer(pass, all, view, keys, x);

@@ -28,7 +28,8 @@ struct TargetRows {
 
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
-  KvCacheRefs past;         // self-attention: [layer][head][position][slot]
+  KvCacheRefs past;         // self-attention: [layer][head][position][slot], of the layers that have it
+  BufferRef cells;          // of the recurrent layers (blocks/recurrent.h)
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
 };

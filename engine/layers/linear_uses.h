@@ -5,6 +5,7 @@
 
 #include "layers/blocks/cross_attention.h"
 #include "layers/blocks/feed_forward.h"
+#include "layers/blocks/recurrent.h"
 #include "layers/blocks/self_attention.h"
 
 namespace goldcrest {
@@ -19,7 +20,10 @@ void for_each_layer_use(const void* file, const ModelView& model, const Visit& v
   }
   for (uint32_t i = 0; i < model.decoder.n_layers; ++i) {
     const DecoderLayerView layer = view_decoder_layer(file, i);
-    for_each_decoder_use(layer.self_attention, visit);
+    if (model.n_recurrent > 0 && layer.is_recurrent)
+      for_each_decoder_use(layer.recurrent, visit);
+    else
+      for_each_decoder_use(layer.self_attention, visit);
     for_each_linear_use(layer.cross_attention, visit);
     for_each_linear_use(model.decoder, layer.feed_forward, visit);
   }

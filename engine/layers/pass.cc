@@ -10,7 +10,7 @@ PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
   const uint32_t widest_block = larger(stack.d_model_padded, stack.d_ff_padded);
   PassRefs refs = {};
   refs.input_bytes = element_bytes * larger(widest_block, width);
-  refs.widest_output = larger(widest_block, larger(3 * width, wanted.key_value_width));
+  refs.widest_output = larger(widest_block, larger(3 * width, wanted.other_width));
   refs.attention_width = width;
 
   const auto add = [&](const char* name, const BufferSize& size) {

@@ -14,9 +14,10 @@ struct PassRefs {
 
 struct PassPlan {
   Phase phase;
-  uint32_t key_value_width;  // columns of the widest key-value projection of another stack that runs on these rows
-  uint8_t rows[2];           // goldcrest_factor: the rows are their product
-  uint8_t keys;              // goldcrest_factor: of the longest attention
+  uint32_t other_width;  // columns of the widest output that not every stack has: another stack's keys and values, a
+                         // recurrent block's
+  uint8_t rows[2];       // goldcrest_factor: the rows are their product
+  uint8_t keys;          // goldcrest_factor: of the longest attention
 };
 
 PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted);
@@ -40,6 +41,7 @@ struct Pass {
   float* query_key_value() const { return wide; }  // [rows, 3, n_heads * d_head]
   float* query() const { return wide; }            // [rows, n_heads * d_head]
   float* key_value() const { return wide; }        // [rows, 2, n_heads * d_head]
+  float* input_forget() const { return wide; }     // [rows, 2, d_model padded]
   float* inner() const { return wide; }            // [rows, d_ff padded]
 };
 

@@ -24,7 +24,7 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
               format::TokenizerKind::MAX == format::TokenizerKind::Character);
-static_assert(same(kFeatureFloat32, format::Feature::Float32));
+static_assert(same(kFeatureFloat32, format::Feature::Float32) && same(kFeatureRecurrent, format::Feature::Recurrent));
 
 // Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
@@ -90,6 +90,13 @@ struct Resolver {
   WeightType weight_type;
 };
 
+// Of the decoder's first n layers.
+uint32_t count_recurrent(const format::Model& model, uint32_t n) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; ++i) count += has_recurrent(*model.decoder()->layers()->Get(i)) ? 1 : 0;
+  return count;
+}
+
 const char* text_or_empty(const flatbuffers::String* text) { return text != nullptr ? text->c_str() : ""; }
 
 uint32_t length(const flatbuffers::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
@@ -117,7 +124,7 @@ struct TokenizerSection {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   return {resolver.stack(*root.encoder()), resolver.stack(*root.decoder()), resolver.linear(*root.projection()),
-          root.projection()->n()};
+          root.projection()->n(), kHasSsru ? count_recurrent(root, root.decoder()->layers()->size()) : 0};
 }
 
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
@@ -132,9 +139,19 @@ EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
+  const format::Layer& table = *root.decoder()->layers()->Get(layer);
   DecoderLayerView view;
-  for_each_block([&](auto block, const auto* from, auto& to) { resolver.block(block, *from, to); },
-                 *root.decoder()->layers()->Get(layer), view);
+  const auto resolve = [&](auto block, const auto* from, auto& to) { resolver.block(block, *from, to); };
+  if constexpr (kHasSsru) {
+    const uint32_t n_recurrent = count_recurrent(root, layer);
+    view.is_recurrent = has_recurrent(table);
+    view.n_alike_before = view.is_recurrent ? n_recurrent : layer - n_recurrent;
+    if (view.is_recurrent) {
+      for_each_recurrent_block(resolve, table, view);
+      return view;
+    }
+  }
+  for_each_decoder_block(resolve, table, view);
   return view;
 }
 

@@ -43,6 +43,12 @@ struct SelfAttentionView {
   NormView norm;
 };
 
+// f = sigmoid(forget(x)), cell = f * cell + (1 - f) * input(x)
+struct RecurrentView {
+  LinearView input_forget;  // [2 * d_model padded, d_model]
+  NormView norm;
+};
+
 struct CrossAttentionView {
   LinearView query;      // [n_heads * d_head, d_model]
   LinearView key_value;  // [2 * n_heads * d_head, encoder's d_model]
@@ -62,9 +68,14 @@ struct EncoderLayerView {
 };
 
 struct DecoderLayerView {
-  SelfAttentionView self_attention;
+  union {
+    SelfAttentionView self_attention;
+    RecurrentView recurrent;  // where is_recurrent
+  };
   CrossAttentionView cross_attention;
   FeedForwardView feed_forward;
+  uint32_t n_alike_before;  // earlier layers of the decoder that are recurrent if this one is, else the others; both of
+  bool is_recurrent;        // these in builds that run recurrent layers
 };
 
 struct EmbeddingView {
@@ -97,6 +108,9 @@ struct ModelView {
   StackView encoder, decoder;
   LinearView projection;  // [vocab_size padded, d_model]
   uint32_t vocab_size;    // target; not padded
+  uint32_t n_recurrent;   // of the decoder's layers
+
+  uint32_t n_self_attending() const { return decoder.n_layers - n_recurrent; }
 };
 
 // Ids and defaults of the search, and what is put around the ids of a text. Arrays point into the file.

@@ -66,8 +66,10 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
+enum class Kind { kEncoder, kDecoder, kRecurrent };  // of layer
+
 // Takes what one layer's list says out of `expected`.
-void compare_layer(const std::string& layer, bool is_decoder, const BlockWidths& widths,
+void compare_layer(const std::string& layer, Kind kind, const BlockWidths& widths,
                    std::map<std::string, Shape>& expected) {
   const auto compare = [&](const MatrixEntry& entry) {
     const std::string path = entry.name;  // layers.BLOCK.MATRIX
@@ -77,47 +79,52 @@ void compare_layer(const std::string& layer, bool is_decoder, const BlockWidths&
     for (const std::string& part : parts) {
       const auto found = expected.find(layer + "." + path.substr(block, matrix - block) + part);
       ASSERT_NE(found, expected.end()) << layer << " " << entry.name;
-      rows += found->second[0];
+      rows += entry.n.width == Width::kPaddedModel ? pad16(found->second[0]) : found->second[0];
       EXPECT_EQ(found->second[1], entry.k.in(widths)) << found->first;
       expected.erase(found);
     }
     EXPECT_EQ(rows, entry.n.in(widths)) << layer << " " << entry.name;
   };
-  if (is_decoder) {
-    for_each_block([&](auto block) { block.for_each_matrix(compare); });
-  } else {
-    for_each_encoder_block([&](auto block) { block.for_each_matrix(compare); });
-  }
+  const auto compare_block = [&](auto block) { block.for_each_matrix(compare); };
+  if (kind == Kind::kEncoder) for_each_encoder_block(compare_block);
+  if (kind == Kind::kDecoder) for_each_decoder_block(compare_block);
+  if (kind == Kind::kRecurrent) for_each_recurrent_block(compare_block);
 }
 
 TEST(Blocks, TheListIsWhatTheSpecsCheckExpects) {
-  const ModelSpec spec = test::random_spec(3);
+  ModelSpec spec = test::random_spec(3);
+  spec.decoder.layers.push_back(test::random_recurrent_spec(3).decoder.layers[1]);
   std::map<std::string, Shape> expected = expected_by_spec(spec);
-  EXPECT_EQ(expected.size(), 6u + 2 * 10);
+  EXPECT_EQ(expected.size(), 6u + 2 * 10 + 8);
   for (const bool is_decoder : {false, true}) {
     const StackSpec& stack = is_decoder ? spec.decoder : spec.encoder;
-    const BlockWidths widths = {{stack.d_model, stack.n_heads * stack.d_head, stack.d_ff, spec.encoder.d_model}};
+    const BlockWidths widths = {
+        {stack.d_model, stack.n_heads * stack.d_head, stack.d_ff, spec.encoder.d_model, pad16(stack.d_model)}};
     for (size_t i = 0; i < stack.layers.size(); ++i) {
       const std::string layer = (is_decoder ? "decoder.layers." : "encoder.layers.") + std::to_string(i);
-      compare_layer(layer, is_decoder, widths, expected);
+      const Kind kind = !is_decoder ? Kind::kEncoder : stack.layers[i].recurrent ? Kind::kRecurrent : Kind::kDecoder;
+      compare_layer(layer, kind, widths, expected);
     }
   }
   for (const auto& [role, shape] : expected) ADD_FAILURE() << "not in the list: " << role;
 }
 
 TEST(Blocks, TheListIsWhatAFileHolds) {
-  const Payload payload = build_payload(test::random_spec(4), {});
+  ModelSpec spec = test::random_spec(4);
+  spec.decoder.layers.push_back(test::random_recurrent_spec(4).decoder.layers[1]);
+  const Payload payload = build_payload(spec, {});
   const format::ModelT& model = payload.metadata;
   size_t n = 0;
   for (const format::StackT* stack : {model.encoder.get(), model.decoder.get()}) {
-    const BlockWidths widths = {{stack->d_model, stack->n_heads * stack->d_head, stack->d_ff, model.encoder->d_model}};
+    const BlockWidths widths = {
+        {stack->d_model, stack->n_heads * stack->d_head, stack->d_ff, model.encoder->d_model, pad16(stack->d_model)}};
     for_each_linear(*stack, [&](const MatrixEntry& entry, const format::LinearT& linear) {
       EXPECT_EQ(linear.n, entry.n.in(widths)) << entry.name;
       EXPECT_EQ(linear.k, entry.k.in(widths)) << entry.name;
       ++n;
     });
   }
-  EXPECT_EQ(n, 4u + 2 * 7);
+  EXPECT_EQ(n, 4u + 2 * 7 + 6);
 }
 
 }  // namespace

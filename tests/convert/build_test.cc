@@ -117,8 +117,11 @@ uint64_t hash_from_file(const Payload& payload) {
     const format::EmbeddingT& embedding = *stack->embedding;
     matrices[embedding.weights] = {pad16(embedding.vocab_size), pad16(embedding.d_model), embedding.layout};
     for (const auto& layer : stack->layers) {
-      add_linear(*layer->self_attention->query_key_value);
-      add_linear(*layer->self_attention->out);
+      if (layer->recurrent) add_linear(*layer->recurrent->input_forget);
+      if (layer->self_attention) {
+        add_linear(*layer->self_attention->query_key_value);
+        add_linear(*layer->self_attention->out);
+      }
       if (layer->cross_attention) {
         add_linear(*layer->cross_attention->query);
         add_linear(*layer->cross_attention->key_value);

@@ -27,7 +27,7 @@ bool same(const FileImage& a, const FileImage& b) { return std::ranges::equal(a.
 TEST(Relayout, TheBytesOfConvertingToThatLayout) {
   ModelSpec tied = test::random_spec(12);
   tied.projection.weight = tied.decoder.embedding;
-  for (const ModelSpec& spec : {test::random_spec(11), tied}) {
+  for (const ModelSpec& spec : {test::random_spec(11), tied, test::random_recurrent_spec(11)}) {
     for (const Layout from : kLayouts) {
       for (const Layout to : kLayouts) {
         const FileImage source = image_of(spec, from), expected = image_of(spec, to);

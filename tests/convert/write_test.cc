@@ -153,11 +153,21 @@ void expect_stack(const FileReader& reader, const format::Stack& stack, const St
   ASSERT_EQ(stack.layers()->size(), spec.layers.size());
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     const format::Layer& layer = *stack.layers()->Get(i);
-    const AttentionSpec& self = *spec.layers[i].self_attention;
-    expect_linear(reader, *layer.self_attention()->query_key_value(), {&self.query, &self.key, &self.value}, heads,
-                  model);
-    expect_linear(reader, *layer.self_attention()->out(), {&self.out}, model, heads);
-    expect_norm(reader, layer.self_attention()->norm(), self.norm);
+    ASSERT_EQ(layer.self_attention() != nullptr, spec.layers[i].self_attention.has_value());
+    ASSERT_EQ(layer.recurrent() != nullptr, spec.layers[i].recurrent.has_value());
+    if (layer.recurrent() != nullptr) {
+      const RecurrentSpec& recurrent = *spec.layers[i].recurrent;
+      EXPECT_EQ(layer.recurrent()->input_forget()->n(), 2 * pad16(spec.d_model));
+      expect_linear(reader, *layer.recurrent()->input_forget(), {&recurrent.input, &recurrent.forget}, model, model);
+      expect_norm(reader, layer.recurrent()->norm(), recurrent.norm);
+    }
+    if (layer.self_attention() != nullptr) {
+      const AttentionSpec& self = *spec.layers[i].self_attention;
+      expect_linear(reader, *layer.self_attention()->query_key_value(), {&self.query, &self.key, &self.value}, heads,
+                    model);
+      expect_linear(reader, *layer.self_attention()->out(), {&self.out}, model, heads);
+      expect_norm(reader, layer.self_attention()->norm(), self.norm);
+    }
     ASSERT_EQ(layer.cross_attention() != nullptr, spec.layers[i].cross_attention.has_value());
     if (layer.cross_attention() != nullptr) {
       const AttentionSpec& cross = *spec.layers[i].cross_attention;
@@ -244,6 +254,18 @@ TEST(AssembleTokenizer, WhatSourceAndTargetShareIsStoredOnce) {
   const auto detokenizer = write_detokenizer(pack_detokenizer(word_tokenizer(19)), section);
   EXPECT_EQ(tokenizer->type, detokenizer->type);
   EXPECT_NE(tokenizer->trie, detokenizer->text);
+}
+
+TEST_P(Assemble, RecurrentLayersReadBackAsTheyWentIn) {
+  ModelSpec spec = test::random_recurrent_spec(7);
+  spec.decoder.layers.push_back(test::random_spec(7).decoder.layers[1]);
+  BuildOptions options;
+  options.layout = GetParam();
+  const FileImage image = assemble(build_payload(spec, options), kLines);
+  const FileReader reader(image);
+  EXPECT_EQ(reader.model().features(), 32u);
+  expect_stack(reader, *reader.model().encoder(), spec.encoder, spec.encoder.d_model);
+  expect_stack(reader, *reader.model().decoder(), spec.decoder, spec.encoder.d_model);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, Assemble, ::testing::Values(Layout::N16K4, Layout::N4K16));

@@ -384,6 +384,7 @@ const ContractCase kContractCases[] = {
     {"linear", compare_linear},
     {"embed", compare_embed},
     {"layer_norm", compare_layer_norm},
+    {"recurrence", compare_recurrence},
     {"attention", compare_attention},
     {"output_block", compare_output_block},
     {"next_above", compare_next_above},

@@ -18,6 +18,8 @@ struct ContractCase {
   Difference (*compare)(const Kernels& table, const Kernels& specification);
 };
 
+Difference compare_recurrence(const Kernels& table, const Kernels& specification);
+
 // One for each slot of Kernels; null slot at the end.
 extern const ContractCase kContractCases[];
 

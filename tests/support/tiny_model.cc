@@ -70,7 +70,13 @@ StackSpec make_stack(RandomFloats& random, const std::string& name, const TinySt
   for (uint32_t i = 0; i < options.n_layers; ++i) {
     const std::string path = name + ".layers." + std::to_string(i);
     LayerSpec layer;
-    layer.self_attention = balanced_attention(random, path + ".self_attention", stack, stack.d_model);
+    if (i + options.n_recurrent < options.n_layers) {
+      layer.self_attention = balanced_attention(random, path + ".self_attention", stack, stack.d_model);
+    } else {
+      layer.recurrent = {balanced_linear(random, path + ".input", stack.d_model, stack.d_model),
+                         balanced_linear(random, path + ".forget", stack.d_model, stack.d_model, 2),
+                         balanced_norm(random, stack.d_model)};
+    }
     if (memory_width != 0) {
       layer.cross_attention = balanced_attention(random, path + ".cross_attention", stack, memory_width);
     }
@@ -144,6 +150,27 @@ TinyOptions deep_tiny_options() {
   options.seed = 12;
   options.encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false};
   options.decoder = {32, 96, 2, 16, 2, 30, Activation::kGeluTanh, true, false, true};
+  options.source_vocab_size = 50;
+  options.target_vocab_size = 300;
+  options.tied = true;
+  return options;
+}
+
+TinyOptions mixed_tiny_options() {
+  TinyOptions options;
+  options.seed = 14;
+  options.encoder = {20, 33, 2, 10, 1, 15, Activation::kGelu, true, false, true};
+  options.decoder = {40, 50, 3, 18, 3, 21, Activation::kSilu, true, false, true, 2};
+  options.source_vocab_size = 19;
+  options.target_vocab_size = 37;
+  return options;
+}
+
+TinyOptions student_tiny_options() {
+  TinyOptions options;
+  options.seed = 15;
+  options.encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false};
+  options.decoder = {48, 64, 4, 12, 2, 30, Activation::kRelu, false, false, false, 2};
   options.source_vocab_size = 50;
   options.target_vocab_size = 300;
   options.tied = true;

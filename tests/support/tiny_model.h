@@ -12,6 +12,7 @@ struct TinyStack {
   uint32_t d_model = 24, d_ff = 40, n_heads = 2, d_head = 12, n_layers = 1, positions = 24;
   converter::Activation activation = converter::Activation::kRelu;
   bool pre_norm = false, embedding_norm = false, final_norm = false;
+  uint32_t n_recurrent = 0;  // the last so many layers; decoder only
 };
 
 struct TinyOptions {
@@ -32,6 +33,10 @@ void add_tokenizers(converter::TokenizerKind source_kind, converter::ModelSpec& 
 // Two models that differ in everything, the first with odd widths, the second with several layers.
 TinyOptions odd_tiny_options();
 TinyOptions deep_tiny_options();
+
+// Recurrent layers in the decoder: two of three, in odd widths; all, as Marian's students have them.
+TinyOptions mixed_tiny_options();
+TinyOptions student_tiny_options();
 
 // The file of a spec, without self-test.
 converter::FileImage tiny_file(const converter::ModelSpec& spec, format::Layout layout = format::Layout::N16K4,

@@ -190,6 +190,9 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
+#ifdef GOLDCREST_SSRU
+  table.recurrence = recurrence<4>;
+#endif
   table.weights_valid = weights_valid;
   return table;
 }

@@ -59,6 +59,8 @@ constexpr int kExpVectors = 1;
 }  // namespace goldcrest
 
 #include "kernels/vector/math-inl.h"
+// Its functions first.
+#include "kernels/vector/recurrence-inl.h"
 
 namespace goldcrest {
 namespace {

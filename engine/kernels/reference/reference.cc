@@ -171,6 +171,16 @@ void reference_layer_norm(const LayerNormArgs& args) {
   }
 }
 
+void reference_recurrence(const RecurrenceArgs& args) {
+  for (uint32_t i = 0; i < args.n; ++i) {
+    const float f = sigmoid_float(args.forget[i]);
+    const float cell = f * (args.past != nullptr ? args.past[i] : 0.0f) + (1.0f - f) * args.input[i];
+    const float magnitude = cell < 0.0f ? -cell : cell;
+    args.cell[i] = magnitude >= kSmallestCell ? cell : 0.0f;
+    args.y[i] = args.y[i] + (args.cell[i] > 0.0f ? args.cell[i] : 0.0f);
+  }
+}
+
 void reference_attention(const AttentionArgs<int8_t>& args) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;

@@ -9,6 +9,7 @@
 namespace goldcrest {
 
 constexpr uint32_t kSmallestAmax = 0x2b800000u;  // bits of 2^-40
+constexpr float kSmallestCell = 0x1p-60f;        // what a recurrent block keeps: no product of it becomes a denormal
 constexpr uint32_t kLargestAmax = 0x5b800000u;   // bits of 2^56: products of two scales and a dot product stay finite
 
 // One head's keys and their scales, and its values' scales.
@@ -49,6 +50,7 @@ void reference_quantize_rows(const QuantizeRowsArgs<int8_t>& args);
 void reference_linear(const LinearArgs<int8_t>& args);
 void reference_embed(const EmbedArgs<int8_t>& args);
 void reference_layer_norm(const LayerNormArgs& args);
+void reference_recurrence(const RecurrenceArgs& args);
 void reference_attention(const AttentionArgs<int8_t>& args);
 void reference_output_block(const OutputBlockArgs<int8_t>& args);
 uint32_t reference_next_above(const float* x, uint32_t begin, uint32_t end, float threshold);
@@ -77,6 +79,9 @@ extern const TypedKernels<float> kernels_reference_float32;
   table.float32 = &kernels_reference_float32;
 #endif
   table.layer_norm = reference_layer_norm;
+#ifdef GOLDCREST_SSRU
+  table.recurrence = reference_recurrence;
+#endif
   table.next_above = reference_next_above;
   table.crc32c = crc32c;
   table.weights_valid = reference_weights_valid;

@@ -33,6 +33,7 @@
 // clang-format off
 #include "kernels/vector/math-inl.h"
 #include "kernels/vector/rows-inl.h"
+#include "kernels/vector/recurrence-inl.h"
 #include "kernels/vector/linear-inl.h"
 #include "kernels/vector/attention-inl.h"
 #include "kernels/vector/weights-inl.h"
@@ -56,6 +57,9 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.float32 = &kFloatKernels;
 #endif
   table.layer_norm = layer_norm;
+#ifdef GOLDCREST_SSRU
+  table.recurrence = recurrence<16>;
+#endif
   table.next_above = next_above;
   table.weights_valid = weights_valid;
   return table;

@@ -174,18 +174,21 @@ struct LayerCheck {
 }  // namespace
 
 int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
-  const BlockWidths widths = {
-      {stack.d_model(), stack.n_heads() * stack.d_head(), stack.d_ff(), model_->encoder()->d_model()}};
+  const BlockWidths widths = {{stack.d_model(), stack.n_heads() * stack.d_head(), stack.d_ff(),
+                               model_->encoder()->d_model(), kHasSsru ? pad16(stack.d_model()) : 0}};
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     LayerCheck check = {*this, widths, static_cast<int32_t>(i), GOLDCREST_OK};
+    const format::Layer& layer = *stack.layers()->Get(i);
+    const bool is_recurrent = kHasSsru && is_decoder && has_feature(model_->features(), kFeatureRecurrent) &&
+                              has_recurrent(layer) && layer.self_attention() == nullptr;
     for_each_block(
         [&](auto block, const auto* table) {
-          const bool expected = is_decoder || block.kMisplaced == nullptr;
+          const bool expected = block.belongs(is_decoder, is_recurrent);
           if (!check.has_block(table != nullptr, expected, expected ? block.kMissing : block.kMisplaced)) return;
           block.for_each_matrix(check, *table);
           check.norm(table->norm(), block.kNorm);
         },
-        *stack.layers()->Get(i));
+        layer);
     GOLDCREST_TRY(check.status);
     is_decoder ? report_idle_source_keys(functions_.idle, file_, i)
                : report_idle_encoder_layer(functions_.idle, file_, i);

@@ -130,7 +130,9 @@ TEST_P(IdleWeights, AreReportedOnceABatchAndNotReadUntilTheNext) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, IdleWeights, testing::Values(test::odd_tiny_options(), test::deep_tiny_options()));
+INSTANTIATE_TEST_SUITE_P(Models, IdleWeights,
+                         testing::Values(test::odd_tiny_options(), test::deep_tiny_options(),
+                                         test::mixed_tiny_options()));
 
 }  // namespace
 }  // namespace goldcrest

@@ -41,6 +41,16 @@ const FileImage& float32_file() {
   return image;
 }
 
+const FileImage& mixed_file() {
+  static const FileImage image = test::tiny_file(test::tiny_spec(test::mixed_tiny_options()));
+  return image;
+}
+
+const FileImage& student_file() {
+  static const FileImage image = test::tiny_file(test::tiny_spec(test::student_tiny_options()));
+  return image;
+}
+
 struct PlannedMemory {
   goldcrest_memory memory = {};
   std::vector<goldcrest_buffer> buffers;
@@ -195,17 +205,61 @@ void check_limits(const FileImage& file, Rng& rng) {
 }
 
 TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
-  for (const FileImage* file : {&odd_file(), &deep_file(), &float32_file()}) {
+  const std::pair<const char*, const FileImage*> files[] = {{"odd", &odd_file()},
+                                                            {"deep", &deep_file()},
+                                                            {"float32", &float32_file()},
+                                                            {"mixed", &mixed_file()},
+                                                            {"student", &student_file()}};
+  for (const auto& [name, file] : files) {
     Rng rng(31);
     for (int i = 0; i < 30; ++i) {
-      SCOPED_TRACE(testing::Message() << (file == &odd_file()    ? "odd"
-                                          : file == &deep_file() ? "deep"
-                                                                 : "float32")
-                                      << " model, limits " << i);
+      SCOPED_TRACE(testing::Message() << name << " model, limits " << i);
       check_limits(*file, rng);
       if (HasFailure()) return;
     }
   }
+}
+
+// Two cells for each hypothesis and recurrent layer, whatever the length; keys of target positions for the other layers
+// alone.
+TEST(PlanMemory, RecurrentLayersKeepNoPositions) {
+  const auto find = [](const PlannedMemory& planned, const std::string& name) {
+    const auto found = std::find_if(planned.buffers.begin(), planned.buffers.end(),
+                                    [&](const goldcrest_buffer& buffer) { return buffer.name == name; });
+    return found == planned.buffers.end() ? goldcrest_buffer{} : *found;
+  };
+  goldcrest_limits limits = {};
+  limits.beam_size = 3;
+  limits.batch = 2;
+  const PlannedMemory mixed = plan(mixed_file(), limits), student = plan(student_file(), limits);
+  EXPECT_EQ(find(mixed, "decoder.cells").coefficient, 2u * 4 * 48 * 2);
+  EXPECT_EQ(find(mixed, "decoder.cells").bytes, 2u * 4 * 48 * 2 * 3 * 2);
+  EXPECT_EQ(find(mixed, "decoder.keys").coefficient, 3u * 32);
+  EXPECT_EQ(find(student, "decoder.cells").coefficient, 2u * 4 * 48 * 2);
+  EXPECT_EQ(find(student, "decoder.keys").name, nullptr);
+  EXPECT_EQ(find(plan(deep_file(), limits), "decoder.cells").name, nullptr);
+
+  // What a longer target takes: of self-attention nothing, so ids and slots of the search alone.
+  limits.max_target_tokens = 20;
+  const uint64_t longer = plan(student_file(), limits).memory.decode_bytes;
+  limits.max_target_tokens = 19;
+  EXPECT_LE(longer - plan(student_file(), limits).memory.decode_bytes, 3u * 64);
+}
+
+// The largest step counts the matrices that it has: of a layer and of a position.
+TEST(PlanMemory, RecurrentLayersCountInTheWorkOfAStep) {
+  goldcrest_limits limits = {};
+  limits.encoder_rows = 1;
+  limits.max_source_tokens = 3;
+  limits.max_target_tokens = 5;
+  limits.beam_size = 2;
+  const uint64_t ff = 2 * 48 * 64, heads = 4 * 16;
+  const uint64_t rows = 2, source = 2 * 3 * heads, cross = 2 * 48 * heads;
+  const uint64_t recurrent = 2 * 48 * 48 + cross + ff + source;
+  const goldcrest_memory memory = plan(student_file(), limits).memory;
+  const uint64_t output = 304 * 48;
+  EXPECT_EQ(memory.step_macs, rows * (2 * recurrent + output));
+  EXPECT_EQ(memory.layer_step_macs, rows * std::max(recurrent, output));
 }
 
 TEST(PlanMemory, NoLimitsMeansTheFilesDefaults) {

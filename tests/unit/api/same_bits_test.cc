@@ -28,7 +28,8 @@ const std::vector<Model>& models() {
   static const std::vector<Model> all = [] {
     std::vector<Model> made;
     for (const auto& [name, options] :
-         {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()}}) {
+         {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
+          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"student", test::student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         made.push_back({name, test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, weights),
                         options.source_vocab_size, options.encoder.positions, options.decoder.positions});

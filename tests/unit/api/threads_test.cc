@@ -31,6 +31,12 @@ test::TinyOptions wide_options() {
   return options;
 }
 
+test::TinyOptions wide_student_options() {
+  test::TinyOptions options = wide_options();
+  options.decoder.n_layers = options.decoder.n_recurrent = 2;
+  return options;
+}
+
 struct Model {
   const char* name;
   converter::FileImage file;
@@ -42,7 +48,8 @@ const std::vector<Model>& models() {
     std::vector<Model> made;
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
-          std::pair{"wide", wide_options()}}) {
+          std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
+          std::pair{"mixed", test::mixed_tiny_options()}}) {
       made.push_back(
           {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
     }

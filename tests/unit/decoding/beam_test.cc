@@ -91,6 +91,25 @@ TEST(Beam, EveryBeamSizeAndLengthPenalty) {
   EXPECT_LT(shortest, longest) << "the cases should not all have the same length";
 }
 
+// Hypotheses take their cells along when beams are reordered, end and grow.
+TEST(Beam, RecurrentLayers) {
+  for (const test::TinyOptions& options : {test::mixed_tiny_options(), test::student_tiny_options()}) {
+    Model model(test::tiny_spec(options));
+    test::Rng rng(5);
+    for (int sentence = 0; sentence < 3; ++sentence) {
+      model.spec.generation.forced_first_id.reset();
+      if (sentence == 2) model.spec.generation.forced_first_id = 5;
+      model.file = test::tiny_file(model.spec);
+      const std::vector<int32_t> source = rng.ids(rng.between(1, 12), options.source_vocab_size);
+      PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
+      for (const uint32_t beam_size : {2u, 3u, 4u, 16u}) {
+        SCOPED_TRACE(testing::Message() << "seed " << options.seed << ", beam size " << beam_size);
+        compare(model.spec, model.file, search_with(beam_size, 0.6f), source, logits);
+      }
+    }
+  }
+}
+
 TEST(Beam, WordPenaltyAndLengthBounds) {
   const Model model = model_with(22, 300, 4);
   test::Rng rng(2);

@@ -167,6 +167,16 @@ std::vector<Architecture> architectures() {
   all.push_back({"post_norm_all_norms", with(stack, stack, 29, 300, true)});
   stack.final_norm = false;
   all.push_back({"post_norm_embedding_norm", with(small, stack, 29, 37, true)});
+  stack = {36, 72, 3, 12, 3};
+  stack.n_recurrent = 3;
+  all.push_back({"recurrent", with(small, stack, 29, 37, true)});
+  stack.pre_norm = stack.final_norm = true;
+  all.push_back({"recurrent_pre_norm", with(small, stack, 29, 37, false)});
+  stack.n_recurrent = 1;
+  all.push_back({"one_recurrent_layer", with(small, stack, 29, 37, true)});
+  TinyStack long_stack = {32, 64, 2, 16, 2, 90};
+  long_stack.n_recurrent = 2;
+  all.push_back({"long_recurrence", with({32, 64, 2, 16, 1, 90}, long_stack, 31, 37, false)});
   for (const auto& [name, activation] :
        {std::pair{"relu", Activation::kRelu}, std::pair{"gelu", Activation::kGelu},
         std::pair{"gelu_tanh", Activation::kGeluTanh}, std::pair{"silu", Activation::kSilu}}) {

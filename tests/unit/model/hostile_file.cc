@@ -50,10 +50,10 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
   store<uint32_t>(file, at + 60, crc32c(0, file.bytes() + at, 60));
 }
 
-FileImage make_smallest_file(converter::Weights weights) {
+FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent) {
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
-  options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true};
+  options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true, n_recurrent};
   options.source_vocab_size = 6;
   options.target_vocab_size = 7;
   converter::ModelSpec spec = tiny_spec(options);
@@ -85,12 +85,17 @@ void translate(goldcrest_engine* engine, uint32_t beam_size) {
 }  // namespace
 
 const FileImage& smallest_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8);
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0);
   return file;
 }
 
 const FileImage& smallest_float32_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kFloat32);
+  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, 0);
+  return file;
+}
+
+const FileImage& smallest_recurrent_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 1);
   return file;
 }
 

@@ -15,6 +15,9 @@ const converter::FileImage& smallest_file();
 // The same with float32 weights.
 const converter::FileImage& smallest_float32_file();
 
+// The same with a recurrent decoder layer, int8.
+const converter::FileImage& smallest_recurrent_file();
+
 using Mutation = std::function<void(format::ModelT&)>;
 
 // The file with its metadata changed by `mutate` and all places and checksums made right again; then, with the sections

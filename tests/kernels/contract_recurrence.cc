@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recurrent block: gates of every kind, cells that are kept and cells that become zero, the first position.
+#include "contract_inputs.h"
+
+namespace goldcrest::test {
+
+Difference compare_recurrence(const Kernels& table, const Kernels& specification) {
+  if (table.recurrence == nullptr && specification.recurrence == nullptr) return {};  // without GOLDCREST_SSRU
+  Rng rng(10);
+  for (const uint32_t n : kWidths) {
+    for (const Fill kind : kFloatFills) {
+      for (const bool first : {false, true}) {  // position
+        GuardedBuffer<float> input(n), forget(n), past(n);
+        fill(input, kind, rng);
+        fill(forget, Fill::kSpecial, rng);
+        fill(past, kind, rng);
+        for (float& value : forget) value *= 30;  // gates that close and open fully, too
+        Outputs<float> cell(n), y(n);
+        for (size_t i = 0; i < n; ++i) y.set(i, 4 * rng.uniform());
+        const float* const before = first ? nullptr : past.get();
+        table.recurrence({input.get(), forget.get(), before, cell.found.get(), y.found.get(), n});
+        specification.recurrence({input.get(), forget.get(), before, cell.expected.get(), y.expected.get(), n});
+        for (const Difference& d : {cell.difference("cell"), y.difference("y")}) {
+          if (d) return in_case(d, "n", n, "fill", static_cast<int>(kind), "first position", first);
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace goldcrest::test

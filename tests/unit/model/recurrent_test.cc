@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with recurrent layers: what is announced and what is not, lies, damage.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/build_options.h"
+#include "base/crc32c.h"
+#include "hostile_file.h"
+#include "kernels/reference/reference.h"
+#include "model/model_view.h"
+#include "model/structure.h"
+#include "model/validate.h"
+#include "support/rng.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using format::ModelT;
+using test::Mutation;
+using test::remade;
+using test::smallest_file;
+using test::smallest_recurrent_file;
+using test::try_file;
+using test::Verdict;
+
+struct Lie {
+  const char* detail;  // the message that the engine must give
+  Mutation tell;
+};
+
+void expect_refused(const FileImage& file, const std::vector<Lie>& lies) {
+  for (const Lie& lie : lies) {
+    const Verdict verdict = try_file(remade(file, lie.tell));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << lie.detail;
+    EXPECT_EQ(verdict.detail, lie.detail);
+  }
+}
+
+std::unique_ptr<format::RecurrentT> recurrent_block() {
+  ModelT metadata;
+  format::GetModel(smallest_recurrent_file().bytes())->UnPackTo(&metadata);
+  return std::move(metadata.decoder->layers[0]->recurrent);
+}
+
+std::unique_ptr<format::SelfAttentionT> self_attention() {
+  ModelT metadata;
+  format::GetModel(smallest_file().bytes())->UnPackTo(&metadata);
+  return std::move(metadata.decoder->layers[0]->self_attention);
+}
+
+TEST(Recurrent, TheFileRuns) {
+  const Verdict verdict = try_file(smallest_recurrent_file());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  EXPECT_EQ(format::GetModel(smallest_recurrent_file().bytes())->features(), kFeatureRecurrent);
+}
+
+// Older engines refuse the bit; one that knows it reads no file in which a block lacks the bit, or a layer has both.
+TEST(Recurrent, BlocksThatAreNotAnnouncedOrMisplaced) {
+  expect_refused(
+      smallest_recurrent_file(),
+      {
+          {"layers.self_attention: missing", [](ModelT& m) { m.features = 0; }},
+          {"layers.self_attention: missing", [](ModelT& m) { m.decoder->layers[0]->recurrent.reset(); }},
+          {"layers.recurrent: not expected",
+           [](ModelT& m) { m.decoder->layers[0]->self_attention = self_attention(); }},
+          {"layers.recurrent: not expected", [](ModelT& m) { m.encoder->layers[0]->recurrent = recurrent_block(); }},
+          {"layers.self_attention: missing",
+           [](ModelT& m) {
+             m.encoder->layers[0]->recurrent = recurrent_block();
+             m.encoder->layers[0]->self_attention.reset();
+           }},
+      });
+  const Mutation unannounced = [](ModelT& m) { m.decoder->layers[0]->recurrent = recurrent_block(); };
+  expect_refused(smallest_file(), {{"layers.recurrent: not expected", unannounced}});
+}
+
+TEST(Recurrent, TheBitAloneChangesNothing) {
+  const Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = kFeatureRecurrent; }));
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+}
+
+TEST(Recurrent, MissingAndWrongParts) {
+  expect_refused(
+      smallest_recurrent_file(),
+      {
+          {"layers.recurrent.input_forget", [](ModelT& m) { m.decoder->layers[0]->recurrent->input_forget.reset(); }},
+          {"layers.recurrent.input_forget", [](ModelT& m) { m.decoder->layers[0]->recurrent->input_forget->n = 6; }},
+          {"layers.recurrent.input_forget", [](ModelT& m) { m.decoder->layers[0]->recurrent->input_forget->n = 48; }},
+          {"layers.recurrent.input_forget", [](ModelT& m) { m.decoder->layers[0]->recurrent->input_forget->k = 16; }},
+          {"layers.recurrent.norm", [](ModelT& m) { m.decoder->layers[0]->recurrent->norm.reset(); }},
+          {"layers.recurrent.norm", [](ModelT& m) { m.decoder->layers[0]->recurrent->norm->epsilon = 0; }},
+      });
+}
+
+// All of a recurrent block's integers.
+std::vector<uint32_t*> integers(ModelT& m) {
+  format::RecurrentT& block = *m.decoder->layers[0]->recurrent;
+  format::LinearT& linear = *block.input_forget;
+  return {&linear.n,          &linear.k,          &linear.weights,   &linear.scale, &linear.bias,
+          &linear.weight_sum, &block.norm->gamma, &block.norm->beta, &m.features};
+}
+
+TEST(Recurrent, EveryIntegerTakesEveryExtreme) {
+  int refused = 0, accepted = 0;
+  for (size_t field = 0; field < 9; ++field) {
+    for (const uint32_t value :
+         {0u, 1u, 2u, 15u, 16u, 31u, 32u, 33u, 64u, 65536u, 0x7fffffffu, 0x80000000u, 0xfffffff0u, UINT32_MAX}) {
+      SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
+      const FileImage file = remade(smallest_recurrent_file(), [&](ModelT& m) { *integers(m)[field] = value; });
+      (try_file(file).status < 0 ? refused : accepted) += 1;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(refused, 80);
+  EXPECT_GT(accepted, 5);
+}
+
+constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
+
+TEST(Recurrent, EveryTruncationAndEveryFlippedBitIsRefused) {
+  FileImage file = smallest_recurrent_file();
+  ASSERT_EQ(validate_model(file.bytes(), file.size(), kFull, nullptr), GOLDCREST_OK);
+  for (size_t n = 0; n < file.size(); ++n) {
+    ASSERT_EQ(validate_model(file.bytes(), n, kFull, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+  }
+  for (size_t byte = 0; byte < file.size(); ++byte) {
+    const auto mask = static_cast<uint8_t>(1 << byte % 8);
+    file.bytes()[byte] ^= mask;
+    const int status = validate_model(file.bytes(), file.size(), kFull, nullptr);
+    file.bytes()[byte] ^= mask;
+    ASSERT_LT(status, 0) << "byte " << byte;
+  }
+}
+
+// With right checksums a flipped bit may be meaningful: it is refused with a reason or it runs.
+TEST(Recurrent, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::Rng rng(6);
+  int refused = 0, accepted = 0;
+  for (int i = 0; i < 2000; ++i) {
+    FileImage file = smallest_recurrent_file();
+    const uint32_t metadata_bytes = format::GetModel(file.bytes())->sections()->Get(0)->offset() * 64;
+    const auto size = static_cast<uint32_t>(file.size() - 64);
+    const uint32_t byte = rng.below(2) == 0 ? rng.below(metadata_bytes) : rng.below(size);
+    file.bytes()[byte] ^= static_cast<uint8_t>(1 << rng.below(8));
+    test::repair_checksums(file);
+    SCOPED_TRACE(testing::Message() << "byte " << byte);
+    (try_file(file).status < 0 ? refused : accepted) += 1;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(accepted, 100);
+}
+
+TEST(Recurrent, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
+  FileImage file = smallest_recurrent_file();
+  const size_t n = format::GetModel(file.bytes())->sections()->Get(0)->offset() * 64;
+  for (size_t bit = 0; bit < 8 * n; ++bit) {
+    file.bytes()[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    flatbuffers::Verifier verifier(file.bytes(), n, 8, 8192);
+    bool expected = verifier.VerifyBuffer<format::Model>(nullptr);
+    const bool found = metadata_is_sound(file.bytes(), n);
+    // The generated check lets a table of a vector lie on its own offset, which is zero then.
+    uint32_t word;
+    std::memcpy(&word, file.bytes() + bit / 32 * 4, sizeof word);
+    if (expected && word == 0 && !found) expected = false;
+    ASSERT_EQ(found, expected) << "byte " << bit / 8 << ", bit " << bit % 8;
+    file.bytes()[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+  }
+}
+
+// Which layers are recurrent, and how many alike lie before each.
+TEST(Recurrent, ViewsOfMixedLayers) {
+  test::TinyOptions options = test::mixed_tiny_options();
+  options.decoder.n_layers = 4;
+  const FileImage file = test::tiny_file(test::tiny_spec(options));
+  EXPECT_EQ(view_model(file.bytes()).n_recurrent, 2u);
+  const std::pair<bool, uint32_t> expected[] = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
+  for (uint32_t i = 0; i < 4; ++i) {
+    const DecoderLayerView layer = view_decoder_layer(file.bytes(), i);
+    EXPECT_EQ(std::pair(layer.is_recurrent, layer.n_alike_before), expected[i]) << i;
+    if (!layer.is_recurrent) continue;
+    EXPECT_EQ(layer.recurrent.input_forget.n, 96u);
+    EXPECT_EQ(layer.recurrent.input_forget.k, 48u);
+    EXPECT_TRUE(layer.recurrent.norm.present());
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
