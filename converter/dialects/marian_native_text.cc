@@ -52,6 +52,21 @@ bool is_settings_of(const fs::path& path, const fs::path& model) {
                      [&](const std::string& name) { return fs::path(name).filename() == model.filename(); });
 }
 
+// The YAML of the folder that is the model's: Marian's own, or the only one; "" when there is none.
+fs::path find_settings(const fs::path& folder, const fs::path& model) {
+  const fs::path own = folder / (model.filename().string() + ".decoder.yml");
+  std::vector<fs::path> found;
+  for (const std::string& name : names_in(folder))
+    if (is_yaml_name(name) && is_settings_of(folder / name, model)) found.push_back(folder / name);
+  if (std::find(found.begin(), found.end(), own) != found.end()) return own;
+  if (found.size() > 1) {
+    throw Error("{}: {} and {} both name {}; give one of them with --config", folder.string(),
+                in_quotes(found[0].filename().string()), in_quotes(found[1].filename().string()),
+                in_quotes(model.filename().string()));
+  }
+  return found.empty() ? fs::path() : found[0];
+}
+
 // Where it lies as it is written, from the settings' folder, or else beside them under its last name.
 fs::path side_file(const fs::path& folder, const std::string& name) {
   const fs::path as_written = folder / name;  // `name` itself, where it is absolute
@@ -176,30 +191,17 @@ void read_search(const Config& decoder, GenerationSpec& generation, std::vector<
 }  // namespace
 
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings) {
-  if (!checkpoint.settings.empty()) return read_settings(checkpoint.settings);
   const fs::path model = checkpoint.tensors->files()[0];
-  std::vector<fs::path> found;
-  for (const std::string& name : names_in(checkpoint.directory)) {
-    const fs::path path = checkpoint.directory / name;
-    if (is_yaml_name(path) && is_settings_of(path, model)) found.push_back(path);
+  const fs::path path = checkpoint.settings.empty() ? find_settings(checkpoint.directory, model) : checkpoint.settings;
+  if (path.empty()) {
+    warnings.push_back(fmt::format(
+        "{}: no YAML beside it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
+    return Config(nlohmann::json::object(), model.string(), checkpoint.directory / "decoder.yml");
   }
-  const auto own =
-      std::find(found.begin(), found.end(), checkpoint.directory / (model.filename().string() + ".decoder.yml"));
-  if (own != found.end()) found = {*own};
-  if (found.size() > 1) {
-    throw Error("{}: {} and {} both name {}; give one of them with --config", checkpoint.directory.string(),
-                in_quotes(found[0].filename().string()), in_quotes(found[1].filename().string()),
-                in_quotes(model.filename().string()));
-  }
-  if (!found.empty()) {
-    Config decoder = read_settings(found[0]);
-    const size_t n = texts_of(decoder, "models").size();
-    if (n != 1) throw Error("{} has {} files, expected one: ensembles are not supported", decoder.where("models"), n);
-    return decoder;
-  }
-  warnings.push_back(fmt::format(
-      "{}: no YAML beside it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
-  return Config(nlohmann::json::object(), model.string(), checkpoint.directory / "decoder.yml");
+  Config decoder = read_settings(path);
+  const size_t n = texts_of(decoder, "models").size();
+  if (n > 1) throw Error("{} has {} files, expected one: ensembles are not supported", decoder.where("models"), n);
+  return decoder;
 }
 
 void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool shared_tables, ModelSpec& spec) {

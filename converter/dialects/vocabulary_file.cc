@@ -77,8 +77,8 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
   const std::string content = read_small_file(path, kMaxVocabularyBytes);
   if (path.extension() == ".yml" || path.extension() == ".yaml") {
-    constexpr YamlBounds kBounds = {kMaxVocabularyBytes, kMaxVocabulary, 2};
-    return vocabulary_of_json(parse_yaml(content, kBounds, path.string()), n_ids, path.string());
+    const YamlBounds bounds = {kMaxVocabularyBytes, uint64_t{n_ids} + 1, 1};  // one more: the mapping
+    return vocabulary_of_json(parse_yaml(content, bounds, path.string()), n_ids, path.string());
   }
   return path.extension() == ".json" ? vocabulary_of_json(parse_json(content, 2, path.string()), n_ids, path.string())
                                      : vocabulary_of_lines(content, n_ids, path.string());

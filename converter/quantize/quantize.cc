@@ -112,7 +112,7 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
     }
     weights[column_placement.place(c)] = q;
     quantized.weight_sum[place] += q;
-    const double noise = double{row[c]} - q * double{scale};
+    const double noise = is_stored ? 0 : double{row[c]} - q * double{scale};
     energy.signal += double{row[c]} * double{row[c]};
     energy.noise += noise * noise;
   }

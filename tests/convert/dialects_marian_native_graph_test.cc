@@ -87,7 +87,7 @@ TEST(MarianNativeGraph, NeedsItsSettings) {
   checkpoint.settings = "a: [";
   EXPECT_EQ(message_of(checkpoint),
             checkpoint.file("model.npz") +
-                ": special:model.yml: line 1, column 5: is not YAML: end of sequence flow not found");
+                ": special:model.yml: line 1, column 1: is not YAML: end of sequence flow not found");
 }
 
 TEST(MarianNativeGraph, ReadsEveryForm) {

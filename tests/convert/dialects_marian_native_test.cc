@@ -145,7 +145,7 @@ TEST(MarianNative, NamesWhatIsWrongWithATensor) {
   };
   const std::string file = checkpoint.file("model.npz");
   EXPECT_EQ(message(),
-            file + ": tensor \"decoder_l2_rnn_Wf\" is missing; the nearest names that it has: \"decoder_l2_rnn_W\"");
+            file + ": tensor \"decoder_l2_rnn_Wf\" is missing; the nearest names that it has: \"decoder_l1_rnn_Wf\"");
   checkpoint.add("decoder_l2_rnn_Wf", {8, 9}, 0);
   EXPECT_EQ(message(), file + ": tensor \"decoder_l2_rnn_Wf\" has shape [8, 9], expected [8, 8]");
   checkpoint.tensor("decoder_l2_rnn_Wf") = {"decoder_l2_rnn_Wf", {8, 8}, std::vector<float>(64, INFINITY)};

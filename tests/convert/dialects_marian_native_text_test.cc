@@ -54,7 +54,11 @@ TEST(MarianNativeText, TwoSentencePieceModelsByTheirNames) {
   PieceFolder checkpoint;
   checkpoint.copy("target.spm", "trgvocab.enfr.spm");
   checkpoint.copy("source.spm", "srcvocab.enfr.spm");
-  EXPECT_NE(checkpoint.load().source_tokenizer->pieces[10].text, checkpoint.load().target_tokenizer->pieces[10].text);
+  EXPECT_EQ(checkpoint.load().target_tokenizer->vocab_size, kIds + 1);
+  checkpoint.folder.write("trgvocab.enfr.spm", "");
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("trgvocab.enfr.spm") + ": the file is empty; download it again");
+  checkpoint.folder.write("srcvocab.enfr.spm", "");  // which is read first
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("srcvocab.enfr.spm") + ": the file is empty; download it again");
   std::filesystem::rename(checkpoint.folder / "trgvocab.enfr.spm", checkpoint.folder / "other.spm");
   const std::string expected =
       ": its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "

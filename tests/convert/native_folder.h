@@ -44,13 +44,15 @@ struct NativeFolder {
     for (const uint64_t size : sizes) n *= size;
     tensors.push_back({name, sizes, std::vector<float>(n, value)});
   }
-  // "KEY: OLD" becomes "KEY: VALUE".
+  // "KEY: OLD", also with a list on the lines after it, becomes "KEY: VALUE".
   void set(const std::string& key, const std::string& value) {
     const size_t at = settings.find("\n" + key + ":") + 1;
     if (at == 0) {
       settings += key + ": " + value + "\n";
     } else {
-      settings.replace(at, settings.find('\n', at) - at, key + ": " + value);
+      size_t end = settings.find('\n', at);
+      while (settings.compare(end, 5, "\n  - ") == 0) end = settings.find('\n', end + 1);
+      settings.replace(at, end - at, key + ": " + value);
     }
   }
   std::string file(const std::string& name) const { return (folder / name).string(); }
