@@ -140,6 +140,7 @@ void add_start_row(ModelSpec& spec) {
   if (is_shared) spec.encoder.embedding = spec.decoder.embedding;
   spec.projection.weight = is_tied ? spec.decoder.embedding : with_zero_row(*spec.projection.weight);
   spec.projection.bias.push_back(kNeverChosen);
+  spec.added_target_ids = 1;
 }
 
 }  // namespace

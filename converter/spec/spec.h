@@ -124,6 +124,7 @@ struct ModelSpec {
   LinearSpec projection;  // [target vocab_size, d_model]; weight may be the decoder's (and the encoder's) embedding
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
+  uint32_t added_target_ids = 0;  // the last ones: not the checkpoint's own; no measure of logits covers them
   std::string name, source_language, target_language, license, attribution, dialect;
   std::string checkpoint_sha256;      // of the weight file(s), in shard order
   std::vector<std::string> warnings;  // what the user should know: a guessed setting, a tensor that was not used

@@ -130,6 +130,7 @@ TEST(MarianNative, ItsIdsAndSearch) {
   EXPECT_EQ(spec.target_tokenizer->pieces[12].type, PieceType::kControl);
   EXPECT_EQ(spec.decoder.embedding->rows, 13u);
   EXPECT_EQ(spec.projection.bias[12], -65536.0f);
+  EXPECT_EQ(spec.added_target_ids, 1u);
 }
 
 TEST(MarianNative, NamesWhatIsWrongWithATensor) {
