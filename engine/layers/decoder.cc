@@ -107,6 +107,20 @@ struct LayerKeys {
   KvCache source;
 };
 
+LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all,
+                        const DecoderLayerView& view, uint32_t layer) {
+  const StackView& stack = runtime.model.decoder;
+  if (kHasSsru && view.is_recurrent) {
+    LayerKeys keys;
+    keys.cells = cells_of_layer(runtime, refs.cells, view.n_alike_before, all.n_slots);
+    keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity);
+    return keys;
+  }
+  const uint32_t self_attending = kHasSsru ? view.n_alike_before : layer;
+  return {{kv_cache_layer(runtime, stack, refs.past, self_attending, all.position_capacity * all.n_slots)},
+          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity)};
+}
+
 // One layer: Vaswani et al. 2017, figure 1, right.
 void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& layer, const LayerKeys& keys,
                float* x) {
@@ -139,8 +153,9 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kTarget = GOLDCREST_FACTOR_TARGET_TOKENS,
                     kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kLongest = GOLDCREST_FACTOR_LONGEST;
   const StackView& stack = model.decoder;
-  const uint32_t n_self_attending = count_self_attending(model);
-  DecoderRefs refs = {};
+  const bool self_attends = !kHasSsru || count_self_attending(model) > 0;
+  DecoderRefs refs;
+  if (kHasSsru) refs = {};  // without buffers that no layer has
   refs.source_keys = plan_kv_cache(plan, stack,
                                    {"cross.keys",
                                     "cross.values",
@@ -149,22 +164,21 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
                                     Phase::kAlways,
                                     stack.n_layers,
                                     {kSource, kBatch, 0}});
-  if (n_self_attending > 0) {
+  if (self_attends) {
     refs.past = plan_kv_cache(plan, stack,
                               {"decoder.keys",
                                "decoder.values",
                                "decoder.key_scales",
                                "decoder.value_scales",
                                Phase::kDecode,
-                               n_self_attending,
+                               count_self_attending(model),
                                {kTarget, kBeam, kBatch}});
   }
   if (kHasSsru && model.n_recurrent > 0) refs.cells = plan_cells(plan, model);
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
-  refs.pass =
-      plan_pass(plan, stack,
-                {Phase::kDecode, recurrent_width(model), {kBeam, kBatch}, n_self_attending > 0 ? kLongest : kSource});
+  refs.pass = plan_pass(plan, stack,
+                        {Phase::kDecode, recurrent_width(model), {kBeam, kBatch}, self_attends ? kLongest : kSource});
   return refs;
 }
 
@@ -189,13 +203,7 @@ void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t pos
 void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
-  LayerKeys keys = {};
-  if (kHasSsru && view.is_recurrent)
-    keys.cells = cells_of_layer(runtime, refs.cells, view.n_alike_before, all.n_slots);
-  else
-    keys.past = kv_cache_layer(runtime, stack, refs.past, kHasSsru ? view.n_alike_before : layer,
-                               all.position_capacity * all.n_slots);
-  keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity);
+  const LayerKeys keys = keys_of_layer(runtime, refs, all, view, layer);
   for_all_rows(runtime, stack, refs.pass, {0, all.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
     run_layer(pass, all, view, keys, x);

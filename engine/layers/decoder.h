@@ -29,9 +29,9 @@ struct TargetRows {
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
   KvCacheRefs past;         // self-attention: [layer][head][position][slot], of the layers that have it
-  BufferRef cells;          // of the recurrent layers (blocks/recurrent.h)
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
+  BufferRef cells;  // of the recurrent layers (blocks/recurrent.h)
 };
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);
