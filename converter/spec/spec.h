@@ -18,7 +18,8 @@ struct Matrix {
   uint32_t rows = 0, columns = 0;
   std::vector<float> values;  // [rows, columns]; with same_rows [columns]
   bool same_rows = false;     // every row is the same one: a shape without weights
-  // [rows], where the checkpoint is int8: row r is integers of -127 .. 127 times it, and the file keeps them. Else empty.
+  // [rows], where the checkpoint is int8: row r is integers of -127 .. 127 times it, and the file keeps them. Else
+  // empty.
   std::vector<float> stored_scale = {};
   const float* row(uint32_t r) const { return values.data() + (same_rows ? 0 : size_t{r} * columns); }
 };
