@@ -28,6 +28,15 @@ void require_matrix(const std::string& role, const Matrix& matrix, uint32_t rows
     throw Error("tensor '{}' ({}) has {} values; its shape [{}, {}] needs {}", printable(matrix.name), role,
                 matrix.values.size(), rows, columns, size_t{rows} * columns);
   }
+  if (matrix.stored_scale.empty()) return;
+  if (matrix.stored_scale.size() != rows) {
+    throw Error("tensor '{}' ({}) has {} stored scales; expected {}, one a row", printable(matrix.name), role,
+                matrix.stored_scale.size(), rows);
+  }
+  for (const float scale : matrix.stored_scale) {
+    require_range(fmt::format("tensor '{}' ({}): a stored scale", printable(matrix.name), role), scale, 0x1p-47f,
+                  0x1p16f);
+  }
 }
 
 void require_length(const std::string& role, size_t found, uint32_t expected) {
