@@ -33,6 +33,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/marian.cc
   dialects/marian_native.cc
   dialects/marian_native_graph.cc
+  dialects/marian_native_shortlist.cc
   dialects/marian_native_text.cc
   dialects/marian_shape.cc
   dialects/marian_text.cc
@@ -45,6 +46,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/provenance.cc
   dialects/required_settings.cc
   dialects/shortlist_binary.cc
+  dialects/shortlist_file.cc
   dialects/shortlist_text.cc
   dialects/tensor_reader.cc
   dialects/tokenizer_fit.cc

@@ -152,6 +152,7 @@ ModelSpec load_marian_native(const Checkpoint& checkpoint) {
   MarianNativeReader(checkpoint, graph, decoder, spec).read();
   read_marian_text(checkpoint, decoder, graph.shared_tables, spec);
   add_start_row(spec);
+  read_marian_shortlist(checkpoint, decoder, spec);
   return spec;
 }
 

@@ -24,6 +24,10 @@ MarianGraph read_marian_graph(const Config& config);
 // it; empty, with a warning, where there is none.
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings);
 
+// The shortlist that the settings name, or the one of Marian's binaries beside the model; or none. Needs the tables and
+// tokenizers as they will be.
+void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec);
+
 // Vocabularies, special ids and search. Needs the positions and the tables, which do not have the row of the start id
 // yet: it is the target's next id, and the source's where the tables are shared.
 void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool shared_tables, ModelSpec& spec);

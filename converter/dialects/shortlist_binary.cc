@@ -3,6 +3,7 @@
 // offsets, ids), u64 offsets, u32 ids.
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <string_view>
 
@@ -55,6 +56,12 @@ void check_lists(const ShortlistSpec& shortlist, uint32_t target_ids, const std:
 }
 
 }  // namespace
+
+bool is_binary_shortlist(const std::filesystem::path& path) {
+  char head[8] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head, sizeof head) && little_endian({head, sizeof head}, 0, 8) == kMagic;
+}
 
 ShortlistSpec read_binary_shortlist(const std::filesystem::path& path, const ShortlistBounds& bounds) {
   const std::string where = path.string(), bytes = read_small_file(path, kMaxBytes);

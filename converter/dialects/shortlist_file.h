@@ -12,6 +12,12 @@
 
 namespace goldcrest::converter {
 
+// Any of these, told by its contents, for a model: lex.s2t with the options' defaults. Adds to the model's warnings.
+ShortlistSpec read_shortlist(const std::filesystem::path& path, ModelSpec& spec);
+
+// Whether a file begins as Marian's binary does.
+bool is_binary_shortlist(const std::filesystem::path& path);
+
 // Ids that a model has: those of the checkpoint and that of a start row.
 struct ShortlistBounds {
   uint32_t source_ids = 0, target_ids = 0;

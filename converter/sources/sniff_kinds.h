@@ -66,7 +66,7 @@ inline constexpr Kind kMarianIntgemm = {
     Use::kConvert, "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them",
     "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"};
 inline constexpr Kind kMarianShortlist = {Use::kRefused, "this is a lexical shortlist of Marian, not a model",
-                                          "give the model; using a shortlist is planned"};
+                                          "give the model; --shortlist FILE takes this beside it"};
 inline constexpr Kind kNumpyZip = {Use::kRefused, "this is an archive of NumPy arrays (.npz)",
                                    "save the arrays as safetensors, with a config.json that tells what they are"};
 inline constexpr Kind kKerasZip = {Use::kRefused, "this is a Keras model (.keras)",

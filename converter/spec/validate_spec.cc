@@ -6,6 +6,7 @@
 
 #include "base/align.h"
 #include "base/bounds.h"
+#include "spec/candidates.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
@@ -158,6 +159,7 @@ void validate_spec(const ModelSpec& spec) {
   const uint32_t source_vocab_size = spec.encoder.embedding->rows, target_vocab_size = spec.decoder.embedding->rows;
   check_linear("projection", spec.projection, target_vocab_size, spec.decoder.d_model);
   check_generation(spec.generation, source_vocab_size, target_vocab_size);
+  if (spec.shortlist) check_shortlist(*spec.shortlist, source_vocab_size, target_vocab_size);
   if (spec.source_tokenizer && spec.source_tokenizer->vocab_size != source_vocab_size) {
     throw Error("the source tokenizer has {} ids; the encoder's embedding '{}' has {} rows",
                 spec.source_tokenizer->vocab_size, printable(spec.encoder.embedding->name), source_vocab_size);

@@ -16,7 +16,8 @@ namespace {
 // The best continuations of all live hypotheses, best first, from the sorted lists of each.
 class Continuations {
  public:
-  Continuations(const Search& search, const SentenceView& view) : view_(view), lists_(lists_of(search)) {
+  Continuations(const Search& search, uint32_t sentence, const SentenceView& view)
+      : view_(view), lists_(lists_of(search, sentence)) {
     for (uint32_t b = 0; b < view.state->n_live; ++b) {
       normalizer_[b] = row_normalizer(search, lists_, view.state->first_row + b);
       taken_[b] = 0;
@@ -40,8 +41,9 @@ class Continuations {
   }
 
  private:
-  static Candidates lists_of(const Search& search) {
-    return candidates(*search.runtime, search.refs.candidates, search.strategy->candidates_per_row(search), 0);
+  static Candidates lists_of(const Search& search, uint32_t sentence) {
+    return candidates(*search.runtime, search.refs.candidates, search.strategy->candidates_per_row(search),
+                      count_outputs(search, sentence), 0);
   }
 
   const SentenceView& view_;
@@ -95,7 +97,7 @@ bool has_hope(const Search& search, uint32_t sentence, float log_prob) {
 int32_t advance(const Search& search, uint32_t sentence) {
   const SentenceView view = sentence_view(search, sentence);
   const uint32_t beam_size = search.options.beam_size;
-  Continuations continuations(search, view);
+  Continuations continuations(search, sentence, view);
   Continuation continuation, living[kMaxBeams];
   uint32_t n_living = 0;
   const uint32_t most = candidates_per_row(search);

@@ -18,7 +18,7 @@ goldcrest_test(load_sources_test SOURCES sources_marian_binary_test.cc sources_m
   LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_native_test SOURCES dialects_marian_native_graph_test.cc dialects_marian_native_test.cc
-  dialects_marian_native_text_test.cc dialects_shortlist_test.cc
+  dialects_marian_native_shortlist_test.cc dialects_marian_native_text_test.cc dialects_shortlist_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_pack goldcrest_reference)
 goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_marian_refusals_test.cc
   config_template_test.cc dialects_missing_test.cc dialects_nn_transformer_test.cc dialects_nn_transformer_refusals_test.cc

@@ -109,7 +109,7 @@ TEST(Sniff, WhatLiesInAFilesPlace) {
       {"vocabulary", R"({"</s>": 0})", Use::kRefused,
        "this is a JSON file, not weights; give the folder with the model's weights and config.json"},
       {"shortlist", little(0xF11A48D5013417F5, 8) + std::string(40, '\0'), Use::kRefused,
-       "this is a lexical shortlist of Marian, not a model; give the model; using a shortlist is planned"},
+       "this is a lexical shortlist of Marian, not a model; give the model; --shortlist FILE takes this beside it"},
       {"model file", "\x10\0\0\0GCST"s, Use::kModelFile,
        "this is a Goldcrest model file; goldcrest-inspect shows what it holds, goldcrest-translate runs it"},
   });

@@ -143,7 +143,7 @@ TEST(SniffFolder, AShortlistIsNoModel) {
   EXPECT_EQ(find_weights(folder.path()), Paths{shortlist});
   EXPECT_EQ(sniff(folder.path()).text(), shortlist.string() +
                                              ": this is a lexical shortlist of Marian, not a model; give the model; "
-                                             "using a shortlist is planned");
+                                             "--shortlist FILE takes this beside it");
   const std::filesystem::path arrays = folder.write("model.npz", "x");
   EXPECT_EQ(find_weights(folder.path()), Paths{arrays});
   const std::filesystem::path model = folder.write("model.bin", "x");
