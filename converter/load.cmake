@@ -3,9 +3,13 @@
 goldcrest_converter_library(goldcrest_sources
   sources/counted_tensors.cc
   sources/element_type.cc
+  sources/inflate.cc
   sources/input_file.cc
   sources/json_text.cc
+  sources/marian_binary.cc
+  sources/marian_npz.cc
   sources/nearest.cc
+  sources/numpy_array.cc
   sources/open_tensors.cc
   sources/pickle.cc
   sources/safetensors.cc
@@ -14,8 +18,10 @@ goldcrest_converter_library(goldcrest_sources
   sources/sharded.cc
   sources/state_dict.cc
   sources/torch_zip.cc
+  sources/yaml_text.cc
   sources/zip_directory.cc)
-target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto)
+target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto
+  goldcrest_plain_yaml-cpp goldcrest_plain_z)
 
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load
@@ -25,6 +31,10 @@ goldcrest_converter_library(goldcrest_load
   dialects/generation.cc
   dialects/generation_keys.cc
   dialects/marian.cc
+  dialects/marian_native.cc
+  dialects/marian_native_graph.cc
+  dialects/marian_native_shortlist.cc
+  dialects/marian_native_text.cc
   dialects/marian_shape.cc
   dialects/marian_text.cc
   dialects/nn_transformer.cc
@@ -35,6 +45,9 @@ goldcrest_converter_library(goldcrest_load
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc
+  dialects/shortlist_binary.cc
+  dialects/shortlist_file.cc
+  dialects/shortlist_text.cc
   dialects/tensor_reader.cc
   dialects/tokenizer_fit.cc
   dialects/vocabulary_file.cc)

@@ -3,6 +3,7 @@
 goldcrest_converter_library(goldcrest_pack
   file/build.cc
   file/metadata.cc
+  file/shortlist_section.cc
   file/tokenizer_section.cc
   file/write.cc
   file/write_file.cc

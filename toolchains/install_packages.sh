@@ -8,7 +8,7 @@ set -euo pipefail
 is_offered() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
-  libfmt-dev libssl-dev libeigen3-dev)
+  libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
 firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 if [[ "${1:-}" =~ ^(tests|arm)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)

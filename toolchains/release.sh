@@ -29,7 +29,8 @@ licence_of() {
     linux-libc-dev*) echo GPL-2.0-only WITH Linux-syscall-note ;;
     libflatbuffers-dev | libssl-dev) echo Apache-2.0 ;;
     libcli11-dev) echo BSD-3-Clause ;;
-    libfmt-dev | nlohmann-json3-dev) echo MIT ;;
+    libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev) echo MIT ;;
+    zlib1g-dev) echo Zlib ;;
     libeigen3-dev) echo MPL-2.0 ;;
     *) fail "package $1 is linked, and its licence is not known here" ;;
   esac

@@ -66,6 +66,8 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   group.option("--n-best", limits.n_best, "N", "results kept for a source");
   group.option("--encoder-rows", limits.encoder_rows, "N",
                "source positions encoded at a time: fewer need less memory");
+  group.option("--max-candidates", limits.max_candidates, "N",
+               "of a model with a shortlist: ids that it may leave a source; one with more is searched among all ids");
   group.option(
       "--inspection", limits.inspection, "BITS",
       "what can be asked beside the text, in builds with GOLDCREST_INSPECTION: 1 token scores, 2 scores of given "
@@ -156,6 +158,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->required();
   CLI::Option* config =
       input.option("--config", arguments.config, "FILE", "config.json, where it does not lie beside the weights");
+  CLI::Option* shortlist =
+      input.option("--shortlist", arguments.shortlist, "FILE",
+                   "which ids of the target a source's leave: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
+                   "none: no shortlist. Default: of Marian's own models the one beside them");
   CLI::Option* shape =
       input.flag("--shape", arguments.shape,
                  "INPUT is a config.json, before training: the bytes of file and arena and the work of "
@@ -200,10 +206,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
   reports.flag("-q,--quiet", arguments.quiet, "no progress");
   for (const CLI::Option* option :
-       {config, shape, print_config, weights, license, attribution, self_test, report, json}) {
+       {config, shortlist, shape, print_config, weights, license, attribution, self_test, report, json}) {
     arguments.checkpoint_only.push_back(option);
   }
-  arguments.weights_only.insert(arguments.weights_only.end(), {output_file, emit, config, self_test, report});
+  arguments.weights_only.insert(arguments.weights_only.end(),
+                                {output_file, emit, config, shortlist, self_test, report});
   app.footer(
       "Examples:\n"
       "  goldcrest-convert opus-mt-en-fr -o en-fr.gcst\n"

@@ -18,7 +18,8 @@ constexpr double kAnyLoss = std::numeric_limits<double>::infinity();
 
 struct Arguments {
   std::string input, output, config;
-  std::string cpu;  // empty: generic for a checkpoint, as it is for a model file
+  std::string shortlist;  // a file, "none", or empty: the checkpoint's own
+  std::string cpu;        // empty: generic for a checkpoint, as it is for a model file
   std::string weights = "int8";
   std::string name, license, attribution;
   std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;

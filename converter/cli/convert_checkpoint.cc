@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/quality.h"
 #include "dialects/dialect.h"
+#include "dialects/shortlist_file.h"
 #include "evaluate/id_lines.h"
 #include "file/metadata.h"
 #include "quantize/pack.h"
@@ -20,6 +21,10 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
   ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
   if (!arguments.name.empty()) spec.name = arguments.name;
+  if (arguments.shortlist == "none")
+    spec.shortlist.reset();
+  else if (!arguments.shortlist.empty())
+    spec.shortlist = read_shortlist(arguments.shortlist, spec);
   return spec;
 }
 

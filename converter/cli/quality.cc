@@ -86,6 +86,13 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
   options.progress = progress.counter();
   report->evaluation = evaluate(report->evaluation_lines, float32, int8, options);
   if (session.info().weight_bits == 32) report->evaluation->engine_name = "engine";
+  if (!report->spec->shortlist) return;
+  progress.stage("evaluating the shortlist");
+  limits.max_candidates = GOLDCREST_NO_SHORTLIST;
+  EngineSession whole(image.span(), limits, arguments.evaluate_path);
+  EngineTranslator among_all(whole, arguments.ids ? Lines::kIds : Lines::kText);
+  report->shortlist = evaluate_shortlist(evaluate(report->evaluation_lines, among_all, int8, options),
+                                         session.info().target_vocab_size);
 }
 
 bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments) {

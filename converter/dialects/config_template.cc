@@ -296,7 +296,7 @@ class ConfigTemplate {
 
 Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool is_marian = sniffed.what == kMarianTensors.what;
+  const bool is_marian = sniffed.what == kMarianTensors.what || is_marian_native(sniffed);
   if (is_marian || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
   return ConfigTemplate(*open_tensors(path), path).make();
 }

@@ -10,6 +10,7 @@
 #include "sources/messages.h"
 #include "sources/sha256.h"
 #include "sources/sniff.h"
+#include "sources/yaml_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -95,12 +96,41 @@ const Dialect& dialect_of(const Config& config) {
   return *dialect;
 }
 
+std::unique_ptr<TensorSource> open_counted(const std::filesystem::path& path, const LoadOptions& options) {
+  std::unique_ptr<TensorSource> tensors = open_tensors(path);
+  return options.progress ? count_loads(std::move(tensors), options.progress) : std::move(tensors);
+}
+
+void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpec& spec) {
+  spec.dialect = dialect;
+  std::vector<std::filesystem::path> hashed = checkpoint.tensors->files();
+  hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
+  spec.checkpoint_sha256 = sha256_of_files(hashed);
+  fill_provenance(checkpoint, spec);
+}
+
+// Marian's own model: its settings are in it.
+ModelSpec load_native(const std::filesystem::path& path, const LoadOptions& options) {
+  std::unique_ptr<TensorSource> tensors = open_counted(path, options);
+  const std::filesystem::path file = tensors->files()[0];
+  if (tensors->settings().empty()) {
+    throw Error("{}: has no special:model.yml, which tells the graph of its weights", file.string());
+  }
+  const std::string where = file.string() + ": special:model.yml";
+  const Checkpoint checkpoint{directory_of(path), Config(parse_yaml_settings(tensors->settings(), where), where, file),
+                              std::move(tensors), false, options.config};
+  ModelSpec spec = load_marian_native(checkpoint);
+  describe_source(checkpoint, "marian_native", spec);
+  return spec;
+}
+
 }  // namespace
 
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path directory = directory_of(path);
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
+  if (is_marian_native(sniffed)) return load_native(path, options);
   const std::filesystem::path config_path = config_path_of(directory, options.config);
   std::error_code error;
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
@@ -108,14 +138,9 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   }
   Checkpoint checkpoint{directory, Config(config_path), nullptr};
   const Dialect& dialect = dialect_of(checkpoint.config);
-  checkpoint.tensors = open_tensors(path);
-  if (options.progress) checkpoint.tensors = count_loads(std::move(checkpoint.tensors), options.progress);
+  checkpoint.tensors = open_counted(path, options);
   ModelSpec spec = dialect.load(checkpoint);
-  spec.dialect = dialect.model_type;
-  std::vector<std::filesystem::path> hashed = checkpoint.tensors->files();
-  hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
-  spec.checkpoint_sha256 = sha256_of_files(hashed);
-  fill_provenance(checkpoint, spec);
+  describe_source(checkpoint, dialect.model_type, spec);
   return spec;
 }
 

@@ -14,7 +14,7 @@
 namespace goldcrest::converter {
 
 struct LoadOptions {
-  std::filesystem::path config;                             // empty: config.json beside the weights
+  std::filesystem::path config;  // empty: config.json beside the weights; of Marian's own models the YAML beside them
   std::function<void(size_t done, size_t total)> progress;  // of the tensors; may be empty
 };
 
@@ -31,10 +31,12 @@ struct Checkpoint {
   std::filesystem::path directory;
   Config config;
   std::unique_ptr<TensorSource> tensors;
-  bool is_shape = false;  // without weights: a tokenizer may be missing
+  bool is_shape = false;                // without weights: a tokenizer may be missing
+  std::filesystem::path settings = {};  // of Marian's own models: the decoder's settings that the user named; or empty
 };
 
 ModelSpec load_marian(const Checkpoint& checkpoint);
+ModelSpec load_marian_native(const Checkpoint& checkpoint);
 ModelSpec load_nn_transformer(const Checkpoint& checkpoint);
 
 }  // namespace goldcrest::converter

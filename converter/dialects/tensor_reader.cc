@@ -20,6 +20,10 @@ std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
   return shape_text(position);
 }
 
+std::vector<float> stored_scale(const Tensor& tensor, uint64_t rows) {
+  return tensor.grid == 0 ? std::vector<float>() : std::vector<float>(rows, tensor.grid);
+}
+
 }  // namespace
 
 std::string without_wrappers(std::string name) {
@@ -128,10 +132,23 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
   std::shared_ptr<const Matrix>& result = matrices_[name];
   if (!result) {
     Tensor tensor = load(name);
-    result = std::make_shared<const Matrix>(
-        Matrix{name, static_cast<uint32_t>(rows), columns, std::move(tensor.values), tensor.same_rows});
+    result = std::make_shared<const Matrix>(Matrix{name, static_cast<uint32_t>(rows), columns, std::move(tensor.values),
+                                                   tensor.same_rows, stored_scale(tensor, rows)});
   }
   return result;
+}
+
+std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, uint32_t rows, uint32_t columns) {
+  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
+  const std::vector<uint64_t> found = shape(name);
+  if (found != std::vector<uint64_t>{columns, rows}) {
+    throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), columns, rows);
+  }
+  const Tensor tensor = load(name);
+  Matrix result{name, rows, columns, std::vector<float>(tensor.values.size()), false, stored_scale(tensor, rows)};
+  for (size_t c = 0; c < columns; ++c)
+    for (size_t r = 0; r < rows; ++r) result.values[r * columns + c] = tensor.values[c * rows + r];
+  return std::make_shared<const Matrix>(std::move(result));
 }
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
@@ -172,10 +189,13 @@ std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, u
   if (matrix.values.empty())
     return std::make_shared<const Matrix>(Matrix{matrix.name, end - begin, matrix.columns, {}});
   const uint32_t stored_rows = matrix.same_rows ? 1 : end - begin;
+  std::vector<float> scales;
+  if (!matrix.stored_scale.empty())
+    scales.assign(&matrix.stored_scale[begin], &matrix.stored_scale[begin] + (end - begin));
   return std::make_shared<const Matrix>(
       Matrix{fmt::format("{}[{}:{}]", matrix.name, begin, end), end - begin, matrix.columns,
              std::vector<float>(matrix.row(begin), matrix.row(begin) + size_t{stored_rows} * matrix.columns),
-             matrix.same_rows});
+             matrix.same_rows, std::move(scales)});
 }
 
 }  // namespace goldcrest::converter

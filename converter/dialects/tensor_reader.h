@@ -36,6 +36,8 @@ class TensorReader {
   std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns);
   // A matrix of any number of rows; [1, rows, columns] and [rows, 1, columns] will do.
   std::shared_ptr<const Matrix> table(const std::string& name, uint32_t columns);
+  // [rows, columns] of a tensor of [columns, rows].
+  std::shared_ptr<const Matrix> transposed(const std::string& name, uint32_t rows, uint32_t columns);
   // prefix + ".weight", also of a convolution of width 1, [outputs, inputs, 1], and ".bias"; without a bias it is
   // zeros.
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vocabularies as checkpoints have them: an object or a list in JSON, or a text with one entry a line.
+// Vocabularies as checkpoints have them: an object or a list in JSON or YAML, or a text with one entry a line.
 #include "dialects/vocabulary_file.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/bounds.h"
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
+#include "sources/yaml_text.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 
@@ -74,6 +76,10 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
   const std::string content = read_small_file(path, kMaxVocabularyBytes);
+  if (path.extension() == ".yml" || path.extension() == ".yaml") {
+    const YamlBounds bounds = {kMaxVocabularyBytes, uint64_t{n_ids} + 1, 1};  // one more: the mapping
+    return vocabulary_of_json(parse_yaml(content, bounds, path.string()), n_ids, path.string());
+  }
   return path.extension() == ".json" ? vocabulary_of_json(parse_json(content, 2, path.string()), n_ids, path.string())
                                      : vocabulary_of_lines(content, n_ids, path.string());
 }
@@ -113,6 +119,21 @@ uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const
 
 size_t count_gaps(const Vocabulary& vocabulary) {
   return static_cast<size_t>(std::count(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end(), std::string()));
+}
+
+TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
+                        std::vector<std::string>& warnings) {
+  const TokenizerSpec model = read_sentencepiece_model(path);
+  const std::set<std::string> texts(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end());
+  const auto known = static_cast<size_t>(std::count_if(model.pieces.begin(), model.pieces.end(),
+                                                       [&](const Piece& piece) { return texts.contains(piece.text); }));
+  if (known < model.pieces.size() / 2) {
+    warnings.push_back(
+        fmt::format("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
+                    "swapped?",
+                    path.string(), known, model.pieces.size(), vocabulary.where));
+  }
+  return combine_with_vocabulary(model, vocabulary);
 }
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vocabularies as checkpoints have them: an object or a list in JSON, or a text with one entry a line.
+// Vocabularies as checkpoints have them: an object or a list in JSON or YAML, or a text with one entry a line.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tokenizers/vocabulary.h"
 
@@ -16,7 +17,7 @@ namespace goldcrest::converter {
 // rows), with an empty text where the list has none. Throws Error on an id out of range and on two texts with one id.
 Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const std::string& where);
 
-// A .json file as above, or any other file with one text a line.
+// A .json, .yml or .yaml file as above, or any other file with one text a line.
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids);
 
 // By its ending: .spm or .model.
@@ -31,5 +32,10 @@ uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const
 
 // Ids without a text.
 size_t count_gaps(const Vocabulary& vocabulary);
+
+// The pieces of a SentencePiece model with the ids of a vocabulary. Few that it has are a sign of another model's file:
+// a warning.
+TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
+                        std::vector<std::string>& warnings);
 
 }  // namespace goldcrest::converter

@@ -47,6 +47,7 @@ std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine&
   std::map<std::string, Captured> layers;
   Reference reference(spec);
   reference.set_trace([&](const std::string& name, int layer, uint32_t, std::span<const float> values) {
+    if (name == "logits") values = values.first(values.size() - spec.added_target_ids);
     Captured& captured = layers[layer < 0 ? name : fmt::format("{}.{}", name, layer)];
     captured.columns = values.size();
     captured.values.insert(captured.values.end(), values.begin(), values.end());
@@ -132,7 +133,8 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
     const std::string name = fmt::format("logits.{}", sample.line);
     const SampleSearch* greedy = sample.find("greedy");
     if (greedy == nullptr || !samples.logits->has(name)) continue;
-    const Rows logits = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
+    const Rows all = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
+    const Rows logits = all.leftCols(all.cols() - reference.spec().added_target_ids);
     const Captured found = {static_cast<size_t>(logits.rows()),
                             static_cast<size_t>(logits.cols()),
                             {logits.data(), logits.data() + logits.size()}};

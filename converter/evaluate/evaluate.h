@@ -28,7 +28,8 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
 struct Translation {
   std::vector<int32_t> tokens;  // end token included
   std::string text;
-  std::string error;  // empty, or why the source was not translated
+  std::string error;       // empty, or why the source was not translated
+  uint32_t n_outputs = 0;  // of the engine: ids that the search was among
 };
 
 // One way to translate. Whether greedily or with beams is the implementation's own setting.

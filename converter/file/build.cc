@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "file/metadata.h"
 #include "file/section_writer.h"
+#include "file/shortlist_section.h"
 #include "file/tokenizer_section.h"
 #include "quantize/pack.h"
 #include "quantize/quantize.h"
@@ -344,6 +345,10 @@ Payload Builder::run() {
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
   if (spec_.target_tokenizer) {
     metadata.detokenizer = write_detokenizer(pack_detokenizer(*spec_.target_tokenizer), tokenizer_);
+  }
+  if (spec_.shortlist) {
+    metadata.features |= kFeatureShortlist;
+    metadata.shortlist = write_shortlist(*spec_.shortlist, spec_.projection.weight->rows, tokenizer_);
   }
   metadata.provenance = make_provenance(spec_, options_.license, options_.attribution);
   metadata.weights_hash_low = static_cast<uint32_t>(weights_hash_);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kBytesPerSourceToken = 8;  // pieces of real text are shorter
 constexpr uint32_t kDefaultEncoderRows = 32;
+constexpr uint32_t kDefaultCandidates = 2048;  // long sentences of real shortlists have half as many
 
 // `limit`, or `fallback` when it is 0; within 1 .. largest.
 uint32_t resolve(const char* name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
@@ -67,6 +68,13 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   resolved.encoder_rows =
       resolve("encoder_rows", limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens),
               kMaxEncoderRows, "the engine's bound");
+  const uint32_t vocab_size = spec.projection.weight->rows;
+  if (spec.shortlist) {
+    resolved.max_candidates = resolve("max_candidates", limits.max_candidates, std::min(kDefaultCandidates, vocab_size),
+                                      vocab_size, "the target's vocabulary");
+  } else if (limits.max_candidates != 0) {
+    throw Error("max_candidates is {}, but the model has no shortlist; leave it out", limits.max_candidates);
+  }
   return resolved;
 }
 
@@ -99,6 +107,7 @@ std::unique_ptr<format::LimitsT> make_limits(const goldcrest_limits& limits) {
   out->batch = limits.batch;
   out->n_best = limits.n_best;
   out->encoder_rows = limits.encoder_rows;
+  out->max_candidates = limits.max_candidates;
   return out;
 }
 

@@ -19,6 +19,7 @@ namespace goldcrest::converter {
 //   beam_size          the checkpoint's
 //   batch, n_best      1
 //   encoder_rows       32, or max_source_tokens when that is less
+//   max_candidates     2,048, or the target's vocabulary when that is less; 0 without a shortlist
 // Throws Error naming the limit that is beyond what the model or the engine can do.
 goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits);
 

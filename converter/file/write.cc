@@ -42,6 +42,7 @@ format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine>
     out->target = line.target;
     out->hash_low = static_cast<uint32_t>(line.hash);
     out->hash_high = static_cast<uint32_t>(line.hash >> 32);
+    out->shortlist = line.shortlist;
     metadata.self_test.push_back(std::move(out));
   }
   for (const SectionBytes& section : payload.sections) {

@@ -15,7 +15,8 @@ namespace goldcrest::converter {
 // A greedy search that the file's reader must reproduce (FORMAT.md, "Self-test").
 struct SelfTestLine {
   std::vector<uint32_t> source, target;
-  uint64_t hash = 0;  // of the logits
+  uint64_t hash = 0;       // of the logits
+  bool shortlist = false;  // among the source's candidates
 };
 
 // A whole file in memory, aligned as the engine needs it.

@@ -83,15 +83,22 @@ float best_scale(const float* row, uint32_t n, float amax) {
   return best;
 }
 
-// Row r of `matrix` to row `place` of `quantized`, its scale and its sum. A row that is too small stays padding.
+// The scale of row r, whose largest magnitude is `amax`: the one that it was stored with, or the best.
+float scale_of(const Matrix& matrix, uint32_t r, float amax) {
+  return matrix.stored_scale.empty() ? best_scale(matrix.row(r), matrix.columns, amax) : matrix.stored_scale[r];
+}
+
+// Row r of `matrix` to row `place` of `quantized`, its scale and its sum. A row that is too small stays padding, but
+// for one that was stored with a scale.
 Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place,
                     QuantizedMatrix& quantized) {
   int8_t* weights = &quantized.weights[place * quantized.columns];
   float& scale = quantized.scale[place];
   const float* row = matrix.row(r);
   const float amax = largest_magnitude(matrix, r);
-  const bool is_zero = amax < kSmallestRow;
-  if (!is_zero) scale = best_scale(row, matrix.columns, amax);
+  const bool is_stored = !matrix.stored_scale.empty();
+  const bool is_zero = amax < kSmallestRow && !is_stored;
+  if (!is_zero) scale = scale_of(matrix, r, amax);
   if (scale > kLargestScale) {
     throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072",
                 printable(matrix.name), r, amax);
@@ -99,9 +106,13 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
   Energy energy;
   for (uint32_t c = 0; c < matrix.columns; ++c) {
     const auto q = static_cast<int8_t>(is_zero ? 0 : quantize_value(row[c], scale));
+    if (is_stored && static_cast<float>(q) * scale != row[c]) {
+      throw Error("tensor '{}': element [{}, {}] is {}; expected an integer of -127 to 127 times the stored scale {}",
+                  printable(matrix.name), r, c, row[c], scale);
+    }
     weights[column_placement.place(c)] = q;
     quantized.weight_sum[place] += q;
-    const double noise = double{row[c]} - q * double{scale};
+    const double noise = is_stored ? 0 : double{row[c]} - q * double{scale};
     energy.signal += double{row[c]} * double{row[c]};
     energy.noise += noise * noise;
   }

@@ -36,9 +36,9 @@ struct QuantizedMatrix {
   QuantizedMatrix(uint32_t n, uint32_t k);
 };
 
-// Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`. Returns the signal-to-
-// quantization-noise ratio in dB: infinite when nothing was lost. Throws Error with the tensor's name and the row for
-// values that are not finite or too large.
+// Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`; what was stored as integers and
+// scales stays as it is. Returns the signal-to-quantization-noise ratio in dB: infinite when nothing was lost. Throws
+// Error with the tensor's name and the row for values that are not finite or too large.
 double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
                      uint32_t first_row, QuantizedMatrix& quantized);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "math/deterministic_math.h"
+#include "spec/candidates.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -140,13 +141,35 @@ Hypothesis extend(const Hypothesis& parent, const Candidate& candidate, const Se
   return child;
 }
 
-Hypothesis greedy(const Reference& reference, const EncodedSource& encoded, const SearchOptions& options) {
+// What is searched: the source, and the ids that it leaves; none: all.
+struct SearchedSource {
+  EncodedSource encoded;
+  std::vector<uint32_t> candidates;
+};
+
+std::vector<uint32_t> candidates_within(const ModelSpec& spec, std::span<const int32_t> source, uint32_t most) {
+  if (!spec.shortlist || most == 0) return {};
+  std::vector<uint32_t> ids = candidates_of(*spec.shortlist, spec.generation, source);
+  return ids.size() <= most ? ids : std::vector<uint32_t>{};
+}
+
+// The logits of the next tokens; of what is no candidate, never. [hypotheses, target vocab_size]
+Rows decode(const Reference& reference, const SearchedSource& source, std::span<const int32_t> tokens,
+            DecoderState& state) {
+  Rows logits = reference.decode(source.encoded, tokens, state);
+  if (source.candidates.empty()) return logits;
+  Rows left = Rows::Constant(logits.rows(), logits.cols(), -std::numeric_limits<float>::infinity());
+  for (const uint32_t id : source.candidates) left.col(static_cast<Eigen::Index>(id)) = logits.col(id);
+  return left;
+}
+
+Hypothesis greedy(const Reference& reference, const SearchedSource& source, const SearchOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   DecoderState state = reference.start(1);
   Hypothesis hypothesis;
   int32_t token = static_cast<int32_t>(generation.decoder_start_id);
   do {
-    const Rows logits = reference.decode(encoded, {&token, 1}, state);
+    const Rows logits = decode(reference, source, {&token, 1}, state);
     const std::vector<Candidate> best = best_candidates(logits, {hypothesis}, 1, generation, options);
     if (best.empty()) break;
     hypothesis = extend(hypothesis, best[0], options);
@@ -175,14 +198,14 @@ bool has_hope(const Hypothesis& best, const std::vector<Hypothesis>& finished, c
 
 // Stops when no live hypothesis is left or the best of them has no hope. An end token counts only among the beam_size
 // best candidates.
-std::vector<Hypothesis> beam(const Reference& reference, const EncodedSource& encoded, const SearchOptions& options) {
+std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& source, const SearchOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   const size_t n_candidates = (2 + options.rules.more_end_ids.size()) * options.beam_size;
   DecoderState state = reference.start(1);
   std::vector<Hypothesis> live(1), finished;
   std::vector<int32_t> tokens = {static_cast<int32_t>(generation.decoder_start_id)};
   while (true) {
-    const Rows logits = reference.decode(encoded, tokens, state);
+    const Rows logits = decode(reference, source, tokens, state);
     const std::vector<Candidate> candidates = best_candidates(logits, live, n_candidates, generation, options);
     std::vector<Hypothesis> next;
     std::vector<uint32_t> parents;
@@ -217,6 +240,7 @@ SearchOptions default_search(const ModelSpec& spec) {
   options.length_penalty = generation.length_penalty;
   options.word_penalty = generation.word_penalty;
   options.rules = generation.rules;
+  if (spec.shortlist) options.max_candidates = spec.projection.weight->rows;
   return options;
 }
 
@@ -234,10 +258,11 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
                 reference.spec().decoder.positions.rows);
   if (options.beam_size < 1 || options.n_best < 1 || options.n_best > options.beam_size)
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
-  const EncodedSource encoded = reference.encode(source);
+  const SearchedSource searched = {reference.encode(source),
+                                   candidates_within(reference.spec(), source, options.max_candidates)};
   const SearchOptions of_source = bounded(options, source.size());
-  std::vector<Hypothesis> best =
-      options.beam_size == 1 ? std::vector{greedy(reference, encoded, of_source)} : beam(reference, encoded, of_source);
+  std::vector<Hypothesis> best = options.beam_size == 1 ? std::vector{greedy(reference, searched, of_source)}
+                                                        : beam(reference, searched, of_source);
   if (best.empty() || best[0].tokens.empty())
     throw Error("nothing can be generated: every token id is suppressed, or the logits are not finite");
   best.resize(std::min<size_t>(best.size(), options.n_best));

@@ -18,9 +18,11 @@ struct SearchOptions {
   float word_penalty = 0;
   uint32_t n_best = 1;  // hypotheses returned, at most beam_size
   RulesSpec rules = {};
+  uint32_t max_candidates = 0;  // a source with more, by the model's shortlist, is searched among all ids; 0: each is
 };
 
-// The model's own generation settings; max_target_tokens is bounded by the decoder's positions.
+// The model's own generation settings; max_target_tokens is bounded by the decoder's positions. With a shortlist every
+// source is searched among its candidates.
 SearchOptions default_search(const ModelSpec& spec);
 
 struct Hypothesis {
@@ -33,8 +35,8 @@ struct Hypothesis {
 std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
                                const SearchOptions& options);
 
-// What the search would have seen along `target`: the log-probability of each of its tokens by the rules, with
-// suppressed and forbidden ones at minus infinity and forced ones at 0.
+// What the search among all ids would have seen along `target`: the log-probability of each of its tokens by the rules,
+// with suppressed and forbidden ones at minus infinity and forced ones at 0.
 std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
                                     std::span<const int32_t> target, const SearchOptions& options);
 

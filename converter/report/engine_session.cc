@@ -101,6 +101,7 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
         continue;
       }
       translation.tokens.assign(result.tokens, result.tokens + result.n_tokens);
+      translation.n_outputs = result.n_outputs;
       translation.text = text_of(translation.tokens);
     }
   }
@@ -121,20 +122,25 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
   search.beam_size = 1;
   search.min_target_tokens = 0;
   search.max_target_tokens = session.memory().limits.max_target_tokens;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  session.set_search(search);
   std::vector<SelfTestLine> lines;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const std::vector<int32_t>& source = sources[i];
-    if (progress) progress(i, sources.size());
-    if (goldcrest_begin(session.engine(), source.data(), source.size()) < 0) continue;
+  const auto run = [&](const std::vector<int32_t>& source, uint32_t flags) {
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
+    session.set_search(search);
+    if (goldcrest_begin(session.engine(), source.data(), source.size()) < 0) return;
     goldcrest_result result = {};
-    if (goldcrest_run(session.engine()) < 0 || goldcrest_get_result(session.engine(), 0, 0, &result) < 0) continue;
-    SelfTestLine line;
-    line.source.assign(source.begin(), source.end());
-    line.target.assign(result.tokens, result.tokens + result.n_tokens);
-    line.hash = result.logits_hash;
-    lines.push_back(std::move(line));
+    if (goldcrest_run(session.engine()) < 0 || goldcrest_get_result(session.engine(), 0, 0, &result) < 0) return;
+    lines.push_back({{source.begin(), source.end()},
+                     {result.tokens, result.tokens + result.n_tokens},
+                     result.logits_hash,
+                     result.n_outputs < session.info().target_vocab_size});
+  };
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (progress) progress(i, sources.size());
+    run(sources[i], 0);
+  }
+  const bool all_listed = std::ranges::all_of(lines, [](const SelfTestLine& line) { return line.shortlist; });
+  if (all_listed && !lines.empty()) {
+    run({lines[0].source.begin(), lines[0].source.end()}, GOLDCREST_SEARCH_ALL_OUTPUTS);
   }
   return lines;
 }

@@ -65,7 +65,8 @@ class EngineTranslator : public Translator {
 goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file);
 
 // Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the
-// limits are left out. `progress`: of the sources; may be empty.
+// limits are left out. Where all are searched among candidates, the first is also searched among the whole vocabulary.
+// `progress`: of the sources; may be empty.
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
                                          const std::function<void(size_t done, size_t total)>& progress);
 

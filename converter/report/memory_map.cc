@@ -33,6 +33,8 @@ const char* letter(uint8_t factor) {
       return "(B>1)";
     case GOLDCREST_FACTOR_THREADS:
       return "P";
+    case GOLDCREST_FACTOR_CANDIDATES:
+      return "K";
     default:
       return "";
   }
@@ -78,12 +80,16 @@ std::string arena_formula(const MemoryMap& map) {
 }
 
 std::string formula_legend(const goldcrest_limits& limits) {
+  const bool has_candidates = limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST;
   return fmt::format(
       "S = {} source tokens, C = {} source bytes, T = {} target tokens, L = {} (the larger of S and T), B = {} beams, "
-      "N = {} sentences, R = {} encoder rows, P = {} threads; up64: rounded up to 64; (B>1): 1 with beams, else 0",
+      "N = {} sentences, R = {} encoder rows, P = {} threads{}; up64: rounded up to 64; (B>1): 1 with beams, else 0",
       limits.max_source_tokens, limits.max_source_bytes, limits.max_target_tokens,
       std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch, limits.encoder_rows,
-      limits.threads);
+      limits.threads,
+      has_candidates ? fmt::format(", K = {} (the multiple of 16 above {} candidates)", pad16(limits.max_candidates),
+                                   limits.max_candidates)
+                     : "");
 }
 
 std::string picture(const MemoryMap& map) {

@@ -19,7 +19,7 @@ struct MemoryMap {
 // Throws Error naming `file` when the model or the limits are refused.
 MemoryMap map_memory(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file);
 
-// "fixed + max(text, encode, decode)" with every part written out in S, C, T, L, B, N, R, P and up64(); evaluates to
+// "fixed + max(text, encode, decode)" with every part written out in S, C, T, L, B, N, R, P, K and up64(); evaluates to
 // memory.arena_bytes for the limits. One line a part; formula_legend explains the letters.
 std::string arena_formula(const MemoryMap& map);
 std::string formula_legend(const goldcrest_limits& limits);

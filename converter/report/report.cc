@@ -98,7 +98,8 @@ nlohmann::ordered_json limits_json(const goldcrest_limits& limits) {
           {"beam_size", limits.beam_size},
           {"batch", limits.batch},
           {"n_best", limits.n_best},
-          {"encoder_rows", limits.encoder_rows}};
+          {"encoder_rows", limits.encoder_rows},
+          {"max_candidates", limits.max_candidates}};
 }
 
 std::vector<std::string> rules_of(const Report& report) {
@@ -127,6 +128,7 @@ std::string report_text(const Report& report) {
   text += fmt::format("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
   const std::vector<std::string> rules = rules_of(report);
   if (!rules.empty()) text += fmt::format("rules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "));
+  if (spec.shortlist) text += describe_shortlist(spec);
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += fmt::format("{:12} {:>12} bytes\n", name, bytes);
@@ -143,6 +145,7 @@ std::string report_text(const Report& report) {
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   constexpr size_t kMaxLines = 10;
   if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
+  if (report.shortlist) text += to_text(*report.shortlist);
   return text;
 }
 
@@ -169,6 +172,7 @@ nlohmann::ordered_json report_json(const Report& report) {
                      {"positions", info.max_target_positions},
                      {"style", stack_style(spec.decoder)}};
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
+  if (spec.shortlist) json["shortlist"] = shortlist_json(spec);
   json["tensors"] = nlohmann::ordered_json::array();
   for (const TensorRecord& tensor : report.tensors) {
     nlohmann::ordered_json entry = {{"name", tensor.name},
@@ -198,6 +202,7 @@ nlohmann::ordered_json report_json(const Report& report) {
   json["tokenizer"] = spec.source_tokenizer.has_value();
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
+  if (report.shortlist) json["evaluation"]["shortlist"] = to_json(*report.shortlist);
   return json;
 }
 

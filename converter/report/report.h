@@ -11,6 +11,7 @@
 #include "file/build.h"
 #include "report/board.h"
 #include "report/memory_map.h"
+#include "report/shortlist.h"
 #include "report/work.h"
 
 namespace goldcrest::converter {
@@ -28,6 +29,7 @@ struct Report {
   MemoryMap memory;
   std::vector<BoardFit> boards;
   std::optional<Evaluation> evaluation;
+  std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;
 };
 

@@ -124,7 +124,9 @@ std::string report_html(const Report& report) {
       report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
   for (const std::string& warning : report.spec->warnings) html += fmt::format("<p>Warning: {}</p>", escape(warning));
+  if (report.spec->shortlist) html += fmt::format("<p>{}</p>", escape(describe_shortlist(*report.spec)));
   if (report.evaluation) html += evaluation_html(report);
+  if (report.shortlist) html += fmt::format("<p>{}</p>", escape(to_text(*report.shortlist)));
   return html + bars_html(report) + tensors_html(report) + "</html>\n";
 }
 

@@ -19,6 +19,9 @@ struct Sniffed {
   std::string text() const { return where.string() + ": " + what + "; " + advice; }
 };
 
+// Whether it is one of Marian's own models, .npz or .bin.
+bool is_marian_native(const Sniffed& sniffed);
+
 // Of a folder: its weights, the model that its config.json names, or what it lacks.
 Sniffed sniff(const std::filesystem::path& path);
 Sniffed sniff_file(const std::filesystem::path& file);

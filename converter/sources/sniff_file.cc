@@ -140,6 +140,10 @@ const Kind* kind_of(const Peek& file) {
 
 }  // namespace
 
+bool is_marian_native(const Sniffed& sniffed) {
+  return sniffed.what == kMarianNpz.what || sniffed.what == kMarianBinary.what || sniffed.what == kMarianIntgemm.what;
+}
+
 Sniffed sniff_file(const std::filesystem::path& file) {
   std::error_code error;
   Sniffed sniffed;

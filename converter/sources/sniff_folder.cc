@@ -10,10 +10,11 @@ namespace goldcrest::converter {
 namespace {
 
 namespace fs = std::filesystem;
+using Extensions = std::vector<std::string>;
 
 constexpr const char* kLookedFor =
-    "model.safetensors, pytorch_model.bin, an index.json of their shards, or one other .safetensors, .pt, .pth or .bin "
-    "file";
+    "model.safetensors, pytorch_model.bin, an index.json of their shards, or one other .safetensors, .pt, .pth, .bin "
+    "or .npz file";
 
 bool is_there(const fs::path& path) {
   std::error_code error;
@@ -25,7 +26,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-std::vector<fs::path> files_with(const fs::path& folder, const std::vector<std::string>& extensions) {
+std::vector<fs::path> files_with(const fs::path& folder, const Extensions& extensions) {
   std::vector<fs::path> files;
   for (const std::string& name : names_in(folder)) {
     const std::string extension = fs::path(name).extension().string();
@@ -33,6 +34,16 @@ std::vector<fs::path> files_with(const fs::path& folder, const std::vector<std::
       files.push_back(folder / name);
     }
   }
+  return files;
+}
+
+// Firefox's models lie beside their shortlists, which are .bin too.
+std::vector<fs::path> without_shortlists(std::vector<fs::path> files) {
+  constexpr uint64_t kHeadBytes = 16;
+  std::erase_if(files, [](const fs::path& file) {
+    const Kind* const kind = kind_of_head(Peek(file).text(0, kHeadBytes));
+    return kind != nullptr && kind->what == kMarianShortlist.what;
+  });
   return files;
 }
 
@@ -102,8 +113,11 @@ std::vector<fs::path> find_weights(const fs::path& folder) {
        {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
     if (is_there(folder / name)) return {folder / name};
   }
-  std::vector<fs::path> files = files_with(folder, {".safetensors"});
-  return files.empty() ? files_with(folder, {".pt", ".pth", ".bin"}) : files;
+  for (const Extensions& extensions : {Extensions{".safetensors"}, {".pt", ".pth", ".bin"}, {".npz"}}) {
+    const std::vector<fs::path> files = without_shortlists(files_with(folder, extensions));
+    if (!files.empty()) return files;
+  }
+  return files_with(folder, {".bin"});
 }
 
 Sniffed sniff(const fs::path& path) {

@@ -58,19 +58,15 @@ inline constexpr Kind kOpenNmtPy = {Use::kRefused, "this is an OpenNMT-py checkp
                                     "reading it is planned; it cannot be converted yet"};
 inline constexpr Kind kOnnx = {Use::kRefused, "this is an ONNX model, a graph",
                                "convert the PyTorch or Hugging Face checkpoint that it was exported from"};
-inline constexpr Kind kMarianNpz = {
-    Use::kRefused, "this is a Marian model in Marian's own format (.npz)",
-    "reading it is planned; until then, convert_marian_to_pytorch.py of transformers 4 makes a folder of it that "
-    "goldcrest-convert reads"};
-inline constexpr Kind kMarianBinary = {
-    Use::kRefused, "this is a Marian model in Marian's binary format (.bin)",
-    "reading it is planned; until then, convert the .npz that it was made from with convert_marian_to_pytorch.py of "
-    "transformers 4"};
+inline constexpr Kind kMarianNpz = {Use::kConvert, "this is a Marian model in Marian's own format (.npz)",
+                                    "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"};
+inline constexpr Kind kMarianBinary = {Use::kConvert, "this is a Marian model in Marian's binary format (.bin)",
+                                       "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"};
 inline constexpr Kind kMarianIntgemm = {
-    Use::kRefused, "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them",
-    "reading it is planned; until then, convert the float .npz that it was made from"};
+    Use::kConvert, "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them",
+    "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"};
 inline constexpr Kind kMarianShortlist = {Use::kRefused, "this is a lexical shortlist of Marian, not a model",
-                                          "give the model; using a shortlist is planned"};
+                                          "give the model; --shortlist FILE takes this beside it"};
 inline constexpr Kind kNumpyZip = {Use::kRefused, "this is an archive of NumPy arrays (.npz)",
                                    "save the arrays as safetensors, with a config.json that tells what they are"};
 inline constexpr Kind kKerasZip = {Use::kRefused, "this is a Keras model (.keras)",

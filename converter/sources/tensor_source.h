@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container of named tensors: safetensors (one file or shards) or PyTorch's zip. Dialects see only this.
+// A container of named tensors: safetensors (one file or shards), PyTorch's zip, Marian's .npz or .bin. Dialects see
+// only this.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct Tensor {
   std::vector<uint64_t> shape;
   std::vector<float> values;  // row-major; F16 and BF16 are widened, integers converted
   bool same_rows = false;     // of two axes: the values are one row, which every row has (shape_tensors.h)
+  float grid = 0;             // every value is an integer of -127 .. 127 times it; 0: they are any floats
 };
 
 class TensorSource {
@@ -31,6 +33,8 @@ class TensorSource {
   virtual std::filesystem::path file(const std::string& name) const = 0;
   // The weight files, in shard order; the checkpoint's hash is taken over them.
   virtual std::vector<std::filesystem::path> files() const = 0;
+  // The settings that the container itself holds (Marian's special:model.yml, a YAML); "" where it holds none.
+  virtual std::string settings() const { return {}; }
 };
 
 // One .safetensors file.
@@ -40,6 +44,10 @@ std::unique_ptr<TensorSource> open_sharded(const std::filesystem::path& index);
 // A zip written by torch.save (pytorch_model.bin, .pt, .pth): tensors of the (possibly nested) state dict; executes
 // nothing.
 std::unique_ptr<TensorSource> open_torch_zip(const std::filesystem::path& path);
+// Marian's own files: a zip of NumPy arrays, and its binary with float32 or intgemm's int8 weights. Without the special
+// items and without the multipliers of activations (*_QuantMultA): this engine measures activations as they come.
+std::unique_ptr<TensorSource> open_marian_npz(const std::filesystem::path& path);
+std::unique_ptr<TensorSource> open_marian_binary(const std::filesystem::path& path);
 // Whichever of these `path` is, by content; a directory is searched for the usual names, safetensors first.
 std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
 

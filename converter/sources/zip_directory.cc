@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a zip as torch.save writes it: stored, not compressed.
+// The members of a zip, as torch.save and NumPy write it.
 #include "sources/zip_directory.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <set>
 
+#include "sources/inflate.h"
 #include "sources/messages.h"
 #include "spec/error.h"
 
@@ -41,10 +43,12 @@ struct Header {
 };
 
 [[noreturn]] void refuse(const InputFile& file, const std::string& why) {
-  throw Error(
-      "{}: {}; expected a zip as torch.save writes it: load it in PyTorch and save it again with torch.save, or "
-      "convert it to safetensors",
-      file.path().string(), why);
+  const char* const remedy =
+      file.path().extension() == ".npz"
+          ? "expected a zip as NumPy and Marian write it: download it again, or save it again with numpy.savez"
+          : "expected a zip as torch.save writes it: load it in PyTorch and save it again with torch.save, or convert "
+            "it to safetensors";
+  throw Error("{}: {}; {}", file.path().string(), why, remedy);
 }
 
 Directory find_directory(const InputFile& file) {
@@ -148,7 +152,7 @@ ZipMember locate(const InputFile& file, const Header& central, uint64_t director
     refuse(file, fmt::format("{} has {} bytes, more than the file has there: it is truncated or damaged", what,
                              central.stored_bytes));
   }
-  return {central.name, offset, central.stored_bytes, central.method != 0, central.crc32};
+  return {central.name, offset, central.stored_bytes, central.method, central.plain_bytes, central.crc32};
 }
 
 Header read_central(const InputFile& file, std::string_view directory, size_t& at) {
@@ -217,12 +221,31 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file) {
 
 void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& members) {
   for (const ZipMember& member : members) {
-    if (member.is_compressed) refuse(file, fmt::format("the zip member {} is compressed", in_quotes(member.name)));
+    if (member.method != 0) refuse(file, fmt::format("the zip member {} is compressed", in_quotes(member.name)));
   }
 }
 
+std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n) {
+  constexpr uint64_t kDeflated = 8, kFreeBytes = uint64_t{1} << 20, kMostRatio = 100;
+  const std::string what = "the zip member " + in_quotes(member.name);
+  n = std::min(n, member.plain_size);
+  if (member.method == 0) return file.text(member.offset, n);
+  if (member.method != kDeflated) {
+    refuse(file, fmt::format("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", what,
+                             member.method));
+  }
+  if (member.plain_size > kFreeBytes && member.plain_size / kMostRatio > member.size) {
+    refuse(file, fmt::format("{} would unpack {} bytes to {}, which no model's weights do", what, member.size,
+                             member.plain_size));
+  }
+  const uint64_t stored = n == member.plain_size ? member.size : std::min(member.size, 2 * n + kFreeBytes / 16);
+  const std::optional<std::string> start = inflate(file.text(member.offset, stored), n, n == member.plain_size);
+  if (!start) refuse(file, what + " is not deflated as it says: it is damaged");
+  return *start;
+}
+
 std::string read_member(const InputFile& file, const ZipMember& member) {
-  std::string bytes = file.text(member.offset, member.size);
+  std::string bytes = read_member_start(file, member, member.plain_size);
   if (member.crc32 != 0 && zip_crc32(bytes) != member.crc32) {
     throw Error("{}: the zip member {} has CRC-32 {:08x}, expected {:08x}: the file is damaged, download it again",
                 file.path().string(), in_quotes(member.name), zip_crc32(bytes), member.crc32);

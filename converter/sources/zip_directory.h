@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a zip as torch.save writes it: stored, not compressed. Anything that two readers could understand in
-// two ways is refused (APPNOTE.TXT 6.3, sections 4.3 to 4.5, is the format).
+// The members of a zip, as torch.save and NumPy write it. Anything that two readers could understand in two ways is
+// refused (APPNOTE.TXT 6.3, sections 4.3 to 4.5, is the format).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ namespace goldcrest::converter {
 struct ZipMember {
   std::string name;
   uint64_t offset = 0, size = 0;  // of its bytes in the file
-  bool is_compressed = false;
-  uint32_t crc32 = 0;  // 0: not recorded (torch.serialization.set_crc32_options(False))
+  uint16_t method = 0;            // 0: stored, 8: deflated
+  uint64_t plain_size = 0;        // of its contents, as the directory says
+  uint32_t crc32 = 0;             // 0: not recorded (torch.serialization.set_crc32_options(False))
 };
 
 // CRC-32 as zip has it (polynomial 0xEDB88320, reflected).
@@ -32,7 +33,10 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file);
 // Throws Error when any of the members is compressed: torch.save compresses none.
 void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& members);
 
-// The bytes of a member that is not compressed, checked against its CRC-32.
+// The contents of a member, checked against its CRC-32. A stored or a deflated one.
 std::string read_member(const InputFile& file, const ZipMember& member);
+
+// The first n bytes of the contents, fewer where they end; unchecked.
+std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n);
 
 }  // namespace goldcrest::converter

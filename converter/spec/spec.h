@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "spec/shortlist.h"
+
 namespace goldcrest::converter {
 
 // Row-major float matrix. `name` is the checkpoint's, for messages and the report.
@@ -19,6 +21,9 @@ struct Matrix {
   uint32_t rows = 0, columns = 0;
   std::vector<float> values;  // [rows, columns]; with same_rows [columns]
   bool same_rows = false;     // every row is the same one: a shape without weights
+  // [rows], where the checkpoint is int8: row r is integers of -127 .. 127 times it, and the file keeps them. Else
+  // empty.
+  std::vector<float> stored_scale = {};
   const float* row(uint32_t r) const { return values.data() + (same_rows ? 0 : size_t{r} * columns); }
 };
 
@@ -144,6 +149,8 @@ struct ModelSpec {
   LinearSpec projection;  // [target vocab_size, d_model]; weight may be the decoder's (and the encoder's) embedding
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
+  std::optional<ShortlistSpec> shortlist;
+  uint32_t added_target_ids = 0;  // the last ones: not the checkpoint's own; no measure of logits covers them
   std::string name, source_language, target_language, license, attribution, dialect;
   std::vector<std::filesystem::path> tokenizer_files;  // that the tokenizers were read from
   std::string checkpoint_sha256;      // of the weight file(s), in shard order, and then of the tokenizers' files

@@ -6,6 +6,7 @@
 
 #include "base/align.h"
 #include "base/bounds.h"
+#include "spec/candidates.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
@@ -27,6 +28,15 @@ void require_matrix(const std::string& role, const Matrix& matrix, uint32_t rows
   if (matrix.values.size() != stored_rows * columns) {
     throw Error("tensor '{}' ({}) has {} values; its shape [{}, {}] needs {}", printable(matrix.name), role,
                 matrix.values.size(), rows, columns, size_t{rows} * columns);
+  }
+  if (matrix.stored_scale.empty()) return;
+  if (matrix.stored_scale.size() != rows) {
+    throw Error("tensor '{}' ({}) has {} stored scales; expected {}, one a row", printable(matrix.name), role,
+                matrix.stored_scale.size(), rows);
+  }
+  for (const float scale : matrix.stored_scale) {
+    require_range(fmt::format("tensor '{}' ({}): a stored scale", printable(matrix.name), role), scale, 0x1p-47f,
+                  0x1p16f);
   }
 }
 
@@ -149,6 +159,7 @@ void validate_spec(const ModelSpec& spec) {
   const uint32_t source_vocab_size = spec.encoder.embedding->rows, target_vocab_size = spec.decoder.embedding->rows;
   check_linear("projection", spec.projection, target_vocab_size, spec.decoder.d_model);
   check_generation(spec.generation, source_vocab_size, target_vocab_size);
+  if (spec.shortlist) check_shortlist(*spec.shortlist, source_vocab_size, target_vocab_size);
   if (spec.source_tokenizer && spec.source_tokenizer->vocab_size != source_vocab_size) {
     throw Error("the source tokenizer has {} ids; the encoder's embedding '{}' has {} rows",
                 spec.source_tokenizer->vocab_size, printable(spec.encoder.embedding->name), source_vocab_size);

@@ -41,17 +41,35 @@ Progress next_stage(const goldcrest_engine& engine) {
     default:
       report_idle_source_keys(runtime.idle, runtime.file, layer);
       if (layer + 1 < runtime.model.decoder.n_layers) return {Stage::kSourceKeys, layer + 1, 0};
-      return {Stage::kDecoderLayer, 0, 0};
+      return {kHasShortlist && engine.search.uses_shortlist ? Stage::kCandidates : Stage::kDecoderLayer, 0, 0};
   }
+}
+
+// The next sentence's candidates.
+void choose_candidates(goldcrest_engine& engine) {
+  Progress& progress = engine.progress;
+  if constexpr (kHasShortlist) gather_candidates(engine.search, progress.first_row);
+  if (++progress.first_row == engine.batch.n_sentences) progress = {Stage::kDecoderLayer, 0, 0};
+}
+
+// Whether the search is among candidates: a target is scored by the model alone.
+void choose_outputs(goldcrest_engine& engine) {
+  Search& search = engine.search;
+  search.uses_shortlist = keeps_candidates(engine.runtime.limits) && !search.follows_targets &&
+                          (search.options.flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
 }
 
 int encode_step(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
-  const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
-  encode_block(engine, {progress.first_row, count});
-  progress.first_row += count;
-  if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
-  progress = next_stage(engine);
+  if (kHasShortlist && progress.stage == Stage::kCandidates) {
+    choose_candidates(engine);
+  } else {
+    const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
+    encode_block(engine, {progress.first_row, count});
+    progress.first_row += count;
+    if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
+    progress = next_stage(engine);
+  }
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
   search_start(engine.search);
   engine.state = EngineState::kDecoding;
@@ -100,6 +118,7 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
     case EngineState::kSourcesStored:
       if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine));
       engine.search.options = engine.options;
+      if (kHasShortlist) choose_outputs(engine);
       engine.progress = {Stage::kEmbed, 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);

@@ -14,14 +14,14 @@ enum class EngineState : uint32_t { kIdle, kSourcesStored, kEncoding, kDecoding,
 
 // The pieces of work, in this order; all rows of the batch go through one before the next begins. Encoding: the
 // embeddings, then for each encoder layer its keys and values and the rest of it, then for each decoder layer its keys
-// and values of the source. Decoding, once a target position: each decoder layer, the first with the embeddings, then
-// the output layer with the choice of the next tokens.
-enum class Stage : uint32_t { kEmbed, kEncoderKeys, kEncoderRest, kSourceKeys, kDecoderLayer, kOutput };
+// and values of the source; where there is a shortlist, each sentence's candidates. Decoding, once a target position:
+// each decoder layer, the first with the embeddings, then the output layer with the choice of the next tokens.
+enum class Stage : uint32_t { kEmbed, kEncoderKeys, kEncoderRest, kSourceKeys, kCandidates, kDecoderLayer, kOutput };
 
 struct Progress {
   Stage stage;
   uint32_t layer;      // of the stage's stack
-  uint32_t first_row;  // encoding: of the next block of rows
+  uint32_t first_row;  // encoding: of the next block of rows; with kCandidates the next sentence
 };
 
 }  // namespace goldcrest

@@ -67,6 +67,7 @@ uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limit
   const uint64_t layer = rows * decoder_layer.of_own +
                          attention_macs(decoder, rows, uint64_t{limits.max_source_tokens} + limits.max_target_tokens);
   const uint64_t passes = kHasRules && limits.beam_size > 1 ? model.output_passes : 1;
+  // A shortlist leaves less, but of a sentence with too many candidates. Gathering them moves fewer weights than these.
   const uint64_t output = passes * rows * decoder.d_model_padded * model.projection.n;
   const uint32_t n_self_attending = count_self_attending(model);
   uint64_t largest_layer = layer, layers = n_self_attending * layer;

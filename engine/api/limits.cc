@@ -52,6 +52,14 @@ T value_or(T value, decltype(T{}) fallback) {
 }
 static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 16, "the rules, without gaps");
 
+// 0 without a shortlist; as many as the vocabulary has are all of it.
+[[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted) {
+  const uint32_t of_file = info.limits.max_candidates;
+  if (of_file == 0) return 0;
+  if (wanted == GOLDCREST_NO_SHORTLIST) return wanted;
+  return smaller(value_or(wanted, of_file), info.target_vocab_size);
+}
+
 [[maybe_unused, gnu::cold]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
                                                    goldcrest_detail* detail) {
   const uint32_t known = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
@@ -78,6 +86,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->threads = value_or(wanted.threads, 1);
   limits->inspection = kHasInspection ? wanted.inspection : 0;
   limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
+  limits->max_candidates = kHasShortlist ? resolve_candidates(info, wanted.max_candidates) : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
                     "limits.max_source_tokens: more than the model's positions", -1);
@@ -109,7 +118,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
                     "search.length_penalty: outside [-2, 4]", -1);
   GOLDCREST_REQUIRE(wanted.word_penalty >= kMinWordPenalty && wanted.word_penalty <= kMaxWordPenalty, bad,
                     "search.word_penalty: outside [-1024, 1024]", -1);
-  const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
+  const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS;
   GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
   if constexpr (kHasRules) {
     GOLDCREST_TRY(check_rules(wanted, detail));

@@ -23,6 +23,7 @@ extern "C" {
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
+  result->n_outputs = count_outputs(engine->search, sentence);
   result->token_log_probs = nullptr;
   if (kHasInspection && view.kept.hypothesis_log_probs != nullptr) {
     result->token_log_probs =

@@ -36,6 +36,9 @@ constexpr float kMinLengthPenalty = -2.0f, kMaxLengthPenalty = 4.0f;
 constexpr float kMinWordPenalty = -1024.0f, kMaxWordPenalty = 1024.0f;
 constexpr float kMinRepetitionPenalty = 1.0f / 1024, kMaxRepetitionPenalty = 1024.0f;
 
+// Shortlists: ids of the longest n-gram.
+constexpr uint32_t kMaxSourceNgram = 16;
+
 // Rules of a file: end ids beside the first, magnitude of a bias.
 constexpr uint32_t kMaxMoreEnds = 15;
 constexpr float kMaxBias = 65536.0f;

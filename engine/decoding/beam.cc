@@ -21,8 +21,8 @@ uint32_t candidates_per_row(const Search& search) {
 // The best continuations of all live hypotheses, best first, from the sorted lists of each.
 class Continuations {
  public:
-  Continuations(const Search& search, const SentenceView& view)
-      : view_(view), lists_(candidates(*search.runtime, search.refs.candidates, candidates_per_row(search), 0)) {
+  Continuations(const Search& search, uint32_t sentence, const SentenceView& view)
+      : view_(view), lists_(lists_of(search, sentence)) {
     for (uint32_t b = 0; b < view.state->n_live; ++b) {
       normalizer_[b] = row_normalizer(search, lists_, view.state->first_row + b);
       taken_[b] = 0;
@@ -46,6 +46,11 @@ class Continuations {
   }
 
  private:
+  static Candidates lists_of(const Search& search, uint32_t sentence) {
+    return candidates(*search.runtime, search.refs.candidates, candidates_per_row(search),
+                      count_outputs(search, sentence), 0);
+  }
+
   const SentenceView& view_;
   Candidates lists_;
   float normalizer_[kMaxBeams];
@@ -92,7 +97,7 @@ bool has_hope(const Search& search, uint32_t sentence, float log_prob) {
 int32_t advance(const Search& search, uint32_t sentence) {
   const SentenceView view = sentence_view(search, sentence);
   const uint32_t beam_size = search.options.beam_size;
-  Continuations continuations(search, view);
+  Continuations continuations(search, sentence, view);
   Continuation continuation, living[kMaxBeams];
   uint32_t n_living = 0;
   const uint32_t most = candidates_per_row(search);

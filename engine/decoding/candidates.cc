@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decoding/candidates.h"
 
+#include "decoding/output_set.h"
 #include "decoding/rules.h"
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
 
 CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
-  const uint32_t n_blocks = (model.vocab_size + kOutputBlock - 1) / kOutputBlock;
+  const uint32_t n_blocks = count_output_blocks(model.vocab_size);
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
   const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
   const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
@@ -23,7 +24,8 @@ CandidateRefs plan_candidates(Plan& plan, const ModelView& model) {
   return refs;
 }
 
-Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t task) {
+Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t n_outputs,
+                      uint32_t task) {
   return {runtime.task_buffer<float>(refs.logits, task),
           runtime.buffer<float>(refs.block_max),
           runtime.buffer<float>(refs.block_sum),
@@ -31,14 +33,15 @@ Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_
           runtime.task_buffer<int32_t>(refs.tokens, task),
           runtime.task_buffer<uint32_t>(refs.counts, task),
           per_row,
-          (runtime.model.vocab_size + kOutputBlock - 1) / kOutputBlock};
+          count_output_blocks(n_outputs),
+          count_output_blocks(runtime.model.vocab_size)};
 }
 
 bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block) {
   const uint32_t kept = candidates.counts[row];
   if (kept < candidates.per_row) return true;
   // Not "is larger": a block_max that is not a number says nothing of the block.
-  return !(candidates.block_max[size_t{row} * candidates.n_blocks + block] <= candidates.row_values(row)[kept - 1]);
+  return !(candidates.block_max[size_t{row} * candidates.block_stride + block] <= candidates.row_values(row)[kept - 1]);
 }
 
 void insert_candidate(const Candidates& candidates, uint32_t row, float value, int32_t token) {
@@ -63,8 +66,8 @@ void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t
 }
 
 float log_sum_exp(const Candidates& candidates, uint32_t row) {
-  const float* block_max = candidates.block_max + size_t{row} * candidates.n_blocks;
-  const float* block_sum = candidates.block_sum + size_t{row} * candidates.n_blocks;
+  const float* block_max = candidates.block_max + size_t{row} * candidates.block_stride;
+  const float* block_sum = candidates.block_sum + size_t{row} * candidates.block_stride;
   float largest = block_max[0];
   for (uint32_t b = 1; b < candidates.n_blocks; ++b) largest = block_max[b] > largest ? block_max[b] : largest;
   float sum = 0.0f;

@@ -11,8 +11,8 @@ namespace goldcrest {
 // All but the block's sums are for each task, which lists the outputs that it computed.
 struct CandidateRefs {
   BufferRef logits;     // float [rows, 256], the current block
-  BufferRef block_max;  // float [rows, n_blocks]
-  BufferRef block_sum;  // float [rows, n_blocks]
+  BufferRef block_max;  // float [rows, blocks of the vocabulary]
+  BufferRef block_sum;  // float [rows, blocks of the vocabulary]
   BufferRef values;     // float [rows, (1 + end ids) * beam_size]
   BufferRef tokens;     // int32 [rows, (1 + end ids) * beam_size]
   BufferRef counts;     // uint32 [rows]
@@ -27,8 +27,9 @@ struct Candidates {
   float* values;
   int32_t* tokens;
   uint32_t* counts;
-  uint32_t per_row;   // kept candidates of a row
-  uint32_t n_blocks;  // of the output layer
+  uint32_t per_row;       // kept candidates of a row
+  uint32_t n_blocks;      // of the rows' outputs
+  uint32_t block_stride;  // from one row's sums to the next row's
 
   float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }
   int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
@@ -39,8 +40,9 @@ struct Candidates {
   }
 };
 
-// The lists of a task; after merge_candidates, those of task 0 are of all outputs.
-Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t task);
+// The lists of a task, for rows that have so many outputs; after merge_candidates, those of task 0 are of all of them.
+Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_t per_row, uint32_t n_outputs,
+                      uint32_t task);
 
 // Whether logits of an output block, whose block_max is known, can still enter the candidates of a row.
 bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block);

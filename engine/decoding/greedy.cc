@@ -12,7 +12,7 @@ bool needs_sums(const goldcrest_search& options) { return (options.flags & GOLDC
 
 int32_t advance(const Search& search, uint32_t sentence) {
   const SentenceView view = sentence_view(search, sentence);
-  const Candidates lists = candidates(*search.runtime, search.refs.candidates, 1, 0);
+  const Candidates lists = candidates(*search.runtime, search.refs.candidates, 1, count_outputs(search, sentence), 0);
   const uint32_t row = view.state->first_row;
   const GenerationView& generation = search.runtime->generation;
   const bool is_empty = lists.counts[row] == 0;  // everything is suppressed: end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by rows
-// when they are many, else by blocks; each task lists the outputs that it computed.
+// when they are many, else by blocks; each task lists the outputs that it computed. Rows with candidates of their own
+// are split by sentences.
 #include "decoding/output_layer.h"
 
 #include <cstring>
@@ -20,12 +21,28 @@ bool has_two_passes(const Search& search) {
   return penalizes_repetition(search.options) && !search.strategy->one_hypothesis;
 }
 
+// Rows that have the same outputs.
+struct RowGroup {
+  Range rows;
+  OutputSet outputs;
+};
+
+RowGroup all_rows(const Search& search) {
+  const Runtime& runtime = *search.runtime;
+  return {{0, search.n_rows}, {tensors_of(runtime, runtime.model.projection), nullptr, runtime.model.vocab_size}};
+}
+
+// The sentence that a live one is of the batch.
+uint32_t sentence_of(const Search& search, const LiveSentence& live) {
+  return live.first_slot / search.runtime->limits.beam_size;
+}
+
 class OutputLayer {
  public:
-  explicit OutputLayer(const Search& search)
+  OutputLayer(const Search& search, const OutputSet& outputs)
       : search_(search),
         runtime_(*search.runtime),
-        outputs_(dense_outputs(runtime_.model)),
+        outputs_(outputs),
         end_allowed_(search.position + 1 >= search.options.min_target_tokens),
         needs_sums_(search.strategy->needs_sums(search.options)),
         hashes_(hashes_logits(search)),
@@ -36,7 +53,8 @@ class OutputLayer {
   uint32_t n_blocks() const { return count_output_blocks(outputs_.n); }
 
   Candidates lists(uint32_t task) const {
-    return candidates(runtime_, search_.refs.candidates, search_.strategy->candidates_per_row(search_), task);
+    return candidates(runtime_, search_.refs.candidates, search_.strategy->candidates_per_row(search_), outputs_.n,
+                      task);
   }
 
   // What the blocks of these rows multiply.
@@ -94,19 +112,12 @@ class OutputLayer {
 
   // The logits of a block, [rows, 256]; with them its sums, where they are wanted.
   float* compute(Range rows, const LinearInputs& inputs, Range outputs, const Candidates& lists, bool sums) const {
-    const LinearView view = slice_outputs(outputs_.panels, outputs.first, pad16(outputs.count));
-    const size_t first_sum = size_t{rows.first} * lists.n_blocks + outputs.first / kOutputBlock;
-    LinearCall call = {};
-    call.view = &view;
-    call.x = inputs;
-    call.rows = rows.count;
-    call.activation = Activation::kNone;
-    call.y = lists.logits + size_t{rows.first} * kOutputBlock;
-    call.y_stride = kOutputBlock;
+    const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
+    float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
     operations(runtime_).output_block(
-        runtime_, call, outputs.count,
-        {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.n_blocks});
-    return call.y;
+        runtime_, {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits},
+        {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
+    return logits;
   }
 
   // Whether sums are of what the rules give. Changed logits, as greedy search has them, are no log-probabilities
@@ -119,21 +130,20 @@ class OutputLayer {
   }
 
   // With one hypothesis a sentence, row i belongs to the i-th live sentence.
-  uint32_t sentence_of(uint32_t row) const {
-    return runtime_.buffer<LiveSentence>(search_.refs.live)[row].first_slot / runtime_.limits.beam_size;
+  uint32_t sentence_of_row(uint32_t row) const {
+    return sentence_of(search_, runtime_.buffer<LiveSentence>(search_.refs.live)[row]);
   }
 
   void hash(uint32_t row, const float* logits, uint32_t count) const {
-    SentenceState& state = *sentence_view(search_, sentence_of(row)).state;
+    SentenceState& state = *sentence_view(search_, sentence_of_row(row)).state;
     state.logits_hash = hash_floats(state.logits_hash, logits, count);
   }
 
   // The target's next token, where it is in this block.
   void collect_given(uint32_t row, const float* logits, Range outputs, const Candidates& lists) const {
-    const int32_t token = target_of(search_, sentence_of(row)).ids[search_.position];
-    const uint32_t output = output_of_token(outputs_, static_cast<uint32_t>(token));
-    if (output < outputs.first || output - outputs.first >= outputs.count) return;
-    insert_candidate(lists, row, logits[output - outputs.first], token);
+    const int32_t token = target_of(search_, sentence_of_row(row)).ids[search_.position];
+    const uint32_t index = index_in_block(outputs_, outputs, static_cast<uint32_t>(token));
+    if (index < outputs.count) insert_candidate(lists, row, logits[index], token);
   }
 
   float* log_sum(uint32_t row) const { return decoder_rows(runtime_, search_.decoder, row); }
@@ -146,21 +156,20 @@ class OutputLayer {
     if (changes_values_) {
       const LiveSentence* sentence = runtime_.buffer<LiveSentence>(search_.refs.live);
       while (row >= sentence->first_row + sentence->n_rows) ++sentence;
-      const int32_t first_token = static_cast<int32_t>(output_token(outputs_, outputs.first));
-      apply_rules(search_, past_of(search_, *sentence, row), {logits, first_token, outputs.count});
+      apply_rules(search_, past_of(search_, *sentence, row), {logits, outputs, outputs_});
     }
     mask(logits, outputs);
     if (!sums_rules_) return;
-    const size_t sum = size_t{row} * lists.n_blocks + outputs.first / kOutputBlock;
+    const size_t sum = size_t{row} * lists.block_stride + outputs.first / kOutputBlock;
     runtime_.kernels->logit_sums(
-        {logits, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.n_blocks, 1, outputs.count});
+        {logits, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.block_stride, 1, outputs.count});
   }
 
   // Removes the tokens that may not be chosen now from a block of logits.
   void mask(float* logits, Range outputs) const {
     const auto remove = [&](uint32_t token) {
-      const uint32_t output = output_of_token(outputs_, token);
-      if (output >= outputs.first && output - outputs.first < outputs.count) logits[output - outputs.first] = kNever;
+      const uint32_t index = index_in_block(outputs_, outputs, token);
+      if (index < outputs.count) logits[index] = kNever;
     };
     const GenerationView& generation = runtime_.generation;
     for (uint32_t i = 0; i < generation.n_suppressed; ++i) remove(generation.suppressed_ids[i]);
@@ -171,7 +180,7 @@ class OutputLayer {
 
   const Search& search_;
   const Runtime& runtime_;
-  OutputSet outputs_;
+  const OutputSet& outputs_;
   bool end_allowed_, needs_sums_, hashes_;
   bool changes_values_;  // rules change logits
   bool sums_rules_;      // sums are of what they give
@@ -188,41 +197,77 @@ void collect(const Kernels& kernels, const OutputSet& outputs, Range block, cons
   }
 }
 
-void run_output_layer(const Search& search) {
+namespace {
+
+// All that a task does for its own rows.
+void run_rows(const Search& search, const RowGroup& group) {
+  const OutputLayer layer(search, group.outputs);
+  const LinearInputs inputs = layer.quantize(group.rows);
+  const Range blocks = {0, layer.n_blocks()};
+  if (has_two_passes(search)) {
+    layer.sum(group.rows, inputs, blocks, 0);
+    layer.store_sums(group.rows);
+  }
+  layer.run(group.rows, inputs, blocks, 0);
+}
+
+// The rows of all live sentences, which have the same outputs.
+void run_group(const Search& search, const RowGroup& group) {
   const Runtime& runtime = *search.runtime;
-  const uint32_t n_rows = search.n_rows, row_tasks = count_row_tasks(runtime, n_rows);
-  const OutputLayer layer(search);
+  const Range rows = group.rows;
+  const uint32_t row_tasks = count_row_tasks(runtime, rows.count);
   if (row_tasks > 1) {
     run_tasks(runtime, row_tasks, [&](uint32_t task) {
-      const Range rows = part_of(n_rows, task, row_tasks);
-      const LinearInputs inputs = layer.quantize(rows);
-      const Range blocks = {0, layer.n_blocks()};
-      if (has_two_passes(search)) {
-        layer.sum(rows, inputs, blocks, 0);
-        layer.store_sums(rows);
-      }
-      layer.run(rows, inputs, blocks, 0);
+      run_rows(search, {part_of(rows.count, task, row_tasks), group.outputs});
     });
     return;
   }
 
-  const LinearView& projection = runtime.model.projection;
-  const uint64_t macs = linear_macs(n_rows, projection.n, projection.k);
+  const OutputLayer layer(search, group.outputs);
+  const LinearTensors& panels = group.outputs.panels;
+  const uint64_t macs = linear_macs(rows.count, panels.n, panels.k);
   // A hash is of blocks in order.
   const uint32_t n_tasks = hashes_logits(search) ? 1 : count_tasks(macs, smaller(layer.n_blocks(), runtime.threads));
-  const LinearInputs inputs = layer.quantize({0, n_rows});
+  const LinearInputs inputs = layer.quantize(rows);
   if (has_two_passes(search)) {
-    run_tasks(runtime, n_tasks, [&](uint32_t task) {
-      layer.sum({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
-    });
-    layer.store_sums({0, n_rows});
+    run_tasks(runtime, n_tasks,
+              [&](uint32_t task) { layer.sum(rows, inputs, part_of(layer.n_blocks(), task, n_tasks), task); });
+    layer.store_sums(rows);
   }
-  run_tasks(runtime, n_tasks, [&](uint32_t task) {
-    layer.run({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
-  });
+  run_tasks(runtime, n_tasks,
+            [&](uint32_t task) { layer.run(rows, inputs, part_of(layer.n_blocks(), task, n_tasks), task); });
   for (uint32_t task = 1; task < n_tasks; ++task) {
-    for (uint32_t row = 0; row < n_rows; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
+    for (uint32_t row = 0; row < rows.count; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
   }
+}
+
+// The outputs of a sentence's rows.
+[[maybe_unused]] RowGroup group_of(const Search& search, const LiveSentence& sentence) {
+  return {{sentence.first_row, sentence.n_rows}, outputs_of(search, sentence_of(search, sentence))};
+}
+
+}  // namespace
+
+void run_output_layer(const Search& search) {
+  if constexpr (kHasShortlist) {
+    if (search.uses_shortlist) {
+      const Runtime& runtime = *search.runtime;
+      const LiveSentence* const live = runtime.buffer<LiveSentence>(search.refs.live);
+      if (search.n_live == 1) return run_group(search, group_of(search, live[0]));
+      uint64_t macs = 0;
+      for (uint32_t i = 0; i < search.n_live; ++i) {
+        const uint32_t n = count_outputs(search, sentence_of(search, live[i]));
+        macs += linear_macs(live[i].n_rows, n, runtime.model.projection.k);
+      }
+      const uint32_t n_tasks = count_tasks(macs, smaller(search.n_live, runtime.threads));
+      run_tasks(runtime, n_tasks, [&](uint32_t task) {
+        const Range part = part_of(search.n_live, task, n_tasks);
+        for (uint32_t i = 0; i < part.count; ++i) run_rows(search, group_of(search, live[part.first + i]));
+      });
+      return;
+    }
+  }
+  run_group(search, all_rows(search));
 }
 
 float row_normalizer(const Search& search, const Candidates& lists, uint32_t row) {

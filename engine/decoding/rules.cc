@@ -11,8 +11,8 @@ constexpr float kNever = -__builtin_huge_valf();
 
 void add_biases(const GenerationView& generation, const BlockValues& block) {
   for (uint32_t i = 0; i < generation.n_biased; ++i) {
-    const int32_t token = static_cast<int32_t>(generation.biased_ids[i]);
-    if (block.has(token)) block.of(token) += generation.biases[i];
+    float* const value = block.of(static_cast<int32_t>(generation.biased_ids[i]));
+    if (value != nullptr) *value += generation.biases[i];
   }
 }
 
@@ -20,23 +20,23 @@ void add_biases(const GenerationView& generation, const BlockValues& block) {
 void penalize_repetition(float penalty, const Past& past, const BlockValues& block) {
   for (uint32_t t = 0; t < past.n_tokens; ++t) {
     const int32_t token = past.at(t);
-    if (!block.has(token)) continue;
+    float* const value = block.of(token);
+    if (value == nullptr) continue;
     uint32_t earlier = 0;
     while (earlier < t && past.at(earlier) != token) ++earlier;
     if (earlier < t) continue;
-    float& value = block.of(token);
-    value = value < 0.0f ? value * penalty : value / penalty;
+    *value = *value < 0.0f ? *value * penalty : *value / penalty;
   }
 }
 
 // Removes every token that would end a run of n which the past already has.
 void forbid_ngrams(uint32_t n, const Past& past, const BlockValues& block) {
   for (uint32_t end = n - 1; end < past.n_tokens; ++end) {
-    const int32_t token = past.at(end);
-    if (!block.has(token)) continue;
+    float* const value = block.of(past.at(end));
+    if (value == nullptr) continue;
     uint32_t same = 1;
     while (same < n && past.at(end - same) == past.at(past.n_tokens - same)) ++same;
-    if (same == n) block.of(token) = kNever;
+    if (same == n) *value = kNever;
   }
 }
 

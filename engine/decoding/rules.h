@@ -67,12 +67,15 @@ Past past_of(const Search& search, const LiveSentence& sentence, uint32_t row);
 
 // A block of values of one row: logits in greedy search, log-probabilities with beams.
 struct BlockValues {
-  float* values;  // [n], of the tokens first_token, first_token + 1, ...
-  int32_t first_token;
-  uint32_t n;
+  float* values;  // [block.count]
+  Range block;    // of the outputs
+  const OutputSet& outputs;
 
-  bool has(int32_t token) const { return token >= first_token && token - first_token < static_cast<int32_t>(n); }
-  float& of(int32_t token) const { return values[token - first_token]; }
+  // Of a token; null where the block lacks it.
+  float* of(int32_t token) const {
+    const uint32_t index = index_in_block(outputs, block, static_cast<uint32_t>(token));
+    return index < block.count ? values + index : nullptr;
+  }
 };
 
 // Changes the values as the rules want, in transformers' order: biases, repetition penalty, n-grams.

@@ -92,6 +92,7 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
   refs.hypothesis_tokens =
       plan.add("search.hypothesis_tokens", decode, Region::kMain, {0, 4, {kTarget, kBeam, kBatch, 0}});
   refs.candidates = plan_candidates(plan, model);
+  if constexpr (kHasShortlist) refs.shortlist = plan_shortlist(plan, model);
   if constexpr (kHasInspection) refs.inspection = plan_inspection(plan);
   return refs;
 }

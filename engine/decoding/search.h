@@ -8,6 +8,7 @@
 
 #include "decoding/candidates.h"
 #include "decoding/inspection.h"
+#include "decoding/shortlist.h"
 #include "decoding/strategy.h"
 #include "layers/decoder.h"
 
@@ -24,8 +25,8 @@ struct Hypothesis {
 struct SentenceState {
   uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
   uint32_t n_finished;
-  uint32_t first_row;  // of its live hypotheses in the current step
-  uint32_t reserved;
+  uint32_t first_row;     // of its live hypotheses in the current step
+  uint32_t n_candidates;  // in its shortlist; 0: it has the whole vocabulary
   uint64_t logits_hash;
 };
 
@@ -38,6 +39,7 @@ struct SearchRefs {
   BufferRef hypotheses;         // Hypothesis [slots]
   BufferRef hypothesis_tokens;  // int32 [slots, target tokens]
   CandidateRefs candidates;
+  ShortlistRefs shortlist;
   InspectionRefs inspection;
 };
 
@@ -57,6 +59,7 @@ struct Search {
   bool runs_layers;          // at this position: some sentence, or a hash, wants the decoder's layers
   bool runs_output;          // and the output layer
   bool follows_targets;      // in place of a search: goldcrest_score
+  bool uses_shortlist;
 };
 
 // One hypothesis for each sentence of the batch, holding the start token; by search.options.
@@ -99,6 +102,15 @@ SentenceView sentence_view(const Search& search, uint32_t sentence);
 // say so yet when the end is forced.
 inline uint32_t slot_at(const Search& search, const SentenceView& view, uint32_t b, uint32_t t) {
   return view.ancestor && t < search.position ? view.ancestor[t * search.runtime->limits.beam_size + b] : b;
+}
+
+// Outputs that are computed for each of a sentence's rows.
+inline uint32_t count_outputs(const Search& search, uint32_t sentence) {
+  if (kHasShortlist && search.uses_shortlist) {
+    const uint32_t n = search.runtime->buffer<SentenceState>(search.refs.sentences)[sentence].n_candidates;
+    if (n > 0) return n;
+  }
+  return search.runtime->model.vocab_size;
 }
 
 // A living hypothesis of a sentence and its next token.

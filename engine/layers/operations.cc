@@ -21,40 +21,47 @@ void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n,
   kernels_of<Element>(runtime).quantize_rows({x, static_cast<Element*>(inputs.rows), inputs.scales, n, n, 1, rows, n});
 }
 
+// Of n outputs, from `first` on, and the inputs x of some rows.
 template <typename Element>
-LinearArgs<Element> linear_args(const Runtime& runtime, const LinearCall& call) {
-  const LinearView& view = *call.view;
+LinearArgs<Element> linear_args(const Runtime& runtime, const LinearTensors& tensors, Range outputs,
+                                const LinearInputs& x, uint32_t rows) {
   LinearArgs<Element> args = {};
-  args.x = static_cast<const Element*>(call.x.rows);
-  args.w = runtime.tensor<Element>(view.weights);
-  args.bias = runtime.tensor<float>(view.bias);
+  args.x = static_cast<const Element*>(x.rows);
+  args.w = static_cast<const Element*>(tensors.weights) + size_t{outputs.first} * tensors.k;
+  args.bias = tensors.bias + outputs.first;
   if constexpr (kScaled<Element>) {
-    args.x_scale = call.x.scales;
-    args.w_scale = runtime.tensor<float>(view.scale);
-    args.weight_sum = runtime.tensor<int32_t>(view.weight_sum);
+    args.x_scale = x.scales;
+    args.w_scale = tensors.scale + outputs.first;
+    args.weight_sum = tensors.weight_sum + outputs.first;
   }
-  args.residual = call.residual;
-  args.y = call.y;
-  args.y_stride = call.y_stride;
-  args.rows = call.rows;
-  args.n = view.n;
-  args.k = view.k;
-  args.layout = view.layout;
-  args.activation = call.activation;
+  args.rows = rows;
+  args.n = outputs.count;
+  args.k = tensors.k;
+  args.layout = tensors.layout;
   args.backend = runtime.kernels->backend;
-  args.alone = call.alone;
   return args;
 }
 
 template <typename Element>
 void linear(const Runtime& runtime, const LinearCall& call) {
-  kernels_of<Element>(runtime).linear(linear_args<Element>(runtime, call));
+  const LinearTensors tensors = tensors_of(runtime, *call.view);
+  LinearArgs<Element> args = linear_args<Element>(runtime, tensors, {0, tensors.n}, call.x, call.rows);
+  args.residual = call.residual;
+  args.y = call.y;
+  args.y_stride = call.y_stride;
+  args.activation = call.activation;
+  args.alone = call.alone;
+  kernels_of<Element>(runtime).linear(args);
 }
 
 template <typename Element>
-void output_block(const Runtime& runtime, const LinearCall& call, uint32_t count, const BlockSums& sums) {
-  kernels_of<Element>(runtime).output_block(
-      {linear_args<Element>(runtime, call), count, sums.largest, sums.sum, sums.stride});
+void output_block(const Runtime& runtime, const OutputCall& call, const BlockSums& sums) {
+  LinearArgs<Element> args =
+      linear_args<Element>(runtime, *call.outputs, {call.first, pad16(call.count)}, call.x, call.rows);
+  args.y = call.logits;
+  args.y_stride = kOutputBlock;
+  args.activation = Activation::kNone;
+  kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
 }
 
 template <typename Element>
@@ -112,6 +119,17 @@ constexpr Operations kOperations = {quantize<Element>, linear<Element>, output_b
                                     embed<Element>,    store<Element>,  attend<Element>};
 
 }  // namespace
+
+LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
+  return {runtime.tensor<uint8_t>(view.weights),
+          runtime.tensor<float>(view.scale),
+          runtime.tensor<float>(view.bias),
+          runtime.tensor<int32_t>(view.weight_sum),
+          view.n,
+          view.k,
+          view.weight_type,
+          view.layout};
+}
 
 const Operations kInt8Operations = kOperations<int8_t>;
 

@@ -16,6 +16,18 @@ struct LinearInputs {
   float* scales;  // [rows]; none for float
 };
 
+// The tensors of a linear layer where they lie: in the file, or gathered.
+struct LinearTensors {
+  const void* weights;        // [n, k] in `layout`
+  const float* scale;         // [n]; float: none
+  const float* bias;          // [n]
+  const int32_t* weight_sum;  // [n]; float: none
+  uint32_t n, k;              // padded
+  WeightType weight_type;
+  Layout layout;
+};
+LinearTensors tensors_of(const Runtime& runtime, const LinearView& view);
+
 // y = activation(view(x)) + residual. The view may be a slice of a layer's outputs.
 struct LinearCall {
   const LinearView* view;
@@ -26,6 +38,15 @@ struct LinearCall {
   float* y;               // [rows, view->n], row stride y_stride
   size_t y_stride;        // elements
   bool alone;             // no other task of this engine runs
+};
+
+// Some rows' logits of at most 256 outputs.
+struct OutputCall {
+  const LinearTensors* outputs;
+  uint32_t first, count;  // of the outputs; first % 16 == 0
+  LinearInputs x;
+  uint32_t rows;
+  float* logits;  // [rows, count], row stride 256; those of the padding to a multiple of 16 are written too
 };
 
 // The largest of each row's outputs in one block of the output layer and the sum of exp(output - largest).
@@ -61,8 +82,8 @@ struct Operations {
   // inputs <- x [rows, n], row stride n; n % 16 == 0
   void (*quantize)(const Runtime&, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs);
   void (*linear)(const Runtime&, const LinearCall&);
-  // Logits of `count` outputs, the view's without its padding, and their sums.
-  void (*output_block)(const Runtime&, const LinearCall&, uint32_t count, const BlockSums&);
+  // Logits and their sums.
+  void (*output_block)(const Runtime&, const OutputCall&, const BlockSums&);
   // x [d_model padded] <- table[token] * embedding_scale + positions[position]
   void (*embed)(const Runtime&, const StackView&, uint32_t token, uint32_t position, float* x);
   void (*store)(const Runtime&, const StackView&, const NewKeys&, const KvCache&);

@@ -3,6 +3,8 @@
 
 #include <initializer_list>
 
+#include "base/build_options.h"
+
 namespace goldcrest {
 
 uint64_t Plan::factor_value(uint8_t factor) const {
@@ -22,6 +24,8 @@ uint64_t Plan::factor_value(uint8_t factor) const {
       return limits_.batch;
     case GOLDCREST_FACTOR_ENCODER_ROWS:
       return limits_.encoder_rows;
+    case GOLDCREST_FACTOR_CANDIDATES:
+      return kHasShortlist ? pad16(limits_.max_candidates) : 0;
     case GOLDCREST_FACTOR_BEAM_USED:
       return limits_.beam_size > 1 ? 1 : 0;
     default:

@@ -25,7 +25,8 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
               format::TokenizerKind::MAX == format::TokenizerKind::Character);
 static_assert(same(kFeatureFloat32, format::Feature::Float32) && same(kFeatureRules, format::Feature::Rules) &&
-              same(kFeatureRecurrent, format::Feature::Recurrent));
+              same(kFeatureRecurrent, format::Feature::Recurrent) &&
+              same(kFeatureShortlist, format::Feature::Shortlist));
 
 // Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
@@ -104,6 +105,15 @@ uint32_t length(const flatbuffers::Vector<uint32_t>* vector) { return vector != 
 const uint32_t* elements(const flatbuffers::Vector<uint32_t>* vector) {
   return vector != nullptr ? vector->data() : nullptr;
 }
+
+// Fields that builds without shortlists are made without.
+#ifdef GOLDCREST_SHORTLIST
+uint32_t max_candidates(const format::Limits& limits) { return limits.max_candidates(); }
+bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist(); }
+#else
+constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
+constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
+#endif
 
 uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
@@ -210,8 +220,12 @@ uint32_t count_self_tests(const void* model) {
 
 [[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->Get(line);
-  return {elements(table.source()), elements(table.target()), length(table.source()), length(table.target()),
-          join(table.hash_low(), table.hash_high())};
+  return {elements(table.source()),
+          elements(table.target()),
+          length(table.source()),
+          length(table.target()),
+          join(table.hash_low(), table.hash_high()),
+          is_of_shortlist(table)};
 }
 
 [[gnu::cold]] void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
@@ -252,7 +266,8 @@ uint32_t count_self_tests(const void* model) {
                   limits.encoder_rows(),
                   1,
                   0,
-                  0};
+                  0,
+                  max_candidates(limits)};
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();
   info->search.max_target_tokens = generation.max_target_tokens();
@@ -316,6 +331,27 @@ uint32_t count_self_tests(const void* model) {
   view->text_bytes = table->text_bytes();
   view->type = section.at<uint8_t>(table->type());
   return true;
+}
+
+[[gnu::cold]] bool view_shortlist([[maybe_unused]] const void* model, [[maybe_unused]] ShortlistView* view) {
+#ifdef GOLDCREST_SHORTLIST
+  const format::Model& root = *format::GetModel(model);
+  const format::Shortlist* table = root.shortlist();
+  if (table == nullptr) return false;
+  const TokenizerSection section(model);
+  view->always = section.at<uint8_t>(table->always());
+  view->ids = section.at<uint8_t>(table->ids());
+  view->offset = section.at<uint32_t>(table->offset());
+  view->ngram_keys = section.at<uint32_t>(table->ngram_keys());
+  view->n_always = table->n_always();
+  view->n_source_ids = root.encoder()->embedding()->vocab_size();
+  view->n_ngrams = table->n_ngrams();
+  view->max_ngram = table->max_ngram();
+  view->wide_ids = has_wide_ids(root.projection()->n());
+  return true;
+#else
+  return false;
+#endif
 }
 
 }  // namespace goldcrest

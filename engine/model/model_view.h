@@ -131,12 +131,25 @@ struct GenerationView {
   uint32_t n_more_ends, n_biased;
 };
 
+// A shortlist, as the file has it. Ids of the target are uint16 or uint32.
+struct ShortlistView {
+  const void* always;          // [n_always]
+  const void* ids;             // [offset's last]
+  const uint32_t* offset;      // [n_source_ids + n_ngrams + 1]
+  const uint32_t* ngram_keys;  // [n_ngrams, max_ngram], kNoId behind shorter ones
+  uint32_t n_always, n_source_ids, n_ngrams, max_ngram;
+  bool wide_ids;  // uint32
+};
+constexpr uint32_t kNoId = UINT32_MAX;
+constexpr bool has_wide_ids(uint32_t vocab_size) { return vocab_size > 65536; }
+
 // One line of the file's self-test.
 struct SelfTestView {
   const uint32_t* source;  // [n_source]
   const uint32_t* target;  // [n_target], end token included
   uint32_t n_source, n_target;
   uint64_t hash;
+  bool shortlist;  // of the candidates alone
 };
 
 // All of these trust the file: call validate_model first.
@@ -151,5 +164,6 @@ SelfTestView view_self_test(const void* model, uint32_t line);
 void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
 bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
 bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
+bool view_shortlist(const void* model, ShortlistView* view);      // false: the file has none, or this build knows none
 
 }  // namespace goldcrest

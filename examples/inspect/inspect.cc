@@ -59,6 +59,17 @@ void print_info(const goldcrest_info& info) {
              info.search.word_penalty);
 }
 
+void print_shortlist(const goldcrest::ShortlistView& shortlist, uint32_t max_candidates) {
+  const uint32_t n_lists = shortlist.n_source_ids + shortlist.n_ngrams;
+  const uint64_t n_ids = uint64_t{shortlist.n_always} + shortlist.offset[n_lists];
+  const uint64_t bytes = n_ids * (shortlist.wide_ids ? 4 : 2) +
+                         4 * (uint64_t{n_lists} + 1 + uint64_t{shortlist.n_ngrams} * shortlist.max_ngram);
+  fmt::print("shortlist    {} bytes: {} ids of every sentence, {:.1f} of a source id (mean), {} n-grams\n", bytes,
+             shortlist.n_always, static_cast<double>(shortlist.offset[shortlist.n_source_ids]) / shortlist.n_source_ids,
+             shortlist.n_ngrams);
+  fmt::print("             a source with more than {} candidates is searched among all ids\n", max_candidates);
+}
+
 // Runs the file's self-test in an arena of its own; prints the verdict.
 bool self_test(const MappedFile& model, const MemoryMap& map) {
   struct alignas(GOLDCREST_ALIGN) Unit {
@@ -112,6 +123,8 @@ int inspect(const Arguments& arguments) {
   const std::vector<std::string> rules =
       goldcrest::converter::describe_rules(info.search, generation.n_more_ends, generation.n_biased);
   if (!rules.empty()) fmt::print("rules        {}\n", fmt::join(rules, ", "));
+  goldcrest::ShortlistView shortlist = {};
+  if (goldcrest::view_shortlist(model.bytes(), &shortlist)) print_shortlist(shortlist, info.limits.max_candidates);
   goldcrest_limits limits = arguments.limits;
   if (limits.max_source_bytes == 0) limits.max_source_bytes = info.limits.max_source_bytes;
   const std::span<const uint8_t> bytes(static_cast<const uint8_t*>(model.bytes()), model.size());
@@ -145,6 +158,8 @@ int main(int argc, char** argv) {
   app.add_option("--inspection", arguments.limits.inspection, "1 token scores, 2 scores of given targets, 3 both");
   app.add_option("--alignment-layers", arguments.limits.alignment_layers,
                  "bits of the decoder layers whose alignments can be asked for: 1 the first, 2 the second, ...");
+  app.add_option("--max-candidates", arguments.limits.max_candidates,
+                 "tokens that a shortlist may leave a source (0: the model's)");
   app.add_option("--threads", arguments.limits.threads, "tasks that work is split into (0: 1)");
   app.add_option("--encoder-rows", arguments.limits.encoder_rows,
                  "source positions encoded at a time (0: the model's)");

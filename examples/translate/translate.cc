@@ -89,6 +89,14 @@ int main(int argc, char** argv) {
   app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
   app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
+  CLI::Option* max_candidates =
+      app.add_option("--max-candidates", arguments.limits.max_candidates,
+                     "of a model with a shortlist: tokens that it may leave a line; one with more is translated among "
+                     "all (0: the model's)");
+  CLI::Option* no_shortlist = app.add_flag_callback(
+      "--no-shortlist", [&arguments] { arguments.limits.max_candidates = GOLDCREST_NO_SHORTLIST; },
+      "translate each line among all tokens, whatever shortlist the model has");
+  no_shortlist->excludes(max_candidates);
   CLI::Option* min_target = app.add_option("--min-target", arguments.min_target,
                                            "fewest generated tokens; 0: not the model's minimum either");
   CLI::Option* length_penalty =

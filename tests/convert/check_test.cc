@@ -65,6 +65,23 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
   }
 }
 
+// A start id that a dialect added: the framework has no logit of it.
+TEST(Check, AddedIdsAreNotCompared) {
+  ModelSpec spec = g2p();
+  spec.source_tokenizer.reset();
+  spec.target_tokenizer.reset();
+  Matrix table = *spec.decoder.embedding, projection = *spec.projection.weight;
+  for (Matrix* matrix : {&table, &projection}) matrix->values.resize(size_t{++matrix->rows} * matrix->columns);
+  spec.decoder.embedding = std::make_shared<const Matrix>(table);
+  spec.projection.weight = std::make_shared<const Matrix>(projection);
+  spec.projection.bias.push_back(-65536.0f);
+  const test::SampleFolder samples("g2p", 500);
+  EXPECT_FALSE(check_with(spec, samples).passed());
+  spec.added_target_ids = 1;
+  const CheckReport report = check_with(spec, samples);
+  EXPECT_TRUE(report.passed()) << to_text(report);
+}
+
 TEST(Check, SaysRowColumnFoundAndExpected) {
   ModelSpec spec = g2p();
   spec.encoder.positions.values[3 * 128 + 70] += 0.5f;

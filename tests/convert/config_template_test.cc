@@ -7,6 +7,7 @@
 #include "convert/nn_folder.h"
 #include "converter/dialects/positions.h"
 #include "spec/error.h"
+#include "support/marian_native.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -173,6 +174,14 @@ TEST(ConfigTemplate, SaysWhereThereIsNoTransformer) {
                 "/model.safetensors: this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert "
                 "makes a .gcst of it, with the config.json, vocab.json, source.spm and target.spm of its "
                 "repository");
+  const test::TemporaryFolder folder;
+  const test::NativeShape shape = {4, 4, 4, 2, 1, 1, true};
+  const std::string native =
+      folder.write("model.npz", test::npz_bytes(test::native_tensors(shape, 1), test::native_settings(shape))).string();
+  EXPECT_EQ(error(native),
+            native +
+                ": this is a Marian model in Marian's own format (.npz); goldcrest-convert makes a .gcst "
+                "of it, with the vocabularies beside it");
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checkpoints that tests write for themselves, without Python.
-add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc ../support/marian_tensors.cc)
+add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc
+  ../support/marian_native.cc ../support/marian_tensors.cc)
 target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
 target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
 target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
-target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources)
+target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources PRIVATE goldcrest_plain_z)
 goldcrest_warnings(goldcrest_checkpoint_writer)
 
 # A checkpoint of OPUS-MT's real shape: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
@@ -13,9 +14,12 @@ target_compile_definitions(make_opus_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"
 target_link_libraries(make_opus_checkpoint PRIVATE goldcrest_checkpoint_writer)
 goldcrest_warnings(make_opus_checkpoint)
 
-goldcrest_test(load_sources_test SOURCES sources_open_test.cc sources_safetensors_test.cc sources_torch_zip_test.cc
+goldcrest_test(load_sources_test SOURCES sources_marian_binary_test.cc sources_marian_npz_test.cc sources_open_test.cc sources_safetensors_test.cc sources_torch_zip_test.cc sources_yaml_test.cc
   LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)
+goldcrest_test(load_native_test SOURCES dialects_marian_native_graph_test.cc dialects_marian_native_test.cc
+  dialects_marian_native_shortlist_test.cc dialects_marian_native_text_test.cc dialects_shortlist_test.cc
+  LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_pack goldcrest_reference)
 goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_marian_refusals_test.cc
   config_template_test.cc dialects_missing_test.cc dialects_nn_transformer_test.cc dialects_nn_transformer_refusals_test.cc
   dialects_nn_transformer_paper_test.cc dialects_positions_test.cc dialects_rules_test.cc tokenizer_fit_test.cc

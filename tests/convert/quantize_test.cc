@@ -257,5 +257,21 @@ TEST(CopyFloats, BoundsAndFlushing) {
   }
 }
 
+// A checkpoint's own int8: the integers and the scale of each row, also of zeros and of what is next to nothing.
+TEST(Quantize, AStoredGridIsKept) {
+  const float scales[] = {0.0125f, 0x1p-47f, 3.0f};
+  Matrix matrix{"w", 3, 3, {}, false, {scales, scales + 3}};
+  const int8_t integers[] = {127, -127, 1, -5, 60, 126, 0, 0, 0};
+  for (size_t i = 0; i < 9; ++i) matrix.values.push_back(static_cast<float>(integers[i]) * scales[i / 3]);
+  QuantizedMatrix quantized(3, 3);
+  EXPECT_EQ(quantize(matrix, quantized), kInfinity);
+  for (size_t i = 0; i < 9; ++i) EXPECT_EQ(quantized.weights[i / 3 * 16 + i % 3], integers[i]) << i;
+  for (size_t r = 0; r < 3; ++r) EXPECT_EQ(quantized.scale[r], scales[r]);
+  EXPECT_EQ(quantized.weight_sum[1], 181);
+  matrix.values[1] = 0.013f;
+  EXPECT_EQ(error_of(matrix),
+            "tensor 'w': element [0, 1] is 0.013; expected an integer of -127 to 127 times the stored scale 0.0125");
+}
+
 }  // namespace
 }  // namespace goldcrest::converter

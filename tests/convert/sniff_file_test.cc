@@ -109,7 +109,7 @@ TEST(Sniff, WhatLiesInAFilesPlace) {
       {"vocabulary", R"({"</s>": 0})", Use::kRefused,
        "this is a JSON file, not weights; give the folder with the model's weights and config.json"},
       {"shortlist", little(0xF11A48D5013417F5, 8) + std::string(40, '\0'), Use::kRefused,
-       "this is a lexical shortlist of Marian, not a model; give the model; using a shortlist is planned"},
+       "this is a lexical shortlist of Marian, not a model; give the model; --shortlist FILE takes this beside it"},
       {"model file", "\x10\0\0\0GCST"s, Use::kModelFile,
        "this is a Goldcrest model file; goldcrest-inspect shows what it holds, goldcrest-translate runs it"},
   });
@@ -156,20 +156,21 @@ TEST(Sniff, FormatsOfOtherEngines) {
       {"TensorFlow note", "model_checkpoint_path: \"ckpt-9\"\n", Use::kRefused,
        "this is TensorFlow's note of which checkpoint is the latest; TensorFlow's weights are not read: copy them to a "
        "PyTorch nn.Transformer"},
-      {"Marian npz", zip({{"special:model.yml.npy", "x"}, {"Wemb.npy", "x"}}), Use::kRefused,
-       "this is a Marian model in Marian's own format (.npz); reading it is planned; until then, "
-       "convert_marian_to_pytorch.py of transformers 4 makes a folder of it that goldcrest-convert reads"},
+      {"Marian npz", zip({{"special:model.yml.npy", "x"}, {"Wemb.npy", "x"}}), Use::kConvert,
+       "this is a Marian model in Marian's own format (.npz); goldcrest-convert makes a .gcst of it, with the "
+       "vocabularies beside it"},
       {"npz", zip({{"a.npy", "x"}}), Use::kRefused,
        "this is an archive of NumPy arrays (.npz); save the arrays as safetensors, with a config.json that tells what "
        "they are"},
       {"npy", "\x93NUMPY\1\0"s, Use::kRefused,
        "this is one NumPy array (.npy); save all tensors of the model in one safetensors file"},
-      {"Marian binary", marian(0x0404, "decoder_Wemb"), Use::kRefused,
-       "this is a Marian model in Marian's binary format (.bin); reading it is planned; until then, convert the .npz "
-       "that it was made from with convert_marian_to_pytorch.py of transformers 4"},
-      {"intgemm", marian(0x4101, "Wemb"), Use::kRefused,
-       "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; reading it is planned; "
-       "until then, convert the float .npz that it was made from"},
+      {"Marian binary", marian(0x0404, "decoder_Wemb"), Use::kConvert,
+       "this is a Marian model in Marian's binary format (.bin); goldcrest-convert makes a .gcst of it, with the "
+       "vocabularies beside it"},
+      {"intgemm", marian(0x4101, "Wemb"), Use::kConvert,
+       "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; goldcrest-convert makes "
+       "a "
+       ".gcst of it, with the vocabularies beside it"},
   });
 }
 

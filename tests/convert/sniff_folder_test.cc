@@ -15,8 +15,8 @@ using namespace std::string_literals;
 using test::TemporaryFolder;
 
 const char* const kLookedFor =
-    "model.safetensors, pytorch_model.bin, an index.json of their shards, or one other .safetensors, .pt, .pth or .bin "
-    "file";
+    "model.safetensors, pytorch_model.bin, an index.json of their shards, or one other .safetensors, .pt, .pth, .bin "
+    "or .npz file";
 
 std::string tensors() {
   std::ostringstream stream;
@@ -132,6 +132,22 @@ TEST(SniffFolder, FindsWeightsByTheirUsualNames) {
   folder.write("pytorch_model.bin", "x");
   EXPECT_EQ(find_weights(folder.path()), Paths{folder / "pytorch_model.bin"});
   EXPECT_EQ(find_weights(folder / "absent"), Paths{});
+}
+
+// As Firefox has them: a .bin of the model, and one of its shortlist.
+TEST(SniffFolder, AShortlistIsNoModel) {
+  using Paths = std::vector<std::filesystem::path>;
+  const TemporaryFolder folder;
+  const std::filesystem::path shortlist =
+      folder.write("lex.bin", "\xf5\x17\x34\x01\xd5\x48\x1a\xf1" + std::string(40, '\0'));
+  EXPECT_EQ(find_weights(folder.path()), Paths{shortlist});
+  EXPECT_EQ(sniff(folder.path()).text(), shortlist.string() +
+                                             ": this is a lexical shortlist of Marian, not a model; give the model; "
+                                             "--shortlist FILE takes this beside it");
+  const std::filesystem::path arrays = folder.write("model.npz", "x");
+  EXPECT_EQ(find_weights(folder.path()), Paths{arrays});
+  const std::filesystem::path model = folder.write("model.bin", "x");
+  EXPECT_EQ(find_weights(folder.path()), Paths{model});
 }
 
 }  // namespace

@@ -42,6 +42,18 @@ void expect_refused(ModelSpec spec, const Case& c) {
 
 TEST(ValidateSpec, BrokenModelsAreNamed) {
   const Case cases[] = {
+      {"tensor 'w' (encoder.embedding) has 2 stored scales; expected 3, one a row",
+       [](ModelSpec& s) {
+         Matrix table = *matrix(3, s.encoder.d_model);
+         table.stored_scale = {1, 1};
+         s.encoder.embedding = std::make_shared<const Matrix>(table);
+       }},
+      {"tensor 'w' (encoder.embedding): a stored scale is 131072; expected 7.1054274e-15 to 65536",
+       [](ModelSpec& s) {
+         Matrix table = *matrix(3, s.encoder.d_model);
+         table.stored_scale = {1, 0x1p17f, 1};
+         s.encoder.embedding = std::make_shared<const Matrix>(table);
+       }},
       {"encoder.d_model is 0; expected 1 to 65536", [](ModelSpec& s) { s.encoder.d_model = 0; }},
       {"decoder.d_ff is 65537; expected 1 to 65536", [](ModelSpec& s) { s.decoder.d_ff = 65537; }},
       {"encoder.n_heads is 0; expected 1 to 256", [](ModelSpec& s) { s.encoder.n_heads = 0; }},

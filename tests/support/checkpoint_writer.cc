@@ -3,6 +3,7 @@
 #include "support/checkpoint_writer.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <bit>
 #include <cmath>
@@ -150,6 +151,25 @@ void write_shards(const std::filesystem::path& directory, const std::vector<Name
   std::ofstream(directory / "model.safetensors.index.json") << index.dump();
 }
 
+ZipEntry deflated(std::string name, std::string contents) {
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::runtime_error("deflateInit2 failed");
+  }
+  std::string stored(deflateBound(&stream, contents.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(contents.data());
+  stream.avail_in = static_cast<uInt>(contents.size());
+  stream.next_out = reinterpret_cast<Bytef*>(stored.data());
+  stream.avail_out = static_cast<uInt>(stored.size());
+  const int status = deflate(&stream, Z_FINISH);
+  stored.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) throw std::runtime_error("deflate failed");
+  ZipEntry entry{std::move(name), std::move(stored), 8};
+  entry.contents = std::move(contents);
+  return entry;
+}
+
 void ZipWriter::put(std::string_view bytes) {
   stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   offset_ += bytes.size();
@@ -158,12 +178,15 @@ void ZipWriter::put(std::string_view bytes) {
 void ZipWriter::add(const ZipEntry& entry) {
   const auto size = static_cast<uint32_t>(static_cast<int64_t>(entry.bytes.size()) + entry.extra_size);
   const auto central_size = static_cast<uint32_t>(size + entry.extra_central_size);
-  const uint32_t crc = converter::zip_crc32(entry.bytes) ^ (entry.crc_is_wrong ? 1u : 0u);
+  const std::string& contents = entry.contents ? *entry.contents : entry.bytes;
+  const auto plain_growth = static_cast<uint32_t>(static_cast<int64_t>(contents.size()) + entry.extra_contents_size -
+                                                  static_cast<int64_t>(entry.bytes.size()));
+  const uint32_t crc = converter::zip_crc32(contents) ^ (entry.crc_is_wrong ? 1u : 0u);
   const auto offset = static_cast<uint32_t>(entry.is_hidden_start ? 0 : offset_);
   const auto name_bytes = static_cast<uint16_t>(entry.name.size());
   const auto common = [&](uint32_t bytes) {
     return little_endian(uint16_t{20}) + little_endian(entry.flags) + little_endian(entry.method) +
-           std::string(4, '\0') + little_endian(crc) + little_endian(bytes) + little_endian(bytes) +
+           std::string(4, '\0') + little_endian(crc) + little_endian(bytes) + little_endian(bytes + plain_growth) +
            little_endian(name_bytes) + std::string(2, '\0');
   };
   put("PK\x03\x04" + common(size) + entry.name);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -35,7 +36,11 @@ struct ZipEntry {
   int64_t extra_size = 0;                              // added to the size in both headers
   int64_t extra_central_size = 0;                      // added to the size in the directory alone
   bool crc_is_wrong = false, is_hidden_start = false;  // is_hidden_start: the directory points at the first member
+  std::optional<std::string> contents = {};            // of a compressed one, whose `bytes` are what is stored
+  int64_t extra_contents_size = 0;                     // added to the contents' size in both headers
 };
+// A member that is deflated by zlib.
+ZipEntry deflated(std::string name, std::string contents);
 class ZipWriter {
  public:
   explicit ZipWriter(std::ostream& stream) : stream_(stream) {}

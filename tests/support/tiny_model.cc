@@ -3,6 +3,8 @@
 #include "support/tiny_model.h"
 
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
 
 #include "support/random_spec.h"
@@ -116,6 +118,32 @@ void add_tokenizers(converter::TokenizerKind source_kind, ModelSpec& spec) {
   spec.target_tokenizer = letters(converter::TokenizerKind::kCharacter, spec.decoder.embedding->rows, 0x100);
   spec.generation.source_suffix = {0};
   spec.generation.unknown_id = 1;
+}
+
+void add_shortlist(uint64_t seed, ModelSpec& spec) {
+  Rng rng(seed);
+  const uint32_t source_ids = spec.encoder.embedding->rows, target_ids = spec.projection.weight->rows;
+  const auto some_ids = [&](uint32_t n) {
+    std::set<uint32_t> ids;
+    for (uint32_t i = 0; i < n; ++i) ids.insert(rng.below(target_ids));
+    return std::vector<uint32_t>(ids.begin(), ids.end());
+  };
+  converter::ShortlistSpec shortlist;
+  shortlist.always = some_ids(target_ids / 16);
+  shortlist.offset = {0};
+  for (uint32_t id = 0; id < source_ids; ++id) {
+    const std::vector<uint32_t> ids = some_ids(rng.below(2 + target_ids / 16));
+    shortlist.ids.insert(shortlist.ids.end(), ids.begin(), ids.end());
+    shortlist.offset.push_back(shortlist.ids.size());
+  }
+  std::map<std::vector<uint32_t>, std::vector<uint32_t>> ngrams;
+  for (uint32_t i = 0; i < source_ids * 8; ++i) {
+    std::vector<uint32_t> ngram(2 + rng.below(2));
+    for (uint32_t& id : ngram) id = rng.below(source_ids);
+    ngrams[ngram] = some_ids(3);
+  }
+  for (auto& [ngram, ids] : ngrams) shortlist.ngrams.push_back({ngram, std::move(ids)});
+  spec.shortlist = std::move(shortlist);
 }
 
 ModelSpec tiny_spec(const TinyOptions& options) {

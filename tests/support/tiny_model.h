@@ -30,6 +30,10 @@ converter::ModelSpec tiny_spec(const TinyOptions& options);
 // ones. Sources end with id 0.
 void add_tokenizers(converter::TokenizerKind source_kind, converter::ModelSpec& spec);
 
+// A seeded shortlist: each source id has a few ids of the target, some pairs and triples of source ids have more.
+// Leaves short sources less than the target's vocabulary.
+void add_shortlist(uint64_t seed, converter::ModelSpec& spec);
+
 // Two models that differ in everything, the first with odd widths, the second with several layers.
 TinyOptions odd_tiny_options();
 TinyOptions deep_tiny_options();

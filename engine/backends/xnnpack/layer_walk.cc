@@ -13,7 +13,7 @@ void walk_layers(const void* file, const ModelView& model, void (*visit)(void* c
   };
   const auto visit_block = [&](const LinearUse& use) { visit(context, {use.view, kOutputBlock, false, false}); };
   for_each_layer_use(file, model, visit_layer);
-  for_each_output_use(dense_outputs(model), visit_block);
+  for_each_output_use(model, visit_block);
 }
 
 }  // namespace goldcrest

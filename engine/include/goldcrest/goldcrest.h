@@ -97,11 +97,15 @@ typedef struct goldcrest_limits {
   /* What can be asked beside the ids; builds without GOLDCREST_INSPECTION take both as 0. */
   uint32_t inspection;       /* GOLDCREST_INSPECT_*; 0: nothing */
   uint32_t alignment_layers; /* bit i: goldcrest_get_alignment knows decoder layer i; GOLDCREST_ALL_LAYERS; 0: none */
+  /* Of a file with a shortlist, which leaves each source few of the target's ids: as many as there is memory for. A
+   * source that has more is searched among all ids. 0: the file's; GOLDCREST_NO_SHORTLIST: none, and no memory */
+  uint32_t max_candidates;
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
 #define GOLDCREST_INSPECT_TARGETS 2u      /* goldcrest_score */
 #define GOLDCREST_ALL_LAYERS 0xffffffffu  /* the first 32 where there are more */
+#define GOLDCREST_NO_SHORTLIST 0xffffffffu
 
 /* A rule of a search: the file's own, or the caller's choice. */
 typedef enum goldcrest_choice { GOLDCREST_AS_FILE = 0, GOLDCREST_NO = 1, GOLDCREST_YES = 2 } goldcrest_choice;
@@ -145,6 +149,7 @@ typedef struct goldcrest_search {
 /* Greedy: also compute log-probabilities (beams always do); with a repetition penalty or biases, of what they give. */
 #define GOLDCREST_SEARCH_SCORES 1u
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
+#define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* among all ids of the target, though the file has a shortlist */
 
 /* What a file holds. Strings point into the file and are never null. */
 typedef struct goldcrest_info {
@@ -190,7 +195,8 @@ typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_BATCH,
   GOLDCREST_FACTOR_ENCODER_ROWS,
   GOLDCREST_FACTOR_BEAM_USED, /* 1 when beam_size > 1, else 0 */
-  GOLDCREST_FACTOR_THREADS    /* each task has a buffer of its own: multiplies the rounded bytes */
+  GOLDCREST_FACTOR_THREADS,   /* each task has a buffer of its own: multiplies the rounded bytes */
+  GOLDCREST_FACTOR_CANDIDATES /* rounded up to a multiple of 16; buffers of a shortlist alone */
 } goldcrest_factor;
 
 typedef enum goldcrest_phase {
@@ -356,6 +362,7 @@ typedef struct goldcrest_result {
   uint64_t logits_hash;         /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
   const float *token_log_probs; /* [n_tokens], whose sum in this order is log_prob; a forced token has 0. In the arena
                                  * as `tokens`. Null without GOLDCREST_INSPECT_TOKEN_SCORES */
+  uint32_t n_outputs;           /* ids that the search was among: the source's candidates, or the target's vocabulary */
 } goldcrest_result;
 
 /* Hypothesis `rank` (0 is the best, < n_best) of a sentence, after DONE.

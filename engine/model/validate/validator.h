@@ -85,6 +85,13 @@ class Validator {
   [[gnu::cold]] int check_tokenizer();
   [[gnu::cold]] int check_detokenizer();
 
+  // shortlist.cc
+  [[gnu::cold]] int check_shortlist();
+  [[gnu::cold]] int check_lists(const format::Shortlist& table);
+  template <typename Id>
+  [[gnu::cold]] bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
+  [[gnu::cold]] int check_ngrams(const format::Shortlist& table);
+
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
   // Of arrays in the parameters and positions, which lie in the file by then.
   bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {

@@ -51,6 +51,23 @@ const FileImage& student_file() {
   return image;
 }
 
+converter::ModelSpec listed_spec() {
+  converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
+  test::add_shortlist(3, spec);
+  return spec;
+}
+
+const FileImage& listed_file() {
+  static const FileImage image = test::tiny_file(listed_spec());
+  return image;
+}
+
+const FileImage& listed_float32_file() {
+  static const FileImage image =
+      test::tiny_file(listed_spec(), format::Layout::N16K4, {}, converter::Weights::kFloat32);
+  return image;
+}
+
 struct PlannedMemory {
   goldcrest_memory memory = {};
   std::vector<goldcrest_buffer> buffers;
@@ -78,6 +95,7 @@ uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits)
       {GOLDCREST_FACTOR_BATCH, limits.batch},
       {GOLDCREST_FACTOR_ENCODER_ROWS, limits.encoder_rows},
       {GOLDCREST_FACTOR_BEAM_USED, limits.beam_size > 1 ? 1 : 0},
+      {GOLDCREST_FACTOR_CANDIDATES, (uint64_t{limits.max_candidates} + 15) / 16 * 16},
   };
   uint64_t product = buffer.coefficient, copies = 1;
   for (const uint8_t factor : buffer.factors) {
@@ -134,6 +152,7 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   limits.threads = rng.below(6);
   limits.inspection = rng.below(4);
   limits.alignment_layers = rng.below(2) == 0 ? 0 : rng.below(1u << info.decoder_layers);
+  if (info.limits.max_candidates != 0) limits.max_candidates = rng.below(3) == 0 ? 0 : rng.between(1, 400);
   if (info.has_tokenizer && rng.below(2) == 1) limits.max_source_bytes = rng.between(1, 3000);
   return limits;
 }
@@ -211,7 +230,9 @@ TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
                                                             {"deep", &deep_file()},
                                                             {"float32", &float32_file()},
                                                             {"mixed", &mixed_file()},
-                                                            {"student", &student_file()}};
+                                                            {"student", &student_file()},
+                                                            {"listed", &listed_file()},
+                                                            {"listed float32", &listed_float32_file()}};
   for (const auto& [name, file] : files) {
     Rng rng(31);
     for (int i = 0; i < 30; ++i) {
@@ -220,6 +241,34 @@ TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
       if (HasFailure()) return;
     }
   }
+}
+
+// A sentence's panels, parameters and ids, and a bit for each output: pad16(candidates) * (k + 16), or (4k + 8).
+TEST(PlanMemory, AShortlistTakesWhatItGathers) {
+  goldcrest_limits limits = {};
+  limits.batch = 3;
+  const auto added = [&](const FileImage& file, uint32_t max_candidates) {
+    limits.max_candidates = GOLDCREST_NO_SHORTLIST;
+    const goldcrest_memory without = plan(file, limits).memory;
+    EXPECT_EQ(without.limits.max_candidates, GOLDCREST_NO_SHORTLIST);
+    limits.max_candidates = max_candidates;
+    const goldcrest_memory with = plan(file, limits).memory;
+    EXPECT_EQ(with.step_macs, without.step_macs);
+    EXPECT_EQ(with.fixed_bytes, without.fixed_bytes);
+    EXPECT_EQ(with.encode_bytes, without.encode_bytes);
+    return with.decode_bytes - without.decode_bytes;
+  };
+  const uint64_t bits = 64;  // of 300 outputs
+  EXPECT_EQ(added(listed_file(), 100), 3 * 112 * (32 + 16) + bits);
+  EXPECT_EQ(added(listed_file(), 16), 3 * 16 * (32 + 16) + bits);
+  EXPECT_EQ(added(listed_file(), 1000), 3 * 304 * (32 + 16) + bits) << "no more than the vocabulary has";
+  EXPECT_EQ(added(listed_float32_file(), 100), 3 * 112 * (4 * 32 + 8) + bits);
+  limits.max_candidates = 0;
+  EXPECT_EQ(plan(listed_file(), limits).memory.limits.max_candidates, 300u) << "the file's";
+  limits.max_candidates = 40;
+  EXPECT_EQ(plan(deep_file(), limits).memory.limits.max_candidates, 0u) << "a file without a shortlist";
+  limits.max_candidates = GOLDCREST_NO_SHORTLIST;
+  EXPECT_EQ(plan(deep_file(), limits).memory.limits.max_candidates, 0u);
 }
 
 // Two cells for each hypothesis and recurrent layer, whatever the length; keys of target positions for the other layers

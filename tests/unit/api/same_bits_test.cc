@@ -54,6 +54,20 @@ const std::vector<Model>& models() {
         }
       }
     }
+    for (const auto& [name, options] : {std::pair{"deep, listed", test::deep_tiny_options()},
+                                        std::pair{"student, listed", test::student_tiny_options()}}) {
+      for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
+        for (const bool has_rules : {false, true}) {
+          converter::ModelSpec spec = test::tiny_spec(options);
+          if (has_rules) spec.generation.rules = all_rules();
+          test::add_shortlist(5, spec);
+          goldcrest_limits limits = {};
+          limits.max_candidates = 170;  // long sources have more
+          made.push_back({name, test::tiny_file(spec, format::Layout::N16K4, limits, weights),
+                          options.source_vocab_size, options.encoder.positions, options.decoder.positions});
+        }
+      }
+    }
     return made;
   }();
   return all;

@@ -23,8 +23,9 @@ struct Row {
         values(per_row),
         tokens(per_row) {
     outputs.n = vocab_size;
-    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(),
-             tokens.data(), &count,           per_row,          static_cast<uint32_t>(block_max.size())};
+    const auto n_blocks = static_cast<uint32_t>(block_max.size());
+    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(), tokens.data(),
+             &count,        per_row,          n_blocks,         n_blocks};
   }
 
   void collect_all(const std::vector<float>& x) {

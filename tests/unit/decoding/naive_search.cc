@@ -89,6 +89,8 @@ std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& opt
   }
   const std::vector<float>& given = logits.after(prefix);
   std::vector<double> values(given.begin(), given.end());
+  if (!options.candidates.empty()) values.assign(given.size(), kNever);
+  for (const uint32_t id : options.candidates) values[id] = double{given[id]};
   const double sum = log_sum_exp(values);
   const bool is_greedy = options.search.beam_size == 1;
   if (!is_greedy) subtract(sum, values);

@@ -41,7 +41,8 @@ struct NaiveOptions {
   int32_t forced_first_id;  // -1: none
   std::vector<uint32_t> suppressed_ids;
   converter::RulesSpec rules = {};
-  uint32_t start_id = 0;  // counts among the tokens of a text where rules look at them
+  uint32_t start_id = 0;                  // counts among the tokens of a text where rules look at them
+  std::vector<uint32_t> candidates = {};  // what the search is among; none: all
 };
 
 struct NaiveHypothesis {

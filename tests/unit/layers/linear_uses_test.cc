@@ -66,7 +66,7 @@ std::set<Call> listed_calls(const void* file) {
     calls.insert({size_t{use.view.weights} * kAlignment, use.view.n, use.view.k, use.activation, use.adds});
   };
   for_each_layer_use(file, model, add);
-  for_each_output_use(dense_outputs(model), add);
+  for_each_output_use(model, add);
   return calls;
 }
 

@@ -50,7 +50,9 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
   store<uint32_t>(file, at + 60, crc32c(0, file.bytes() + at, 60));
 }
 
-FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent) {
+enum class Shortlist { kNone, kSome };
+
+FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent, Shortlist shortlist = Shortlist::kNone) {
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
   options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true, n_recurrent};
@@ -63,7 +65,14 @@ FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent) {
   converter::BuildOptions build;
   build.weights = weights;
   const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, which is no business of these tests
-  return converter::assemble(converter::build_payload(spec, build), std::vector{line, line});
+  converter::SelfTestLine second = line;
+  if (shortlist == Shortlist::kSome) {
+    // The sources of these tests have the ids 0 and 1.
+    spec.shortlist = {{2}, {0, 2, 2, 3, 3, 3, 3}, {1, 4, 5}, {{{0, 0}, {3, 5}}, {{0, 0, 1}, {6}}, {{1, 2}, {}}}};
+    build.limits.max_candidates = 6;
+    second.shortlist = true;
+  }
+  return converter::assemble(converter::build_payload(spec, build), std::vector{line, second});
 }
 
 void translate(goldcrest_engine* engine, uint32_t beam_size) {
@@ -96,6 +105,11 @@ const FileImage& smallest_float32_file() {
 
 const FileImage& smallest_recurrent_file() {
   static const FileImage file = make_smallest_file(converter::Weights::kInt8, 1);
+  return file;
+}
+
+const FileImage& smallest_listed_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0, Shortlist::kSome);
   return file;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outputs that are computed for a row, in ascending order of their token ids: panels of weights and what tokens
+// they are of. The whole vocabulary, or a sentence's candidates.
+#pragma once
+
+#include "layers/operations.h"
+
+namespace goldcrest {
+
+struct OutputSet {
+  LinearTensors panels;  // [n padded, d_model padded]
+  const uint32_t* ids;   // [n] tokens, ascending; null: output i is token i
+  uint32_t n;
+};
+
+inline uint32_t output_token(const OutputSet& set, uint32_t output) {
+  return !kHasShortlist || set.ids == nullptr ? output : set.ids[output];
+}
+
+// Where a token is among the outputs `block` of the set, from 0; block.count: it is not.
+inline uint32_t index_in_block(const OutputSet& set, Range block, uint32_t token) {
+  if (!kHasShortlist || set.ids == nullptr) {
+    const uint32_t index = token - block.first;  // wraps around before the block
+    return index < block.count ? index : block.count;
+  }
+  const uint32_t* const ids = set.ids + block.first;
+  uint32_t low = 0, high = block.count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (ids[middle] < token)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < block.count && ids[low] == token ? low : block.count;
+}
+
+inline uint32_t count_output_blocks(uint32_t n_outputs) { return (n_outputs + kOutputBlock - 1) / kOutputBlock; }
+
+}  // namespace goldcrest

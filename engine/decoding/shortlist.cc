@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// A set of bits puts the lists of a sentence's ids and n-grams in order, each candidate once. Then rows of the
+// projection are copied into panels of the same layout, so that kernels do not see that they were gathered.
+#include "decoding/shortlist.h"
+
+#include <cstring>
+
+#include "base/arithmetic.h"
+#include "base/bounds.h"
+#include "decoding/search.h"
+
+namespace goldcrest {
+
+namespace {
+
+constexpr uint32_t kWordBits = 32;
+
+uint32_t count_words(uint32_t vocab_size) { return (vocab_size + kWordBits - 1) / kWordBits; }
+
+size_t capacity_of(const Runtime& runtime) { return pad16(runtime.limits.max_candidates); }
+
+// The outputs that were chosen for a sentence.
+class Chosen {
+ public:
+  Chosen(const ShortlistView& shortlist, uint32_t* bits, uint32_t vocab_size)
+      : shortlist_(shortlist), bits_(bits), n_words_(count_words(vocab_size)) {
+    memset(bits_, 0, n_words_ * sizeof *bits_);
+  }
+
+  void add(uint32_t id) { bits_[id / kWordBits] |= 1u << id % kWordBits; }
+
+  // ids [n], of the target, as the file has them
+  void add_all(const void* ids, uint32_t first, uint32_t n) {
+    for (uint32_t i = first; i < first + n; ++i) {
+      add(shortlist_.wide_ids ? static_cast<const uint32_t*>(ids)[i] : static_cast<const uint16_t*>(ids)[i]);
+    }
+  }
+
+  void add_list(uint32_t list) {
+    const uint32_t* offset = shortlist_.offset + list;
+    add_all(shortlist_.ids, offset[0], offset[1] - offset[0]);
+  }
+
+  // The lists of all n-grams that a source's ids [n] begin with. Keys with the same first ids lie together; the one
+  // that ends with them is their last.
+  void add_ngrams(const int32_t* ids, uint32_t n) {
+    const uint32_t width = shortlist_.max_ngram;
+    const uint32_t* const keys = shortlist_.ngram_keys;
+    uint32_t low = 0, high = shortlist_.n_ngrams;
+    for (uint32_t i = 0; i < width && i < n; ++i) {
+      const uint32_t id = static_cast<uint32_t>(ids[i]);
+      high = first_not_below(i, id + 1, {low, high - low});
+      low = first_not_below(i, id, {low, high - low});
+      if (low == high) return;
+      const uint32_t last = high - 1;
+      const bool ends_here = i + 1 == width || keys[size_t{last} * width + i + 1] == kNoId;
+      if (i > 0 && ends_here) add_list(shortlist_.n_source_ids + last);
+    }
+  }
+
+  // Writes the ids to ids [capacity] and returns their number; 0 where they are more.
+  uint32_t list(uint32_t* ids, uint32_t capacity) const {
+    uint32_t n = 0;
+    for (uint32_t word = 0; word < n_words_; ++word) {
+      for (uint32_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
+        if (n == capacity) return 0;
+        ids[n++] = word * kWordBits + static_cast<uint32_t>(__builtin_ctz(bits));
+      }
+    }
+    return n;
+  }
+
+ private:
+  // The first of some keys whose id at `column` is not below `id`, or their end.
+  uint32_t first_not_below(uint32_t column, uint32_t id, Range keys) const {
+    uint32_t low = keys.first, high = keys.first + keys.count;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (shortlist_.ngram_keys[size_t{middle} * shortlist_.max_ngram + column] < id)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  const ShortlistView& shortlist_;
+  uint32_t* bits_;
+  uint32_t n_words_;
+};
+
+// Copies rows of a projection [n, k], `ids`, into panels [n padded, k] of its layout; in padding, zeros. kRows: of a
+// panel, which is blocks of 64 bytes.
+template <uint32_t kRows>
+void gather_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
+  constexpr uint32_t kPiece = kAlignment / kRows;  // bytes of a row in a block
+  const uint8_t* const weights = static_cast<const uint8_t*>(from.weights);
+  const uint32_t n_blocks = from.k / kPiece;
+  if (n % 16 != 0) memset(to + size_t{n / 16 * 16} * from.k, 0, size_t{16} * from.k);
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint8_t* source = weights + size_t{ids[i] / kRows * kRows} * from.k + ids[i] % kRows * kPiece;
+    uint8_t* target = to + size_t{i / kRows * kRows} * from.k + i % kRows * kPiece;
+    for (uint32_t block = 0; block < n_blocks; ++block) {
+      memcpy(target + size_t{block} * kAlignment, source + size_t{block} * kAlignment, kPiece);
+    }
+  }
+}
+
+// The same of rows one after another, as floats.
+[[maybe_unused]] void gather_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
+  const float* const weights = static_cast<const float*>(from.weights);
+  for (uint32_t i = 0; i < n; ++i) memcpy(to + size_t{i} * from.k, weights + size_t{ids[i]} * from.k, 4 * from.k);
+  memset(to + size_t{n} * from.k, 0, size_t{pad16(n) - n} * 4 * from.k);
+}
+
+template <typename T>
+void gather_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* to) {
+  for (uint32_t i = 0; i < n; ++i) to[i] = from[ids[i]];
+  for (uint32_t i = n; i < pad16(n); ++i) to[i] = padding;
+}
+
+// A sentence's share of each buffer.
+struct Share {
+  uint32_t* ids;
+  uint8_t* weights;
+  float* scale;
+  float* bias;
+  int32_t* weight_sum;
+};
+
+Share share_of(const Runtime& runtime, const ShortlistRefs& refs, uint32_t sentence) {
+  const LinearView& projection = runtime.model.projection;
+  const size_t first = sentence * capacity_of(runtime);
+  const bool is_int8 = projection.weight_type == WeightType::kInt8;
+  return {runtime.buffer<uint32_t>(refs.ids) + first,
+          runtime.buffer<uint8_t>(refs.weights) + first * projection.k * bytes_of(projection.weight_type),
+          is_int8 ? runtime.buffer<float>(refs.scale) + first : nullptr, runtime.buffer<float>(refs.bias) + first,
+          is_int8 ? runtime.buffer<int32_t>(refs.weight_sum) + first : nullptr};
+}
+
+void gather(const Runtime& runtime, uint32_t n, const Share& to) {
+  const LinearTensors from = tensors_of(runtime, runtime.model.projection);
+  gather_values(from.bias, to.ids, n, 0.0f, to.bias);
+  if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
+    return gather_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
+  }
+  gather_values(from.scale, to.ids, n, 1.0f, to.scale);
+  gather_values(from.weight_sum, to.ids, n, int32_t{0}, to.weight_sum);
+  from.layout == Layout::kN16K4 ? gather_panels<16>(from, to.ids, n, to.weights)
+                                : gather_panels<4>(from, to.ids, n, to.weights);
+}
+
+}  // namespace
+
+ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
+  ShortlistRefs refs = {};
+  if (!keeps_candidates(plan.limits())) return refs;
+  const LinearView& projection = model.projection;
+  const auto add = [&](const char* name, uint64_t bytes) {
+    return plan.add(name, Phase::kDecode, Region::kMain,
+                    {0, bytes, {GOLDCREST_FACTOR_CANDIDATES, GOLDCREST_FACTOR_BATCH, 0, 0}});
+  };
+  refs.ids = add("shortlist.ids", sizeof(uint32_t));
+  refs.weights = add("shortlist.weights", uint64_t{projection.k} * bytes_of(projection.weight_type));
+  refs.bias = add("shortlist.bias", sizeof(float));
+  if (projection.weight_type == WeightType::kInt8) {
+    refs.scale = add("shortlist.scale", sizeof(float));
+    refs.weight_sum = add("shortlist.weight_sum", sizeof(int32_t));
+  }
+  refs.chosen = plan.add("shortlist.chosen", Phase::kDecode, Region::kScratch,
+                         {sizeof(uint32_t) * uint64_t{count_words(model.vocab_size)}, 0, {}});
+  return refs;
+}
+
+void gather_candidates(const Search& search, uint32_t sentence) {
+  const Runtime& runtime = *search.runtime;
+  const ShortlistRefs& refs = search.refs.shortlist;
+  const GenerationView& generation = runtime.generation;
+  ShortlistView shortlist;
+  (void)view_shortlist(runtime.file, &shortlist);  // the limits have candidates, so the file has one
+  Chosen chosen(shortlist, runtime.buffer<uint32_t>(refs.chosen), runtime.model.vocab_size);
+  chosen.add_all(shortlist.always, 0, shortlist.n_always);
+  chosen.add(generation.end_id);
+  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) chosen.add(generation.more_end_ids[i]);
+  const Sentence& source = search.batch->sentences[sentence];
+  const int32_t* const ids = search.batch->ids + source.first_row;
+  for (uint32_t i = 0; i < source.n_rows; ++i) {
+    chosen.add_list(static_cast<uint32_t>(ids[i]));
+    chosen.add_ngrams(ids + i, source.n_rows - i);
+  }
+  const Share share = share_of(runtime, refs, sentence);
+  const uint32_t n = chosen.list(share.ids, runtime.limits.max_candidates);
+  sentence_view(search, sentence).state->n_candidates = n;
+  if (n > 0) gather(runtime, n, share);
+}
+
+OutputSet outputs_of(const Search& search, uint32_t sentence) {
+  const Runtime& runtime = *search.runtime;
+  const uint32_t n = count_outputs(search, sentence);
+  LinearTensors panels = tensors_of(runtime, runtime.model.projection);
+  if (n == runtime.model.vocab_size) return {panels, nullptr, n};
+  const Share share = share_of(runtime, search.refs.shortlist, sentence);
+  panels.weights = share.weights;
+  panels.scale = share.scale;
+  panels.bias = share.bias;
+  panels.weight_sum = share.weight_sum;
+  panels.n = pad16(n);
+  return {panels, share.ids, n};
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes Marian's own models with seeded random weights: NumPy arrays in a zip, and Marian's binary.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/checkpoint_writer.h"
+
+namespace goldcrest::test {
+
+struct NativeShape {
+  uint32_t vocab_size = 0, d_model = 0, d_ff = 0, heads = 0, encoder_layers = 0, decoder_layers = 0;
+  bool is_recurrent = false;  // SSRU in the decoder, else self-attention
+};
+
+// Post-norm, with one table for everything. Matrices are [inputs, outputs], all others [1, n], as Marian has them.
+std::vector<NamedTensor> native_tensors(const NativeShape& shape, uint64_t seed);
+// What Marian saves as special:model.yml.
+std::string native_settings(const NativeShape& shape);
+
+// A .npy of version 1.0; type "<f4" and so on.
+std::string npy_bytes(std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements,
+                      bool is_fortran = false);
+// As Marian writes it (stored) or numpy.savez_compressed (deflated). Without settings no special:model.yml.
+std::string npz_bytes(const std::vector<NamedTensor>& tensors, const std::string& settings, bool is_deflated = false);
+
+// One item of a .bin; `data` is padded as it is.
+struct BinaryItem {
+  std::string name;
+  uint64_t type = 0;
+  std::vector<int32_t> shape;
+  std::string data;
+};
+std::string binary_bytes(const std::vector<BinaryItem>& items);
+BinaryItem float_item(const NamedTensor& tensor);
+// intgemm's: integers by one multiplier, transposed but for embeddings, and the multiplier after them.
+BinaryItem int8_item(const NamedTensor& tensor, float multiplier);
+// 127 / the largest magnitude.
+float multiplier_of(const NamedTensor& tensor);
+BinaryItem settings_item(const std::string& settings);
+
+enum class BinaryKind { kFloat, kInt8, kInt8WithAlphas };
+// All of a model as marian-conv writes it.
+std::vector<BinaryItem> binary_items(const std::vector<NamedTensor>& tensors, const std::string& settings,
+                                     BinaryKind kind);
+
+}  // namespace goldcrest::test

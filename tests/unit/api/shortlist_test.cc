@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a source is searched among all outputs although the file has a shortlist, what a step gathers, and the
+// self-test.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using converter::SelfTestLine;
+using test::EngineSetup;
+using test::Rng;
+using test::TestEngine;
+using test::Translation;
+
+constexpr uint32_t kAllFlags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
+
+converter::ModelSpec listed_spec() {
+  converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
+  test::add_shortlist(21, spec);
+  return spec;
+}
+
+const FileImage& listed_file() {
+  static const FileImage image = test::tiny_file(listed_spec());
+  return image;
+}
+
+const FileImage& plain_file() {
+  static const FileImage image = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
+  return image;
+}
+
+std::vector<std::vector<int32_t>> some_sources() {
+  Rng rng(22);
+  std::vector<std::vector<int32_t>> sources;
+  for (const uint32_t length : {2u, 5u, 9u, 30u}) sources.push_back(rng.ids(length, 50));
+  return sources;
+}
+
+std::vector<std::vector<Translation>> results(const FileImage& file, uint32_t max_candidates, uint32_t beam_size,
+                                              uint32_t flags) {
+  EngineSetup setup;
+  setup.limits.batch = 4;
+  setup.limits.beam_size = setup.limits.n_best = beam_size;
+  setup.limits.max_candidates = max_candidates;
+  TestEngine engine(file.span(), setup);
+  goldcrest_search search = engine.search();
+  search.flags = kAllFlags | flags;
+  engine.set_search(search);
+  return engine.run(some_sources());
+}
+
+TEST(Shortlist, CanBeTurnedOff) {
+  for (const uint32_t beam_size : {1u, 3u}) {
+    const auto plain = results(plain_file(), 0, beam_size, 0);
+    EXPECT_NE(results(listed_file(), 0, beam_size, 0), plain);
+    EXPECT_EQ(results(listed_file(), GOLDCREST_NO_SHORTLIST, beam_size, 0), plain) << "by the limits";
+    EXPECT_EQ(results(listed_file(), 0, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "by the search";
+    EXPECT_EQ(results(plain_file(), 50, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "where there is none";
+  }
+}
+
+// One after the other, in a batch too.
+TEST(Shortlist, ASourceWithTooManyCandidatesHasAllOutputs) {
+  const auto sources = some_sources();
+  std::vector<uint32_t> counts;
+  {
+    EngineSetup setup;
+    setup.limits.batch = 4;
+    TestEngine engine(listed_file().span(), setup);
+    (void)engine.run(sources);
+    for (uint32_t i = 0; i < sources.size(); ++i) {
+      goldcrest_result result = {};
+      ASSERT_EQ(goldcrest_get_result(engine.get(), i, 0, &result), GOLDCREST_OK);
+      counts.push_back(result.n_outputs);
+    }
+  }
+  ASSERT_LT(counts[0], counts[3]);
+  const auto plain = results(plain_file(), 0, 1, 0), listed = results(listed_file(), 0, 1, 0);
+  for (const uint32_t limit : counts) {
+    for (const uint32_t max_candidates : {limit, limit - 1}) {
+      const auto found = results(listed_file(), max_candidates, 1, 0);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        EXPECT_EQ(found[i], counts[i] <= max_candidates ? listed[i] : plain[i])
+            << "source " << i << " of " << counts[i];
+      }
+    }
+  }
+}
+
+// A target is scored by the model alone, also where it has ids that are no candidates.
+TEST(Shortlist, ScoresAreAmongAllOutputs) {
+  const auto sources = some_sources();
+  std::vector<std::vector<int32_t>> targets;
+  Rng rng(23);
+  for (size_t i = 0; i < sources.size(); ++i) targets.push_back(rng.ids(7, 300));
+  const auto scores = [&](const FileImage& file) {
+    EngineSetup setup;
+    setup.limits.batch = 4;
+    setup.limits.inspection = GOLDCREST_INSPECT_TARGETS | GOLDCREST_INSPECT_TOKEN_SCORES;
+    TestEngine engine(file.span(), setup);
+    return engine.score(sources, targets);
+  };
+  EXPECT_EQ(scores(listed_file()), scores(plain_file()));
+}
+
+// Each sentence is gathered in a step of its own, before the first target position.
+TEST(Shortlist, GathersOneSentenceAStep) {
+  const auto count_steps = [](const FileImage& file, uint32_t n_sources) {
+    EngineSetup setup;
+    setup.limits.batch = 3;
+    TestEngine engine(file.span(), setup);
+    goldcrest_search search = engine.search();
+    search.min_target_tokens = search.max_target_tokens = 5;
+    engine.set_search(search);
+    const std::vector<int32_t> source = {1, 2, 3};
+    for (uint32_t i = 0; i < n_sources; ++i) {
+      EXPECT_GE((i == 0 ? goldcrest_begin : goldcrest_add)(engine.get(), source.data(), source.size()), 0);
+    }
+    int steps = 1;
+    while (goldcrest_step(engine.get(), nullptr) != GOLDCREST_DONE) ++steps;
+    return steps;
+  };
+  EXPECT_EQ(count_steps(listed_file(), 1), count_steps(plain_file(), 1) + 1);
+  EXPECT_EQ(count_steps(listed_file(), 3), count_steps(plain_file(), 3) + 3);
+}
+
+// What the engine computes for some sources, as the converter stores it: among candidates, and among all.
+std::vector<SelfTestLine> self_test_lines() {
+  std::vector<SelfTestLine> lines;
+  const FileImage& file = listed_file();
+  TestEngine engine(file.span(), {});
+  for (const uint32_t flags : {0u, GOLDCREST_SEARCH_ALL_OUTPUTS}) {
+    goldcrest_search search = engine.search();
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
+    engine.set_search(search);
+    for (const std::vector<int32_t>& source : some_sources()) {
+      const Translation found = engine.run(source);
+      lines.push_back(
+          {{source.begin(), source.end()}, {found.tokens.begin(), found.tokens.end()}, found.logits_hash, flags == 0});
+    }
+  }
+  return lines;
+}
+
+int self_test(const std::vector<SelfTestLine>& lines, uint32_t max_candidates, goldcrest_detail* detail) {
+  const FileImage file = converter::assemble(converter::build_payload(listed_spec(), {}), lines);
+  EngineSetup setup;
+  setup.limits.max_candidates = max_candidates;
+  TestEngine engine(file.span(), setup);
+  return goldcrest_self_test(engine.get(), detail);
+}
+
+TEST(Shortlist, TheSelfTestRunsBothKindsOfLines) {
+  const std::vector<SelfTestLine> lines = self_test_lines();
+  goldcrest_detail detail = {};
+  EXPECT_EQ(self_test(lines, 0, &detail), GOLDCREST_OK) << detail.index;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    std::vector<SelfTestLine> wrong = lines;
+    wrong[i].shortlist = !wrong[i].shortlist;
+    EXPECT_EQ(self_test(wrong, 0, &detail), GOLDCREST_ERROR_SELF_TEST);
+    EXPECT_EQ(detail.index, static_cast<int32_t>(i));
+  }
+}
+
+// Lines that need more candidates than there is memory for.
+TEST(Shortlist, TheSelfTestLeavesOutWhatDoesNotFit) {
+  std::vector<SelfTestLine> lines = self_test_lines();
+  goldcrest_detail detail = {};
+  lines[0].hash ^= 1;
+  EXPECT_EQ(self_test(lines, 0, &detail), GOLDCREST_ERROR_SELF_TEST);
+  EXPECT_EQ(self_test(lines, 10, &detail), GOLDCREST_OK);
+  EXPECT_EQ(self_test(lines, GOLDCREST_NO_SHORTLIST, &detail), GOLDCREST_OK);
+  lines.resize(4);
+  EXPECT_EQ(self_test(lines, GOLDCREST_NO_SHORTLIST, &detail), GOLDCREST_ERROR_TOO_LONG);
+}
+
+}  // namespace
+}  // namespace goldcrest

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches among a source's candidates: which they are, that gathered logits have the bits of the whole vocabulary's,
+// and that the search is the naive one over these alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "naive_search.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using converter::ModelSpec;
+using test::EngineSetup;
+using test::NaiveHypothesis;
+using test::NaiveOptions;
+using test::PrefixLogits;
+using test::Rng;
+using test::TestEngine;
+using test::Translation;
+
+constexpr uint32_t kSourceVocabulary = 50;
+
+ModelSpec listed_spec(uint64_t seed, uint32_t target_vocab_size = 300) {
+  test::TinyOptions options = test::deep_tiny_options();
+  options.seed = seed;
+  options.target_vocab_size = target_vocab_size;
+  ModelSpec spec = test::tiny_spec(options);
+  test::add_shortlist(seed, spec);
+  return spec;
+}
+
+// By looking for every list's ids in the source.
+std::vector<uint32_t> naive_candidates(const ModelSpec& spec, const std::vector<int32_t>& source) {
+  const converter::ShortlistSpec& shortlist = *spec.shortlist;
+  std::set<uint32_t> ids(shortlist.always.begin(), shortlist.always.end());
+  ids.insert(spec.generation.end_id);
+  ids.insert(spec.generation.rules.more_end_ids.begin(), spec.generation.rules.more_end_ids.end());
+  for (const int32_t id : source) {
+    const auto i = static_cast<size_t>(id);
+    for (uint64_t at = shortlist.offset[i]; at < shortlist.offset[i + 1]; ++at) ids.insert(shortlist.ids[at]);
+  }
+  for (const auto& [ngram, list] : shortlist.ngrams) {
+    const std::vector<int32_t> wanted(ngram.begin(), ngram.end());
+    if (std::search(source.begin(), source.end(), wanted.begin(), wanted.end()) != source.end()) {
+      ids.insert(list.begin(), list.end());
+    }
+  }
+  return {ids.begin(), ids.end()};
+}
+
+// A source of pairs and triples that have lists of their own, with other ids between.
+std::vector<int32_t> source_with_ngrams(const ModelSpec& spec, Rng& rng) {
+  std::vector<int32_t> source;
+  for (int i = 0; i < 3; ++i) {
+    const auto& ngrams = spec.shortlist->ngrams;
+    const auto& ngram = ngrams[rng.below(static_cast<uint32_t>(ngrams.size()))].ngram;
+    source.insert(source.end(), ngram.begin(), ngram.end());
+    if (rng.below(2) == 0) source.push_back(static_cast<int32_t>(rng.below(kSourceVocabulary)));
+  }
+  return source;
+}
+
+uint32_t outputs_of(const TestEngine& engine) {
+  goldcrest_result result = {};
+  EXPECT_EQ(goldcrest_get_result(engine.get(), 0, 0, &result), GOLDCREST_OK);
+  return result.n_outputs;
+}
+
+// The logits of each position.
+using Traced = std::vector<std::vector<float>>;
+
+EngineSetup traced_setup(Traced* traced) {
+  EngineSetup setup;
+  setup.trace_context = traced;
+  setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
+    if (std::string_view(name) != "logits") return;
+    Traced& rows = *static_cast<Traced*>(context);
+    if (rows.size() <= row) rows.resize(row + 1);
+    rows[row].insert(rows[row].end(), values, values + count);
+  };
+  return setup;
+}
+
+struct Stored {
+  format::Layout layout;
+  converter::Weights weights;
+};
+
+// Both engines are fed the same tokens up to the first that differs; so far the gathered logits are the same bits, in
+// the order of the ids.
+void expect_same_logits(const ModelSpec& spec, const FileImage& file, const char* kernels, Rng& rng) {
+  Traced listed, whole;
+  EngineSetup setup = traced_setup(&listed);
+  setup.kernels = kernels;
+  TestEngine among_candidates(file.span(), setup);
+  setup.trace_context = &whole;
+  setup.limits.max_candidates = GOLDCREST_NO_SHORTLIST;
+  TestEngine among_all(file.span(), setup);
+  const std::vector<int32_t> source = source_with_ngrams(spec, rng);
+  const std::vector<uint32_t> ids = naive_candidates(spec, source);
+  const std::vector<int32_t> a = among_candidates.run(source).tokens, b = among_all.run(source).tokens;
+  EXPECT_EQ(outputs_of(among_candidates), ids.size());
+  EXPECT_EQ(outputs_of(among_all), spec.projection.weight->rows);
+  const auto same = static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  for (size_t position = 0; position < std::min({same + 1, listed.size(), whole.size()}); ++position) {
+    ASSERT_EQ(listed[position].size(), ids.size());
+    for (size_t i = 0; i < ids.size(); ++i) {
+      ASSERT_EQ(listed[position][i], whole[position][ids[i]]) << "position " << position << ", id " << ids[i];
+    }
+  }
+  EXPECT_TRUE(among_candidates.memory_intact());
+}
+
+TEST(Shortlist, GatheredLogitsHaveTheSameBits) {
+  const Stored stored[] = {{format::Layout::N16K4, converter::Weights::kInt8},
+                           {format::Layout::N4K16, converter::Weights::kInt8},
+                           {format::Layout::N16K4, converter::Weights::kFloat32}};
+  for (const auto& [layout, weights] : stored) {
+    Rng rng(7);
+    for (const uint32_t vocab_size : {300u, 1500u}) {
+      const ModelSpec spec = listed_spec(4, vocab_size);
+      const FileImage file = test::tiny_file(spec, layout, {}, weights);
+      for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) {
+        SCOPED_TRACE(testing::Message() << goldcrest_kernels_at(i) << ", vocabulary " << vocab_size);
+        for (int round = 0; round < 3; ++round) expect_same_logits(spec, file, goldcrest_kernels_at(i), rng);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Ids of more than 16 bits.
+TEST(Shortlist, OfALargeVocabulary) {
+  const ModelSpec spec = listed_spec(6, 70000);
+  goldcrest_limits limits = {};
+  limits.max_candidates = 40000;
+  const FileImage file = test::tiny_file(spec, format::Layout::N16K4, limits);
+  Rng rng(8);
+  expect_same_logits(spec, file, nullptr, rng);
+}
+
+std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_search& search,
+                                        const std::vector<int32_t>& source) {
+  const FileImage file = test::tiny_file(spec);
+  EngineSetup setup;
+  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
+  setup.limits.max_target_tokens = search.max_target_tokens;
+  TestEngine engine(file.span(), setup);
+  engine.set_search(search);
+  return engine.run(std::span(&source, 1)).at(0);
+}
+
+std::vector<NaiveHypothesis> naive_results(const ModelSpec& spec, const goldcrest_search& search,
+                                           const std::vector<int32_t>& source) {
+  ModelSpec plain = spec;
+  plain.generation.rules = {};
+  plain.shortlist.reset();
+  const FileImage file = test::tiny_file(plain);
+  PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
+  NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
+  options.rules = spec.generation.rules;
+  options.start_id = spec.generation.decoder_start_id;
+  options.candidates = naive_candidates(spec, source);
+  if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
+  return naive_beam_search(logits, options);
+}
+
+void expect_naive(const ModelSpec& spec, uint32_t beam_size, Rng& rng) {
+  const std::vector<int32_t> source = source_with_ngrams(spec, rng);
+  goldcrest_search search = {};
+  search.beam_size = beam_size;
+  search.max_target_tokens = 12;
+  search.length_penalty = 0.8f;
+  search.flags = GOLDCREST_SEARCH_SCORES;
+  const std::vector<Translation> found = engine_results(spec, search, source);
+  const std::vector<NaiveHypothesis> expected = naive_results(spec, search, source);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].tokens, expected[i].tokens) << "hypothesis " << i;
+    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 5e-5);
+    EXPECT_NEAR(found[i].score, expected[i].score, 5e-5 * std::max(1.0, std::fabs(expected[i].score)));
+  }
+}
+
+TEST(Shortlist, SearchesAreTheNaiveOnesAmongCandidates) {
+  Rng rng(9);
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (const uint32_t beam_size : {1u, 2u, 5u}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", beam size " << beam_size);
+      expect_naive(listed_spec(seed), beam_size, rng);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Biased and suppressed ids, ends and repeated ones are there, or are not.
+TEST(Shortlist, RulesLookAtCandidates) {
+  Rng rng(10);
+  for (int round = 0; round < 10; ++round) {
+    ModelSpec spec = listed_spec(20 + static_cast<uint64_t>(round));
+    converter::RulesSpec& rules = spec.generation.rules;
+    rules.renormalize = rng.below(2) == 1;
+    rules.force_end = rng.below(2) == 1;
+    if (rng.below(2) == 1) rules.more_end_ids = {7, 130};
+    rules.no_repeat_ngram = rng.below(3);
+    if (rng.below(2) == 1) rules.repetition_penalty = 1.0f + 0.25f * rng.uniform();
+    for (uint32_t id = 3; id < 300; id += 1 + rng.below(40)) rules.biases[id] = 3 * rng.uniform();
+    for (uint32_t id = 5; id < 250; id += 1 + rng.below(20)) spec.generation.suppressed_ids.push_back(id);
+    const uint32_t beam_size = 1 + rng.below(4);
+    SCOPED_TRACE(testing::Message() << "round " << round << ", beam size " << beam_size);
+    expect_naive(spec, beam_size, rng);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Shortlist, TheEndIsAlwaysACandidate) {
+  ModelSpec spec = listed_spec(11);
+  spec.shortlist = {{}, std::vector<uint64_t>(kSourceVocabulary + 1), {}, {}};
+  const FileImage file = test::tiny_file(spec);
+  TestEngine engine(file.span(), {});
+  EXPECT_EQ(engine.run({4, 5, 6}).tokens, (std::vector<int32_t>{0}));
+  EXPECT_EQ(outputs_of(engine), 1u);
+}
+
+// A forced id need not be among the candidates.
+TEST(Shortlist, AForcedIdIsForced) {
+  ModelSpec spec = listed_spec(12);
+  Rng rng(12);
+  const std::vector<int32_t> source = source_with_ngrams(spec, rng);
+  const std::vector<uint32_t> ids = naive_candidates(spec, source);
+  uint32_t forced = 1;
+  while (std::binary_search(ids.begin(), ids.end(), forced)) ++forced;
+  spec.generation.forced_first_id = forced;
+  for (const uint32_t beam_size : {1u, 3u}) {
+    goldcrest_search search = {};
+    search.beam_size = beam_size;
+    search.max_target_tokens = 9;
+    const std::vector<int32_t> tokens = engine_results(spec, search, source).at(0).tokens;
+    EXPECT_EQ(tokens[0], static_cast<int32_t>(forced));
+    for (size_t i = 1; i < tokens.size(); ++i) {
+      EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), static_cast<uint32_t>(tokens[i])));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
