@@ -11,6 +11,7 @@
 #include "file/build.h"
 #include "report/board.h"
 #include "report/memory_map.h"
+#include "report/vocabulary.h"
 #include "report/work.h"
 
 namespace goldcrest::converter {
@@ -27,6 +28,8 @@ struct Report {
   bool is_shape = false;  // of a model without weights: nothing is said of them
   MemoryMap memory;
   std::vector<BoardFit> boards;
+  std::optional<TrimmedVocabulary> trimmed;
+  std::optional<MadeShortlist> shortlist;
   std::optional<Evaluation> evaluation;
   std::vector<EvaluationLine> evaluation_lines;
 };

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "spec/shortlist.h"
+
 namespace goldcrest::converter {
 
 // Row-major float matrix. `name` is the checkpoint's, for messages and the report.
@@ -147,6 +149,7 @@ struct ModelSpec {
   LinearSpec projection;  // [target vocab_size, d_model]; weight may be the decoder's (and the encoder's) embedding
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
+  std::optional<ShortlistSpec> shortlist;
   uint32_t added_target_ids = 0;  // the last ones: not the checkpoint's own; no measure of logits covers them
   std::string name, source_language, target_language, license, attribution, dialect;
   std::vector<std::filesystem::path> tokenizer_files;  // that the tokenizers were read from
