@@ -5,6 +5,7 @@ goldcrest_converter_library(goldcrest_tokenizers
   tokenizers/double_array_builder.cc
   tokenizers/pack_tokenizer.cc
   tokenizers/protobuf_reader.cc
+  tokenizers/segmenter.cc
   tokenizers/sentencepiece_model.cc
   tokenizers/vocabulary.cc)
 target_link_libraries(goldcrest_tokenizers PUBLIC goldcrest_sources goldcrest::goldcrest)

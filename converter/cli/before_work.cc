@@ -27,8 +27,12 @@ void check_options(const Arguments& arguments) {
     throw UsageError("--cpu {} orders int8 weights, and --weights float32 has one order for all; leave one of them out",
                      arguments.cpu);
   }
-  if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty()) {
+  if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
+      arguments.shortlist_path.empty()) {
     throw UsageError("--ids is for the lines of --evaluate and --self-test; give one of them");
+  }
+  if (arguments.ids && trims(arguments)) {
+    throw UsageError("--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
   }
   if (!arguments.output.empty() && fs::path(arguments.output) == fs::path(arguments.report_path)) {
     throw UsageError("{}: is named by -o and by --report; give one of them another name", arguments.output);
@@ -37,8 +41,9 @@ void check_options(const Arguments& arguments) {
 
 // A file that is read is not written.
 void refuse_input_as_output(const fs::path& output, const char* option, const Arguments& arguments) {
-  const std::string* const inputs[] = {&arguments.input, &arguments.config, &arguments.evaluate_path,
-                                       &arguments.self_test_path};
+  const std::string* const inputs[] = {&arguments.input,          &arguments.config,    &arguments.evaluate_path,
+                                       &arguments.self_test_path, &arguments.keep_path, &arguments.keep_text_path,
+                                       &arguments.shortlist_path};
   for (const std::string* input : inputs) {
     if (is_same_file(output, *input)) {
       throw UsageError("{}: is read, and {} would write over it; give another name", output.string(), option);
@@ -80,6 +85,32 @@ std::vector<NumberedLine> read_first_lines(const std::string& path, size_t most)
   return lines;
 }
 
+// One piece a line, up to a tab.
+std::vector<std::string> read_pieces(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot be opened for reading; expected one piece a line", path);
+  std::vector<std::string> pieces;
+  for (std::string line; std::getline(file, line);) {
+    line.resize(std::min(line.size(), line.find('\t')));
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) pieces.push_back(line);
+  }
+  if (file.bad()) throw Error("{}: reading failed", path);
+  if (pieces.empty()) throw Error("{}: no pieces; expected one a line", path);
+  return pieces;
+}
+
+void read_vocabulary_lines(const Arguments& arguments, UserLines& lines) {
+  if (!arguments.keep_path.empty()) lines.kept_pieces = read_pieces(arguments.keep_path);
+  if (!arguments.keep_text_path.empty()) lines.kept_text = read_evaluation_lines(arguments.keep_text_path, "");
+  if (arguments.shortlist_path.empty()) return;
+  lines.shortlist_text = read_evaluation_lines(arguments.shortlist_path, "");
+  if (lines.shortlist_text.size() < kHeldOut) {
+    throw Error("{}: {} different sources; --make-shortlist needs {}, since every tenth is held out",
+                arguments.shortlist_path, lines.shortlist_text.size(), kHeldOut);
+  }
+}
+
 // Throws Error naming the line where `text` is no list of ids of any model.
 void check_ids(const std::string& path, size_t number, const std::string& text) {
   try {
@@ -89,12 +120,17 @@ void check_ids(const std::string& path, size_t number, const std::string& text) 
   }
 }
 
+void check_ids(const std::string& path, const std::vector<EvaluationLine>& lines) {
+  for (const EvaluationLine& line : lines) {
+    check_ids(path, line.number, line.source);
+    for (const std::string& reference : line.references) check_ids(path, line.number, reference);
+  }
+}
+
 void check_all_ids(const UserLines& lines, const Arguments& arguments) {
   for (const NumberedLine& line : lines.self_test) check_ids(arguments.self_test_path, line.number, line.text);
-  for (const EvaluationLine& line : lines.evaluation) {
-    check_ids(arguments.evaluate_path, line.number, line.source);
-    for (const std::string& reference : line.references) check_ids(arguments.evaluate_path, line.number, reference);
-  }
+  check_ids(arguments.evaluate_path, lines.evaluation);
+  check_ids(arguments.shortlist_path, lines.shortlist_text);
 }
 
 // A metric that needs references has them.
@@ -136,6 +172,7 @@ UserLines check_before_work(const Arguments& arguments) {
     lines.evaluation = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
     check_metric(arguments, lines.evaluation);
   }
+  read_vocabulary_lines(arguments, lines);
   if (arguments.ids) check_all_ids(lines, arguments);
   const std::pair<const char*, const std::string*> outputs[] = {{"-o", &arguments.output},
                                                                 {"--report", &arguments.report_path}};

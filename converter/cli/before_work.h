@@ -18,15 +18,20 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+// Of the text of --make-shortlist, the last of every so many lines is held out.
+constexpr size_t kHeldOut = 10;
+
 struct NumberedLine {
   size_t number = 0;  // in its file, from 1
   std::string text;
 };
 
-// The user's own lines.
+// The user's own lines; empty: none were given.
 struct UserLines {
-  std::vector<EvaluationLine> evaluation;  // empty: none asked for
-  std::vector<NumberedLine> self_test;     // the first few that are not empty; empty: none asked for
+  std::vector<EvaluationLine> evaluation;
+  std::vector<NumberedLine> self_test;                    // the first few that are not empty
+  std::vector<std::string> kept_pieces;                   // of --keep-vocabulary
+  std::vector<EvaluationLine> kept_text, shortlist_text;  // of --keep-vocabulary-of and --make-shortlist
 };
 
 // Throws UsageError, or Error naming the file or place.

@@ -77,6 +77,28 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
+std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arguments) {
+  Group group(app, "Vocabulary");
+  CLI::Option* keep = group.option(
+      "--keep-vocabulary", arguments.keep_path, "FILE",
+      "keep only these entries of the vocabulary, one piece a line (what follows a tab is left out), and what the "
+      "model needs: special ids, language codes, byte pieces. Kept entries' logits stay the same");
+  CLI::Option* keep_text = group.option(
+      "--keep-vocabulary-of", arguments.keep_text_path, "TEXT",
+      "keep the entries that lines of SOURCE [TAB TARGET]... need, and their characters; a source without target is "
+      "translated. With --keep-vocabulary: both");
+  CLI::Option* make =
+      group.option("--make-shortlist", arguments.shortlist_path, "TEXT",
+                   "make a shortlist from lines of SOURCE [TAB TARGET]...; a source without target is translated. "
+                   "Every tenth line is left out and tells how good the shortlist is");
+  CLI::Option* always = group.option("--shortlist-always", arguments.shortlist_always, "N",
+                                     "the N most frequent target ids are candidates of every sentence. Default: 100");
+  CLI::Option* best = group.option("--shortlist-best", arguments.shortlist_best, "N",
+                                   "as are the N most probable translations of each source id. Default: 100");
+  for (CLI::Option* number : {always, best}) number->needs(make)->check(CLI::Range(0, 65535));
+  return {keep, keep_text, make};
+}
+
 const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
   Group group(app, "Firmware");
   CLI::Option* emit = group.option(
@@ -114,7 +136,8 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
       group.option("--evaluate", arguments.evaluate_path, "FILE",
                    "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
   group.flag("--ids", arguments.ids,
-             "--evaluate and --self-test read token ids in place of text, as goldcrest-translate --ids does: "
+             "--evaluate, --self-test and --make-shortlist read token ids in place of text, as goldcrest-translate "
+             "--ids does: "
              "SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
   group
       .option("--alternatives", arguments.alternatives, "TEXT",
@@ -196,8 +219,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* self_test = output.option("--self-test", arguments.self_test_path, "FILE",
                                          "text whose first lines become the file's self-test");
   declare_limits(app, arguments.limits);
+  const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   const CLI::Option* emit = declare_firmware(app, arguments);
   arguments.checkpoint_only = declare_quality(app, arguments);
+  arguments.checkpoint_only.insert(arguments.checkpoint_only.end(), vocabulary.begin(), vocabulary.end());
   arguments.weights_only = arguments.checkpoint_only;
 
   Group reports(app, "Report");

@@ -23,17 +23,23 @@ struct Arguments {
   std::string weights = "int8";
   std::string name, license, attribution;
   std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
+  std::string keep_path, keep_text_path, shortlist_path;
   std::string emit_folder, section;
   std::string board;  // empty: none asked for
   double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
   std::string budget_text;  // of parse_budget
-  uint32_t evaluate_beam = 0;
+  uint32_t evaluate_beam = 0, shortlist_always = 100, shortlist_best = 100;
   bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;
 
   std::vector<const CLI::Option*> checkpoint_only;  // options that say nothing about a model file
   std::vector<const CLI::Option*> weights_only;     // nor about a shape
 };
+
+// Whether the vocabulary shall be a part of the checkpoint's.
+inline bool trims(const Arguments& arguments) {
+  return !arguments.keep_path.empty() || !arguments.keep_text_path.empty();
+}
 
 // Adds every option to `app`; parsing fills `arguments`, which must outlive it.
 void declare(CLI::App& app, Arguments& arguments);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <numeric>
+#include <memory>
+#include <optional>
 
 #include "cli/console.h"
 #include "cli/convert.h"
+#include "cli/draft.h"
+#include "cli/kept_vocabulary.h"
+#include "cli/made_shortlist.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/quality.h"
@@ -10,7 +14,6 @@
 #include "dialects/shortlist_file.h"
 #include "evaluate/id_lines.h"
 #include "file/metadata.h"
-#include "quantize/pack.h"
 #include "report/engine_session.h"
 #include "spec/error.h"
 
@@ -74,27 +77,7 @@ std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& paylo
 
 // Throws Error where the file, of at least these bytes, has no room.
 void check_room(const Payload& payload, const Arguments& arguments) {
-  const uint64_t bytes =
-      std::accumulate(payload.sections.begin(), payload.sections.end(), uint64_t{0},
-                      [](uint64_t sum, const SectionBytes& section) { return sum + section.bytes.size(); });
-  if (!arguments.output.empty()) check_space(arguments.output, bytes);
-}
-
-// The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
-Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
-  progress.stage("quantizing");
-  BuildOptions options;
-  if (arguments.weights == "float32") options.weights = Weights::kFloat32;
-  options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
-  options.limits = arguments.limits;
-  if (!arguments.license.empty()) options.license = arguments.license;
-  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
-  options.progress = progress.counter();
-  try {
-    return build_payload(spec, options);
-  } catch (const Error& error) {
-    throw Error("{}: {}", arguments.input, error.what());
-  }
+  if (!arguments.output.empty()) check_space(arguments.output, section_bytes(payload));
 }
 
 // All but what the self-test and the evaluation tell.
@@ -116,12 +99,45 @@ Report make_report(const Ingredients& from, const FileImage& image) {
   return report;
 }
 
-// The exit status.
-int convert_spec(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments, Progress& progress) {
+// What the options change of the checkpoint's outputs, for the report.
+struct Changes {
+  std::unique_ptr<Draft> whole;  // where the vocabulary is trimmed: the file with all of it
+  std::optional<TrimmedVocabulary> trimmed;
+  std::optional<MadeShortlist> shortlist;
+};
+
+Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
+  Changes changes;
+  if (trims(arguments)) {
+    changes.whole = std::make_unique<Draft>(spec, arguments, progress);
+    changes.trimmed = keep_vocabulary(lines, arguments, *changes.whole, spec);
+  }
+  if (!arguments.shortlist_path.empty()) {
+    Draft draft(spec, arguments, progress);
+    changes.shortlist = make_shortlist_of(lines, arguments, draft, progress, spec);
+  }
+  return changes;
+}
+
+// Throws Error where lines of text are given for a model that reads none.
+void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
   if (!spec.source_tokenizer && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
   }
+  if (spec.source_tokenizer && spec.target_tokenizer) return;
+  if (trims(arguments)) {
+    throw Error("{}: has no tokenizer of both sides, so its entries have no texts to keep them by", arguments.input);
+  }
+  if (!lines.shortlist_text.empty() && !arguments.ids) {
+    throw Error("{}: has no tokenizer of both sides; with --ids, --make-shortlist reads token ids", arguments.input);
+  }
+}
+
+// The exit status.
+int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
+  check_tokenizers(spec, lines, arguments);
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
+  const Changes changes = change_outputs(lines, arguments, progress, spec);
 
   const Payload payload = make_payload(spec, arguments, progress);
   check_room(payload, arguments);
@@ -131,7 +147,15 @@ int convert_spec(const ModelSpec& spec, const UserLines& lines, const Arguments&
   Report report = make_report(ingredients, image);
   report.self_test_lines = self_test_lines;
   report.evaluation_lines = lines.evaluation;
-  if (!lines.evaluation.empty()) run_evaluation(image, report.memory.memory.limits, arguments, progress, &report);
+  report.trimmed = changes.trimmed;
+  report.made_shortlist = changes.shortlist;
+  if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - section_bytes(payload);
+  if (!lines.evaluation.empty()) {
+    const goldcrest_limits& limits = report.memory.memory.limits;
+    run_evaluation(image, limits, arguments, progress, &report);
+    if (report.trimmed)
+      report.trimmed->agreement = run_agreement({changes.whole->image(), image, limits}, lines, arguments, progress);
+  }
   progress.finish();
 
   print_report(report, arguments);
@@ -151,7 +175,7 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
   Progress progress(standard_error_screen(arguments.quiet));
   ModelSpec spec = load(arguments, progress);
   warn_of_language_codes(lines.evaluation, arguments, spec);
-  const int status = convert_spec(spec, lines, arguments, progress);
+  const int status = convert_spec(lines, arguments, progress, spec);
   progress.finish();
   say_warnings(spec.warnings);
   return status;

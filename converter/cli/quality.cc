@@ -32,6 +32,12 @@ double loss(const Evaluation& evaluation, std::string metric) {
   return evaluation.float32->exact_match - evaluation.int8->exact_match;
 }
 
+goldcrest_limits evaluation_limits(goldcrest_limits limits, const Arguments& arguments) {
+  if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
+  limits.n_best = 1;
+  return limits;
+}
+
 }  // namespace
 
 bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
@@ -64,9 +70,7 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report) {
   progress.stage("evaluating");
-  goldcrest_limits limits = file_limits;
-  if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
-  limits.n_best = 1;
+  const goldcrest_limits limits = evaluation_limits(file_limits, arguments);
   EngineSession session(image.span(), limits, arguments.evaluate_path);
   SearchOptions search = default_search(*report->spec);
   search.beam_size = limits.beam_size;
@@ -93,6 +97,16 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
   EngineTranslator among_all(whole, arguments.ids ? Lines::kIds : Lines::kText);
   report->shortlist = evaluate_shortlist(evaluate(report->evaluation_lines, among_all, int8, options),
                                          session.info().target_vocab_size);
+}
+
+Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress) {
+  progress.stage("comparing");
+  const goldcrest_limits limits = evaluation_limits(files.limits, arguments);
+  EngineSession whole_session(files.whole.span(), limits, arguments.evaluate_path);
+  EngineSession part_session(files.part.span(), limits, arguments.evaluate_path);
+  const Lines kind = arguments.ids ? Lines::kIds : Lines::kText;
+  EngineTranslator whole(whole_session, kind), part(part_session, kind);
+  return measure_agreement(lines.evaluation, whole, part, progress.counter());
 }
 
 bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments) {

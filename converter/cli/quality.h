@@ -2,8 +2,10 @@
 // --check and --evaluate: how good the conversion is, by the user's own samples and lines.
 #pragma once
 
+#include "cli/before_work.h"
 #include "cli/command_line.h"
 #include "cli/progress.h"
+#include "evaluate/agreement.h"
 #include "file/write.h"
 #include "report/report.h"
 
@@ -18,6 +20,13 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
 // Fills the report's evaluation of its lines. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
+
+// Two files of one model, and the limits to compare them in.
+struct Compared {
+  const FileImage &whole, &part;
+  const goldcrest_limits& limits;
+};
+Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress);
 
 // Whether int8 lost more than --max-loss; says so. Throws Error where the lines cannot tell.
 bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments);

@@ -12,6 +12,7 @@
 #include "report/board.h"
 #include "report/memory_map.h"
 #include "report/shortlist.h"
+#include "report/vocabulary.h"
 #include "report/work.h"
 
 namespace goldcrest::converter {
@@ -28,6 +29,8 @@ struct Report {
   bool is_shape = false;  // of a model without weights: nothing is said of them
   MemoryMap memory;
   std::vector<BoardFit> boards;
+  std::optional<TrimmedVocabulary> trimmed;
+  std::optional<MadeShortlist> made_shortlist;
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;

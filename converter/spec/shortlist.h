@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shortlist between the files that hold one and the model file: which outputs a sentence's ids leave as candidates.
+// A shortlist as the model file will have it: which outputs a sentence's ids leave as candidates.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-goldcrest_test(evaluate_test SOURCES reference_evaluate_test.cc check_test.cc metrics_bleu_test.cc metrics_chrf_test.cc
+goldcrest_test(evaluate_test SOURCES reference_evaluate_test.cc check_test.cc make_shortlist_test.cc metrics_bleu_test.cc metrics_chrf_test.cc
   metrics_error_rate_test.cc metrics_golden_test.cc LIBRARIES goldcrest_evaluate goldcrest_load goldcrest_sources)
 
 # The golden results: every 12th line always, all of them on request.

@@ -93,6 +93,29 @@ TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
          "--metric chrf: the lines of " + lines + " have no references");
 }
 
+TEST(ConvertBeforeWork, FilesOfTheVocabulary) {
+  const TemporaryFolder folder;
+  const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", empty = folder.write("empty", "\n\t1\n");
+  const std::string lines = folder.write("lines", "wren\nfinch\nwren\n");
+  refuse({g2p, "--keep-vocabulary", none}, 1, none + ": cannot be opened for reading; expected one piece a line");
+  refuse({g2p, "--keep-vocabulary", empty}, 1, empty + ": no pieces; expected one a line");
+  refuse({g2p, "--keep-vocabulary-of", none}, 1,
+         none + ": cannot be opened for reading; expected lines of source [TAB reference]...");
+  refuse({g2p, "--make-shortlist", none}, 1,
+         none + ": cannot be opened for reading; expected lines of source [TAB reference]...");
+  refuse({g2p, "--make-shortlist", lines}, 1,
+         lines + ": 2 different sources; --make-shortlist needs 10, since every tenth is held out");
+  refuse({g2p, "--keep-vocabulary", lines, "-o", lines}, 2,
+         lines + ": is read, and -o would write over it; give another name");
+  refuse({g2p, "--make-shortlist", lines, "--report", lines}, 2,
+         lines + ": is read, and --report would write over it; give another name");
+  refuse({g2p, "--keep-vocabulary", lines, "--evaluate", lines, "--ids"}, 2,
+         "--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
+  const std::string model = converted_model("g2p").string();
+  refuse({model, "--keep-vocabulary", lines}, 2,
+         model + ": --keep-vocabulary works on a checkpoint, not on a .gcst file; give the checkpoint");
+}
+
 TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
   for (const std::string option : {"--name", "--license", "--attribution"}) {
     const Outcome escape = run(convert_program(), {checkpoint_folder("g2p"), option, "a\x1b[31m\nb"});

@@ -16,7 +16,7 @@ goldcrest_test(text_test
     text/tokenizer_test.cc
     text/utf8_test.cc
     text/vocabulary_test.cc
-  LIBRARIES goldcrest_tokenizers nlohmann_json::nlohmann_json "${GOLDCREST_SENTENCEPIECE_LIBRARY}")
+  LIBRARIES goldcrest_spec goldcrest_tokenizers nlohmann_json::nlohmann_json "${GOLDCREST_SENTENCEPIECE_LIBRARY}")
 target_include_directories(text_test SYSTEM PRIVATE "${GOLDCREST_SENTENCEPIECE_INCLUDE}")
 
 goldcrest_test(text_work_test SOURCES text/text_work_test.cc text/counted_trie.cc text/test_tokenizer.cc

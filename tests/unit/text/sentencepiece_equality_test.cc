@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <random>
 #include <set>
 #include <unordered_map>
 
+#include "spec/printable.h"
+#include "spec/trim_vocabulary.h"
 #include "tokenizers/protobuf_reader.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
@@ -66,6 +69,19 @@ std::string with_unused_pieces(const std::string& model, Choose choose) {
   return changed;
 }
 
+// A model of next to nothing with this source tokenizer.
+converter::ModelSpec tokenizer_only(const TokenizerSpec& tokenizer) {
+  converter::ModelSpec spec;
+  const auto table = [](uint32_t rows) {
+    return std::make_shared<converter::Matrix>(converter::Matrix{"table", rows, 1, std::vector<float>(rows)});
+  };
+  spec.encoder.embedding = table(tokenizer.vocab_size);
+  spec.decoder.embedding = table(1);
+  spec.projection = {table(1), {0}};
+  spec.source_tokenizer = tokenizer;
+  return spec;
+}
+
 class SmallModel : public testing::TestWithParam<const char*> {
  protected:
   std::string bytes() const { return read_bytes(source_path(std::string("tests/data/") + GetParam() + ".model")); }
@@ -83,6 +99,36 @@ TEST_P(SmallModel, GivesSentencePiecesIdsWithUnusedPieces) {
     }
     ASSERT_GT(n_unused, 2u);
     expect_equal_on_all_lines(model, GetParam());
+  }
+}
+
+// What was removed from a vocabulary is never produced: that is what SentencePiece calls an unused piece. Characters
+// stay, of which SentencePiece produces unused ones too.
+TEST_P(SmallModel, ATrimmedVocabularyCutsAsIfTheOthersWereUnused) {
+  const TokenizerSpec whole = converter::parse_sentencepiece_model(bytes(), GetParam());
+  for (const uint32_t one_in : {2, 3, 10}) {
+    std::mt19937 generator(one_in);
+    converter::ModelSpec spec = tokenizer_only(whole);
+    converter::KeptIds wanted;
+    for (uint32_t id = 0; id < whole.vocab_size; ++id) {
+      const std::string& text = whole.pieces[id].text;
+      const bool is_character = converter::utf8_length(text) == text.size();
+      if (is_character || generator() % one_in != 0) wanted.source.push_back(id);
+    }
+    const std::vector<uint32_t> kept = converter::with_needed_ids(spec, wanted).source;
+    size_t normal = 0;
+    std::vector<bool> stays;
+    for (uint32_t id = 0; id < whole.vocab_size; ++id) {
+      if (whole.pieces[id].type != PieceType::kNormal) continue;
+      stays.push_back(std::ranges::binary_search(kept, id));
+    }
+    const auto processor = load_processor(with_unused_pieces(bytes(), [&] { return !stays[normal++]; }));
+    const TestTokenizer tokenizer(*converter::trim_vocabulary(spec, {kept, {0}}).source_tokenizer);
+    for (const std::string& line : all_lines()) {
+      std::vector<int32_t> ids = tokenizer.encode(line);
+      for (int32_t& id : ids) id = static_cast<int32_t>(kept.at(static_cast<size_t>(id)));
+      ASSERT_EQ(ids, reference_ids(*processor, line)) << GetParam() << ": " << shown(line);
+    }
   }
 }
 

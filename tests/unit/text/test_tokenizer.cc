@@ -42,34 +42,6 @@ std::string random_line(std::mt19937* generator, const std::vector<std::string>&
 
 }  // namespace
 
-TokenizerView view_of(const converter::PackedTokenizer& packed) {
-  TokenizerView view = {};
-  view.kind = static_cast<TokenizerKind>(packed.kind);
-  view.byte_fallback = packed.byte_fallback;
-  view.add_dummy_prefix = packed.add_dummy_prefix;
-  view.remove_extra_whitespace = packed.remove_extra_whitespace;
-  view.escape_whitespace = packed.escape_whitespace;
-  view.whitespace_as_suffix = packed.whitespace_as_suffix;
-  view.language_codes = packed.language_codes;
-  view.has_user_defined = packed.has_user_defined;
-  view.vocab_size = packed.vocab_size;
-  view.n_pieces = packed.n_pieces;
-  view.trie = packed.trie.data();
-  view.trie_units = static_cast<uint32_t>(packed.trie.size());
-  view.score = packed.score.data();
-  view.type = packed.type.data();
-  view.byte_ids = packed.byte_ids.data();
-  view.normalizer_trie = packed.normalizer_trie.data();
-  view.normalizer_trie_units = static_cast<uint32_t>(packed.normalizer_trie.size());
-  view.normalizer_text = packed.normalizer_text.data();
-  view.normalizer_text_bytes = static_cast<uint32_t>(packed.normalizer_text.size());
-  view.unknown_id = packed.unknown_id;
-  view.max_piece_bytes = packed.max_piece_bytes;
-  view.unknown_score = packed.unknown_score;
-  view.max_score = packed.max_score;
-  return view;
-}
-
 DetokenizerView view_of(const converter::PackedDetokenizer& packed) {
   DetokenizerView view = {};
   view.kind = static_cast<TokenizerKind>(packed.kind);

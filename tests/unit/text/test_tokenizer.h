@@ -11,11 +11,12 @@
 #include "model/tokenizer_view.h"
 #include "text/tokenizer.h"
 #include "tokenizers/pack_tokenizer.h"
+#include "tokenizers/segmenter.h"
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::test {
 
-TokenizerView view_of(const converter::PackedTokenizer& packed);
+using converter::view_of;
 DetokenizerView view_of(const converter::PackedDetokenizer& packed);
 
 class TestTokenizer {

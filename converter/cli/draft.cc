@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/draft.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "quantize/pack.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+
+Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
+  progress.stage("quantizing");
+  BuildOptions options;
+  if (arguments.weights == "float32") options.weights = Weights::kFloat32;
+  options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
+  options.limits = arguments.limits;
+  if (!arguments.license.empty()) options.license = arguments.license;
+  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
+  options.progress = progress.counter();
+  try {
+    return build_payload(spec, options);
+  } catch (const Error& error) {
+    throw Error("{}: {}", arguments.input, error.what());
+  }
+}
+
+uint64_t section_bytes(const Payload& payload) {
+  return std::accumulate(payload.sections.begin(), payload.sections.end(), uint64_t{0},
+                         [](uint64_t sum, const SectionBytes& section) { return sum + section.bytes.size(); });
+}
+
+Draft::Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress)
+    : arguments_(arguments), progress_(progress), bytes_(0), image_(0) {
+  const Payload payload = make_payload(spec, arguments, progress);
+  bytes_ = section_bytes(payload);
+  image_ = assemble(payload, {});
+}
+
+std::vector<Translation> Draft::translate(const std::vector<EvaluationLine>& lines) {
+  constexpr size_t kBatch = 16;
+  progress_.stage("translating");
+  goldcrest_limits limits = {};
+  limits.beam_size = 1;
+  limits.n_best = 1;
+  limits.batch = kBatch;
+  EngineSession session(image_.span(), limits, arguments_.input);
+  EngineTranslator translator(session, arguments_.ids ? Lines::kIds : Lines::kText);
+  std::vector<Translation> translations;
+  for (size_t done = 0; done < lines.size();) {
+    std::vector<std::string> sources;
+    for (size_t i = done; i < std::min(lines.size(), done + kBatch); ++i) sources.push_back(lines[i].source);
+    std::ranges::move(translator.translate(sources), std::back_inserter(translations));
+    done += sources.size();
+    progress_.at(done, lines.size());
+  }
+  return translations;
+}
+
+}  // namespace goldcrest::converter

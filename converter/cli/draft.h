@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model file that is made on the way and stays in memory: its size, and what it translates, are asked for before the
+// final one is made.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/progress.h"
+#include "file/write.h"
+#include "report/engine_session.h"
+
+namespace goldcrest::converter {
+
+// The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
+Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+
+// Of all sections.
+uint64_t section_bytes(const Payload& payload);
+
+class Draft {
+ public:
+  // Throws Error as make_payload does.
+  Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+
+  const FileImage& image() const { return image_; }
+  uint64_t bytes() const { return bytes_; }  // of all sections
+  // What the engine makes of lines' sources, greedily.
+  std::vector<Translation> translate(const std::vector<EvaluationLine>& lines);
+
+ private:
+  const Arguments& arguments_;
+  Progress& progress_;
+  uint64_t bytes_;
+  FileImage image_;  // without a self-test
+};
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kept_vocabulary.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "evaluate/line_encoder.h"
+#include "sources/messages.h"
+#include "spec/error.h"
+#include "spec/printable.h"
+#include "spec/trim_vocabulary.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr size_t kMostNamed = 5;  // pieces in a message
+
+// One side's entries, by their texts.
+class Entries {
+ public:
+  explicit Entries(const TokenizerSpec& tokenizer) : tokenizer_(tokenizer) {
+    for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) ids_.emplace(tokenizer.pieces[id].text, id);
+  }
+
+  // Whether there is one with this text, which then stays.
+  bool keep(std::string_view text) {
+    const auto found = ids_.find(text);
+    if (found == ids_.end() || text.empty()) return false;
+    kept_.insert(found->second);
+    return true;
+  }
+  void keep(const std::vector<int32_t>& ids) { kept_.insert(ids.begin(), ids.end()); }
+
+  // What is kept, and the entries of their single characters.
+  std::vector<uint32_t> with_characters() {
+    const std::set<uint32_t> pieces = kept_;
+    for (const uint32_t id : pieces) {
+      std::string_view rest = tokenizer_.pieces[id].text;
+      while (const size_t n = utf8_length(rest)) {
+        keep(rest.substr(0, n));
+        rest.remove_prefix(n);
+      }
+    }
+    return kept();
+  }
+  std::vector<uint32_t> kept() const { return {kept_.begin(), kept_.end()}; }
+
+ private:
+  const TokenizerSpec& tokenizer_;
+  std::unordered_map<std::string_view, uint32_t> ids_;
+  std::set<uint32_t> kept_;
+};
+
+struct Sides {
+  Entries source, target;
+};
+
+void keep_pieces(const std::vector<std::string>& pieces, const std::string& path, Sides& sides) {
+  std::vector<std::string> unknown;
+  for (const std::string& piece : pieces) {
+    const bool in_source = sides.source.keep(piece), in_target = sides.target.keep(piece);
+    if (!in_source && !in_target) unknown.push_back(printable(piece));
+  }
+  if (unknown.empty()) return;
+  throw Error("{}: {} of {} pieces are no entries of the model's vocabulary: {}", path, unknown.size(), pieces.size(),
+              list_in_quotes(unknown, kMostNamed));
+}
+
+// What the lines' texts are cut into, and the model's own translations where no target is given.
+void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path, Draft& whole, Sides& sides,
+               ModelSpec& spec) {
+  const LineEncoder encoder(spec, false);
+  std::vector<EvaluationLine> without_target;
+  for (const EvaluationLine& line : lines) {
+    sides.source.keep(encoder.source(line.source));
+    for (const std::string& target : line.references) sides.target.keep(encoder.target(target));
+    if (line.references.empty()) without_target.push_back(line);
+  }
+  if (without_target.empty()) return;
+  size_t failed = 0;
+  for (const Translation& translation : whole.translate(without_target)) {
+    sides.target.keep(translation.tokens);
+    failed += translation.error.empty() ? 0 : 1;
+  }
+  if (failed == 0) return;
+  spec.warnings.push_back(
+      fmt::format("{}: {} of {} sources without a target are too long to be translated: entries "
+                  "of their translations may not be kept",
+                  path, failed, without_target.size()));
+}
+
+// Characters that nothing but their own entry covers.
+void warn_of_characters(const TokenizerSpec& before, const TokenizerSpec& after, ModelSpec& spec) {
+  if (before.byte_fallback || before.kind == TokenizerKind::kWord) return;
+  std::set<std::string_view> kept;
+  for (const Piece& piece : after.pieces) kept.insert(piece.text);
+  std::vector<std::string> lost;
+  size_t characters = 0;
+  for (uint32_t id = 0; id < before.vocab_size; ++id) {
+    const Piece& piece = before.pieces[id];
+    if (piece.type != PieceType::kNormal || utf8_length(piece.text) != piece.text.size()) continue;
+    ++characters;
+    if (!kept.contains(piece.text)) lost.push_back(piece.text);
+  }
+  if (lost.empty()) return;
+  spec.warnings.push_back(fmt::format("{} of the source's {} single characters are not kept; texts lose them: {}",
+                                      lost.size(), characters, list_in_quotes(lost, kMostNamed)));
+}
+
+size_t count_unknown(const Segmenter& segmenter, uint32_t unknown_id, const std::vector<EvaluationLine>& lines) {
+  size_t n = 0;
+  for (const EvaluationLine& line : lines) {
+    const std::vector<int32_t> ids = segmenter.encode(line.source);
+    n += static_cast<size_t>(std::ranges::count(ids, static_cast<int32_t>(unknown_id)));
+  }
+  return n;
+}
+
+void warn_of_unknown(const UserLines& lines, const std::string& path, const TokenizerSpec& before, ModelSpec& spec) {
+  const TokenizerSpec& after = *spec.source_tokenizer;
+  const size_t was = count_unknown(Segmenter(before), before.unknown_id, lines.evaluation),
+               is = count_unknown(Segmenter(after), after.unknown_id, lines.evaluation);
+  if (is <= was) return;
+  spec.warnings.push_back(fmt::format(
+      "{}: {} tokens of its sources are unknown to the kept vocabulary, {} to the whole one", path, is, was));
+}
+
+}  // namespace
+
+TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, Draft& whole, ModelSpec& spec) {
+  Sides sides = {Entries(*spec.source_tokenizer), Entries(*spec.target_tokenizer)};
+  keep_pieces(lines.kept_pieces, arguments.keep_path, sides);
+  KeptIds wanted;
+  if (arguments.keep_text_path.empty()) {
+    wanted = {sides.source.kept(), sides.target.kept()};
+  } else {
+    keep_text(lines.kept_text, arguments.keep_text_path, whole, sides, spec);
+    wanted = {sides.source.with_characters(), sides.target.with_characters()};
+  }
+  const KeptIds kept = with_needed_ids(spec, std::move(wanted));
+  TrimmedVocabulary trimmed;
+  trimmed.is_shared = shares_vocabulary(spec);
+  trimmed.source_kept = static_cast<uint32_t>(kept.source.size());
+  trimmed.source_all = spec.encoder.embedding->rows;
+  trimmed.target_kept = static_cast<uint32_t>(kept.target.size());
+  trimmed.target_all = spec.decoder.embedding->rows;
+  if (trimmed.source_kept == trimmed.source_all && trimmed.target_kept == trimmed.target_all) {
+    const std::string& path = arguments.keep_path.empty() ? arguments.keep_text_path : arguments.keep_path;
+    throw Error("{}: keeps every entry of the vocabulary ({}); convert without it", path, trimmed.target_all);
+  }
+  const TokenizerSpec before = *spec.source_tokenizer;
+  spec = trim_vocabulary(spec, kept);
+  warn_of_characters(before, *spec.source_tokenizer, spec);
+  if (!lines.evaluation.empty()) warn_of_unknown(lines, arguments.evaluate_path, before, spec);
+  return trimmed;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/made_shortlist.h"
+
+#include "evaluate/line_encoder.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// What a line's targets are: the given ones, or the model's own translation.
+class PairMaker {
+ public:
+  PairMaker(const ModelSpec& spec, const Arguments& arguments)
+      : encoder_(spec, arguments.ids), path_(arguments.shortlist_path) {}
+
+  std::vector<IdPair> given(const EvaluationLine& line) const {
+    std::vector<IdPair> pairs;
+    try {
+      for (const std::string& target : line.references)
+        pairs.push_back({encoder_.source(line.source), encoder_.target(target)});
+    } catch (const Error& error) {
+      throw Error("{}:{}: {}", path_, line.number, error.what());
+    }
+    return pairs;
+  }
+  IdPair own(const EvaluationLine& line, const Translation& translation) const {
+    return {encoder_.source(line.source), translation.tokens};
+  }
+
+ private:
+  LineEncoder encoder_;
+  const std::string& path_;
+};
+
+// Of the lines that it is made from, and of those that are held out.
+struct Pairs {
+  std::vector<IdPair> building, own, given;
+};
+
+Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draft, ModelSpec& spec) {
+  const PairMaker maker(spec, arguments);
+  Pairs pairs;
+  std::vector<EvaluationLine> to_translate;
+  std::vector<bool> is_held_out;  // of them
+  for (size_t i = 0; i < lines.shortlist_text.size(); ++i) {
+    const EvaluationLine& line = lines.shortlist_text[i];
+    const bool held_out = i % kHeldOut == kHeldOut - 1;
+    for (IdPair& pair : maker.given(line)) (held_out ? pairs.given : pairs.building).push_back(std::move(pair));
+    if (!held_out && !line.references.empty()) continue;
+    to_translate.push_back(line);
+    is_held_out.push_back(held_out);
+  }
+  const std::vector<Translation> translations = draft.translate(to_translate);
+  size_t failed = 0;
+  for (size_t i = 0; i < translations.size(); ++i) {
+    if (translations[i].error.empty())
+      (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
+    else
+      ++failed;
+  }
+  if (failed > 0) {
+    spec.warnings.push_back(fmt::format("{}: {} of {} sources were left out: they cannot be translated; the first: {}",
+                                        arguments.shortlist_path, failed, translations.size(),
+                                        std::ranges::find_if(translations, [](const Translation& translation) {
+                                          return !translation.error.empty();
+                                        })->error));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+MadeShortlist make_shortlist_of(const UserLines& lines, const Arguments& arguments, Draft& draft, Progress& progress,
+                                ModelSpec& spec) {
+  const Pairs pairs = make_pairs(lines, arguments, draft, spec);
+  if (pairs.building.empty() || pairs.own.empty())
+    throw Error("{}: none of its lines could be translated", arguments.shortlist_path);
+  progress.stage("making the shortlist");
+  ShortlistOptions options;
+  options.always = arguments.shortlist_always;
+  options.best = arguments.shortlist_best;
+  options.source_ids = spec.encoder.embedding->rows;
+  options.never = spec.generation.suppressed_ids;
+  options.progress = progress.counter();
+  const ShortlistSpec& shortlist = spec.shortlist.emplace(make_shortlist(pairs.building, options));
+  MadeShortlist made;
+  made.pairs = pairs.building.size();
+  made.listed_ids = shortlist.always.size() + shortlist.ids.size();
+  made.own = measure_coverage(shortlist, spec.generation, pairs.own);
+  made.given = measure_coverage(shortlist, spec.generation, pairs.given);
+  return made;
+}
+
+}  // namespace goldcrest::converter

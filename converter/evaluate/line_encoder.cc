@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluate/line_encoder.h"
+
+#include "evaluate/id_lines.h"
+
+namespace goldcrest::converter {
+
+LineEncoder::LineEncoder(const ModelSpec& spec, bool of_ids) : spec_(spec) {
+  if (of_ids) return;
+  source_.emplace(*spec.source_tokenizer);
+  target_.emplace(*spec.target_tokenizer);
+}
+
+std::vector<int32_t> LineEncoder::source(const std::string& line) const {
+  if (!source_) return parse_ids(line, spec_.encoder.embedding->rows);
+  const GenerationSpec& generation = spec_.generation;
+  std::vector<int32_t> ids(generation.source_prefix.begin(), generation.source_prefix.end());
+  const std::vector<int32_t> text = source_->encode(line);
+  ids.insert(ids.end(), text.begin(), text.end());
+  ids.insert(ids.end(), generation.source_suffix.begin(), generation.source_suffix.end());
+  return ids;
+}
+
+std::vector<int32_t> LineEncoder::target(const std::string& line) const {
+  if (!target_) return parse_ids(line, spec_.decoder.embedding->rows);
+  std::vector<int32_t> ids = target_->encode(line);
+  ids.push_back(static_cast<int32_t>(spec_.generation.end_id));
+  return ids;
+}
+
+}  // namespace goldcrest::converter

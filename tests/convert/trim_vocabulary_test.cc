@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trimmed vocabulary: new ids everywhere, and through the engine the same bits for every entry that stays.
+#include "spec/trim_vocabulary.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "support/engine_fixture.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest::test {
+namespace {
+
+using converter::KeptIds;
+using converter::ModelSpec;
+using converter::Piece;
+using converter::PieceType;
+using converter::TokenizerKind;
+using converter::Weights;
+using Ids = std::vector<uint32_t>;
+
+// Each position's logits, and what was chosen.
+struct Run {
+  std::vector<std::vector<float>> logits;
+  std::vector<int32_t> tokens;
+};
+
+Run translate(const ModelSpec& spec, Weights weights, const std::vector<int32_t>& source) {
+  const converter::FileImage file = tiny_file(spec, converter::format::Layout::N16K4, {}, weights);
+  Run run;
+  EngineSetup setup;
+  setup.limits.beam_size = 1;
+  setup.trace_context = &run.logits;
+  setup.trace = [](void* context, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
+    if (std::string_view(name) != "logits") return;
+    static_cast<std::vector<std::vector<float>>*>(context)->push_back({values, values + count});
+  };
+  TestEngine engine(file.span(), setup);
+  run.tokens = engine.run(source).tokens;
+  return run;
+}
+
+std::vector<int32_t> new_ids(const Ids& kept, const std::vector<int32_t>& ids) {
+  std::vector<int32_t> result;
+  for (const int32_t id : ids) {
+    const auto place = std::lower_bound(kept.begin(), kept.end(), static_cast<uint32_t>(id));
+    EXPECT_EQ(*place, static_cast<uint32_t>(id));
+    result.push_back(static_cast<int32_t>(place - kept.begin()));
+  }
+  return result;
+}
+
+// Keeps every third entry and what the translation needs.
+void expect_the_same_logits(const ModelSpec& spec, Weights weights) {
+  const std::vector<int32_t> source = {3, 18, 9, 9, 4, 7, 0};
+  const Run whole = translate(spec, weights, source);
+  KeptIds wanted;
+  wanted.source.assign(source.begin(), source.end());
+  wanted.target.assign(whole.tokens.begin(), whole.tokens.end());
+  for (uint32_t id = 0; id < spec.decoder.embedding->rows; id += 3) wanted.target.push_back(id);
+  const KeptIds kept = converter::with_needed_ids(spec, wanted);
+  ASSERT_LT(kept.target.size(), spec.decoder.embedding->rows / 2);
+  const Run part = translate(converter::trim_vocabulary(spec, kept), weights, new_ids(kept.source, source));
+  EXPECT_EQ(part.tokens, new_ids(kept.target, whole.tokens));
+  ASSERT_EQ(part.logits.size(), whole.logits.size());
+  for (size_t position = 0; position < part.logits.size(); ++position) {
+    ASSERT_EQ(part.logits[position].size(), kept.target.size());
+    for (size_t i = 0; i < kept.target.size(); ++i) {
+      const float &found = part.logits[position][i], &expected = whole.logits[position][kept.target[i]];
+      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(float)), 0) << position << " " << kept.target[i];
+    }
+  }
+}
+
+// Of 300 entries; with one table for all that has rows, for decoder and projection, or for none.
+std::vector<ModelSpec> specs() {
+  TinyOptions options = student_tiny_options();
+  std::vector<ModelSpec> specs = {tiny_spec(deep_tiny_options()), tiny_spec(options)};
+  options.tied = false;
+  specs.push_back(tiny_spec(options));
+  options.tied = true;
+  options.source_vocab_size = options.target_vocab_size;
+  specs.push_back(tiny_spec(options));
+  specs.back().encoder.embedding = specs.back().decoder.embedding;
+  return specs;
+}
+
+TEST(TrimVocabulary, KeptLogitsAreTheSameBits) {
+  for (const ModelSpec& spec : specs()) {
+    for (const Weights weights : {Weights::kInt8, Weights::kFloat32}) expect_the_same_logits(spec, weights);
+  }
+}
+
+TEST(TrimVocabulary, StoredScalesStayWithTheirRows) {
+  ModelSpec spec = specs()[0];
+  converter::Matrix table = *spec.decoder.embedding;
+  for (uint32_t row = 0; row < table.rows; ++row) {
+    table.stored_scale.push_back(static_cast<float>(row + 1) * 0x1p-10f);
+    for (uint32_t column = 0; column < table.columns; ++column) {
+      table.values[size_t{row} * table.columns + column] =
+          static_cast<float>(static_cast<int>((row + column) % 255) - 127) * table.stored_scale[row];
+    }
+  }
+  spec.decoder.embedding = spec.projection.weight = std::make_shared<converter::Matrix>(table);
+  expect_the_same_logits(spec, Weights::kInt8);
+}
+
+TEST(TrimVocabulary, TablesThatAreSharedStayShared) {
+  for (const ModelSpec& spec : specs()) {
+    const KeptIds kept = converter::with_needed_ids(spec, {{5}, {7}});
+    const ModelSpec trimmed = converter::trim_vocabulary(spec, kept);
+    EXPECT_EQ(trimmed.encoder.embedding == trimmed.decoder.embedding, spec.encoder.embedding == spec.decoder.embedding);
+    EXPECT_EQ(trimmed.projection.weight == trimmed.decoder.embedding, spec.projection.weight == spec.decoder.embedding);
+    const bool shared = spec.encoder.embedding == spec.decoder.embedding;
+    EXPECT_EQ(converter::shares_vocabulary(spec), shared);
+    EXPECT_EQ(kept.source, shared ? (Ids{0, 5, 7, 299}) : (Ids{5}));
+    EXPECT_EQ(kept.target, shared ? (Ids{0, 5, 7, 299}) : (Ids{0, 7, 299}));
+  }
+}
+
+TEST(TrimVocabulary, EveryIdIsNew) {
+  ModelSpec spec = tiny_spec(deep_tiny_options());
+  add_tokenizers(TokenizerKind::kCharacter, spec);
+  spec.added_target_ids = 2;
+  converter::GenerationSpec& generation = spec.generation;
+  generation.decoder_start_id = 299;
+  generation.end_id = 20;
+  generation.pad_id = 30;
+  generation.unknown_id = 40;
+  generation.forced_first_id = 50;
+  generation.suppressed_ids = {60, 299};
+  generation.source_prefix = {7};
+  generation.source_suffix = {9};
+  generation.rules.more_end_ids = {70};
+  generation.rules.biases = {{80, 1.5f}, {90, -2.0f}};
+  const KeptIds kept = converter::with_needed_ids(spec, {{12}, {100, 20}});
+  EXPECT_EQ(kept.source, (Ids{0, 1, 7, 9, 12, 49}));
+  EXPECT_EQ(kept.target, (Ids{0, 1, 20, 30, 40, 50, 60, 70, 80, 90, 100, 298, 299}));
+  const ModelSpec trimmed = converter::trim_vocabulary(spec, kept);
+  const converter::GenerationSpec& found = trimmed.generation;
+  EXPECT_EQ(found.decoder_start_id, 12u);
+  EXPECT_EQ(found.end_id, 2u);
+  EXPECT_EQ(found.pad_id, 3u);
+  EXPECT_EQ(found.unknown_id, 4u);
+  EXPECT_EQ(found.forced_first_id, 5u);
+  EXPECT_EQ(found.suppressed_ids, (Ids{6, 12}));
+  EXPECT_EQ(found.source_prefix, (Ids{2}));
+  EXPECT_EQ(found.source_suffix, (Ids{3}));
+  EXPECT_EQ(found.rules.more_end_ids, (Ids{7}));
+  EXPECT_EQ(found.rules.biases, (std::map<uint32_t, float>{{8, 1.5f}, {9, -2.0f}}));
+  EXPECT_EQ(trimmed.added_target_ids, 2u);
+  EXPECT_EQ(trimmed.source_tokenizer->vocab_size, 6u);
+  EXPECT_EQ(trimmed.source_tokenizer->unknown_id, 1u);
+  EXPECT_EQ(trimmed.source_tokenizer->pieces[4].text, spec.source_tokenizer->pieces[12].text);
+  EXPECT_EQ(trimmed.target_tokenizer->vocab_size, 13u);
+  EXPECT_EQ(trimmed.target_tokenizer->pieces[10].text, spec.target_tokenizer->pieces[100].text);
+  EXPECT_EQ(trimmed.projection.bias.size(), 13u);
+  EXPECT_EQ(trimmed.projection.bias[10], spec.projection.bias[100]);
+}
+
+TEST(TrimVocabulary, TheShortlistHasTheNewIds) {
+  ModelSpec spec = tiny_spec(odd_tiny_options());
+  converter::ShortlistSpec& shortlist = spec.shortlist.emplace();
+  shortlist.always = {2, 10, 20};
+  for (uint64_t id = 0; id <= 19; ++id) shortlist.offset.push_back(id * 2);
+  for (uint32_t id = 0; id < 19; ++id) shortlist.ids.insert(shortlist.ids.end(), {id, id + 10});
+  shortlist.ngrams = {{{3, 4}, {5, 10, 15}}, {{3, 8}, {10}}};
+  const ModelSpec trimmed = converter::trim_vocabulary(spec, {{0, 3, 8}, {0, 3, 10, 13, 15, 18, 36}});
+  EXPECT_EQ(trimmed.shortlist->always, (Ids{2}));
+  EXPECT_EQ(trimmed.shortlist->offset, (std::vector<uint64_t>{0, 2, 4, 5}));
+  EXPECT_EQ(trimmed.shortlist->ids, (Ids{0, 2, 1, 3, 5}));
+  ASSERT_EQ(trimmed.shortlist->ngrams.size(), 1u);
+  EXPECT_EQ(trimmed.shortlist->ngrams[0].ngram, (Ids{1, 2}));
+  EXPECT_EQ(trimmed.shortlist->ngrams[0].ids, (Ids{2}));
+}
+
+// A unigram tokenizer with an entry of every type.
+ModelSpec spec_of_pieces(TokenizerKind kind, const std::vector<Piece>& pieces) {
+  TinyOptions options = odd_tiny_options();
+  options.source_vocab_size = static_cast<uint32_t>(pieces.size());
+  ModelSpec spec = tiny_spec(options);
+  spec.source_tokenizer.emplace();
+  spec.source_tokenizer->kind = kind;
+  spec.source_tokenizer->pieces = pieces;
+  spec.source_tokenizer->vocab_size = options.source_vocab_size;
+  return spec;
+}
+
+TEST(TrimVocabulary, WhatNoTextCanDoWithoutStays) {
+  const ModelSpec spec = spec_of_pieces(TokenizerKind::kUnigram, {{"<unk>", 0, PieceType::kUnknown},
+                                                                  {"</s>", 0, PieceType::kControl},
+                                                                  {"", 0, PieceType::kControl},
+                                                                  {"a", -3},
+                                                                  {"b", -9},
+                                                                  {"c", -9},
+                                                                  {"d", -1},
+                                                                  {"\u2581", -4},
+                                                                  {">>fr<<", -5, PieceType::kSurface},
+                                                                  {"ab", -6, PieceType::kSurface},
+                                                                  {"<sep>", 0, PieceType::kUserDefined},
+                                                                  {"<0x41>", 0, PieceType::kByte},
+                                                                  {"ba", 0, PieceType::kUnused}});
+  EXPECT_EQ(converter::with_needed_ids(spec, {}).source, (Ids{0, 1, 4, 6, 7, 8, 10, 11}));
+  ModelSpec bpe = spec;
+  bpe.source_tokenizer->kind = TokenizerKind::kBpe;
+  EXPECT_EQ(converter::with_needed_ids(bpe, {}).source, (Ids{0, 1, 7, 8, 10, 11})) << "scores are ranks";
+}
+
+TEST(TrimVocabulary, MergesOnTheWayToKeptPiecesStayBehindTheVocabulary) {
+  const ModelSpec spec =
+      spec_of_pieces(TokenizerKind::kBpe,
+                     {{"<unk>", 0, PieceType::kUnknown}, {"ab", -1}, {"cd", -2}, {"abc", -3}, {"a", -4}, {"xy", -5}});
+  const ModelSpec trimmed = converter::trim_vocabulary(spec, {{0, 3}, {0, 36}});
+  const converter::TokenizerSpec& tokenizer = *trimmed.source_tokenizer;
+  EXPECT_EQ(tokenizer.vocab_size, 2u);
+  ASSERT_EQ(tokenizer.pieces.size(), 3u);
+  EXPECT_EQ(tokenizer.pieces[1].text, "abc");
+  EXPECT_EQ(tokenizer.pieces[2].text, "ab");
+  EXPECT_EQ(tokenizer.pieces[2].score, -1);
+  EXPECT_EQ(tokenizer.pieces[2].type, PieceType::kUnused);
+}
+
+}  // namespace
+}  // namespace goldcrest::test

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trimmed vocabularies and made shortlists from end to end: what the files translate, what the report says and what is
+// refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "programs/checkpoint_copy.h"
+#include "programs/models.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
+  options.insert(options.begin(), {"-q", checkpoint});
+  return run(convert_program(), options);
+}
+
+nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
+  options.push_back("--json");
+  const Outcome outcome = convert(checkpoint, options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return nlohmann::json::parse(outcome.out);
+}
+
+std::string translate(const std::filesystem::path& model, const std::string& lines) {
+  const Outcome outcome = run(translate_program(), {model, "--beam", "1"}, {.input = lines});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.out;
+}
+
+// The first sources of the validation set, each once, and their references.
+std::string validation_lines(const std::string& task, size_t n, bool with_target) {
+  std::string text, last;
+  for (const std::string& line : lines_of(read_file(validation_file(task)))) {
+    const std::string source = line.substr(0, line.find('\t'));
+    if (source == last || n == 0) continue;
+    text += (with_target ? line : source) + "\n";
+    last = source;
+    --n;
+  }
+  return text;
+}
+
+TEST(KeepVocabulary, OfATextTheModelTranslatesItAsBefore) {
+  const TemporaryFolder folder;
+  const std::string sources = validation_lines("enfr", 40, false), text = folder.write("text", sources);
+  const std::string part = folder / "part.gcst";
+  const nlohmann::json json = convert_json(checkpoint_folder("enfr"), {"-o", part, "--keep-vocabulary-of", text,
+                                                                       "--evaluate", text, "--evaluate-beam", "1"});
+  const nlohmann::json& trimmed = json.at("trimmed_vocabulary");
+  EXPECT_EQ(trimmed.at("shared"), true);
+  EXPECT_EQ(trimmed.at("source_kept"), trimmed.at("target_kept"));
+  EXPECT_EQ(trimmed.at("source_kept"), json.at("encoder").at("vocab_size"));
+  EXPECT_LT(trimmed.at("source_kept"), 500);
+  EXPECT_EQ(trimmed.at("agreement").at("lines"), 40);
+  EXPECT_EQ(trimmed.at("agreement").at("identical"), 40);
+  EXPECT_EQ(trimmed.at("agreement").at("chrf"), 100);
+  const auto whole_bytes = std::filesystem::file_size(converted_model("enfr"));
+  const auto part_bytes = std::filesystem::file_size(part);
+  EXPECT_NEAR(trimmed.at("bytes_saved").get<double>(), static_cast<double>(whole_bytes - part_bytes), 2048);
+  EXPECT_EQ(translate(part, sources), translate(converted_model("enfr"), sources));
+  ASSERT_EQ(json.at("warnings").size(), 1u);
+  EXPECT_TRUE(has(json.at("warnings").at(0), "single characters are not kept; texts lose them: "));
+}
+
+TEST(KeepVocabulary, OfParallelTextNeedsNoTranslations) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", validation_lines("enfr", 40, true));
+  const Outcome outcome = run(convert_program(), {checkpoint_folder("enfr"), "--keep-vocabulary-of", text});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(has(outcome.out, "\nvocabulary   kept ")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, " of 6001 entries: ")) << outcome.out;
+}
+
+TEST(KeepVocabulary, OfAListOfPieces) {
+  const TemporaryFolder folder;
+  // As SentencePiece's .vocab files have them: a tab and a score behind each piece.
+  const std::string letters = folder.write("letters", "w\t-1\r\nr\ne\nn\n\nR\nEH1\nN\n");
+  const nlohmann::json json =
+      convert_json(checkpoint_folder("g2p"), {"-o", folder / "part.gcst", "--keep-vocabulary", letters});
+  const nlohmann::json& trimmed = json.at("trimmed_vocabulary");
+  EXPECT_EQ(trimmed.at("shared"), false);
+  EXPECT_EQ(trimmed.at("source_all"), 31);
+  EXPECT_EQ(trimmed.at("source_kept"), 8) << "and four special entries";
+  EXPECT_EQ(trimmed.at("target_kept"), 7);
+  EXPECT_EQ(translate(folder / "part.gcst", "wren\n"), "R EH1 N\n");
+  EXPECT_EQ(json.at("warnings"), nlohmann::json({"23 of the source's 27 single characters are not kept; texts lose "
+                                                 "them: \"'\", \"a\", \"b\", \"c\", \"d\" and 18 more"}));
+}
+
+TEST(KeepVocabulary, LinesThatLoseCharactersAreCounted) {
+  const TemporaryFolder folder;
+  const std::string letters = folder.write("letters", "w\nr\ne\nn\nR\nEH1\nN\n");
+  const std::string lines = folder.write("lines", "wren\nfinch\n");
+  const Outcome outcome = convert(checkpoint_folder("g2p"), {"--keep-vocabulary", letters, "--evaluate", lines});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(
+      has(outcome.err,
+          "warning: " + lines + ": 4 tokens of its sources are unknown to the kept vocabulary, 0 to the whole one\n"))
+      << outcome.err;
+  EXPECT_TRUE(has(outcome.out, "1 of 2 lines as with all entries (50.00 %), chrF ")) << outcome.out;
+}
+
+TEST(KeepVocabulary, WhatCannotBeKeptIsRefused) {
+  const TemporaryFolder folder;
+  const std::string g2p = checkpoint_folder("g2p");
+  const std::string unknown = folder.write("unknown", "w\nzz\nEH1\n\xff\nEH9\n");
+  const Outcome strange = convert(g2p, {"--keep-vocabulary", unknown});
+  EXPECT_EQ(strange.status, 1);
+  EXPECT_EQ(strange.err, "goldcrest-convert: " + unknown +
+                             ": 3 of 5 pieces are no entries of the model's vocabulary: \"zz\", \"\\xff\", \"EH9\"\n");
+  std::string all;
+  for (const char* key : {"source", "target"}) {
+    const auto config = nlohmann::json::parse(read_file(checkpoint_folder("g2p") / "config.json"));
+    for (const auto& piece : config.at(std::string(key) + "_vocabulary")) all += piece.get<std::string>() + "\n";
+  }
+  const std::string everything = folder.write("everything", all);
+  const Outcome whole = convert(g2p, {"--keep-vocabulary", everything});
+  EXPECT_EQ(whole.status, 1);
+  EXPECT_EQ(whole.err,
+            "goldcrest-convert: " + everything + ": keeps every entry of the vocabulary; convert without it\n");
+}
+
+TEST(MakeShortlist, TellsHowItDoesOnLinesThatItHasNotSeen) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", validation_lines("g2p", 200, false));
+  const nlohmann::json made = convert_json(checkpoint_folder("g2p"), {"--make-shortlist", text, "--shortlist-always",
+                                                                      "10", "--shortlist-best", "5"})
+                                  .at("made_shortlist");
+  EXPECT_EQ(made.at("pairs"), 180);
+  EXPECT_EQ(made.at("own_translations").at("lines"), 20);
+  EXPECT_GT(made.at("own_translations").at("covered_ids"), 0.9);
+  EXPECT_GE(made.at("mean_candidates"), 10);
+  EXPECT_LE(made.at("most_candidates"), 73);
+  EXPECT_FALSE(made.contains("given_targets"));
+  EXPECT_LE(made.at("ids"), 10 + 5 * 31);
+}
+
+TEST(MakeShortlist, OfParallelTextMeasuresBoth) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", validation_lines("enfr", 100, true));
+  const Outcome outcome = convert(checkpoint_folder("enfr"), {"--make-shortlist", text});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(has(outcome.out, "\nshortlist    made from ")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, " of the ids of the model's own translations\n")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, " of the ids of the given targets\n")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, " of 10 lines whole (")) << outcome.out;
+}
+
+TEST(MakeShortlist, LinesThatCannotBeTranslatedAreLeftOut) {
+  const TemporaryFolder folder;
+  std::string lines = validation_lines("g2p", 30, false) + std::string(100, 'x') + "\n";
+  const std::string text = folder.write("text", lines);
+  const Outcome outcome = convert(checkpoint_folder("g2p"), {"--make-shortlist", text});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "warning: " + text +
+                                   ": 1 of 31 sources were left out: they cannot be translated; the "
+                                   "first: "))
+      << outcome.err;
+}
+
+TEST(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
+  const CheckpointCopy copy("g2p");
+  const TemporaryFolder folder;
+  std::string ids;
+  for (int i = 0; i < 20; ++i) ids += std::to_string(4 + i) + " 5 2\t7 8 2\n";
+  const std::string text = folder.write("text", ids);
+  copy.edit("config.json", [](nlohmann::json& config) {
+    for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) config.erase(key);
+    config.update({{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}});
+  });
+  EXPECT_EQ(convert(copy.path(), {"--make-shortlist", text, "--ids"}).status, 0);
+  const Outcome of_text = convert(copy.path(), {"--make-shortlist", text});
+  EXPECT_EQ(of_text.status, 1);
+  EXPECT_EQ(of_text.err, "goldcrest-convert: " + copy.path().string() +
+                             ": has no tokenizer of both sides; with --ids, --make-shortlist reads token ids\n");
+  const Outcome kept = convert(copy.path(), {"--keep-vocabulary", text});
+  EXPECT_EQ(kept.status, 1);
+  EXPECT_EQ(kept.err, "goldcrest-convert: " + copy.path().string() +
+                          ": has no tokenizer of both sides, so its entries have no texts to keep them by\n");
+}
+
+}  // namespace
+}  // namespace goldcrest::test
