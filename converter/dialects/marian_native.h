@@ -24,8 +24,7 @@ MarianGraph read_marian_graph(const Config& config);
 // it; empty, with a warning, where there is none.
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings);
 
-// Vocabularies, special ids and search. Needs the positions and the tables, which do not have the row of the start id
-// yet: it is the target's next id, and the source's where the tables are shared.
-void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool shared_tables, ModelSpec& spec);
+// Vocabularies, special ids but the start's, and search. Needs the positions and the tables, without a start row.
+void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec);
 
 }  // namespace goldcrest::converter
