@@ -2,9 +2,11 @@
 # Containers: files -> named tensors.
 goldcrest_converter_library(goldcrest_sources
   sources/counted_tensors.cc
+  sources/ctranslate2_binary.cc
   sources/element_type.cc
   sources/inflate.cc
   sources/input_file.cc
+  sources/input_folder.cc
   sources/json_text.cc
   sources/marian_binary.cc
   sources/marian_npz.cc
@@ -27,6 +29,10 @@ target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nl
 goldcrest_converter_library(goldcrest_load
   dialects/config.cc
   dialects/config_template.cc
+  dialects/ctranslate2.cc
+  dialects/ctranslate2_files.cc
+  dialects/ctranslate2_names.cc
+  dialects/ctranslate2_text.cc
   dialects/dialect.cc
   dialects/generation.cc
   dialects/generation_keys.cc
@@ -48,6 +54,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/shortlist_binary.cc
   dialects/shortlist_file.cc
   dialects/shortlist_text.cc
+  dialects/start_row.cc
   dialects/tensor_reader.cc
   dialects/tokenizer_fit.cc
   dialects/vocabulary_file.cc)

@@ -296,8 +296,8 @@ class ConfigTemplate {
 
 Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool is_marian = sniffed.what == kMarianTensors.what || is_marian_native(sniffed);
-  if (is_marian || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
+  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) || is_ctranslate2(sniffed);
+  if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
   return ConfigTemplate(*open_tensors(path), path).make();
 }
 

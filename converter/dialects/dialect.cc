@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a checkpoint and hands it to the dialect that its config.json names.
+// Opens a checkpoint and hands it to the dialect of its container, or to the one that its config.json names.
 #include "dialects/dialect.h"
 
 #include <algorithm>
 
+#include "dialects/ctranslate2.h"
 #include "dialects/provenance.h"
 #include "dialects/shape.h"
 #include "sources/json_text.h"
@@ -96,8 +97,7 @@ const Dialect& dialect_of(const Config& config) {
   return *dialect;
 }
 
-std::unique_ptr<TensorSource> open_counted(const std::filesystem::path& path, const LoadOptions& options) {
-  std::unique_ptr<TensorSource> tensors = open_tensors(path);
+std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, const LoadOptions& options) {
   return options.progress ? count_loads(std::move(tensors), options.progress) : std::move(tensors);
 }
 
@@ -111,7 +111,7 @@ void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpe
 
 // Marian's own model: its settings are in it.
 ModelSpec load_native(const std::filesystem::path& path, const LoadOptions& options) {
-  std::unique_ptr<TensorSource> tensors = open_counted(path, options);
+  std::unique_ptr<TensorSource> tensors = counted(open_tensors(path), options);
   const std::filesystem::path file = tensors->files()[0];
   if (tensors->settings().empty()) {
     throw Error("{}: has no special:model.yml, which tells the graph of its weights", file.string());
@@ -124,6 +124,18 @@ ModelSpec load_native(const std::filesystem::path& path, const LoadOptions& opti
   return spec;
 }
 
+// CTranslate2's model, whose config.json tells the special tokens alone.
+ModelSpec load_ctranslate2_files(const std::filesystem::path& path, const LoadOptions& options) {
+  const CTranslate2Files files = find_ctranslate2_files(path);
+  std::unique_ptr<TensorSource> tensors = counted(open_ctranslate2(files.model.open(files.weights)), options);
+  Config config = ctranslate2_config(files, *tensors, options.config);
+  const std::filesystem::path& named = files.package ? files.package->path() : files.model.path();
+  const Checkpoint checkpoint{named, std::move(config), std::move(tensors)};
+  ModelSpec spec = load_ctranslate2(checkpoint, files);
+  describe_source(checkpoint, "ctranslate2", spec);
+  return spec;
+}
+
 }  // namespace
 
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options) {
@@ -131,6 +143,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
   if (is_marian_native(sniffed)) return load_native(path, options);
+  if (is_ctranslate2(sniffed)) return load_ctranslate2_files(path, options);
   const std::filesystem::path config_path = config_path_of(directory, options.config);
   std::error_code error;
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
@@ -138,7 +151,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   }
   Checkpoint checkpoint{directory, Config(config_path), nullptr};
   const Dialect& dialect = dialect_of(checkpoint.config);
-  checkpoint.tensors = open_counted(path, options);
+  checkpoint.tensors = counted(open_tensors(path), options);
   ModelSpec spec = dialect.load(checkpoint);
   describe_source(checkpoint, dialect.model_type, spec);
   return spec;

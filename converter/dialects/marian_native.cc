@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "dialects/positions.h"
+#include "dialects/start_row.h"
 #include "dialects/tensor_reader.h"
 #include "sources/messages.h"
 #include "spec/error.h"
@@ -14,16 +15,8 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr float kNormEpsilon = 1e-6f;      // src/layers/generic.h, layerNorm
-constexpr float kNeverChosen = -65536.0f;  // of the start id's logit: its exp is 0
-constexpr uint32_t kPositions = 512;       // of sinusoids, where max-length does not say
-
-std::shared_ptr<const Matrix> with_zero_row(const Matrix& table) {
-  Matrix result = table;
-  result.values.resize(size_t{++result.rows} * result.columns, 0.0f);
-  if (!result.stored_scale.empty()) result.stored_scale.push_back(result.stored_scale.back());
-  return std::make_shared<const Matrix>(std::move(result));
-}
+constexpr float kNormEpsilon = 1e-6f;  // src/layers/generic.h, layerNorm
+constexpr uint32_t kPositions = 512;   // of sinusoids, where max-length does not say
 
 class MarianNativeReader {
  public:
@@ -132,17 +125,6 @@ class MarianNativeReader {
   ModelSpec& spec_;
 };
 
-// The target's first input is the zero vector: a row of zeros, whose id nothing ever chooses.
-void add_start_row(ModelSpec& spec) {
-  const bool is_shared = spec.encoder.embedding == spec.decoder.embedding;
-  const bool is_tied = spec.projection.weight == spec.decoder.embedding;
-  spec.decoder.embedding = with_zero_row(*spec.decoder.embedding);
-  if (is_shared) spec.encoder.embedding = spec.decoder.embedding;
-  spec.projection.weight = is_tied ? spec.decoder.embedding : with_zero_row(*spec.projection.weight);
-  spec.projection.bias.push_back(kNeverChosen);
-  spec.added_target_ids = 1;
-}
-
 }  // namespace
 
 ModelSpec load_marian_native(const Checkpoint& checkpoint) {
@@ -150,7 +132,7 @@ ModelSpec load_marian_native(const Checkpoint& checkpoint) {
   const MarianGraph graph = read_marian_graph(checkpoint.config);
   const Config decoder = find_decoder_settings(checkpoint, spec.warnings);
   MarianNativeReader(checkpoint, graph, decoder, spec).read();
-  read_marian_text(checkpoint, decoder, graph.shared_tables, spec);
+  read_marian_text(checkpoint, decoder, spec);
   add_start_row(spec);
   read_marian_shortlist(checkpoint, decoder, spec);
   return spec;

@@ -28,8 +28,7 @@ Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::stri
 // tokenizers as they will be.
 void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec);
 
-// Vocabularies, special ids and search. Needs the positions and the tables, which do not have the row of the start id
-// yet: it is the target's next id, and the source's where the tables are shared.
-void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool shared_tables, ModelSpec& spec);
+// Vocabularies, special ids but the start's, and search. Needs the positions and the tables, without a start row.
+void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec);
 
 }  // namespace goldcrest::converter

@@ -77,12 +77,6 @@ struct VocabularyFiles {
   fs::path source, target;
 };
 
-bool is_of(const fs::path& file, std::initializer_list<const char*> words) {
-  const std::string name = file.filename().string();
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return name.find(word) != std::string::npos; });
-}
-
 // Without "vocabs": the only SentencePiece model, or two whose names tell which is which.
 VocabularyFiles guess_vocabularies(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -90,8 +84,9 @@ VocabularyFiles guess_vocabularies(const fs::path& folder) {
     if (name.ends_with(".spm")) files.push_back(folder / name);
   if (files.size() == 1) return {files[0], files[0]};
   if (files.size() == 2) {
-    if (is_of(files[1], {"src", "source"})) std::swap(files[0], files[1]);
-    if (is_of(files[0], {"src", "source"}) && is_of(files[1], {"trg", "tgt", "target"})) return {files[0], files[1]};
+    const std::string first = files[0].filename().string(), second = files[1].filename().string();
+    if (is_source_and_target(first, second)) return {files[0], files[1]};
+    if (is_source_and_target(second, first)) return {files[1], files[0]};
   }
   throw Error(
       "{}: its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "
@@ -168,12 +163,6 @@ MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string&
   return result;
 }
 
-// The entry of the start id, after all others of the vocabulary.
-void add_start_entry(TokenizerSpec& tokenizer) {
-  tokenizer.pieces.insert(tokenizer.pieces.begin() + tokenizer.vocab_size, {"", 0, PieceType::kControl});
-  ++tokenizer.vocab_size;
-}
-
 void read_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings) {
   const uint32_t beams = decoder.count_or("beam-size", 1, 1, 1000);
   if (beams > kMaxBeams)
@@ -204,7 +193,7 @@ Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::stri
   return decoder;
 }
 
-void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool shared_tables, ModelSpec& spec) {
+void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec) {
   const uint32_t source_rows = spec.encoder.embedding->rows, target_rows = spec.decoder.embedding->rows;
   const VocabularyFiles files = find_vocabularies(checkpoint, decoder);
   MarianVocabulary source = read_marian_vocabulary(files.source, "source", source_rows, spec.warnings);
@@ -213,14 +202,9 @@ void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool 
   read_search(decoder, generation, spec.warnings);
   generation.end_id = target.end_id;
   generation.source_suffix = {source.end_id};
-  generation.decoder_start_id = target_rows;
   generation.unknown_id = target.tokenizer.unknown_id;
-  generation.suppressed_ids = {target_rows};
-  if (!decoder.flag_or("allow-unk", false))
-    generation.suppressed_ids.insert(generation.suppressed_ids.begin(), target.tokenizer.unknown_id);
+  if (!decoder.flag_or("allow-unk", false)) generation.suppressed_ids = {target.tokenizer.unknown_id};
   generation.max_target_tokens = spec.decoder.positions.rows;
-  add_start_entry(target.tokenizer);
-  if (shared_tables) add_start_entry(source.tokenizer);
   spec.source_tokenizer = std::move(source.tokenizer);
   spec.target_tokenizer = std::move(target.tokenizer);
 }

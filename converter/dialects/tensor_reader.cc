@@ -20,8 +20,11 @@ std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
   return shape_text(position);
 }
 
-std::vector<float> stored_scale(const Tensor& tensor, uint64_t rows) {
-  return tensor.grid == 0 ? std::vector<float>() : std::vector<float>(rows, tensor.grid);
+// Of each of the matrix's rows; none where they are not the tensor's and it has more than one.
+std::vector<float> row_scales(const Tensor& tensor, uint64_t rows, bool rows_are_its_own) {
+  const std::vector<float>& stored = tensor.stored_scale;
+  if (stored.size() == 1) return std::vector<float>(rows, stored[0]);
+  return rows_are_its_own ? stored : std::vector<float>();
 }
 
 }  // namespace
@@ -129,11 +132,12 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
   if (found.size() < 2 || found.back() != columns || long_axes > 1 || rows == 0 || rows > kMaxVocabulary) {
     throw Error("{} has shape {}, expected [rows, {}]", describe(name), shape_text(found), columns);
   }
-  std::shared_ptr<const Matrix>& result = matrices_[name];
+  used_.insert(name);
+  std::shared_ptr<const Matrix>& result = matrices_[source_.stored_name(container_names_.at(name))];
   if (!result) {
     Tensor tensor = load(name);
     result = std::make_shared<const Matrix>(Matrix{name, static_cast<uint32_t>(rows), columns, std::move(tensor.values),
-                                                   tensor.same_rows, stored_scale(tensor, rows)});
+                                                   tensor.same_rows, row_scales(tensor, rows, true)});
   }
   return result;
 }
@@ -145,7 +149,7 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), columns, rows);
   }
   const Tensor tensor = load(name);
-  Matrix result{name, rows, columns, std::vector<float>(tensor.values.size()), false, stored_scale(tensor, rows)};
+  Matrix result{name, rows, columns, std::vector<float>(tensor.values.size()), false, row_scales(tensor, rows, false)};
   for (size_t c = 0; c < columns; ++c)
     for (size_t r = 0; r < rows; ++r) result.values[r * columns + c] = tensor.values[c * rows + r];
   return std::make_shared<const Matrix>(std::move(result));
@@ -160,7 +164,7 @@ LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uin
 }
 
 std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint32_t rows, uint32_t columns) {
-  std::shared_ptr<const Matrix>& result = matrices_[name];
+  std::shared_ptr<const Matrix>& result = matrices_[container_names_.at(name)];
   if (!result) result = std::make_shared<const Matrix>(Matrix{name, rows, columns, load(name).values});
   return result;
 }

@@ -32,7 +32,7 @@ class TensorReader {
 
   // A tensor that is missing is without values, until check_missing() tells of all at once.
   std::vector<float> vector(const std::string& name, uint32_t n);
-  // The same name gives the same object.
+  // The same name, and aliases of it, give the same object.
   std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns);
   // A matrix of any number of rows; [1, rows, columns] and [rows, 1, columns] will do.
   std::shared_ptr<const Matrix> table(const std::string& name, uint32_t columns);

@@ -17,8 +17,6 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kMaxVocabularyBytes = uint64_t{32} << 20;
-
 void set_text(Vocabulary& vocabulary, uint64_t id, const std::string& text) {
   if (id >= vocabulary.id_to_text.size()) {
     throw Error("{}: {} has id {}, expected less than the embedding's {} rows", vocabulary.where, in_quotes(text), id,
@@ -75,7 +73,10 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 }
 
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
-  const std::string content = read_small_file(path, kMaxVocabularyBytes);
+  return parse_vocabulary(read_small_file(path, kMaxVocabularyBytes), path, n_ids);
+}
+
+Vocabulary parse_vocabulary(const std::string& content, const std::filesystem::path& path, uint32_t n_ids) {
   if (path.extension() == ".yml" || path.extension() == ".yaml") {
     const YamlBounds bounds = {kMaxVocabularyBytes, uint64_t{n_ids} + 1, 1};  // one more: the mapping
     return vocabulary_of_json(parse_yaml(content, bounds, path.string()), n_ids, path.string());
@@ -85,6 +86,14 @@ Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids) {
 }
 
 bool is_sentencepiece_name(const std::string& name) { return name.ends_with(".spm") || name.ends_with(".model"); }
+
+bool is_source_and_target(const std::string& source, const std::string& target) {
+  const auto has = [](const std::string& name, std::initializer_list<const char*> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return name.find(word) != std::string::npos; });
+  };
+  return has(source, {"src", "source"}) && has(target, {"trg", "tgt", "target"});
+}
 
 uint64_t count_entries(const std::filesystem::path& path) {
   if (is_sentencepiece_name(path.string())) return read_sentencepiece_model(path).pieces.size();

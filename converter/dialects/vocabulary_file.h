@@ -19,9 +19,15 @@ Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const 
 
 // A .json, .yml or .yaml file as above, or any other file with one text a line.
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids);
+// The same from the file's bytes.
+Vocabulary parse_vocabulary(const std::string& content, const std::filesystem::path& path, uint32_t n_ids);
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{32} << 20;
 
 // By its ending: .spm or .model.
 bool is_sentencepiece_name(const std::string& name);
+
+// Two files' names, of which the first has "src" or "source", the second "trg", "tgt" or "target".
+bool is_source_and_target(const std::string& source, const std::string& target);
 
 // The ids that such a file, or a SentencePiece model (.spm, .model), needs.
 uint64_t count_entries(const std::filesystem::path& path);

@@ -187,12 +187,13 @@ class MarianBinary : public TensorSource {
       throw Error("{}: byte {} is -128, expected -127 to 127: it is damaged", where(from.name), worst);
     }
     Tensor tensor{from.name, from.shape, std::vector<float>(n)};
-    tensor.grid = 1 / multiplier;
+    const float scale = 1 / multiplier;
+    tensor.stored_scale = {scale};
     const bool transposed = is_transposed(from.name);
     for (uint64_t r = 0; r < rows; ++r) {
       for (uint64_t c = 0; c < columns; ++c) {
         const auto q = static_cast<int8_t>(bytes[transposed ? c * rows + r : r * columns + c]);
-        tensor.values[r * columns + c] = static_cast<float>(q) * tensor.grid;
+        tensor.values[r * columns + c] = static_cast<float>(q) * scale;
       }
     }
     return tensor;

@@ -17,6 +17,7 @@ std::unique_ptr<TensorSource> open_file(const std::filesystem::path& path) {
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
   if (sniffed.what == kMarianNpz.what) return open_marian_npz(path);
   if (is_marian_native(sniffed)) return open_marian_binary(path);
+  if (sniffed.what == kCTranslate2.what) return open_ctranslate2(std::make_unique<const InputFile>(path));
   if (looks_like_zip(file)) return open_torch_zip(path);
   if (path.extension() == ".safetensors" || sniffed.use != Use::kUnknown) return open_safetensors(path);
   throw Error(

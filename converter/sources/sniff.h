@@ -22,6 +22,9 @@ struct Sniffed {
 // Whether it is one of Marian's own models, .npz or .bin.
 bool is_marian_native(const Sniffed& sniffed);
 
+// Whether it is CTranslate2's, a package of Argos Translate among them.
+bool is_ctranslate2(const Sniffed& sniffed);
+
 // Of a folder: its weights, the model that its config.json names, or what it lacks.
 Sniffed sniff(const std::filesystem::path& path);
 Sniffed sniff_file(const std::filesystem::path& file);

@@ -33,6 +33,7 @@ const Kind* kind_of_zip(const Peek& file) {
   if (has("/constants.pkl")) return &kTorchScript;
   if (has("serialized_exported_program.json") || has("models/model.json")) return &kTorchExport;
   if (has("special:model.yml.npy") || has("special:model.yml")) return &kMarianNpz;
+  if (has("model/model.bin") && has("metadata.json")) return &kArgosPackage;
   if (has("model.weights.h5") && has("config.json")) return &kKerasZip;
   for (const char* name : {"model.safetensors", "pytorch_model.bin", "saved_model.pb", "model.bin", ".pt", ".npz"})
     if (has(name)) return &kZippedCheckpoint;
@@ -87,16 +88,28 @@ const Kind* kind_of_marian(const Peek& file, std::string_view head) {
   return is_intgemm ? &kMarianIntgemm : &kMarianBinary;
 }
 
-// CTranslate2's model.bin: u32 version, then since version 2 a u16 length and a name that ends in "Spec".
+// A u16 length and as many bytes, the last of them NUL; "" where there is none of at most 128 bytes.
+std::string_view counted_text(std::string_view head, size_t at) {
+  constexpr size_t kMaxName = 128;
+  const auto length = static_cast<size_t>(little_endian(head, at, 2));
+  if (length < 5 || length > kMaxName || head.size() < at + 2 + length || head[at + 1 + length] != '\0') return {};
+  return head.substr(at + 2, length - 1);
+}
+
+// CTranslate2's model.bin: u32 version, then since version 2 the name of a specification. In version 1 u32 variables
+// follow, whose names are OpenNMT-tf's.
 const Kind* kind_of_ctranslate2(std::string_view head) {
-  constexpr size_t kMaxVersion = 32, kMaxName = 64;
+  constexpr size_t kMaxVersion = 32;
   const uint64_t version = little_endian(head, 0, 4);
-  const auto length = static_cast<size_t>(little_endian(head, 4, 2));
-  if (version < 2 || version > kMaxVersion || length < 5 || length > kMaxName || head.size() < 6 + length)
+  if (version == 1) return counted_text(head, 8).starts_with("transformer/") ? &kCTranslate2 : nullptr;
+  const std::string_view name = counted_text(head, 4);
+  if (version < 1 || version > kMaxVersion ||
+      !(name.ends_with("Spec") || name == "TransformerBase" || name == "TransformerBig")) {
     return nullptr;
-  const std::string_view name = head.substr(6, length - 1);
-  if (!name.ends_with("Spec") || head[6 + length - 1] != '\0') return nullptr;
-  return name == "TransformerDecoderSpec" ? &kCTranslate2Decoder : &kCTranslate2;
+  }
+  if (name == "TransformerDecoderSpec") return &kCTranslate2Decoder;
+  if (name == "TransformerEncoderSpec") return &kCTranslate2Encoder;
+  return name == "WhisperSpec" || name.starts_with("Wav2Vec2") ? &kCTranslate2Speech : &kCTranslate2;
 }
 
 // 8 bytes of header length, a JSON header.
@@ -139,6 +152,10 @@ const Kind* kind_of(const Peek& file) {
 }
 
 }  // namespace
+
+bool is_ctranslate2(const Sniffed& sniffed) {
+  return sniffed.what == kCTranslate2.what || sniffed.what == kArgosPackage.what;
+}
 
 bool is_marian_native(const Sniffed& sniffed) {
   return sniffed.what == kMarianNpz.what || sniffed.what == kMarianBinary.what || sniffed.what == kMarianIntgemm.what;

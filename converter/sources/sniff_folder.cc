@@ -122,6 +122,8 @@ std::vector<fs::path> find_weights(const fs::path& folder) {
 
 Sniffed sniff(const fs::path& path) {
   if (!is_folder(path)) return sniff_file(path);
+  const fs::path unpacked = path / "model" / "model.bin";
+  if (is_there(path / "metadata.json") && is_there(unpacked)) return sniff_file(unpacked);
   const std::vector<fs::path> weights = find_weights(path);
   Sniffed refused = first_refused(weights);
   if (refused.use != Use::kUnknown) return refused;

@@ -79,8 +79,15 @@ inline constexpr Kind kLegacyTar = {
     Use::kRefused, "this is a tar of pickles, PyTorch's format from before version 0.2, which is not read",
     "load it in PyTorch and save it again with torch.save, or convert it to safetensors"};
 inline constexpr Kind kCTranslate2 = {
-    Use::kRefused, "this is a CTranslate2 model",
-    "reading it is planned; until then, convert the checkpoint that ct2-*-converter made it from"};
+    Use::kConvert, "this is a CTranslate2 model",
+    "goldcrest-convert makes a .gcst of it, with the config.json and the vocabularies beside it"};
+inline constexpr Kind kArgosPackage = {Use::kConvert, "this is a package of Argos Translate with a CTranslate2 model",
+                                       "goldcrest-convert makes a .gcst of it"};
+inline constexpr Kind kCTranslate2Speech = {Use::kRefused, "this is a CTranslate2 model of speech (Whisper, Wav2Vec2)",
+                                            "its family is planned; it cannot be converted yet"};
+inline constexpr Kind kCTranslate2Encoder = {Use::kRefused,
+                                             "this is a CTranslate2 model of an encoder without a decoder",
+                                             "Goldcrest runs encoder-decoder Transformers; it cannot be converted"};
 inline constexpr Kind kCTranslate2Decoder = {Use::kRefused,
                                              "this is a CTranslate2 model of a decoder-only language model",
                                              "Goldcrest runs encoder-decoder Transformers; it cannot be converted"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container of named tensors: safetensors (one file or shards), PyTorch's zip, Marian's .npz or .bin. Dialects see
-// only this.
+// A container of named tensors: safetensors (one file or shards), PyTorch's zip, Marian's .npz or .bin, CTranslate2's
+// model.bin. Dialects see only this.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,15 @@
 
 namespace goldcrest::converter {
 
+class InputFile;
+
 struct Tensor {
   std::string name;
   std::vector<uint64_t> shape;
   std::vector<float> values;  // row-major; F16 and BF16 are widened, integers converted
   bool same_rows = false;     // of two axes: the values are one row, which every row has (shape_tensors.h)
-  float grid = 0;             // every value is an integer of -127 .. 127 times it; 0: they are any floats
+  // Of an int8 tensor: each value is an integer of -127 .. 127 times the only scale, or its row's (of the first axis).
+  std::vector<float> stored_scale = {};
 };
 
 class TensorSource {
@@ -33,7 +36,10 @@ class TensorSource {
   virtual std::filesystem::path file(const std::string& name) const = 0;
   // The weight files, in shard order; the checkpoint's hash is taken over them.
   virtual std::vector<std::filesystem::path> files() const = 0;
-  // The settings that the container itself holds (Marian's special:model.yml, a YAML); "" where it holds none.
+  // The name that it is stored under, of which the given one may be an alias.
+  virtual std::string stored_name(const std::string& name) const { return name; }
+  // The settings that the container itself holds: Marian's special:model.yml, a YAML, or CTranslate2's scalars as JSON;
+  // "" where it holds none.
   virtual std::string settings() const { return {}; }
 };
 
@@ -48,6 +54,8 @@ std::unique_ptr<TensorSource> open_torch_zip(const std::filesystem::path& path);
 // items and without the multipliers of activations (*_QuantMultA): this engine measures activations as they come.
 std::unique_ptr<TensorSource> open_marian_npz(const std::filesystem::path& path);
 std::unique_ptr<TensorSource> open_marian_binary(const std::filesystem::path& path);
+// CTranslate2's model.bin. Its scalars and texts are its settings(), with "binary_version", "spec" and "revision".
+std::unique_ptr<TensorSource> open_ctranslate2(std::unique_ptr<const InputFile> file);
 // Whichever of these `path` is, by content; a directory is searched for the usual names, safetensors first.
 std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
 

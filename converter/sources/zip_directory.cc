@@ -43,9 +43,12 @@ struct Header {
 };
 
 [[noreturn]] void refuse(const InputFile& file, const std::string& why) {
+  const std::filesystem::path extension = file.path().extension();
   const char* const remedy =
-      file.path().extension() == ".npz"
+      extension == ".npz"
           ? "expected a zip as NumPy and Marian write it: download it again, or save it again with numpy.savez"
+      : extension == ".argosmodel"
+          ? "expected a zip as Argos Translate's packages are: download it again, or unpack it and give the folder"
           : "expected a zip as torch.save writes it: load it in PyTorch and save it again with torch.save, or convert "
             "it to safetensors";
   throw Error("{}: {}; {}", file.path().string(), why, remedy);

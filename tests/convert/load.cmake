@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checkpoints that tests write for themselves, without Python.
 add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc
+  ../support/ctranslate2_model.cc
   ../support/marian_native.cc ../support/marian_tensors.cc)
 target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
 target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
@@ -14,11 +15,14 @@ target_compile_definitions(make_opus_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"
 target_link_libraries(make_opus_checkpoint PRIVATE goldcrest_checkpoint_writer)
 goldcrest_warnings(make_opus_checkpoint)
 
-goldcrest_test(load_sources_test SOURCES sources_marian_binary_test.cc sources_marian_npz_test.cc sources_open_test.cc sources_safetensors_test.cc sources_torch_zip_test.cc sources_yaml_test.cc
+goldcrest_test(load_sources_test SOURCES sources_ctranslate2_test.cc sources_marian_binary_test.cc sources_marian_npz_test.cc sources_open_test.cc sources_safetensors_test.cc sources_torch_zip_test.cc sources_yaml_test.cc
   LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_native_test SOURCES dialects_marian_native_graph_test.cc dialects_marian_native_test.cc
   dialects_marian_native_shortlist_test.cc dialects_marian_native_text_test.cc dialects_shortlist_test.cc
+  LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_pack goldcrest_reference)
+goldcrest_test(load_ctranslate2_test SOURCES dialects_ctranslate2_refusals_test.cc dialects_ctranslate2_test.cc
+  dialects_ctranslate2_text_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_pack goldcrest_reference)
 goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_marian_refusals_test.cc
   config_template_test.cc dialects_missing_test.cc dialects_nn_transformer_test.cc dialects_nn_transformer_refusals_test.cc

@@ -119,9 +119,19 @@ TEST(Sniff, FormatsOfOtherEngines) {
   expect_all({
       {"ONNX", "\x08\x08\x12\x07pytorch\x3a\x04\x0a\x02\x0a\0\x42\x02\x10\x11"s, Use::kRefused,
        "this is an ONNX model, a graph; convert the PyTorch or Hugging Face checkpoint that it was exported from"},
-      {"CTranslate2", ctranslate2("TransformerSpec"), Use::kRefused,
-       "this is a CTranslate2 model; reading it is planned; until then, convert the checkpoint that ct2-*-converter "
-       "made it from"},
+      {"CTranslate2", ctranslate2("TransformerSpec"), Use::kConvert,
+       "this is a CTranslate2 model; goldcrest-convert makes a .gcst of it, with the config.json and the vocabularies "
+       "beside it"},
+      {"old CTranslate2", ctranslate2("TransformerBase"), Use::kConvert,
+       "this is a CTranslate2 model; goldcrest-convert makes a .gcst of it, with the config.json and the vocabularies "
+       "beside it"},
+      {"Argos Translate", zip({{"en_fr/metadata.json", "{}"}, {"en_fr/model/model.bin", "x"}}), Use::kConvert,
+       "this is a package of Argos Translate with a CTranslate2 model; goldcrest-convert makes a .gcst of it"},
+      {"CTranslate2 Whisper", ctranslate2("WhisperSpec"), Use::kRefused,
+       "this is a CTranslate2 model of speech (Whisper, Wav2Vec2); its family is planned; it cannot be converted yet"},
+      {"CTranslate2 encoder", ctranslate2("TransformerEncoderSpec"), Use::kRefused,
+       "this is a CTranslate2 model of an encoder without a decoder; Goldcrest runs encoder-decoder Transformers; it "
+       "cannot be converted"},
       {"CTranslate2 decoder", ctranslate2("TransformerDecoderSpec"), Use::kRefused,
        "this is a CTranslate2 model of a decoder-only language model; Goldcrest runs encoder-decoder Transformers; it "
        "cannot be converted"},

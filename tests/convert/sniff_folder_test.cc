@@ -74,9 +74,9 @@ TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
     const char* text;
   };
   const Case cases[] = {
-      {"model.bin", "\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"s,
-       "this is a CTranslate2 model; reading it is planned; until then, convert the checkpoint that ct2-*-converter "
-       "made it from"},
+      {"model.bin", "\6\0\0\0\x17\0TransformerDecoderSpec\0\7\0\0\0"s,
+       "this is a CTranslate2 model of a decoder-only language model; Goldcrest runs encoder-decoder Transformers; it "
+       "cannot be converted"},
       {"saved_model.pb", "\x08\x01\x12\x04\x0a\x02\x0a\0"s,
        "this is a TensorFlow SavedModel; TensorFlow's weights are not read: copy them to a PyTorch nn.Transformer"},
       {"decoder.onnx", "\x08\x08\x3a\x04\x0a\x02\x0a\0"s,
@@ -91,6 +91,17 @@ TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
     const Sniffed sniffed = sniff(folder.path());
     EXPECT_EQ(sniffed.use == Use::kRefused ? sniffed.text() : "", file.string() + ": " + c.text);
   }
+}
+
+TEST(SniffFolder, AnUnpackedPackageOfArgosTranslate) {
+  const TemporaryFolder folder;
+  folder.write("metadata.json", "{}");
+  std::filesystem::create_directories(folder / "model");
+  const std::filesystem::path file = folder.write("model/model.bin", "\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"s);
+  EXPECT_EQ(sniff(folder.path()).text(), file.string() +
+                                             ": this is a CTranslate2 model; goldcrest-convert makes a .gcst of it, "
+                                             "with the config.json and the vocabularies beside it");
+  EXPECT_EQ(sniff(folder / "model").use, Use::kConvert);
 }
 
 TEST(SniffFolder, ListsWhatItHasInPlaceOfACheckpoint) {

@@ -59,19 +59,21 @@ TEST(MarianBinary, ReadsFloatAndInt8) {
       const Tensor tensor = source->load(expected.name);
       EXPECT_EQ(tensor.shape, expected.shape) << expected.name;
       EXPECT_EQ(tensor.values, expected.values) << expected.name;  // the largest is 127, so int8 loses nothing
-      EXPECT_EQ(tensor.grid, kind == BinaryKind::kFloat || expected.shape[0] == 1 ? 0 : 1) << expected.name;
+      const bool is_float = kind == BinaryKind::kFloat || expected.shape[0] == 1;
+      EXPECT_EQ(tensor.stored_scale, is_float ? std::vector<float>() : std::vector<float>{1}) << expected.name;
     }
   }
 }
 
-TEST(MarianBinary, AnInt8TensorKeepsItsGrid) {
+TEST(MarianBinary, AnInt8TensorKeepsItsScale) {
   const TemporaryFolder folder;
   const NamedTensor tensor = {"encoder_l1_self_Wq", {2, 2}, {0.31f, -0.2f, 0.05f, 0.1f}};
   const auto source =
       open_marian_binary(folder.write("model.bin", binary_bytes({int8_item(tensor, multiplier_of(tensor))})));
   const Tensor read = source->load(tensor.name);
-  EXPECT_EQ(read.grid, 1 / (127.0f / 0.31f));
-  EXPECT_EQ(read.values, (std::vector<float>{127 * read.grid, -82 * read.grid, 20 * read.grid, 41 * read.grid}));
+  const float scale = 1 / (127.0f / 0.31f);
+  EXPECT_EQ(read.stored_scale, std::vector<float>{scale});
+  EXPECT_EQ(read.values, (std::vector<float>{127 * scale, -82 * scale, 20 * scale, 41 * scale}));
 }
 
 TEST(MarianBinary, SaysWhatIsDamaged) {
