@@ -32,9 +32,10 @@ uint64_t section_bytes(const Payload& payload) {
 }
 
 Draft::Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress)
-    : arguments_(arguments), progress_(progress), bytes_(0), image_(0) {
+    : arguments_(arguments), progress_(progress), image_(0) {
   const Payload payload = make_payload(spec, arguments, progress);
   bytes_ = section_bytes(payload);
+  max_source_bytes_ = payload.metadata.limits->max_source_bytes;
   image_ = assemble(payload, {});
 }
 
@@ -42,6 +43,7 @@ std::vector<Translation> Draft::translate(const std::vector<EvaluationLine>& lin
   constexpr size_t kBatch = 16;
   progress_.stage("translating");
   goldcrest_limits limits = {};
+  limits.max_source_bytes = max_source_bytes_;
   limits.beam_size = 1;
   limits.n_best = 1;
   limits.batch = kBatch;
@@ -56,6 +58,14 @@ std::vector<Translation> Draft::translate(const std::vector<EvaluationLine>& lin
     progress_.at(done, lines.size());
   }
   return translations;
+}
+
+std::string describe_failures(const std::vector<Translation>& translations) {
+  const auto has_failed = [](const Translation& translation) { return !translation.error.empty(); };
+  const auto failed = std::ranges::count_if(translations, has_failed);
+  if (failed == 0) return "";
+  return fmt::format("{} of {} sources cannot be translated; the first: {}", failed, translations.size(),
+                     std::ranges::find_if(translations, has_failed)->error);
 }
 
 }  // namespace goldcrest::converter

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -32,8 +33,12 @@ class Draft {
  private:
   const Arguments& arguments_;
   Progress& progress_;
-  uint64_t bytes_;
+  uint64_t bytes_ = 0;
+  uint32_t max_source_bytes_ = 0;
   FileImage image_;  // without a self-test
 };
+
+// How many sources were not translated, and why the first was not; "" where all were.
+std::string describe_failures(const std::vector<Translation>& translations);
 
 }  // namespace goldcrest::converter

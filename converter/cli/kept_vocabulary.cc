@@ -79,16 +79,10 @@ void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path
     if (line.references.empty()) without_target.push_back(line);
   }
   if (without_target.empty()) return;
-  size_t failed = 0;
-  for (const Translation& translation : whole.translate(without_target)) {
-    sides.target.keep(translation.tokens);
-    failed += translation.error.empty() ? 0 : 1;
-  }
-  if (failed == 0) return;
-  spec.warnings.push_back(
-      fmt::format("{}: {} of {} sources without a target are too long to be translated: entries "
-                  "of their translations may not be kept",
-                  path, failed, without_target.size()));
+  const std::vector<Translation> translations = whole.translate(without_target);
+  for (const Translation& translation : translations) sides.target.keep(translation.tokens);
+  const std::string failures = describe_failures(translations);
+  if (!failures.empty()) spec.warnings.push_back(fmt::format("{}: {}", path, failures));
 }
 
 // Characters that nothing but their own entry covers.

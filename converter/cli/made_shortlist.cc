@@ -51,20 +51,12 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draf
     is_held_out.push_back(held_out);
   }
   const std::vector<Translation> translations = draft.translate(to_translate);
-  size_t failed = 0;
   for (size_t i = 0; i < translations.size(); ++i) {
-    if (translations[i].error.empty())
-      (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
-    else
-      ++failed;
+    if (!translations[i].error.empty()) continue;
+    (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
   }
-  if (failed > 0) {
-    spec.warnings.push_back(fmt::format("{}: {} of {} sources were left out: they cannot be translated; the first: {}",
-                                        arguments.shortlist_path, failed, translations.size(),
-                                        std::ranges::find_if(translations, [](const Translation& translation) {
-                                          return !translation.error.empty();
-                                        })->error));
-  }
+  const std::string failures = describe_failures(translations);
+  if (!failures.empty()) spec.warnings.push_back(fmt::format("{}: {}", arguments.shortlist_path, failures));
   return pairs;
 }
 

@@ -158,10 +158,14 @@ TEST(MakeShortlist, LinesThatCannotBeTranslatedAreLeftOut) {
   const std::string text = folder.write("text", lines);
   const Outcome outcome = convert(checkpoint_folder("g2p"), {"--make-shortlist", text});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(has(outcome.err, "warning: " + text +
-                                   ": 1 of 31 sources were left out: they cannot be translated; the "
-                                   "first: "))
+  EXPECT_TRUE(has(outcome.err, "warning: " + text + ": 1 of 31 sources cannot be translated; the first: "))
       << outcome.err;
+  std::string long_lines;
+  for (char letter = 'a'; letter <= 'l'; ++letter) long_lines += std::string(100, letter) + "\n";
+  const std::string too_long = folder.write("too_long", long_lines);
+  const Outcome none = convert(checkpoint_folder("g2p"), {"--make-shortlist", too_long});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.err, "goldcrest-convert: " + too_long + ": none of its lines could be translated\n");
 }
 
 TEST(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
