@@ -70,7 +70,7 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report) {
   progress.stage("evaluating");
-  const goldcrest_limits limits = evaluation_limits(file_limits, arguments);
+  goldcrest_limits limits = evaluation_limits(file_limits, arguments);
   EngineSession session(image.span(), limits, arguments.evaluate_path);
   SearchOptions search = default_search(*report->spec);
   search.beam_size = limits.beam_size;
