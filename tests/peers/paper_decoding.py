@@ -91,7 +91,7 @@ def is_tie(model: PaperModel, source: list[int], results: list[list[int]]) -> bo
     memory = Memory(model.exact(), source)
     decode_as_in_the_paper(model, memory, len(source))
     unit = equality.unit_of(memory)
-    return all(comes_out(lambda rounding: decode_as_in_the_paper(model, memory, len(source), rounding), unit, result)
+    return all(comes_out(lambda rounding: decode_as_in_the_paper(model, memory, len(source), rounding), unit, result, 100)
                for result in results)
 
 
