@@ -12,6 +12,7 @@ import argparse
 import pathlib
 import shutil
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable
 
@@ -90,15 +91,15 @@ def is_tie(model: PaperModel, source: list[int], results: list[list[int]]) -> bo
     memory = Memory(model.exact(), source)
     decode_as_in_the_paper(model, memory, len(source))
     unit = equality.unit_of(memory)
-    return all(comes_out(lambda rounding: decode_as_in_the_paper(model, memory, len(source), rounding), unit, result)
+    return all(comes_out(lambda rounding: decode_as_in_the_paper(model, memory, len(source), rounding), unit, result, 100)
                for result in results)
 
 
 def check_model(options: argparse.Namespace, model: PaperModel, n_sources: int, counts: Counter) -> None:
     """Raises equality.Failure."""
     file, sources = model.folder / "model.gcst", model.make_sources(n_sources)
-    if warnings := equality.convert(options, model, file):
-        raise equality.Failure(f"warnings: {warnings}")
+    if warned := equality.convert(options, model, file):
+        raise equality.Failure(f"warnings: {warned}")
     given = [] if model.file_has_it else OPTIONS
     for source, ours in zip(sources, equality.translate(options, file, sources, given), strict=True):
         theirs = decode_as_in_the_paper(model, Memory(model.live(), source), len(source))
@@ -122,6 +123,7 @@ def main() -> int:
     parser.add_argument("--base", action="store_true", help="one of the paper's base shape, too")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
     counts = Counter()
     kinds = [PaperModel] * options.models + [BaseModel] * options.base
     try:

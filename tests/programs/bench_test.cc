@@ -115,7 +115,7 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
     const std::string file = folder / "all.gcst";
     converter::write_file(file, tiny_file(spec, format::Layout::N16K4, {}, weights).span());
     const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure",
-                                   "speed,breakdown", "--beam", "1", "--batch", "1"});
+                                   "speed,breakdown", "--beam", "2", "--batch", "1"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const Json report = Json::parse(outcome.out), &kernels = report["cases"][0]["kernels"];
     size_t n = 0;
