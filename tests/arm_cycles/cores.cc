@@ -52,7 +52,6 @@ Cost cost(const Instruction& instruction) {
     case Kind::kLoadLane:
       return {{{kMemory, 1}, {kEitherHalf, 1}}, 5};
     case Kind::kLoadQ:
-      return {.uses = {{kMemory, 2}}, .latency = 5, .alone = 2};
     case Kind::kLoadPairD:
       return {.uses = {{kMemory, 2}}, .latency = 5, .alone = 2};
     case Kind::kLoadPairQ:
@@ -117,8 +116,6 @@ Cost a55(const Instruction& instruction) {
       cost.uses = both_halves(1);
       break;
     case Kind::kVectorQ:
-      cost.latency = 3;
-      break;
     case Kind::kDuplicateX:
       cost.latency = 3;
       break;

@@ -216,17 +216,17 @@ Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
 
 }  // namespace
 
-Instruction decode(std::string_view name, std::string_view text) {
+Instruction decode(std::string_view name, std::string_view operands) {
   Instruction out;
-  const Operands operands = read_operands(text);
-  const auto& registers = operands.registers;
+  const Operands found = read_operands(operands);
+  const auto& registers = found.registers;
   const auto numbers_from = [&](size_t first) {
     for (size_t i = first; i < registers.size(); ++i) {
       if (registers[i].number >= 0) out.reads.push_back(registers[i].number);
     }
   };
   const auto fail = [&](const char* why) {
-    throw std::runtime_error("cannot decode " + std::string(name) + " " + std::string(text) + ": " + why);
+    throw std::runtime_error("cannot decode " + std::string(name) + " " + std::string(operands) + ": " + why);
   };
   try {
     if (any_of(name, {"nop", "hint", "bti", "paciasp", "autiasp", "dmb"})) return out;
@@ -243,13 +243,13 @@ Instruction decode(std::string_view name, std::string_view text) {
       return out;
     }
     if (name.substr(0, 2) == "ld" || name.substr(0, 2) == "st") {
-      decode_memory(name, operands, &out);
+      decode_memory(name, found, &out);
       return out;
     }
     const bool vector = std::any_of(registers.begin(), registers.end(), [](Named r) { return r.number >= kVectors; });
     if (registers.empty() && name != "msr") fail("no register");
     if (!vector) {
-      out.kind = scalar_kind(name, operands.shifted);
+      out.kind = scalar_kind(name, found.shifted);
     } else {
       const bool from_general =
           registers.size() > 1 && registers[0].number >= kVectors && registers[1].number < kVectors;

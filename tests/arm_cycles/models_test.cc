@@ -35,9 +35,8 @@ double latency(const char* core, const char* instruction) { return cycles_a_turn
 double throughput(const char* core, const std::string& instruction) {
   std::vector<std::string> turn;
   for (int destination = 8; destination < 24; ++destination) {
-    std::string text = instruction;
-    for (size_t at = text.find('&'); at != std::string::npos; at = text.find('&'))
-      text.replace(at, 1, std::to_string(destination));
+    std::string text;
+    for (const char c : instruction) text += c == '&' ? std::to_string(destination) : std::string(1, c);
     turn.push_back(text);
   }
   return 16 / cycles_a_turn(core, turn);
