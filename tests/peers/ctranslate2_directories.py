@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CTranslate2 directories of every compute type through the converter and the engine, against CTranslate2.
+
+    python tests/peers/ctranslate2_directories.py --build build/host --work FOLDER [--models 12]
+
+The reference of each directory is CTranslate2 itself with compute_type float32, in which the weights of int8, int16 and
+16-bit directories are the floats that they stand for. Logits of the converter's float32 reference, by --check, are within
+1e-4 of the position's largest magnitude; ids of float32 files, greedy and with beams of 2 to 4, are those of the Python
+search over CTranslate2's logits, or a tie within rounding; texts get the tokens around them that they need. model.bin
+written again in the layout of versions 3 to 5 gives the same file. Exit status 1 with any difference."""
+
+import argparse
+import json
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+import ctranslate2
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+import ctranslate2_models
+from python_search import Decisions, Memory, Rules, results_by_rounding, search
+
+TYPES = (None, "float32", "float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16", "int8_bfloat16")
+TOLERANCE = 1e-4
+MOST = 16                        # generated tokens; the end is forced as the last
+ROUNDING = 2 * 64 * 2.0**-24     # of the largest logit, that two may be nearer to each other
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command: object, text: str = "") -> str:
+    made = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, timeout=300)
+    if made.returncode != 0:
+        raise Failure(f"{command[0]}: {made.stdout}{made.stderr}")
+    return made.stdout
+
+
+class Live:
+    """CTranslate2, for the Python search. Ids; the first of a prefix is the start, which it does not get."""
+
+    def __init__(self, folder: pathlib.Path, model: ctranslate2_models.Model):
+        self.model, self.vocabulary = model, model.vocabulary
+        self.translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="float32", inter_threads=1,
+                                                 intra_threads=1)
+
+    def encode(self, source: list[int]) -> list[str]:
+        cut = source[:-1] if self.model.end_by_ctranslate2 else source
+        return [self.vocabulary[i] for i in cut]
+
+    def logits(self, source: list[str], prefixes: list[tuple[int, ...]]) -> torch.Tensor:
+        return torch.stack([rows[-1] for rows in self.all_logits(source, prefixes)])
+
+    def all_logits(self, source: list[str], prefixes: list[tuple[int, ...]]) -> list[torch.Tensor]:
+        """After every token of each prefix; the prefixes are equally long."""
+        given = [[self.vocabulary[i] for i in prefix[1:]] for prefix in prefixes]
+        results = self.translator.translate_batch(
+            [source] * len(prefixes), target_prefix=given, beam_size=1, min_decoding_length=0,
+            max_decoding_length=len(prefixes[0]), return_logits_vocab=True)
+        rows = [torch.stack([torch.from_numpy(np.array(row)) for row in result.logits[0]]) for result in results]
+        if any(len(each) != len(prefixes[0]) for each in rows):
+            raise Failure("CTranslate2 gave other numbers of logits than were asked for")
+        return rows
+
+
+def processor_of(end: int):
+    """A token before the end, and an end as the last of MOST."""
+
+    def process(prefixes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        scores = scores.clone()
+        if prefixes.shape[1] == 1:
+            scores[:, end] = -torch.inf
+        if prefixes.shape[1] == MOST:
+            scores[:] = -torch.inf
+            scores[:, end] = 0
+        return scores
+
+    return process
+
+
+def check_logits(options, live: Live, folder: pathlib.Path, sources, targets) -> float:
+    """Of the reference, along the targets; the largest difference over the smallest of the positions' magnitudes."""
+    samples = folder / "samples"
+    samples.mkdir()
+    lines, tensors, least = [], {}, float("inf")
+    for i, (source, target) in enumerate(zip(sources, targets)):
+        rows = live.all_logits(live.encode(source), [(0, *target[:-1])])[0]
+        tensors[f"logits.{i}"] = rows.contiguous()
+        least = min(least, rows.abs().amax(dim=1).min().item())
+        lines.append(json.dumps({"line": i, "source_ids": source, "greedy": target, "max_target_tokens": MOST}))
+    (samples / "results.jsonl").write_text("\n".join(lines))
+    save_file(tensors, samples / "logits.safetensors")
+    made = subprocess.run([options.build / "converter/goldcrest-convert", folder, "--check", samples, "-q"],
+                          capture_output=True, text=True, timeout=300)
+    found = re.findall(r"^ *logits\.\d+ .*?([0-9.e+-]+)$", made.stdout + made.stderr, re.MULTILINE)
+    if len(found) != len(sources):
+        raise Failure(f"--check compared {len(found)} of {len(sources)}: {made.stdout}{made.stderr}")
+    return max(float(value) for value in found) / least
+
+
+def check_ids(live: Live, source: list[int], beams: int, end: int, ours: list[int]) -> bool:
+    """Whether it is a tie. Raises Failure where the ids are others."""
+    memory = Memory(live, source)
+    rules = Rules(start=0, ends=[end], most=MOST, beams=beams, processors=[processor_of(end)])
+    theirs = search(memory, rules, Decisions(lambda n: -1.0))
+    if ours == theirs:
+        return False
+    unit = ROUNDING * max(1.0, memory.largest())
+    if not results_by_rounding(memory, rules, lambda n: n * unit, [ours, theirs]):
+        raise Failure(f"beam {beams}, source {source}:\n  goldcrest   {ours}\n  CTranslate2 {theirs}")
+    return True
+
+
+def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Path, seed: int, counts: dict) -> None:
+    draw, live = random.Random(seed), Live(folder, model)
+    end, size = model.vocabulary.index(model.end), len(model.vocabulary)
+    ends = [end] if model.end_by_hand or model.end_by_ctranslate2 else []
+    plain = [i for i in range(size) if model.vocabulary[i].startswith("t")]
+    sources = [[draw.choice(plain) for _ in range(draw.randint(2, 20))] + ends for _ in range(3)]
+    file = folder / "model.gcst"
+    run(options.build / "converter/goldcrest-convert", folder, "-q", "--weights", "float32", "-o", file)
+    translate = (options.build / "examples/goldcrest-translate", file, "--max-target", MOST)
+    lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
+    for beams in (1, 2, 3, 4):
+        out = run(*translate, "--ids", "--beam", beams, text=lines).splitlines()
+        ids = [[int(token) for token in line.split()] for line in out]
+        for source, ours in zip(sources, ids, strict=True):
+            counts["ties"] += check_ids(live, source, beams, end, ours)
+            counts["lines"] += 1
+        if beams == 1:
+            greedy = ids
+    worst = check_logits(options, live, folder, sources, [[draw.choice(plain) for _ in range(12)] for _ in sources])
+    counts["largest logit difference"] = max(counts["largest logit difference"], worst)
+    if not worst <= TOLERANCE:
+        raise Failure(f"logits are {worst:.1e} of the smallest of the positions' magnitudes away")
+    texts = "".join(" ".join(model.vocabulary[i] for i in source[:len(source) - len(ends)]) + "\n" for source in sources)
+    said = run(*translate, "--beam", 1, text=texts).splitlines()
+    special = (model.end, "<s>", "<blank>", "<pad>")
+    for line, ids in zip(said, greedy, strict=True):
+        if line.split() != [{"<unk>": "\u2047"}.get(t, t) for t in (model.vocabulary[i] for i in ids) if t not in special]:
+            raise Failure(f"the text {line!r} is not that of the ids {ids}")
+
+
+def as_version(binary: bytes, version: int) -> bytes:
+    """The same variables in an older layout."""
+    at, out = 4, bytearray(struct.pack("<I", version))
+
+    def copy(n: int) -> bytes:
+        nonlocal at
+        at += n
+        out.extend(binary[at - n:at])
+        return binary[at - n:at]
+
+    def number(n: int) -> int:
+        return int.from_bytes(copy(n), "little")
+
+    copy(number(2) + 4)
+    for _ in range(number(4)):
+        copy(number(2))
+        copy(4 * number(1))
+        kind, n_bytes = binary[at], struct.unpack_from("<I", binary, at + 1)[0]
+        at += 5
+        width = (4, 1, 2, 4, 2, 2)[kind]
+        out.extend(struct.pack("<BI", width, n_bytes // width) if version < 4 else struct.pack("<BI", kind, n_bytes))
+        copy(n_bytes)
+    out.extend(binary[at:])
+    return bytes(out)
+
+
+def check_versions(options, folder: pathlib.Path) -> None:
+    """Converted from older layouts, which CTranslate2 can still read, the file is the same but for the source's hash."""
+    expected, binary = (folder / "model.gcst").read_bytes(), (folder / "model.bin").read_bytes()
+    for version in (3, 4, 5):
+        old = folder.parent / f"{folder.name}_v{version}"
+        shutil.copytree(folder, old, ignore=shutil.ignore_patterns("*.gcst", "samples"))
+        (old / "model.bin").write_bytes(as_version(binary, version))
+        ctranslate2.Translator(str(old), device="cpu", compute_type="float32")
+        run(options.build / "converter/goldcrest-convert", old, "-q", "--weights", "float32", "--name", folder.name,
+            "-o", old / "model.gcst")
+        found = (old / "model.gcst").read_bytes()
+        if len(found) != len(expected) or sum(a != b for a, b in zip(found, expected)) > 200:
+            raise Failure(f"version {version} makes another file")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=int, default=12)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    counts = {"directories": 0, "lines": 0, "ties": 0, "largest logit difference": 0.0}
+    for seed in range(options.models):
+        folder = options.work / f"model{seed}"
+        shutil.rmtree(folder, ignore_errors=True)
+        model = ctranslate2_models.make(seed, folder / "checkpoint")
+        for kind in TYPES:
+            directory = folder / f"ct2_{kind}"
+            with torch.serialization.safe_globals([argparse.Namespace]):
+                model.converter.convert(str(directory), quantization=kind, force=True)
+            try:
+                check_directory(options, model, directory, seed, counts)
+                if kind in (None, "int8"):
+                    check_versions(options, directory)
+            except Failure as failure:
+                print(failure)
+                print(f"{model.description}, {kind}, in {directory}")
+                sys.exit("goldcrest departs from CTranslate2")
+            counts["directories"] += 1
+    for name, value in counts.items():
+        print(f"{name}: {value:.1e}" if isinstance(value, float) else f"{name}: {value}")
+
+
+if __name__ == "__main__":
+    main()
