@@ -75,11 +75,13 @@ MadeShortlist make_shortlist_of(const UserLines& lines, const Arguments& argumen
   options.never = spec.generation.suppressed_ids;
   options.progress = progress.counter();
   const ShortlistSpec& shortlist = spec.shortlist.emplace(make_shortlist(pairs.building, options));
+  std::vector<uint32_t> end_ids = spec.generation.rules.more_end_ids;
+  end_ids.push_back(spec.generation.end_id);
   MadeShortlist made;
   made.pairs = pairs.building.size();
   made.listed_ids = shortlist.always.size() + shortlist.ids.size();
-  made.own = measure_coverage(shortlist, spec.generation, pairs.own);
-  made.given = measure_coverage(shortlist, spec.generation, pairs.given);
+  made.own = measure_coverage(shortlist, pairs.own, end_ids);
+  made.given = measure_coverage(shortlist, pairs.given, end_ids);
   return made;
 }
 

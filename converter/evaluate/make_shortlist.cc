@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "spec/candidates.h"
-
 namespace goldcrest::converter {
 namespace {
 
@@ -159,11 +157,11 @@ ShortlistSpec make_shortlist(std::span<const IdPair> all, const ShortlistOptions
   return shortlist;
 }
 
-ShortlistCoverage measure_coverage(const ShortlistSpec& shortlist, const GenerationSpec& generation,
-                                   std::span<const IdPair> pairs) {
+ShortlistCoverage measure_coverage(const ShortlistSpec& shortlist, std::span<const IdPair> pairs,
+                                   std::span<const uint32_t> end_ids) {
   ShortlistCoverage coverage;
   for (const IdPair& pair : pairs) {
-    const std::vector<uint32_t> candidates = candidates_of(shortlist, generation, pair.source);
+    const std::vector<uint32_t> candidates = candidates_of(shortlist, pair.source, end_ids);
     const auto covered = std::ranges::count_if(
         pair.target, [&](int32_t id) { return std::ranges::binary_search(candidates, static_cast<uint32_t>(id)); });
     ++coverage.lines;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "spec/spec.h"
+#include "spec/shortlist.h"
 
 namespace goldcrest::converter {
 
@@ -34,7 +34,7 @@ struct ShortlistCoverage {
   uint64_t target_ids = 0, covered_ids = 0;      // of all targets
   uint64_t candidates = 0, most_candidates = 0;  // summed over the lines, and of one line
 };
-ShortlistCoverage measure_coverage(const ShortlistSpec& shortlist, const GenerationSpec& generation,
-                                   std::span<const IdPair> pairs);
+ShortlistCoverage measure_coverage(const ShortlistSpec& shortlist, std::span<const IdPair> pairs,
+                                   std::span<const uint32_t> end_ids);
 
 }  // namespace goldcrest::converter

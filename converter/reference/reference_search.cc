@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "math/deterministic_math.h"
-#include "spec/candidates.h"
 #include "spec/error.h"
+#include "spec/shortlist.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -149,7 +149,9 @@ struct SearchedSource {
 
 std::vector<uint32_t> candidates_within(const ModelSpec& spec, std::span<const int32_t> source, uint32_t most) {
   if (!spec.shortlist || most == 0) return {};
-  std::vector<uint32_t> ids = candidates_of(*spec.shortlist, spec.generation, source);
+  std::vector<uint32_t> ends = spec.generation.rules.more_end_ids;
+  ends.push_back(spec.generation.end_id);
+  std::vector<uint32_t> ids = candidates_of(*spec.shortlist, source, ends);
   return ids.size() <= most ? ids : std::vector<uint32_t>{};
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/align.h"
 #include "base/bounds.h"
-#include "spec/candidates.h"
 #include "spec/error.h"
 #include "spec/printable.h"
+#include "spec/validate_shortlist.h"
 
 namespace goldcrest::converter {
 namespace {

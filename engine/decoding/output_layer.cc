@@ -21,17 +21,6 @@ bool has_two_passes(const Search& search) {
   return penalizes_repetition(search.options) && !search.strategy->one_hypothesis;
 }
 
-// Rows that have the same outputs.
-struct RowGroup {
-  Range rows;
-  OutputSet outputs;
-};
-
-RowGroup all_rows(const Search& search) {
-  const Runtime& runtime = *search.runtime;
-  return {{0, search.n_rows}, {tensors_of(runtime, runtime.model.projection), nullptr, runtime.model.vocab_size}};
-}
-
 // The sentence that a live one is of the batch.
 uint32_t sentence_of(const Search& search, const LiveSentence& live) {
   return live.first_slot / search.runtime->limits.beam_size;
@@ -64,6 +53,17 @@ class OutputLayer {
     operations(runtime_).quantize(runtime_, decoder_rows(runtime_, search_.decoder, rows.first), rows.count,
                                   stack.d_model_padded, pass.inputs);
     return pass.inputs;
+  }
+
+  // All that a task does for rows of its own.
+  void run_rows(Range rows) const {
+    const LinearInputs inputs = quantize(rows);
+    const Range blocks = {0, n_blocks()};
+    if (has_two_passes(search_)) {
+      sum(rows, inputs, blocks, 0);
+      store_sums(rows);
+    }
+    run(rows, inputs, blocks, 0);
   }
 
   // Candidates of some rows among some blocks, into the lists of `task`; with them the rows' log-sum-exp parts and
@@ -199,75 +199,67 @@ void collect(const Kernels& kernels, const OutputSet& outputs, Range block, cons
 
 namespace {
 
-// All that a task does for its own rows.
-void run_rows(const Search& search, const RowGroup& group) {
-  const OutputLayer layer(search, group.outputs);
-  const LinearInputs inputs = layer.quantize(group.rows);
-  const Range blocks = {0, layer.n_blocks()};
-  if (has_two_passes(search)) {
-    layer.sum(group.rows, inputs, blocks, 0);
-    layer.store_sums(group.rows);
-  }
-  layer.run(group.rows, inputs, blocks, 0);
-}
-
 // The rows of all live sentences, which have the same outputs.
-void run_group(const Search& search, const RowGroup& group) {
+void run_together(const Search& search, const OutputSet& outputs) {
   const Runtime& runtime = *search.runtime;
-  const Range rows = group.rows;
-  const uint32_t row_tasks = count_row_tasks(runtime, rows.count);
+  const uint32_t n_rows = search.n_rows, row_tasks = count_row_tasks(runtime, n_rows);
+  const OutputLayer layer(search, outputs);
   if (row_tasks > 1) {
-    run_tasks(runtime, row_tasks, [&](uint32_t task) {
-      run_rows(search, {part_of(rows.count, task, row_tasks), group.outputs});
-    });
+    run_tasks(runtime, row_tasks, [&](uint32_t task) { layer.run_rows(part_of(n_rows, task, row_tasks)); });
     return;
   }
 
-  const OutputLayer layer(search, group.outputs);
-  const LinearTensors& panels = group.outputs.panels;
-  const uint64_t macs = linear_macs(rows.count, panels.n, panels.k);
+  const uint64_t macs = linear_macs(n_rows, outputs.panels.n, outputs.panels.k);
   // A hash is of blocks in order.
   const uint32_t n_tasks = hashes_logits(search) ? 1 : count_tasks(macs, smaller(layer.n_blocks(), runtime.threads));
-  const LinearInputs inputs = layer.quantize(rows);
+  const LinearInputs inputs = layer.quantize({0, n_rows});
   if (has_two_passes(search)) {
-    run_tasks(runtime, n_tasks,
-              [&](uint32_t task) { layer.sum(rows, inputs, part_of(layer.n_blocks(), task, n_tasks), task); });
-    layer.store_sums(rows);
+    run_tasks(runtime, n_tasks, [&](uint32_t task) {
+      layer.sum({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
+    });
+    layer.store_sums({0, n_rows});
   }
-  run_tasks(runtime, n_tasks,
-            [&](uint32_t task) { layer.run(rows, inputs, part_of(layer.n_blocks(), task, n_tasks), task); });
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    layer.run({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
+  });
   for (uint32_t task = 1; task < n_tasks; ++task) {
-    for (uint32_t row = 0; row < rows.count; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
+    for (uint32_t row = 0; row < n_rows; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
   }
 }
 
-// The outputs of a sentence's rows.
-[[maybe_unused]] RowGroup group_of(const Search& search, const LiveSentence& sentence) {
-  return {{sentence.first_row, sentence.n_rows}, outputs_of(search, sentence_of(search, sentence))};
+// Sentence by sentence, each with outputs of its own.
+[[maybe_unused]] void run_by_sentence(const Search& search) {
+  const Runtime& runtime = *search.runtime;
+  const LiveSentence* const live = runtime.buffer<LiveSentence>(search.refs.live);
+  uint64_t macs = 0;
+  for (uint32_t i = 0; i < search.n_live; ++i) {
+    const uint32_t n = count_outputs(search, sentence_of(search, live[i]));
+    macs += linear_macs(live[i].n_rows, n, runtime.model.projection.k);
+  }
+  const uint32_t n_tasks = count_tasks(macs, smaller(search.n_live, runtime.threads));
+  run_tasks(runtime, n_tasks, [&](uint32_t task) {
+    const Range part = part_of(search.n_live, task, n_tasks);
+    for (uint32_t i = part.first; i < part.first + part.count; ++i) {
+      if constexpr (kHasShortlist) {
+        const OutputSet outputs = outputs_of(search, sentence_of(search, live[i]));
+        OutputLayer(search, outputs).run_rows({live[i].first_row, live[i].n_rows});
+      }
+    }
+  });
 }
 
 }  // namespace
 
 void run_output_layer(const Search& search) {
+  const Runtime& runtime = *search.runtime;
   if constexpr (kHasShortlist) {
     if (search.uses_shortlist) {
-      const Runtime& runtime = *search.runtime;
-      const LiveSentence* const live = runtime.buffer<LiveSentence>(search.refs.live);
-      if (search.n_live == 1) return run_group(search, group_of(search, live[0]));
-      uint64_t macs = 0;
-      for (uint32_t i = 0; i < search.n_live; ++i) {
-        const uint32_t n = count_outputs(search, sentence_of(search, live[i]));
-        macs += linear_macs(live[i].n_rows, n, runtime.model.projection.k);
-      }
-      const uint32_t n_tasks = count_tasks(macs, smaller(search.n_live, runtime.threads));
-      run_tasks(runtime, n_tasks, [&](uint32_t task) {
-        const Range part = part_of(search.n_live, task, n_tasks);
-        for (uint32_t i = 0; i < part.count; ++i) run_rows(search, group_of(search, live[part.first + i]));
-      });
-      return;
+      if (search.n_live > 1) return run_by_sentence(search);
+      const LiveSentence& live = *runtime.buffer<LiveSentence>(search.refs.live);
+      return run_together(search, outputs_of(search, sentence_of(search, live)));
     }
   }
-  run_group(search, all_rows(search));
+  run_together(search, {tensors_of(runtime, runtime.model.projection), nullptr, runtime.model.vocab_size});
 }
 
 float row_normalizer(const Search& search, const Candidates& lists, uint32_t row) {

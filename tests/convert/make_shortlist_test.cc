@@ -125,7 +125,7 @@ TEST(MakeShortlist, IsModelOnesFormula) {
 TEST(Coverage, CountsIdsLinesAndCandidates) {
   const ShortlistSpec shortlist = make_shortlist(kPairs, options_of(1, 1, 4));
   const std::vector<IdPair> held_out = {{{2, 0}, {12, 0}}, {{3, 2, 0}, {12, 13, 14, 0}}};
-  const ShortlistCoverage coverage = measure_coverage(shortlist, {}, held_out);
+  const ShortlistCoverage coverage = measure_coverage(shortlist, held_out, Ids{0});
   EXPECT_EQ(coverage.lines, 2u);
   EXPECT_EQ(coverage.whole_lines, 1u);
   EXPECT_EQ(coverage.target_ids, 6u);

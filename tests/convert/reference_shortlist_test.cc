@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "reference/reference_search.h"
-#include "spec/candidates.h"
+#include "spec/shortlist.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {
@@ -29,17 +29,13 @@ ModelSpec listed_spec(uint64_t seed) {
 
 TEST(Candidates, OfIdsNgramsAndEnds) {
   const ModelSpec spec = listed_spec(1);
-  const auto of = [&](const std::vector<int32_t>& source) {
-    return candidates_of(*spec.shortlist, spec.generation, source);
-  };
+  const auto of = [&](const std::vector<int32_t>& source) { return candidates_of(*spec.shortlist, source, Ids{0}); };
   EXPECT_EQ(of({}), (Ids{0, 2}));
   EXPECT_EQ(of({3}), (Ids{0, 2, 3, 20}));
   EXPECT_EQ(of({3, 18}), (Ids{0, 2, 3, 9, 10, 18, 20, 35}));
   EXPECT_EQ(of(kSource), (Ids{0, 2, 3, 7, 9, 10, 11, 13, 18, 20, 24, 35}));
   EXPECT_EQ(of({18, 3}), (Ids{0, 2, 3, 18, 20, 35}));
-  GenerationSpec several_ends = spec.generation;
-  several_ends.rules.more_end_ids = {30};
-  EXPECT_EQ(candidates_of(*spec.shortlist, several_ends, std::vector<int32_t>{3}), (Ids{0, 2, 3, 20, 30}));
+  EXPECT_EQ(candidates_of(*spec.shortlist, std::vector<int32_t>{3}, Ids{30, 0}), (Ids{0, 2, 3, 20, 30}));
 }
 
 // As if every other id's logit were out of reach.
@@ -49,7 +45,7 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
     ModelSpec plain = spec;
     plain.shortlist.reset();
     plain.projection.bias.assign(37, -1e6f);
-    for (const uint32_t id : candidates_of(*spec.shortlist, spec.generation, kSource)) {
+    for (const uint32_t id : candidates_of(*spec.shortlist, kSource, Ids{0})) {
       plain.projection.bias[id] = spec.projection.bias[id];
     }
     for (const uint32_t beam_size : {1u, 3u}) {

@@ -86,7 +86,7 @@ endfunction()
 
 # The options of goldcrest-convert for LIMITS.
 function(goldcrest_limit_options options_variable)
-  set(known max-source max-source-bytes max-target beam batch n-best encoder-rows inspection alignment-layers)
+  set(known max-source max-source-bytes max-target beam batch n-best encoder-rows inspection alignment-layers max-candidates)
   set(options "")
   foreach(limit IN LISTS ARGN)
     if(NOT limit MATCHES "^([a-z-]+)=([0-9]+)$" OR NOT CMAKE_MATCH_1 IN_LIST known)
@@ -101,7 +101,7 @@ endfunction()
 #   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [ARRAY])
 #
 # Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME is
-# by default the file's. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows, inspection, alignment-layers. CPU is by
+# by default the file's. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows, inspection, alignment-layers, max-candidates. CPU is by
 # default what -mcpu in CMAKE_C_FLAGS says. ARRAY: a C array, where the language ASM is not enabled or knows no .incbin.
 # The conversion's report lies beside the header, as model_NAME.txt.
 function(goldcrest_add_model)

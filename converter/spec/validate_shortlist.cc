@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds are FORMAT.md's, section 12.
-#include "spec/candidates.h"
+#include "spec/validate_shortlist.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "base/bounds.h"
@@ -31,32 +32,7 @@ void check_ngram(const NgramList& list, uint32_t source_vocab_size) {
   }
 }
 
-bool comes_before(const NgramList& list, const std::vector<uint32_t>& ngram) { return list.ngram < ngram; }
-
 }  // namespace
-
-std::vector<uint32_t> candidates_of(const ShortlistSpec& shortlist, const GenerationSpec& generation,
-                                    std::span<const int32_t> source) {
-  std::vector<uint32_t> ids = shortlist.always;
-  const auto add = [&](std::span<const uint32_t> list) { ids.insert(ids.end(), list.begin(), list.end()); };
-  add({&generation.end_id, 1});
-  add(generation.rules.more_end_ids);
-  size_t longest = 0;
-  for (const NgramList& list : shortlist.ngrams) longest = std::max(longest, list.ngram.size());
-  for (size_t i = 0; i < source.size(); ++i) {
-    const auto id = static_cast<size_t>(source[i]);
-    add(std::span(shortlist.ids).subspan(shortlist.offset[id], shortlist.offset[id + 1] - shortlist.offset[id]));
-    for (size_t n = 2; n <= std::min(longest, source.size() - i); ++n) {
-      const auto ngram = source.subspan(i, n);
-      const std::vector<uint32_t> wanted(ngram.begin(), ngram.end());
-      const auto found = std::lower_bound(shortlist.ngrams.begin(), shortlist.ngrams.end(), wanted, comes_before);
-      if (found != shortlist.ngrams.end() && found->ngram == wanted) add(found->ids);
-    }
-  }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
-}
 
 void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size, uint32_t target_vocab_size) {
   check_list("shortlist: the list of every sentence", shortlist.always, target_vocab_size);
