@@ -24,6 +24,9 @@ MarianGraph read_marian_graph(const Config& config);
 // it; empty, with a warning, where there is none.
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings);
 
+// Beam size, penalties and the like; warns of settings that are not known.
+void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings);
+
 // Vocabularies, special ids and search. Needs the positions and the tables, which do not have the row of the start id
 // yet: it is the target's next id, and the source's where the tables are shared.
 void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, bool shared_tables, ModelSpec& spec);
