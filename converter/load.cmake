@@ -39,6 +39,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/marian.cc
   dialects/marian_native.cc
   dialects/marian_native_graph.cc
+  dialects/marian_native_search.cc
   dialects/marian_native_shortlist.cc
   dialects/marian_native_text.cc
   dialects/marian_shape.cc

@@ -74,3 +74,8 @@ for folder in amd64 arm64 armhf; do
 done
 grep -q "^Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-libssl-dev" amd64/share/doc/goldcrest/linked.spdx ||
   fail "OpenSSL is not named"
+for package in libyaml-cpp-dev zlib1g-dev; do
+  [ "$(grep "STATIC_LINK SPDXRef-$package$" */share/doc/goldcrest/linked.spdx)" = \
+    "amd64/share/doc/goldcrest/linked.spdx:Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-$package" ] ||
+    fail "$package is not in the converter, or in another program"
+done

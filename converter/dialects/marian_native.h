@@ -24,6 +24,9 @@ MarianGraph read_marian_graph(const Config& config);
 // it; empty, with a warning, where there is none.
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings);
 
+// Beam size, penalties and the like; warns of settings that are not known.
+void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings);
+
 // The shortlist that the settings name, or the one of Marian's binaries beside the model; or none. Needs the tables and
 // tokenizers as they will be.
 void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec);

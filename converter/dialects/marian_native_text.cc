@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vocabularies and search of Marian's own models: what the YAML that marian-decoder is started with says (marian-dev at
-// 2781d735: src/common/config_parser.cpp, src/data/default_vocab.cpp, src/translator/history.h).
+// The YAML that marian-decoder is started with, and the vocabularies that it names (marian-dev at 2781d735:
+// src/common/config_parser.cpp, src/data/default_vocab.cpp).
 #include <algorithm>
 
 #include "base/bounds.h"
 #include "dialects/marian_native.h"
+#include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
 #include "sources/input_file.h"
 #include "sources/messages.h"
@@ -105,14 +106,18 @@ VocabularyFiles find_vocabularies(const Checkpoint& checkpoint, const Config& de
   return {side_file(folder, names[0]), side_file(folder, names[1])};
 }
 
-// A tokenizer and the special ids of its vocabulary.
+// One side's tokenizer, its end id, and the files that they are from.
 struct MarianVocabulary {
   TokenizerSpec tokenizer;
   uint32_t end_id = 0;
+  fs::path path;                            // a SentencePiece model, or a list of pieces:
+  Vocabulary list = {};                     // empty without
+  fs::path model_path = {};                 // what cuts texts into the list's pieces
+  std::optional<TokenizerSpec> model = {};  // without it the list is of words
 };
 
 MarianVocabulary sentencepiece_vocabulary(const fs::path& path) {
-  MarianVocabulary result{read_sentencepiece_model(path)};
+  MarianVocabulary result{read_sentencepiece_model(path), 0, path};
   const std::vector<Piece>& pieces = result.tokenizer.pieces;
   const auto end = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.text == "</s>"; });
   if (end == pieces.end()) throw Error("{}: has no piece \"</s>\", the end token", path.string());
@@ -127,16 +132,18 @@ uint32_t special_id(const Vocabulary& vocabulary, const char* text, uint32_t old
   return require_id(vocabulary, text, old_id == 0 ? "the end token" : "the unknown token");
 }
 
-// A list of pieces, with the SentencePiece model `model` that cut texts into them, or alone: then of words.
+// A list of pieces, with the SentencePiece model `model` that cuts texts into them, or alone: then of words.
 MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, uint32_t n_ids,
                                    std::vector<std::string>& warnings) {
-  Vocabulary vocabulary = read_vocabulary(path, n_ids);
-  MarianVocabulary result;
-  result.end_id = special_id(vocabulary, "</s>", 0, "eos");
-  vocabulary.unknown_id = special_id(vocabulary, "<unk>", 1, "UNK");
-  vocabulary.control_ids = {result.end_id};
-  result.tokenizer = is_file(model) ? pieces_in(model, vocabulary, warnings) : word_tokenizer(vocabulary);
-  return result;
+  Vocabulary list = read_vocabulary(path, n_ids);
+  const uint32_t end_id = special_id(list, "</s>", 0, "eos");
+  list.unknown_id = special_id(list, "<unk>", 1, "UNK");
+  list.control_ids = {end_id};
+  check_gaps(list, warnings);
+  if (!is_file(model)) return {word_tokenizer(list), end_id, path};
+  TokenizerSpec pieces = read_sentencepiece_model(model);
+  TokenizerSpec tokenizer = combine_with_vocabulary(pieces, list);
+  return {std::move(tokenizer), end_id, path, std::move(list), model, std::move(pieces)};
 }
 
 // `side`: "source" or "target". The result has an entry for each of n_ids rows.
@@ -163,18 +170,29 @@ MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string&
   return result;
 }
 
-void read_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings) {
-  const uint32_t beams = decoder.count_or("beam-size", 1, 1, 1000);
-  if (beams > kMaxBeams)
-    warnings.push_back(fmt::format("{} is {}; {} are used", decoder.where("beam-size"), beams, kMaxBeams));
-  generation.beam_size = std::min(beams, kMaxBeams);
-  generation.length_penalty =
-      static_cast<float>(decoder.number_or("normalize", 1, kMinLengthPenalty, kMaxLengthPenalty));
-  generation.word_penalty = static_cast<float>(decoder.number_or("word-penalty", 0, kMinWordPenalty, kMaxWordPenalty));
-  if (decoder.has("max-length-factor"))
-    warnings.push_back(decoder.where("max-length-factor") + " is not supported and was ignored");
-  if (decoder.has("output-sampling"))
-    warnings.push_back(decoder.where("output-sampling") + " is not supported and was ignored");
+// Whether the SentencePiece models beside lists belong to them.
+void check_models(const MarianVocabulary& source, const MarianVocabulary& target, std::vector<std::string>& warnings) {
+  const auto pieces_of = [](const MarianVocabulary& side, const Vocabulary& list) {
+    return PiecesOf{side.model_path, &*side.model, &list, ""};
+  };
+  if (source.model && target.model) {
+    const bool is_shared = source.path == target.path;
+    check_both(pieces_of(source, source.list), pieces_of(target, is_shared ? source.list : target.list), warnings);
+    return;
+  }
+  for (const MarianVocabulary* side : {&source, &target}) {
+    if (!side->model) continue;
+    check_pieces(pieces_of(*side, side->list), warnings);
+    check_entries(side->list, {pieces_of(*side, side->list)}, warnings);
+  }
+}
+
+std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocabulary& target) {
+  std::vector<fs::path> files;
+  for (const fs::path& file : {source.path, target.path, source.model_path, target.model_path}) {
+    if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  return files;
 }
 
 }  // namespace
@@ -197,9 +215,13 @@ void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, Model
   const uint32_t source_rows = spec.encoder.embedding->rows, target_rows = spec.decoder.embedding->rows;
   const VocabularyFiles files = find_vocabularies(checkpoint, decoder);
   MarianVocabulary source = read_marian_vocabulary(files.source, "source", source_rows, spec.warnings);
-  MarianVocabulary target = read_marian_vocabulary(files.target, "target", target_rows, spec.warnings);
+  std::vector<std::string> of_target;  // says the same again of a file that is for both
+  MarianVocabulary target = read_marian_vocabulary(files.target, "target", target_rows, of_target);
+  if (files.target != files.source) spec.warnings.insert(spec.warnings.end(), of_target.begin(), of_target.end());
+  check_models(source, target, spec.warnings);
+  spec.tokenizer_files = files_of(source, target);
   GenerationSpec& generation = spec.generation;
-  read_search(decoder, generation, spec.warnings);
+  read_marian_search(decoder, generation, spec.warnings);
   generation.end_id = target.end_id;
   generation.source_suffix = {source.end_id};
   generation.unknown_id = target.tokenizer.unknown_id;

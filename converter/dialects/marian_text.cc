@@ -88,15 +88,7 @@ void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, 
                       target_model = read_sentencepiece_model(target_path);
   const PiecesOf source_pieces = {source_path, &source_model, &source, spec.source_language};
   const PiecesOf target_pieces = {target_path, &target_model, &target, spec.target_language};
-  refuse_swapped(source_pieces, target_pieces);
-  check_pieces(source_pieces, spec.warnings);
-  check_pieces(target_pieces, spec.warnings);
-  if (is_separate) {
-    check_entries(source, {source_pieces}, spec.warnings);
-    check_entries(target, {target_pieces}, spec.warnings);
-  } else {
-    check_entries(source, {source_pieces, target_pieces}, spec.warnings);
-  }
+  check_both(source_pieces, target_pieces, spec.warnings);
   spec.tokenizer_files.insert(spec.tokenizer_files.end(), {source_path, target_path});
   spec.source_tokenizer = combine_with_vocabulary(source_model, source);
   spec.target_tokenizer = combine_with_vocabulary(target_model, target);

@@ -116,4 +116,16 @@ void refuse_swapped(const PiecesOf& source, const PiecesOf& target) {
       std::filesystem::path(target.vocabulary->where).filename().string(), crosswise);
 }
 
+void check_both(const PiecesOf& source, const PiecesOf& target, std::vector<std::string>& warnings) {
+  refuse_swapped(source, target);
+  check_pieces(source, warnings);
+  check_pieces(target, warnings);
+  if (source.vocabulary == target.vocabulary) {
+    check_entries(*source.vocabulary, {source, target}, warnings);
+  } else {
+    check_entries(*source.vocabulary, {source}, warnings);
+    check_entries(*target.vocabulary, {target}, warnings);
+  }
+}
+
 }  // namespace goldcrest::converter

@@ -34,4 +34,7 @@ void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& si
 // models, or by separate vocabularies that fit the other way round.
 void refuse_swapped(const PiecesOf& source, const PiecesOf& target);
 
+// All of the above of two models, whose vocabularies may be one.
+void check_both(const PiecesOf& source, const PiecesOf& target, std::vector<std::string>& warnings);
+
 }  // namespace goldcrest::converter

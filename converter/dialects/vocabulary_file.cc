@@ -3,7 +3,6 @@
 #include "dialects/vocabulary_file.h"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "base/bounds.h"
@@ -128,21 +127,6 @@ uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const
 
 size_t count_gaps(const Vocabulary& vocabulary) {
   return static_cast<size_t>(std::count(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end(), std::string()));
-}
-
-TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
-                        std::vector<std::string>& warnings) {
-  const TokenizerSpec model = read_sentencepiece_model(path);
-  const std::set<std::string> texts(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end());
-  const auto known = static_cast<size_t>(std::count_if(model.pieces.begin(), model.pieces.end(),
-                                                       [&](const Piece& piece) { return texts.contains(piece.text); }));
-  if (known < model.pieces.size() / 2) {
-    warnings.push_back(
-        fmt::format("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
-                    "swapped?",
-                    path.string(), known, model.pieces.size(), vocabulary.where));
-  }
-  return combine_with_vocabulary(model, vocabulary);
 }
 
 }  // namespace goldcrest::converter

@@ -39,9 +39,4 @@ uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const
 // Ids without a text.
 size_t count_gaps(const Vocabulary& vocabulary);
 
-// The pieces of a SentencePiece model with the ids of a vocabulary. Few that it has are a sign of another model's file:
-// a warning.
-TokenizerSpec pieces_in(const std::filesystem::path& path, const Vocabulary& vocabulary,
-                        std::vector<std::string>& warnings);
-
 }  // namespace goldcrest::converter

@@ -5,19 +5,21 @@ if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 
-# goldcrest_golden_run(name WORDS HASH): gives a program golden_run.h, over the first WORDS validation words, with the host's
-# model and hash.
-function(goldcrest_golden_run name words hash)
+# goldcrest_golden_run(name WORDS DATA MODEL HASH): gives a program golden_run.h, over the first WORDS validation words of
+# DATA, with the host's model and hash: files, of GOLDCREST_GOLDEN_FOLDER where they have no folder.
+function(goldcrest_golden_run name words data model hash)
+  get_filename_component(model "${model}" ABSOLUTE BASE_DIR "${GOLDCREST_GOLDEN_FOLDER}")
+  get_filename_component(hash "${hash}" ABSOLUTE BASE_DIR "${GOLDCREST_GOLDEN_FOLDER}")
   target_sources(${name} PRIVATE golden_run.cc)
   target_compile_definitions(${name} PRIVATE GOLDCREST_GOLDEN_WORDS=${words})
-  goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst" NAME golden SECTION .model
+  goldcrest_add_model(TARGET ${name} FILE "${model}" NAME golden SECTION .model
     LIMITS max-source-bytes=64 beam=1)
-  goldcrest_embed_file(${name} golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${hash}")
-  goldcrest_embed_file(${name} golden_words "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
+  goldcrest_embed_file(${name} golden_hash "${hash}")
+  goldcrest_embed_file(${name} golden_words "${CMAKE_SOURCE_DIR}/tests/data/${data}/valid.tsv")
 endfunction()
 goldcrest_board_program(golden_test golden_test.cc)
 target_compile_definitions(golden_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
-goldcrest_golden_run(golden_test 50 g2p.hash)
+goldcrest_golden_run(golden_test 50 g2p g2p.gcst g2p.hash)
 goldcrest_board_test(golden_test fast)
 # It prints by newlib: what firmware must not have is found there.
 goldcrest_symbols_test(golden_test)
@@ -26,7 +28,7 @@ set_tests_properties(symbols_of_golden_test PROPERTIES PASS_REGULAR_EXPRESSION "
 # All words, with the best table. Built by a test: the hash of all words is not made for the fast ones.
 goldcrest_board_program(golden_all_test golden_test.cc)
 target_compile_definitions(golden_all_test PRIVATE GOLDCREST_GOLDEN_TABLES=1)
-goldcrest_golden_run(golden_all_test 1000000 g2p_all.hash)
+goldcrest_golden_run(golden_all_test 1000000 g2p g2p.gcst g2p_all.hash)
 set_target_properties(golden_all_test PROPERTIES EXCLUDE_FROM_ALL TRUE)
 goldcrest_board_test(golden_all_test full)
 add_test(NAME build_golden_all_test COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}" --target golden_all_test)
@@ -36,6 +38,6 @@ set_tests_properties(golden_all_test PROPERTIES FIXTURES_REQUIRED golden_all_tes
 # Instructions are its clock (-icount), so that its interrupts come at the same places in every run.
 goldcrest_cxx_program(preemption_test preemption_test.cc)
 target_link_options(preemption_test PRIVATE -Wl,--wrap=SysTick_Handler)
-goldcrest_golden_run(preemption_test 50 g2p.hash)
+goldcrest_golden_run(preemption_test 50 g2p g2p.gcst g2p.hash)
 add_test(NAME preemption_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:preemption_test> -icount shift=0)
 set_tests_properties(preemption_test PROPERTIES LABELS fast)

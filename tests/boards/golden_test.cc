@@ -6,6 +6,7 @@
 
 #include "board_api.h"
 #include "boards/golden_run.h"
+#include "boards/instruction_count.h"
 
 namespace goldcrest::test {
 namespace {
@@ -19,11 +20,14 @@ bool passes(const char* kernels, uint64_t expected) {
   const uint64_t start = board_ticks();
   while (status >= 0 && status != GOLDCREST_DONE) status = run.step();
   if (status < 0) return run.report(status);
+  const uint64_t instructions = instructions_since(start);
   const double seconds = static_cast<double>(board_ticks() - start) / board_ticks_per_second();
   std::printf("%-16s %u words, %u tokens, %.1f s, hash %08" PRIx32 "%08" PRIx32 " %s\n", kernels,
               static_cast<unsigned>(run.n_words()), static_cast<unsigned>(run.n_tokens()), seconds,
               static_cast<uint32_t>(run.hash() >> 32), static_cast<uint32_t>(run.hash()),
               run.hash() == expected ? "same" : "DIFFERENT");
+  std::printf("%-16s %u instructions a token, encoder included, where the clock counts them (-icount shift=0)\n",
+              kernels, static_cast<unsigned>(instructions / run.n_tokens()));
   return run.hash() == expected;
 }
 

@@ -91,3 +91,5 @@ include(firmware.cmake)
 # Stack and flash, then counts where an emulator has the board.
 include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")
 include(instructions.cmake)
+
+include(student.cmake)

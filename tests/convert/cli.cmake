@@ -4,10 +4,12 @@ goldcrest_test(memory_map_test SOURCES memory_map_test.cc LIBRARIES goldcrest_lo
 goldcrest_test(board_test SOURCES board_test.cc LIBRARIES goldcrest_boards)
 goldcrest_test(console_test SOURCES printable_test.cc progress_test.cc LIBRARIES goldcrest_cli)
 goldcrest_test(report_test SOURCES engine_session_test.cc report_test.cc LIBRARIES goldcrest_load goldcrest_report)
+goldcrest_test(native_check_test SOURCES native_check_test.cc
+  LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_report)
 
 # A real model, which pip brings; it is skipped where that cannot.
 goldcrest_test(student_test LABEL full TIMEOUT 3600
   LAUNCHER bash "${CMAKE_CURRENT_SOURCE_DIR}/student.sh" "${CMAKE_CURRENT_BINARY_DIR}/student"
   SOURCES student_test.cc LIBRARIES goldcrest_checkpoint_writer goldcrest_load
   goldcrest_report)
-set_tests_properties(student_test PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(student_test PROPERTIES SKIP_RETURN_CODE 77 RESOURCE_LOCK student_folder)

@@ -101,6 +101,41 @@ TEST(MarianNativeText, AYamlVocabularyWithSentencePieceModels) {
   EXPECT_EQ(spec.generation.beam_size, 16u);
   EXPECT_EQ(spec.warnings,
             (std::vector<std::string>{checkpoint.file("decoder.yml") + ": setting \"beam-size\" is 20; 16 are used"}));
+  EXPECT_EQ(spec.tokenizer_files,
+            (std::vector<std::filesystem::path>{checkpoint.file("opus.vocab.yml"), checkpoint.file("source.spm"),
+                                                checkpoint.file("target.spm")}));
+}
+
+TEST(MarianNativeText, SentencePieceModelsOfAnotherVocabulary) {
+  NativeFolder checkpoint;
+  for (const char* name : {"source.spm", "target.spm"})
+    std::filesystem::copy_file(kPieces / name, checkpoint.folder / name);
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("vocab.yml") +
+                                        ": 10 of its 10 entries are no pieces of source.spm or target.spm: they belong "
+                                        "to different models");
+  std::filesystem::remove(checkpoint.folder / "source.spm");
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") +
+                ": 10 of its 10 entries are no pieces of target.spm: they belong to different models");
+}
+
+TEST(MarianNativeText, IdsWithoutATextAreCounted) {
+  NativeFolder checkpoint;
+  checkpoint.folder.write("vocab.yml", "</s>: 0\n<unk>: 1\nword5: 5\nword6: 6\nword7: 7\nword8: 8\nword9: 9\n");
+  EXPECT_EQ(checkpoint.load().warnings,
+            std::vector<std::string>{checkpoint.file("vocab.yml") + ": 5 of 12 ids have no text"});
+  checkpoint.folder.write("vocab.yml", "</s>: 0\n<unk>: 1\n");
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") + ": 10 of 12 ids have no text; it is another model's");
+}
+
+TEST(MarianNativeText, TheHashIsOfTheVocabulariesToo) {
+  NativeFolder checkpoint;
+  const std::string before = checkpoint.load().checkpoint_sha256;
+  std::string vocabulary = "</s>: 0\n<unk>: 1\n";
+  for (int id = 2; id < 12; ++id) vocabulary += fmt::format("other{0}: {0}\n", id);
+  checkpoint.folder.write("vocab.yml", vocabulary);
+  EXPECT_NE(checkpoint.load().checkpoint_sha256, before);
 }
 
 TEST(MarianNativeText, NematusNamesOfTheSpecialIds) {
@@ -150,13 +185,16 @@ TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
 
 TEST(MarianNativeText, WarnsOfWhatItDoesNotDo) {
   NativeFolder checkpoint;
-  checkpoint.decoder += "max-length-factor: 2.5\noutput-sampling: true\nmax-length: 40\n";
+  checkpoint.decoder +=
+      "max-length-factor: 2.5\noutput-sampling: true\nmax-length: 40\nbeem-size: 2\nmax-length-crop: false\n"
+      "output-approx-knn: []\n";
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.positions.rows, 40u);
-  EXPECT_EQ(spec.warnings,
-            (std::vector<std::string>{
-                checkpoint.file("decoder.yml") + ": setting \"max-length-factor\" is not supported and was ignored",
-                checkpoint.file("decoder.yml") + ": setting \"output-sampling\" is not supported and was ignored"}));
+  const std::string setting = checkpoint.file("decoder.yml") + ": setting ";
+  EXPECT_EQ(spec.warnings, (std::vector<std::string>{
+                               setting + "\"beem-size\" is not known and was ignored; did you mean \"beam-size\"?",
+                               setting + "\"max-length-factor\" is not supported and was ignored",
+                               setting + "\"output-sampling\" is not supported and was ignored"}));
 }
 
 }  // namespace

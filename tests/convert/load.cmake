@@ -15,6 +15,12 @@ target_compile_definitions(make_opus_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"
 target_link_libraries(make_opus_checkpoint PRIVATE goldcrest_checkpoint_writer)
 goldcrest_warnings(make_opus_checkpoint)
 
+# A small student of Marian's own kind: make_native_checkpoint DIR
+add_executable(make_native_checkpoint ../support/make_native_checkpoint.cc)
+target_compile_definitions(make_native_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+target_link_libraries(make_native_checkpoint PRIVATE goldcrest_checkpoint_writer)
+goldcrest_warnings(make_native_checkpoint)
+
 goldcrest_test(load_sources_test SOURCES sources_ctranslate2_test.cc sources_marian_binary_test.cc sources_marian_npz_test.cc sources_open_test.cc sources_safetensors_test.cc sources_torch_zip_test.cc sources_yaml_test.cc
   LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)

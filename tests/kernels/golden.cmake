@@ -12,6 +12,15 @@ foreach(task enfr g2p)
   set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
 
+# A small student with random weights: recurrent layers.
+add_test(NAME golden_model_student COMMAND sh -c
+  "'$<TARGET_FILE:make_native_checkpoint>' '${golden}/student' && '$<TARGET_FILE:goldcrest-convert>' --quiet '${golden}/student' -o '${golden}/student.gcst'")
+add_test(NAME golden_hash_student COMMAND sh -c
+  "'$<TARGET_FILE:golden_hash>' '${golden}/student.gcst' '${CMAKE_SOURCE_DIR}/tests/data/enfr/valid.tsv' > '${golden}/student.hash'")
+set_tests_properties(golden_model_student PROPERTIES LABELS fast FIXTURES_SETUP golden_student)
+set_tests_properties(golden_hash_student PROPERTIES LABELS fast FIXTURES_REQUIRED golden_student
+  FIXTURES_SETUP golden_hash_student)
+
 # What can be seen inside its searches, for a board's test of that.
 add_test(NAME golden_inspection_g2p COMMAND sh -c
   "'$<TARGET_FILE:golden_inspection>' '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p.inspection'")
