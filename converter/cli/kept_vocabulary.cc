@@ -142,7 +142,7 @@ TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& argum
   trimmed.target_all = spec.decoder.embedding->rows;
   if (trimmed.source_kept == trimmed.source_all && trimmed.target_kept == trimmed.target_all) {
     const std::string& path = arguments.keep_path.empty() ? arguments.keep_text_path : arguments.keep_path;
-    throw Error("{}: keeps every entry of the vocabulary ({}); convert without it", path, trimmed.target_all);
+    throw Error("{}: keeps every entry of the vocabulary; convert without it", path);
   }
   const TokenizerSpec before = *spec.source_tokenizer;
   spec = trim_vocabulary(spec, kept);

@@ -29,14 +29,16 @@ struct Run {
 };
 
 Run translate(const ModelSpec& spec, Weights weights, const std::vector<int32_t>& source) {
-  const converter::FileImage file = tiny_file(spec, converter::format::Layout::N16K4, {}, weights);
+  const converter::FileImage file = tiny_file(spec, format::Layout::N16K4, {}, weights);
   Run run;
   EngineSetup setup;
   setup.limits.beam_size = 1;
   setup.trace_context = &run.logits;
-  setup.trace = [](void* context, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
+  setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
     if (std::string_view(name) != "logits") return;
-    static_cast<std::vector<std::vector<float>>*>(context)->push_back({values, values + count});
+    auto& rows = *static_cast<std::vector<std::vector<float>>*>(context);
+    if (rows.size() <= row) rows.resize(row + 1);
+    rows[row].insert(rows[row].end(), values, values + count);
   };
   TestEngine engine(file.span(), setup);
   run.tokens = engine.run(source).tokens;
