@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "math/deterministic_math.h"
-#include "spec/candidates.h"
 #include "spec/error.h"
+#include "spec/shortlist.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spec/candidates.h"
+#include "spec/shortlist.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shortlist between the files that hold one and the model file: which outputs a sentence's ids leave as candidates.
+// A shortlist as the model file will have it: which outputs a sentence's ids leave as candidates.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace goldcrest::converter {
@@ -20,5 +21,9 @@ struct ShortlistSpec {
   std::vector<uint32_t> ids;
   std::vector<NgramList> ngrams;  // ascending by n-gram, each once
 };
+
+// What a source, with the ids around its text, leaves: ascending, each once, the end ids among them.
+std::vector<uint32_t> candidates_of(const ShortlistSpec& shortlist, std::span<const int32_t> source,
+                                    std::span<const uint32_t> end_ids);
 
 }  // namespace goldcrest::converter

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "reference/reference_search.h"
-#include "spec/candidates.h"
+#include "spec/shortlist.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {

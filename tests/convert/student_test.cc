@@ -13,7 +13,7 @@
 #include "file/build.h"
 #include "report/engine_session.h"
 #include "sources/tensor_source.h"
-#include "spec/candidates.h"
+#include "spec/shortlist.h"
 
 namespace goldcrest::converter {
 namespace {
