@@ -138,7 +138,7 @@ Share share_of(const Runtime& runtime, const ShortlistRefs& refs, uint32_t sente
           is_int8 ? runtime.buffer<int32_t>(refs.weight_sum) + first : nullptr};
 }
 
-void gather(const Runtime& runtime, uint32_t n, const Share& to) {
+[[gnu::cold]] void gather(const Runtime& runtime, uint32_t n, const Share& to) {
   const LinearTensors from = tensors_of(runtime, runtime.model.projection);
   gather_values(from.bias, to.ids, n, 0.0f, to.bias);
   if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
@@ -152,7 +152,7 @@ void gather(const Runtime& runtime, uint32_t n, const Share& to) {
 
 }  // namespace
 
-ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
+[[gnu::cold]] ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
   ShortlistRefs refs = {};
   if (!keeps_candidates(plan.limits())) return refs;
   const LinearView& projection = model.projection;
@@ -172,7 +172,7 @@ ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
   return refs;
 }
 
-void gather_candidates(const Search& search, uint32_t sentence) {
+[[gnu::cold]] void gather_candidates(const Search& search, uint32_t sentence) {
   const Runtime& runtime = *search.runtime;
   const ShortlistRefs& refs = search.refs.shortlist;
   const GenerationView& generation = runtime.generation;

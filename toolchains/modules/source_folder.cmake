@@ -39,7 +39,7 @@ endforeach()
 list(FILTER sources INCLUDE REGEX "[.]cc$")
 list(FILTER sources EXCLUDE REGEX "^kernels/(x86|arm)/")
 set(bare_metal ${sources})
-list(FILTER bare_metal EXCLUDE REGEX "^(kernels/(select_runtime|reference/float32)|(decoding|model/validate)/shortlist)")
+list(FILTER bare_metal EXCLUDE REGEX "^(kernels/(select_runtime|reference/float32)|decoding/shortlist|model/validate/lists)")
 list(TRANSFORM bare_metal REPLACE "(.+)" "source/\\1\n")
 file(WRITE "${OUTPUT}/sources.txt" ${bare_metal})
 

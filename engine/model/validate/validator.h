@@ -85,7 +85,7 @@ class Validator {
   [[gnu::cold]] int check_tokenizer();
   [[gnu::cold]] int check_detokenizer();
 
-  // shortlist.cc
+  // lists.cc
   [[gnu::cold]] int check_shortlist();
   [[gnu::cold]] int check_lists(const format::Shortlist& table);
   template <typename Id>
