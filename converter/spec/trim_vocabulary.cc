@@ -134,7 +134,7 @@ void add_merges(const std::vector<const Piece*>& removed, std::vector<Piece>& pi
     if (pieces[i].type != PieceType::kNormal && pieces[i].type != PieceType::kUnused) continue;
     const std::string text = pieces[i].text;
     for (size_t begin = 0; begin < text.size(); ++begin) {
-      for (size_t n = 2; n < text.size() - begin; ++n) {
+      for (size_t n = 2; n <= text.size() - begin; ++n) {
         const auto part = left.find(std::string_view(text).substr(begin, n));
         if (part == left.end()) continue;
         pieces.push_back({part->second->text, part->second->score, PieceType::kUnused});

@@ -214,15 +214,16 @@ TEST(TrimVocabulary, WhatNoTextCanDoWithoutStays) {
 TEST(TrimVocabulary, MergesOnTheWayToKeptPiecesStayBehindTheVocabulary) {
   const ModelSpec spec =
       spec_of_pieces(TokenizerKind::kBpe,
-                     {{"<unk>", 0, PieceType::kUnknown}, {"ab", -1}, {"cd", -2}, {"abc", -3}, {"a", -4}, {"xy", -5}});
+                     {{"<unk>", 0, PieceType::kUnknown}, {"ab", -1}, {"cd", -2}, {"abc", -3}, {"bc", -4}, {"xy", -5}});
   const ModelSpec trimmed = converter::trim_vocabulary(spec, {{0, 3}, {0, 36}});
   const converter::TokenizerSpec& tokenizer = *trimmed.source_tokenizer;
   EXPECT_EQ(tokenizer.vocab_size, 2u);
-  ASSERT_EQ(tokenizer.pieces.size(), 3u);
+  ASSERT_EQ(tokenizer.pieces.size(), 4u);
   EXPECT_EQ(tokenizer.pieces[1].text, "abc");
   EXPECT_EQ(tokenizer.pieces[2].text, "ab");
   EXPECT_EQ(tokenizer.pieces[2].score, -1);
   EXPECT_EQ(tokenizer.pieces[2].type, PieceType::kUnused);
+  EXPECT_EQ(tokenizer.pieces[3].text, "bc");
 }
 
 }  // namespace

@@ -107,8 +107,9 @@ TEST(ConvertBeforeWork, FilesOfTheVocabulary) {
          lines + ": 2 different sources; --make-shortlist needs 10, since every tenth is held out");
   refuse({g2p, "--keep-vocabulary", lines, "-o", lines}, 2,
          lines + ": is read, and -o would write over it; give another name");
-  refuse({g2p, "--make-shortlist", lines, "--report", lines}, 2,
-         lines + ": is read, and --report would write over it; give another name");
+  const std::string ten = folder.write("ten", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
+  refuse({g2p, "--make-shortlist", ten, "--report", ten}, 2,
+         ten + ": is read, and --report would write over it; give another name");
   refuse({g2p, "--keep-vocabulary", lines, "--evaluate", lines, "--ids"}, 2,
          "--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
   const std::string model = converted_model("g2p").string();
