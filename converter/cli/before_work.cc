@@ -28,7 +28,7 @@ void check_options(const Arguments& arguments) {
                      arguments.cpu);
   }
   if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
-      arguments.shortlist_path.empty()) {
+      arguments.make_shortlist_path.empty()) {
     throw UsageError("--ids is for the lines of --evaluate and --self-test; give one of them");
   }
   if (arguments.ids && trims(arguments)) {
@@ -41,9 +41,9 @@ void check_options(const Arguments& arguments) {
 
 // A file that is read is not written.
 void refuse_input_as_output(const fs::path& output, const char* option, const Arguments& arguments) {
-  const std::string* const inputs[] = {&arguments.input,          &arguments.config,    &arguments.evaluate_path,
-                                       &arguments.self_test_path, &arguments.keep_path, &arguments.keep_text_path,
-                                       &arguments.shortlist_path};
+  const std::string* const inputs[] = {
+      &arguments.input,     &arguments.config,         &arguments.evaluate_path,      &arguments.self_test_path,
+      &arguments.keep_path, &arguments.keep_text_path, &arguments.make_shortlist_path};
   for (const std::string* input : inputs) {
     if (is_same_file(output, *input)) {
       throw UsageError("{}: is read, and {} would write over it; give another name", output.string(), option);
@@ -103,11 +103,11 @@ std::vector<std::string> read_pieces(const std::string& path) {
 void read_vocabulary_lines(const Arguments& arguments, UserLines& lines) {
   if (!arguments.keep_path.empty()) lines.kept_pieces = read_pieces(arguments.keep_path);
   if (!arguments.keep_text_path.empty()) lines.kept_text = read_evaluation_lines(arguments.keep_text_path, "");
-  if (arguments.shortlist_path.empty()) return;
-  lines.shortlist_text = read_evaluation_lines(arguments.shortlist_path, "");
+  if (arguments.make_shortlist_path.empty()) return;
+  lines.shortlist_text = read_evaluation_lines(arguments.make_shortlist_path, "");
   if (lines.shortlist_text.size() < kHeldOut) {
     throw Error("{}: {} different sources; --make-shortlist needs {}, since every tenth is held out",
-                arguments.shortlist_path, lines.shortlist_text.size(), kHeldOut);
+                arguments.make_shortlist_path, lines.shortlist_text.size(), kHeldOut);
   }
 }
 
@@ -130,7 +130,7 @@ void check_ids(const std::string& path, const std::vector<EvaluationLine>& lines
 void check_all_ids(const UserLines& lines, const Arguments& arguments) {
   for (const NumberedLine& line : lines.self_test) check_ids(arguments.self_test_path, line.number, line.text);
   check_ids(arguments.evaluate_path, lines.evaluation);
-  check_ids(arguments.shortlist_path, lines.shortlist_text);
+  check_ids(arguments.make_shortlist_path, lines.shortlist_text);
 }
 
 // A metric that needs references has them.

@@ -88,7 +88,7 @@ std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arg
       "keep the entries that lines of SOURCE [TAB TARGET]... need, and their characters; a source without target is "
       "translated. With --keep-vocabulary: both");
   CLI::Option* make =
-      group.option("--make-shortlist", arguments.shortlist_path, "TEXT",
+      group.option("--make-shortlist", arguments.make_shortlist_path, "TEXT",
                    "make a shortlist from lines of SOURCE [TAB TARGET]...; a source without target is translated. "
                    "Every tenth line is left out and tells how good the shortlist is");
   CLI::Option* always = group.option("--shortlist-always", arguments.shortlist_always, "N",
@@ -221,6 +221,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                                          "text whose first lines become the file's self-test");
   declare_limits(app, arguments.limits);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
+  shortlist->excludes(app.get_option("--make-shortlist"));
   const CLI::Option* emit = declare_firmware(app, arguments);
   arguments.checkpoint_only = declare_quality(app, arguments);
   arguments.checkpoint_only.insert(arguments.checkpoint_only.end(), vocabulary.begin(), vocabulary.end());

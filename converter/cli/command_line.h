@@ -23,7 +23,7 @@ struct Arguments {
   std::string weights = "int8";
   std::string name, license, attribution;
   std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
-  std::string keep_path, keep_text_path, shortlist_path;
+  std::string keep_path, keep_text_path, make_shortlist_path;
   std::string emit_folder, section;
   std::string board;  // empty: none asked for
   double max_loss = kAnyLoss;

@@ -112,7 +112,7 @@ Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progr
     changes.whole = std::make_unique<Draft>(spec, arguments, progress);
     changes.trimmed = keep_vocabulary(lines, arguments, *changes.whole, spec);
   }
-  if (!arguments.shortlist_path.empty()) {
+  if (!arguments.make_shortlist_path.empty()) {
     Draft draft(spec, arguments, progress);
     changes.shortlist = make_shortlist_of(lines, arguments, draft, progress, spec);
   }

@@ -11,7 +11,7 @@ namespace {
 class PairMaker {
  public:
   PairMaker(const ModelSpec& spec, const Arguments& arguments)
-      : encoder_(spec, arguments.ids), path_(arguments.shortlist_path) {}
+      : encoder_(spec, arguments.ids), path_(arguments.make_shortlist_path) {}
 
   std::vector<IdPair> given(const EvaluationLine& line) const {
     std::vector<IdPair> pairs;
@@ -56,7 +56,7 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draf
     (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
   }
   const std::string failures = describe_failures(translations);
-  if (!failures.empty()) spec.warnings.push_back(fmt::format("{}: {}", arguments.shortlist_path, failures));
+  if (!failures.empty()) spec.warnings.push_back(fmt::format("{}: {}", arguments.make_shortlist_path, failures));
   return pairs;
 }
 
@@ -66,7 +66,7 @@ MadeShortlist make_shortlist_of(const UserLines& lines, const Arguments& argumen
                                 ModelSpec& spec) {
   const Pairs pairs = make_pairs(lines, arguments, draft, spec);
   if (pairs.building.empty() || pairs.own.empty())
-    throw Error("{}: none of its lines could be translated", arguments.shortlist_path);
+    throw Error("{}: none of its lines could be translated", arguments.make_shortlist_path);
   progress.stage("making the shortlist");
   ShortlistOptions options;
   options.always = arguments.shortlist_always;

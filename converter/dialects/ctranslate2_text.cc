@@ -46,7 +46,8 @@ class TextReader {
     spec_.generation.max_target_tokens = std::min(kMostTokens, spec_.decoder.positions.rows);
     spec_.generation.min_target_tokens = std::min(kLeastTokens, spec_.generation.max_target_tokens);
     if (files_.model.has("vmap.txt"))
-      spec_.warnings.push_back(files_.model.where("vmap.txt") + " is not used: every target token may be chosen");
+      spec_.warnings.push_back(files_.model.where("vmap.txt") +
+                               " is not used, as CTranslate2 does without being asked; --shortlist takes it");
   }
 
  private:

@@ -157,7 +157,8 @@ TEST(CTranslate2Text, SaysWhatItDoesNotUse) {
             (std::vector<std::string>{
                 checkpoint.file("bpe.model") + ": merges of subword-nmt are not applied: a text is entries of " +
                     checkpoint.file("shared_vocabulary.json") + " with spaces between them, as subword-nmt cuts it",
-                checkpoint.file("vmap.txt") + " is not used: every target token may be chosen"}));
+                checkpoint.file("vmap.txt") +
+                    " is not used, as CTranslate2 does without being asked; --shortlist takes it"}));
 }
 
 // A package of Argos Translate in a folder, and its zip.

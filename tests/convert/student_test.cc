@@ -70,10 +70,10 @@ std::vector<std::vector<int32_t>> Student::listed_, Student::whole_;
 // Where the ids depart, the formula's two logits are as near as float32 may take them for each other.
 TEST_F(Student, TheReferencesIdsAreTheFormulas) {
   constexpr double kTie = 1e-4;
-  const auto source = open_tensors(std::getenv("GOLDCREST_STUDENT_FOLDER"));
+  const auto container = open_tensors(std::getenv("GOLDCREST_STUDENT_FOLDER"));
   std::vector<test::NamedTensor> tensors;
-  for (const std::string& name : source->names()) {
-    Tensor tensor = source->load(name);
+  for (const std::string& name : container->names()) {
+    Tensor tensor = container->load(name);
     tensors.push_back({name, tensor.shape, std::move(tensor.values)});
   }
   const test::NativeFormula formula(tensors, {32'000, 256, 1536, 8, 6, 2, true});

@@ -168,6 +168,14 @@ TEST(MakeShortlist, LinesThatCannotBeTranslatedAreLeftOut) {
   EXPECT_EQ(none.err, "goldcrest-convert: " + too_long + ": none of its lines could be translated\n");
 }
 
+TEST(MakeShortlist, ThereIsOneShortlist) {
+  const Outcome both = convert(checkpoint_folder("g2p"), {"--make-shortlist", "text", "--shortlist", "lex.s2t"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_TRUE(has(both.err, "--shortlist excludes --make-shortlist") ||
+              has(both.err, "--make-shortlist excludes --shortlist"))
+      << both.err;
+}
+
 TEST(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;
