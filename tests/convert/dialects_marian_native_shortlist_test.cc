@@ -69,7 +69,7 @@ TEST(NativeShortlist, WhatCannotBeUsed) {
   folder.decoder = decoder + "shortlist: [lex.s2t, many]\n";
   test::expect_error([&] { folder.load(); }, {where + " has \"many\", expected a number"});
   folder.decoder = decoder + "shortlist: [lex.s2t, -1]\n";
-  test::expect_error([&] { folder.load(); }, {where + " has \"-1\", expected a number"});
+  test::expect_error([&] { folder.load(); }, {where + " has -1, expected a number"});
   folder.decoder = decoder + "shortlist: [lex.s2t.gz, 50, 50]\n";
   EXPECT_EQ(folder.load().warnings.back(),
             folder.file("lex.s2t.gz") +

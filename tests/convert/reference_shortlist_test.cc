@@ -57,10 +57,10 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
       EXPECT_EQ(found.tokens, expected.tokens) << "seed " << seed;
       EXPECT_NEAR(found.log_prob, expected.log_prob, 1e-9);
       options.max_candidates = 11;  // there are 12
-      plain = spec;
-      plain.shortlist.reset();
+      ModelSpec whole = spec;
+      whole.shortlist.reset();
       EXPECT_EQ(search(Reference(spec), kSource, options)[0].tokens,
-                search(Reference(plain), kSource, options)[0].tokens);
+                search(Reference(whole), kSource, options)[0].tokens);
     }
   }
 }

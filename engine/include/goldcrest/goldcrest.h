@@ -93,13 +93,11 @@ typedef struct goldcrest_limits {
   uint32_t batch;             /* sources at a time, 1..256; 0: 1 */
   uint32_t n_best;            /* results kept for a source, 1..beam_size; 0: 1 */
   uint32_t encoder_rows;      /* source positions in one block of encoder work, 1..1024; 0: the file's default */
-  uint32_t threads; /* tasks that work is split into, 1..64; 0: 1. Of use with goldcrest_config.parallel_for */
-  /* What can be asked beside the ids; builds without GOLDCREST_INSPECTION take both as 0. */
-  uint32_t inspection;       /* GOLDCREST_INSPECT_*; 0: nothing */
+  uint32_t threads;          /* tasks that work is split into, 1..64; 0: 1. Of use with goldcrest_config.parallel_for */
+  uint32_t inspection;       /* GOLDCREST_INSPECT_*; 0: nothing. Builds without GOLDCREST_INSPECTION: always 0 */
   uint32_t alignment_layers; /* bit i: goldcrest_get_alignment knows decoder layer i; GOLDCREST_ALL_LAYERS; 0: none */
-  /* Of a file with a shortlist, which leaves each source few of the target's ids: as many as there is memory for. A
-   * source that has more is searched among all ids. 0: the file's; GOLDCREST_NO_SHORTLIST: none, and no memory */
-  uint32_t max_candidates;
+  uint32_t max_candidates;   /* that a shortlist may leave a source; one with more is searched among all ids. 0: the
+                              * file's number; GOLDCREST_NO_SHORTLIST: all ids, without memory for another choice */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
@@ -156,8 +154,7 @@ typedef struct goldcrest_info {
   uint32_t format_version;
   uint64_t file_bytes;
   uint64_t weights_hash; /* equal for equal weights, whatever their layout */
-  uint32_t source_vocab_size, target_vocab_size;
-  uint32_t encoder_layers, decoder_layers;
+  uint32_t source_vocab_size, target_vocab_size, encoder_layers, decoder_layers;
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
   uint32_t weight_bits;    /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
@@ -173,13 +170,11 @@ typedef struct goldcrest_info {
 /* Bytes for given limits, the same numbers on every machine. With one arena: arena_bytes = fixed + max(text, encode,
  * decode). With a scratch region: main_bytes there, scratch_bytes here. */
 typedef struct goldcrest_memory {
-  uint64_t arena_bytes;
-  uint64_t main_bytes, scratch_bytes;
+  uint64_t arena_bytes, main_bytes, scratch_bytes;
   uint64_t fixed_bytes, text_bytes, encode_bytes, decode_bytes;
   uint64_t step_macs; /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION, by the file's rules */
   uint64_t layer_step_macs; /* and with GOLDCREST_STEP_LAYER */
-  uint64_t text_steps;      /* steps of the longest goldcrest_begin_text at most: through the tokenizer's tries, over
-                             * the bytes of its rules, and comparisons of its merges; 0 without text */
+  uint64_t text_steps;      /* of goldcrest_begin_text at most: of tries, bytes of rules, merges; 0 without text */
   goldcrest_limits limits;  /* with every default filled in */
 } goldcrest_memory;
 
