@@ -143,7 +143,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.self_test_lines = self_test_lines;
   report.evaluation_lines = lines.evaluation;
   report.trimmed = changes.trimmed;
-  report.shortlist = changes.shortlist;
+  report.made_shortlist = changes.shortlist;
   if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - section_bytes(payload);
   if (!lines.evaluation.empty()) {
     const goldcrest_limits& limits = report.memory.memory.limits;

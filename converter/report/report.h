@@ -29,7 +29,7 @@ struct Report {
   MemoryMap memory;
   std::vector<BoardFit> boards;
   std::optional<TrimmedVocabulary> trimmed;
-  std::optional<MadeShortlist> shortlist;
+  std::optional<MadeShortlist> made_shortlist;
   std::optional<Evaluation> evaluation;
   std::vector<EvaluationLine> evaluation_lines;
 };

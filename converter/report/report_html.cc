@@ -124,7 +124,8 @@ std::string report_html(const Report& report) {
       report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
   if (report.trimmed) html += fmt::format("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
-  if (report.shortlist) html += fmt::format("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.shortlist)));
+  if (report.made_shortlist)
+    html += fmt::format("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.made_shortlist)));
   for (const std::string& warning : report.spec->warnings) html += fmt::format("<p>Warning: {}</p>", escape(warning));
   if (report.evaluation) html += evaluation_html(report);
   return html + bars_html(report) + tensors_html(report) + "</html>\n";
