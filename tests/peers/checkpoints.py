@@ -19,6 +19,7 @@ class Shape:
 
 
 SHAPES = {
+    "big": Shape(1024, 4096, 16, 6, 6, 32000),
     "base": Shape(512, 2048, 8, 6, 6, 32000),
     "opus": Shape(512, 2048, 8, 6, 6, None),
     "small": Shape(256, 1024, 4, 4, 2, 8000),
