@@ -29,7 +29,7 @@ void check_options(const Arguments& arguments) {
   }
   if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
       arguments.make_shortlist_path.empty()) {
-    throw UsageError("--ids is for the lines of --evaluate and --self-test; give one of them");
+    throw UsageError("--ids is for the lines of --evaluate, --self-test and --make-shortlist; give one of them");
   }
   if (arguments.ids && trims(arguments)) {
     throw UsageError("--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");

@@ -24,6 +24,10 @@ MarianGraph read_marian_graph(const Config& config);
 // it; empty, with a warning, where there is none.
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings);
 
+// A file that a setting names: where it lies as it is written, from the settings' folder, or else beside them under its
+// last name.
+std::filesystem::path named_file(const Config& decoder, const std::string& name);
+
 // Beam size, penalties and the like; warns of settings that are not known.
 void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings);
 

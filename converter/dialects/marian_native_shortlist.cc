@@ -22,14 +22,6 @@ std::vector<fs::path> find_binaries(const fs::path& folder) {
   return found;
 }
 
-// Where it lies as it is written, from the settings' folder, or else beside them under its last name.
-fs::path side_file(const Config& decoder, const std::string& name) {
-  const fs::path folder = decoder.path().parent_path();
-  std::error_code error;
-  const fs::path as_written = folder / name;
-  return fs::is_regular_file(as_written, error) ? as_written : folder / fs::path(name).filename();
-}
-
 // Number `at` of the setting, which YAML gives as a number or as a text.
 double number_at(const Config& decoder, const nlohmann::json& setting, size_t at, double fallback) {
   if (at >= setting.size()) return fallback;
@@ -48,7 +40,7 @@ std::optional<ShortlistSpec> read_setting(const Config& decoder, const nlohmann:
   if (!setting.is_array() || setting.empty() || !setting[0].is_string()) {
     throw Error("{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"), setting.dump());
   }
-  const fs::path path = side_file(decoder, setting[0].get<std::string>());
+  const fs::path path = named_file(decoder, setting[0].get<std::string>());
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     spec.warnings.push_back(

@@ -55,7 +55,7 @@ bool is_settings_of(const fs::path& path, const fs::path& model) {
 
 // The YAML of the folder that is the model's: Marian's own, or the only one; "" when there is none.
 fs::path find_settings(const fs::path& folder, const fs::path& model) {
-  const fs::path own = folder / (model.filename().string() + ".decoder.yml");
+  fs::path own = folder / (model.filename().string() + ".decoder.yml");
   std::vector<fs::path> found;
   for (const std::string& name : names_in(folder))
     if (is_yaml_name(name) && is_settings_of(folder / name, model)) found.push_back(folder / name);
@@ -66,12 +66,6 @@ fs::path find_settings(const fs::path& folder, const fs::path& model) {
                 in_quotes(model.filename().string()));
   }
   return found.empty() ? fs::path() : found[0];
-}
-
-// Where it lies as it is written, from the settings' folder, or else beside them under its last name.
-fs::path side_file(const fs::path& folder, const std::string& name) {
-  const fs::path as_written = folder / name;  // `name` itself, where it is absolute
-  return is_file(as_written) ? as_written : folder / fs::path(name).filename();
 }
 
 struct VocabularyFiles {
@@ -101,9 +95,7 @@ VocabularyFiles find_vocabularies(const Checkpoint& checkpoint, const Config& de
   if (names.size() != 2) {
     throw Error("{} has {} files, expected two: of one source and one target", decoder.where("vocabs"), names.size());
   }
-  const fs::path beside = decoder.path().parent_path();
-  const fs::path folder = beside.empty() ? fs::path(".") : beside;
-  return {side_file(folder, names[0]), side_file(folder, names[1])};
+  return {named_file(decoder, names[0]), named_file(decoder, names[1])};
 }
 
 // One side's tokenizer, its end id, and the files that they are from.
@@ -196,6 +188,12 @@ std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocab
 }
 
 }  // namespace
+
+fs::path named_file(const Config& decoder, const std::string& name) {
+  const fs::path beside = decoder.path().parent_path(), folder = beside.empty() ? fs::path(".") : beside;
+  const fs::path as_written = folder / name;  // `name` itself, where it is absolute
+  return is_file(as_written) ? as_written : folder / fs::path(name).filename();
+}
 
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings) {
   const fs::path model = checkpoint.tensors->files()[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far two files of one model agree: what a smaller vocabulary, or a shortlist, changes.
+// How far two files of one model agree: what a smaller vocabulary changes.
 #pragma once
 
 #include <cstddef>

@@ -130,23 +130,23 @@ std::vector<uint32_t> most_frequent(std::span<const IdPair> pairs, size_t most) 
 
 }  // namespace
 
-ShortlistSpec make_shortlist(std::span<const IdPair> all, const ShortlistOptions& options) {
-  std::vector<IdPair> pairs(all.begin(), all.end());
-  for (IdPair& pair : pairs) {
+ShortlistSpec make_shortlist(std::span<const IdPair> pairs, const ShortlistOptions& options) {
+  std::vector<IdPair> listed(pairs.begin(), pairs.end());
+  for (IdPair& pair : listed) {
     std::erase_if(pair.target, [&](int32_t id) {
       return std::ranges::find(options.never, static_cast<uint32_t>(id)) != options.never.end();
     });
   }
-  TranslationTable table(pairs, options.source_ids);
+  TranslationTable table(listed, options.source_ids);
   for (size_t done = 0, pass = 0; pass < kPasses; ++pass) {
-    for (const IdPair& pair : pairs) {
+    for (const IdPair& pair : listed) {
       table.expect(pair);
-      if (options.progress) options.progress(++done, pairs.size() * kPasses);
+      if (options.progress) options.progress(++done, listed.size() * kPasses);
     }
     table.maximize();
   }
   ShortlistSpec shortlist;
-  shortlist.always = most_frequent(pairs, options.always);
+  shortlist.always = most_frequent(listed, options.always);
   shortlist.offset = {0};
   for (uint32_t id = 0; id < options.source_ids; ++id) {
     for (const uint32_t target : table.best_of(id, options.best)) {

@@ -93,15 +93,16 @@ class Chosen {
 // panel, which is blocks of 64 bytes.
 template <uint32_t kRows>
 void gather_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
-  constexpr uint32_t kPiece = kAlignment / kRows;  // bytes of a row in a block
+  constexpr size_t kPiece = kAlignment / kRows;  // bytes of a row in a block
   const uint8_t* const weights = static_cast<const uint8_t*>(from.weights);
-  const uint32_t n_blocks = from.k / kPiece;
-  if (n % 16 != 0) memset(to + size_t{n / 16 * 16} * from.k, 0, size_t{16} * from.k);
+  const size_t n_blocks = from.k / kPiece;
+  const auto place = [&](size_t row) { return row / kRows * kRows * from.k + row % kRows * kPiece; };
+  if (n % 16 != 0) memset(to + size_t{n} / 16 * 16 * from.k, 0, size_t{16} * from.k);
   for (uint32_t i = 0; i < n; ++i) {
-    const uint8_t* source = weights + size_t{ids[i] / kRows * kRows} * from.k + ids[i] % kRows * kPiece;
-    uint8_t* target = to + size_t{i / kRows * kRows} * from.k + i % kRows * kPiece;
-    for (uint32_t block = 0; block < n_blocks; ++block) {
-      memcpy(target + size_t{block} * kAlignment, source + size_t{block} * kAlignment, kPiece);
+    const uint8_t* source = weights + place(ids[i]);
+    uint8_t* target = to + place(i);
+    for (size_t block = 0; block < n_blocks; ++block) {
+      memcpy(target + block * kAlignment, source + block * kAlignment, kPiece);
     }
   }
 }
@@ -109,7 +110,8 @@ void gather_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, u
 // The same of rows one after another, as floats.
 [[maybe_unused]] void gather_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
   const float* const weights = static_cast<const float*>(from.weights);
-  for (uint32_t i = 0; i < n; ++i) memcpy(to + size_t{i} * from.k, weights + size_t{ids[i]} * from.k, 4 * from.k);
+  for (uint32_t i = 0; i < n; ++i)
+    memcpy(to + size_t{i} * from.k, weights + size_t{ids[i]} * from.k, size_t{4} * from.k);
   memset(to + size_t{n} * from.k, 0, size_t{pad16(n) - n} * 4 * from.k);
 }
 

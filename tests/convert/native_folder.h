@@ -4,46 +4,32 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "convert/tensor_list.h"
 #include "converter/dialects/dialect.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 
-struct NativeFolder {
+struct NativeFolder : TensorList {
   TemporaryFolder folder;
   NativeShape shape = {12, 8, 16, 2, 2, 2, true};
-  std::vector<NamedTensor> tensors = native_tensors(shape, 1);
   std::string settings = native_settings(shape);
   std::string decoder =
       "relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - vocab.yml\n  - vocab.yml\nbeam-size: 4\n"
       "normalize: 0.6\nword-penalty: 0.1\nmini-batch: 64\n";
 
   NativeFolder() {
+    tensors = native_tensors(shape, 1);
     std::string vocabulary = "</s>: 0\n<unk>: 1\n";
     for (int id = 2; id < 12; ++id) vocabulary += fmt::format("word{0}: {0}\n", id);
     folder.write("vocab.yml", vocabulary);
   }
   NativeFolder(const NativeFolder&) = delete;
 
-  NamedTensor& tensor(const std::string& name) {
-    for (NamedTensor& found : tensors) {
-      if (found.name == name) return found;
-    }
-    throw std::out_of_range(name);
-  }
-  void remove(const std::string& name) {
-    std::erase_if(tensors, [&](const NamedTensor& found) { return found.name == name; });
-  }
-  void add(const std::string& name, const std::vector<uint64_t>& sizes, float value) {
-    uint64_t n = 1;
-    for (const uint64_t size : sizes) n *= size;
-    tensors.push_back({name, sizes, std::vector<float>(n, value)});
-  }
   // "KEY: OLD", also with a list on the lines after it, becomes "KEY: VALUE".
   void set(const std::string& key, const std::string& value) {
     const size_t at = settings.find("\n" + key + ":") + 1;

@@ -17,7 +17,6 @@ namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::Mutation;
 using test::remade;
 using test::smallest_file;
 using test::smallest_float32_file;
@@ -46,27 +45,20 @@ TEST(Float32, ABuildWithoutItsKernelsSaysSo) {
 }
 
 TEST(Float32, LiesAreRefusedByName) {
-  struct Lie {
-    const char* detail;
-    Mutation tell;
-  };
   const auto of_layer = [](ModelT& m) -> format::LinearT& { return *m.decoder->layers[0]->cross_attention->key_value; };
-  const Lie lies[] = {
-      {"encoder.embedding", [](ModelT& m) { m.encoder->embedding->layout = format::Layout::N16K4; }},
-      {"decoder.embedding", [](ModelT& m) { m.decoder->embedding->scale = 1; }},
-      {"decoder.embedding", [](ModelT& m) { m.decoder->embedding->weights = UINT32_MAX; }},
-      {"projection", [](ModelT& m) { m.projection->layout = format::Layout::N4K16; }},
-      {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).scale = 1; }},
-      {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).weight_sum = 1; }},
-      {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).weights += 1000; }},
-      {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).bias = UINT32_MAX; }},
-      {"projection", [](ModelT& m) { m.features = 0; }},
-  };
-  for (const Lie& lie : lies) {
-    const Verdict verdict = try_file(remade(smallest_float32_file(), lie.tell));
-    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << lie.detail;
-    EXPECT_EQ(verdict.detail, lie.detail);
-  }
+  test::expect_refused(
+      smallest_float32_file(),
+      {
+          {"encoder.embedding", [](ModelT& m) { m.encoder->embedding->layout = format::Layout::N16K4; }},
+          {"decoder.embedding", [](ModelT& m) { m.decoder->embedding->scale = 1; }},
+          {"decoder.embedding", [](ModelT& m) { m.decoder->embedding->weights = UINT32_MAX; }},
+          {"projection", [](ModelT& m) { m.projection->layout = format::Layout::N4K16; }},
+          {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).scale = 1; }},
+          {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).weight_sum = 1; }},
+          {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).weights += 1000; }},
+          {"layers.cross_attention.key_value", [&](ModelT& m) { of_layer(m).bias = UINT32_MAX; }},
+          {"projection", [](ModelT& m) { m.features = 0; }},
+      });
   const Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = 1; }));
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << "int8 weights under the name of float32";
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/crc32c.h"
+#include "kernels/reference/reference.h"
+#include "model/validate.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
@@ -196,6 +198,29 @@ Verdict try_file(const FileImage& image) {
     verdict.detail = detail.message != nullptr ? detail.message : "";
   }
   return verdict;
+}
+
+void expect_refused(const FileImage& file, const std::vector<Lie>& lies) {
+  for (const Lie& lie : lies) {
+    const Verdict verdict = try_file(remade(file, lie.tell));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << lie.detail;
+    EXPECT_EQ(verdict.detail, lie.detail);
+  }
+}
+
+void expect_damage_refused(FileImage file) {
+  const VerifyFunctions full = {crc32c, reference_weights_valid, true};
+  ASSERT_EQ(validate_model(file.bytes(), file.size(), full, nullptr), GOLDCREST_OK);
+  for (size_t n = 0; n < file.size(); ++n) {
+    ASSERT_EQ(validate_model(file.bytes(), n, full, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+  }
+  for (size_t byte = 0; byte < file.size(); ++byte) {
+    const auto mask = static_cast<uint8_t>(1 << byte % 8);
+    file.bytes()[byte] ^= mask;
+    const int status = validate_model(file.bytes(), file.size(), full, nullptr);
+    file.bytes()[byte] ^= mask;
+    ASSERT_LT(status, 0) << "byte " << byte;
+  }
 }
 
 }  // namespace goldcrest::test

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "support/tiny_model.h"
 
@@ -40,5 +41,16 @@ struct Verdict {
 // self-test. Whatever the file holds, that must end, and the sanitizers must have nothing to say. Also asks every size
 // query, which must agree on what is refused.
 Verdict try_file(const converter::FileImage& image);
+
+struct Lie {
+  const char* detail;  // the message that the engine must give
+  Mutation tell;
+};
+
+// Each lie alone makes the file corrupt.
+void expect_refused(const converter::FileImage& file, const std::vector<Lie>& lies);
+
+// Every truncation is refused, and every byte with a bit flipped, where checksums are as they were.
+void expect_damage_refused(converter::FileImage file);
 
 }  // namespace goldcrest::test

@@ -25,18 +25,7 @@ using test::smallest_float32_file;
 using test::try_file;
 using test::Verdict;
 
-struct Lie {
-  const char* detail;  // the message that the engine must give
-  Mutation tell;
-};
-
-void expect_refused(const std::vector<Lie>& lies) {
-  for (const Lie& lie : lies) {
-    const Verdict verdict = try_file(remade(smallest_file(), lie.tell));
-    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << lie.detail;
-    EXPECT_EQ(verdict.detail, lie.detail);
-  }
-}
+void expect_refused(const std::vector<test::Lie>& lies) { test::expect_refused(smallest_file(), lies); }
 
 TEST(Hostile, MissingTables) {
   expect_refused({

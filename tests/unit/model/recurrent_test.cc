@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "base/build_options.h"
-#include "base/crc32c.h"
 #include "hostile_file.h"
-#include "kernels/reference/reference.h"
 #include "model/model_view.h"
 #include "model/structure.h"
-#include "model/validate.h"
 #include "support/rng.h"
 
 namespace goldcrest {
@@ -20,25 +17,13 @@ namespace {
 
 using converter::FileImage;
 using format::ModelT;
+using test::expect_refused;
 using test::Mutation;
 using test::remade;
 using test::smallest_file;
 using test::smallest_recurrent_file;
 using test::try_file;
 using test::Verdict;
-
-struct Lie {
-  const char* detail;  // the message that the engine must give
-  Mutation tell;
-};
-
-void expect_refused(const FileImage& file, const std::vector<Lie>& lies) {
-  for (const Lie& lie : lies) {
-    const Verdict verdict = try_file(remade(file, lie.tell));
-    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << lie.detail;
-    EXPECT_EQ(verdict.detail, lie.detail);
-  }
-}
 
 std::unique_ptr<format::RecurrentT> recurrent_block() {
   ModelT metadata;
@@ -119,22 +104,7 @@ TEST(Recurrent, EveryIntegerTakesEveryExtreme) {
   EXPECT_GT(accepted, 5);
 }
 
-constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
-
-TEST(Recurrent, EveryTruncationAndEveryFlippedBitIsRefused) {
-  FileImage file = smallest_recurrent_file();
-  ASSERT_EQ(validate_model(file.bytes(), file.size(), kFull, nullptr), GOLDCREST_OK);
-  for (size_t n = 0; n < file.size(); ++n) {
-    ASSERT_EQ(validate_model(file.bytes(), n, kFull, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
-  }
-  for (size_t byte = 0; byte < file.size(); ++byte) {
-    const auto mask = static_cast<uint8_t>(1 << byte % 8);
-    file.bytes()[byte] ^= mask;
-    const int status = validate_model(file.bytes(), file.size(), kFull, nullptr);
-    file.bytes()[byte] ^= mask;
-    ASSERT_LT(status, 0) << "byte " << byte;
-  }
-}
+TEST(Recurrent, EveryTruncationAndEveryFlippedBitIsRefused) { test::expect_damage_refused(smallest_recurrent_file()); }
 
 // With right checksums a flipped bit may be meaningful: it is refused with a reason or it runs.
 TEST(Recurrent, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
