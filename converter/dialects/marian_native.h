@@ -21,14 +21,15 @@ struct MarianGraph {
 MarianGraph read_marian_graph(const Config& config);
 
 // The settings that marian-decoder is started with: --config's file, or the YAML beside the model whose "models" names
-// it; empty, with a warning, where there is none.
+// it; greedy search's, with a warning, where there is none.
 Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings);
 
 // A file that a setting names: where it lies as it is written, from the settings' folder, or else beside them under its
 // last name.
 std::filesystem::path named_file(const Config& decoder, const std::string& name);
 
-// Beam size, penalties and the like; warns of settings that are not known.
+// Beam size, penalties and the like, with Marian's defaults, but without max-length-factor a text may be of any length;
+// warns of settings that are not known.
 void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings);
 
 // The shortlist that the settings name, or the one of Marian's binaries beside the model; or none. Needs the tables and

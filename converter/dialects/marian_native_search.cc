@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kRead[] = {"allow-unk", "beam-size", "max-length",  "models",
-                                 "normalize", "vocabs",    "word-penalty"};
+constexpr const char* kRead[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
+                                 "models",    "normalize", "vocabs",     "word-penalty"};
 
 // Change no id of a search: of batches, devices, precision, input and output, logs; and the shortlist's file.
 constexpr const char* kHarmless[] = {"alignment",
@@ -76,9 +76,11 @@ struct Unsupported {
 };
 
 const std::vector<Unsupported>& unsupported_settings() {
-  static const std::vector<Unsupported> kAll = {{"best-deep", false},       {"force-decode", false},
-                                                {"max-length-crop", false}, {"max-length-factor", nullptr},
-                                                {"no-spm-encode", false},   {"output-approx-knn", json::array()},
+  static const std::vector<Unsupported> kAll = {{"best-deep", false},
+                                                {"force-decode", false},
+                                                {"max-length-crop", false},
+                                                {"no-spm-encode", false},
+                                                {"output-approx-knn", json::array()},
                                                 {"output-sampling", false}};
   return kAll;
 }
@@ -101,13 +103,19 @@ void warn_of_other_settings(const Config& decoder, std::vector<std::string>& war
 }  // namespace
 
 void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings) {
-  const uint32_t beams = decoder.count_or("beam-size", 1, 1, 1000);
+  const uint32_t beams = decoder.count_or("beam-size", 12, 1, 1000);  // these defaults are Marian's
   if (beams > kMaxBeams)
     warnings.push_back(fmt::format("{} is {}; {} are used", decoder.where("beam-size"), beams, kMaxBeams));
   generation.beam_size = std::min(beams, kMaxBeams);
   generation.length_penalty =
-      static_cast<float>(decoder.number_or("normalize", 1, kMinLengthPenalty, kMaxLengthPenalty));
+      static_cast<float>(decoder.number_or("normalize", 0, kMinLengthPenalty, kMaxLengthPenalty));
   generation.word_penalty = static_cast<float>(decoder.number_or("word-penalty", 0, kMinWordPenalty, kMaxWordPenalty));
+  if (decoder.has("max-length-factor")) {
+    RulesSpec& rules = generation.rules;
+    rules.max_length_factor = static_cast<float>(
+        decoder.number_or("max-length-factor", 3, double{kMinLengthFactor}, double{kMaxLengthFactor}));
+    rules.force_end = false;
+  }
   warn_of_other_settings(decoder, warnings);
 }
 

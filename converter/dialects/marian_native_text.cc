@@ -201,7 +201,7 @@ Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::stri
   if (path.empty()) {
     warnings.push_back(fmt::format(
         "{}: no YAML beside it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
-    return Config(nlohmann::json::object(), model.string(), checkpoint.directory / "decoder.yml");
+    return Config({{"beam-size", 1u}, {"normalize", 1u}}, model.string(), checkpoint.directory / "decoder.yml");
   }
   Config decoder = read_settings(path);
   const size_t n = texts_of(decoder, "models").size();

@@ -36,6 +36,7 @@ void set_rules(const RulesSpec& rules, format::GenerationT& out) {
   out.no_repeat_ngram = rules.no_repeat_ngram;
   out.max_extra_tokens = rules.max_extra_tokens;
   out.repetition_penalty = rules.repetition_penalty;
+  out.max_length_factor = rules.max_length_factor;
   for (const auto& [id, bias] : rules.biases) {
     out.biased_ids.push_back(id);
     out.biases.push_back(bias);

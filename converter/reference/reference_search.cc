@@ -96,6 +96,9 @@ SearchOptions bounded(SearchOptions options, size_t n_source) {
   if (extra != 0)
     options.max_target_tokens =
         static_cast<uint32_t>(std::min<uint64_t>(options.max_target_tokens, uint64_t{n_source} + extra));
+  const float product = options.rules.max_length_factor * static_cast<float>(n_source);
+  if (product > 0 && product < static_cast<float>(options.max_target_tokens))
+    options.max_target_tokens = static_cast<uint32_t>(std::ceil(product));
   return options;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/bounds.h"
+
 namespace goldcrest::converter {
 
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases) {
@@ -20,6 +22,8 @@ std::vector<std::string> describe_rules(const goldcrest_search& search, size_t m
       fmt::format("no {}-gram twice", search.no_repeat_ngram));
   add(search.max_extra_tokens != 0 && search.max_extra_tokens != UINT32_MAX,
       fmt::format("at most {} tokens more than the source", search.max_extra_tokens));
+  add(search.max_length_factor != 0.0f && search.max_length_factor <= kMaxLengthFactor,
+      fmt::format("at most {} times the source's tokens", search.max_length_factor));
   add(search.repetition_penalty != 0.0f && search.repetition_penalty != 1.0f,
       fmt::format("repetition penalty {}", search.repetition_penalty));
   add(more_ends != 0, fmt::format("{} more end ids", more_ends));

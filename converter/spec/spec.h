@@ -129,6 +129,7 @@ struct RulesSpec {
   uint32_t no_repeat_ngram = 0;             // 0: none
   uint32_t max_extra_tokens = 0;            // 0: no limit by the source's length
   float repetition_penalty = 1;
+  float max_length_factor = 0;  // a text has at most so many times its source's ids, rounded up; 0: no such limit
   std::map<uint32_t, float> biases = {};  // by id
   bool operator==(const RulesSpec&) const = default;
 };

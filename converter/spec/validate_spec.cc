@@ -129,6 +129,9 @@ void check_rules(const GenerationSpec& generation, uint32_t target_vocab_size) {
   require_range("generation: number of end ids", rules.more_end_ids.size() + 1, size_t{1}, size_t{kMaxMoreEnds} + 1);
   require_range("generation: repetition penalty", rules.repetition_penalty, kMinRepetitionPenalty,
                 kMaxRepetitionPenalty);
+  if (rules.max_length_factor != 0) {
+    require_range("generation: length factor", rules.max_length_factor, kMinLengthFactor, kMaxLengthFactor);
+  }
   for (const auto& [id, bias] : rules.biases) {
     check_ids("generation: biased id", {id}, target_vocab_size);
     require_range("generation: bias", bias, -kMaxBias, kMaxBias);

@@ -30,6 +30,8 @@ T value_or(T value, decltype(T{}) fallback) {
   GOLDCREST_REQUIRE(wanted.repetition_penalty == 0.0f || (wanted.repetition_penalty >= kMinRepetitionPenalty &&
                                                           wanted.repetition_penalty <= kMaxRepetitionPenalty),
                     bad, "search.repetition_penalty: outside [2^-10, 2^10]", -1);
+  GOLDCREST_REQUIRE(wanted.max_length_factor == 0.0f || wanted.max_length_factor >= kMinLengthFactor, bad,
+                    "search.max_length_factor: below 2^-10", -1);
   return GOLDCREST_OK;
 }
 
@@ -42,15 +44,16 @@ T value_or(T value, decltype(T{}) fallback) {
   search->no_repeat_ngram = value_or(search->no_repeat_ngram, file.no_repeat_ngram);
   search->max_extra_tokens = value_or(search->max_extra_tokens, file.max_extra_tokens);
   search->repetition_penalty = value_or(search->repetition_penalty, file.repetition_penalty);
+  search->max_length_factor = value_or(search->max_length_factor, file.max_length_factor);
 }
 
 // Whether the caller leaves all rules to the file.
 [[maybe_unused]] bool leaves_rules(const goldcrest_search& search) {
-  uint32_t words[4];
+  uint32_t words[5];
   memcpy(words, &search.renormalize, sizeof words);
-  return (words[0] | words[1] | words[2] | words[3]) == 0;
+  return (words[0] | words[1] | words[2] | words[3] | words[4]) == 0;
 }
-static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 16, "the rules, without gaps");
+static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 20, "the rules, without gaps");
 
 // 0 without a shortlist; as many as the vocabulary has are all of it.
 [[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted) {

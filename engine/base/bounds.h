@@ -35,6 +35,7 @@ constexpr uint32_t kMaxThreads = 64;
 constexpr float kMinLengthPenalty = -2.0f, kMaxLengthPenalty = 4.0f;
 constexpr float kMinWordPenalty = -1024.0f, kMaxWordPenalty = 1024.0f;
 constexpr float kMinRepetitionPenalty = 1.0f / 1024, kMaxRepetitionPenalty = 1024.0f;
+constexpr float kMinLengthFactor = 1.0f / 1024, kMaxLengthFactor = 1024.0f;
 
 // Shortlists: ids of the longest n-gram.
 constexpr uint32_t kMaxSourceNgram = 16;

@@ -211,6 +211,7 @@ GenerationView view_generation(const void* model) {
   search->no_repeat_ngram = count(table.no_repeat_ngram());
   search->max_extra_tokens = count(table.max_extra_tokens());
   search->repetition_penalty = table.repetition_penalty();
+  search->max_length_factor = table.max_length_factor() != 0.0f ? table.max_length_factor() : __builtin_huge_valf();
 }
 
 uint32_t count_self_tests(const void* model) {

@@ -56,6 +56,10 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
   app.add_option_function<uint32_t>(
       "--max-extra", [&rules, count](uint32_t n) { rules.max_extra_tokens = count(n); },
       "at most N tokens more than the source has; 0: no such limit");
+  app.add_option_function<float>(
+         "--max-length-factor", [&rules](float factor) { rules.max_length_factor = factor == 0 ? HUGE_VALF : factor; },
+         "at most X times as many tokens as the source has; 0: no such limit")
+      ->check(CLI::Range(0.0, 1024.0));
   app.add_option("--repetition-penalty", rules.repetition_penalty,
                  "for tokens that a result has already: above 1 less likely, below 1 more")
       ->check(CLI::Range(1.0 / 1024, 1024.0));

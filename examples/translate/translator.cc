@@ -140,6 +140,7 @@ bool Translator::set_search() {
   search.no_repeat_ngram = options_.rules.no_repeat_ngram;
   search.max_extra_tokens = options_.rules.max_extra_tokens;
   search.repetition_penalty = options_.rules.repetition_penalty;
+  search.max_length_factor = options_.rules.max_length_factor;
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
   const int status = goldcrest_set_search(engine_, &search);
   return status < 0 ? fail(status) : true;

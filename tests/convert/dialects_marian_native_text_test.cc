@@ -150,6 +150,16 @@ TEST(MarianNativeText, NematusNamesOfTheSpecialIds) {
   EXPECT_EQ(message_of(checkpoint), checkpoint.file("vocab.yml") + ": has no entry \"<unk>\", the unknown token");
 }
 
+TEST(MarianNativeText, SettingsHaveMariansDefaults) {
+  NativeFolder checkpoint;
+  checkpoint.decoder = "models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\n";
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.generation.beam_size, 12u);
+  EXPECT_EQ(spec.generation.length_penalty, 0.0f);
+  EXPECT_EQ(spec.generation.word_penalty, 0.0f);
+  EXPECT_EQ(spec.generation.rules, RulesSpec{});
+}
+
 TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
   struct Case {
     const char *decoder, *message;  // after decoder.yml's path
@@ -163,6 +173,8 @@ TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
                          ": setting \"beam-size\" is \"0\", expected an integer from 1 to 1000"},
                         {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nnormalize: 9\n",
                          ": setting \"normalize\" is \"9\", expected a number from -2 to 4"},
+                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nmax-length-factor: 0\n",
+                         ": setting \"max-length-factor\" is \"0\", expected a number from 0.0009765625 to 1024"},
                         {"models: [model.npz]\nmodels: [x]\n", ": line 2 has the key \"models\" again"}};
   for (const Case& bad : cases) {
     NativeFolder checkpoint;
@@ -190,10 +202,10 @@ TEST(MarianNativeText, WarnsOfWhatItDoesNotDo) {
       "output-approx-knn: []\n";
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.positions.rows, 40u);
+  EXPECT_EQ(spec.generation.rules, (RulesSpec{.force_end = false, .max_length_factor = 2.5f}));
   const std::string setting = checkpoint.file("decoder.yml") + ": setting ";
   EXPECT_EQ(spec.warnings, (std::vector<std::string>{
                                setting + "\"beem-size\" is not known and was ignored; did you mean \"beam-size\"?",
-                               setting + "\"max-length-factor\" is not supported and was ignored",
                                setting + "\"output-sampling\" is not supported and was ignored"}));
 }
 

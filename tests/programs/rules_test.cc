@@ -41,6 +41,7 @@ TEST(Rules, OptionsAreTheFilesRules) {
       {{"--early-stopping", "true"}, {"--early-stopping", "false"}, {.early_stopping = EarlyStopping::kFull}},
       {{"--no-repeat-ngram", "1"}, {"--no-repeat-ngram", "0"}, {.no_repeat_ngram = 1}},
       {{"--max-extra", "1"}, {"--max-extra", "0"}, {.max_extra_tokens = 1}},
+      {{"--max-length-factor", "0.5"}, {"--max-length-factor", "0"}, {.max_length_factor = 0.5f}},
       {{"--repetition-penalty", "3"}, {"--repetition-penalty", "1"}, {.repetition_penalty = 3}}};
   for (const auto& [set, unset, rules] : cases) {
     SCOPED_TRACE(set[0]);
@@ -86,7 +87,8 @@ TEST(Rules, ReferenceAndEngineAgree) {
 TEST(Rules, BadOptionsAreBadUsage) {
   const std::string model = converted_model("g2p").string();
   for (const Arguments& options : {Arguments{"--early-stopping", "maybe"}, Arguments{"--length-penalty-kind", "gnmt"},
-                                   Arguments{"--repetition-penalty", "0"}, Arguments{"--no-repeat-ngram", "-1"}}) {
+                                   Arguments{"--repetition-penalty", "0"}, Arguments{"--max-length-factor", "-1"},
+                                   Arguments{"--no-repeat-ngram", "-1"}}) {
     const Outcome outcome = translate(model, options);
     EXPECT_EQ(outcome.status, 2) << options[0];
     EXPECT_NE(outcome.err.find(options[0]), std::string::npos) << outcome.err;
@@ -103,13 +105,15 @@ TEST(Rules, InspectNamesThem) {
                                       .no_repeat_ngram = 3,
                                       .max_extra_tokens = 50,
                                       .repetition_penalty = 1.5f,
+                                      .max_length_factor = 2.5f,
                                       .biases = {{4, -1.0f}}};
   const Outcome outcome = run(inspect_program(), {model_with(folder, rules)});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("rules        soft-max of what may be chosen, no forced end, early stopping never, length "
-                             "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, "
-                             "repetition penalty 1.5, 2 more end ids, 1 biased ids\n"),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.out.find("rules        soft-max of what may be chosen, no forced end, early stopping never, length "
+                       "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, "
+                       "at most 2.5 times the source's tokens, repetition penalty 1.5, 2 more end ids, 1 biased ids\n"),
+      std::string::npos)
       << outcome.out;
   EXPECT_EQ(run(inspect_program(), {converted_model("g2p").string()}).out.find("rules"), std::string::npos);
 }

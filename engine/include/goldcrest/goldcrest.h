@@ -142,6 +142,8 @@ typedef struct goldcrest_search {
   uint32_t max_extra_tokens;   /* at most so many ids more than the source has; UINT32_MAX: no such limit */
   float repetition_penalty; /* 2^-10..2^10, of ids that a text has: value < 0 ? value * it : value / it; 1: none. With
                              * beams the output layer is then computed twice */
+  float max_length_factor;  /* 2^-10..2^10: at most so many times the source's ids, rounded up; more, also INFINITY: no
+                             * such limit */
 } goldcrest_search;
 
 /* Greedy: also compute log-probabilities (beams always do); with a repetition penalty or biases, of what they give. */

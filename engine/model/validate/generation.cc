@@ -10,7 +10,8 @@ namespace {
 [[maybe_unused]] bool has_no_rules(const format::Generation& table) {
   return !table.renormalize() && table.force_end() && table.early_stopping() == 0 && table.length_penalty_kind() == 0 &&
          table.no_repeat_ngram() == 0 && table.max_extra_tokens() == 0 && table.repetition_penalty() == 1.0f &&
-         table.more_end_ids() == nullptr && table.biased_ids() == nullptr && table.biases() == nullptr;
+         table.max_length_factor() == 0.0f && table.more_end_ids() == nullptr && table.biased_ids() == nullptr &&
+         table.biases() == nullptr;
 }
 
 }  // namespace
@@ -60,6 +61,9 @@ int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(table.length_penalty_kind() <= 1, "generation.length_penalty_kind", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table.repetition_penalty(), kMinRepetitionPenalty, kMaxRepetitionPenalty),
                            "generation.repetition_penalty", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table.max_length_factor() == 0.0f || in_range(table.max_length_factor(), kMinLengthFactor, kMaxLengthFactor),
+      "generation.max_length_factor", -1);
   GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, {"generation.more_end_ids", -1}));
   GOLDCREST_REQUIRE_INTACT(table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds,
                            "generation.more_end_ids", -1);

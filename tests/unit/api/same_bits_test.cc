@@ -29,6 +29,7 @@ converter::RulesSpec all_rules() {
   rules.no_repeat_ngram = 2;
   rules.max_extra_tokens = 7;
   rules.repetition_penalty = 1.3f;
+  rules.max_length_factor = 1.5f;
   rules.biases = {{2, 1.5f}, {7, -2.0f}};
   return rules;
 }

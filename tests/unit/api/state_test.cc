@@ -196,7 +196,7 @@ TEST_P(EveryState, SetSearch) {
   EXPECT_EQ(goldcrest_set_search(engine(), &good), busy_ ? GOLDCREST_ERROR_STATE : GOLDCREST_OK);
   if (busy_) return;
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<goldcrest_search> bad(18, good);
+  std::vector<goldcrest_search> bad(20, good);
   bad[0].beam_size = 4;
   bad[1].beam_size = UINT32_MAX;
   bad[2].max_target_tokens = 9;
@@ -216,6 +216,8 @@ TEST_P(EveryState, SetSearch) {
   bad[15].repetition_penalty = -1;
   bad[16].repetition_penalty = 1025;
   bad[17].repetition_penalty = nan;
+  bad[18].max_length_factor = -1;
+  bad[19].max_length_factor = nan;
   for (const goldcrest_search& search : bad) {
     EXPECT_EQ(goldcrest_set_search(engine(), &search), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_TRUE(message().starts_with("search.")) << message();

@@ -43,8 +43,14 @@ void subtract(double amount, std::vector<double>& values) {
 
 uint32_t most_tokens(const PrefixLogits& logits, const NaiveOptions& options) {
   const size_t extra = options.rules.max_extra_tokens;
-  const uint32_t most = options.search.max_target_tokens;
-  return extra == 0 ? most : static_cast<uint32_t>(std::min<size_t>(most, logits.source_tokens() + extra));
+  const float factor = options.rules.max_length_factor;
+  uint32_t most = options.search.max_target_tokens;
+  if (extra != 0) most = static_cast<uint32_t>(std::min<size_t>(most, logits.source_tokens() + extra));
+  if (factor != 0) {
+    const float product = std::ceil(factor * static_cast<float>(logits.source_tokens()));
+    most = std::min(most, static_cast<uint32_t>(product));
+  }
+  return most;
 }
 
 std::vector<uint32_t> end_ids(const NaiveOptions& options) {
@@ -140,6 +146,7 @@ PrefixLogits::PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> 
   goldcrest_search search = engine_.search();
   search.min_target_tokens = search.max_target_tokens = max_target_tokens;  // nothing ends it before that
   search.max_extra_tokens = UINT32_MAX;
+  search.max_length_factor = HUGE_VALF;
   engine_.set_search(search);
 }
 

@@ -58,6 +58,7 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
   search.no_repeat_ngram = rules.no_repeat_ngram == 0 ? UINT32_MAX : rules.no_repeat_ngram;
   search.max_extra_tokens = rules.max_extra_tokens == 0 ? UINT32_MAX : rules.max_extra_tokens;
   search.repetition_penalty = rules.repetition_penalty;
+  search.max_length_factor = rules.max_length_factor == 0 ? HUGE_VALF : rules.max_length_factor;
   return search;
 }
 
@@ -172,6 +173,13 @@ TEST(SearchRules, MaxExtraTokens) {
   expect_changes({.force_end = false, .early_stopping = EarlyStopping::kNever, .max_extra_tokens = 2}, {1, 4});
 }
 
+TEST(SearchRules, MaxLengthFactor) {
+  expect_changes({.max_length_factor = 0.4f}, {1, 2, 4});
+  expect_changes({.force_end = false, .max_length_factor = 0.75f}, {1, 4});
+  expect_changes({.max_extra_tokens = 1, .max_length_factor = 1.0f}, {1, 4});
+  EXPECT_EQ(compare({.max_length_factor = 1024}, 4), 0u) << "longer than any text";
+}
+
 TEST(SearchRules, Biases) {
   expect_changes({.biases = {{0, -2.0f}, {7, -3.0f}, {280, 6.0f}}}, {1, 2, 4});
   expect_changes({.renormalize = true, .repetition_penalty = 1.2f, .biases = {{12, 5.0f}, {299, 9.0f}}}, {1, 4});
@@ -189,6 +197,7 @@ TEST(SearchRules, AllAtOnce) {
     if (rng.below(2) == 1) rules.more_end_ids = {7, 30};
     rules.no_repeat_ngram = rng.below(4);
     rules.max_extra_tokens = rng.below(2) * 4;
+    if (rng.below(2) == 1) rules.max_length_factor = 0.5f + 0.125f * static_cast<float>(rng.below(8));
     if (rng.below(2) == 1) rules.repetition_penalty = 1.0f + 0.25f * rng.uniform();
     if (rng.below(2) == 1) rules.biases = {{3, 2 * rng.uniform()}, {150, 3.0f}, {270, -1.0f}};
     compare(rules, std::vector<uint32_t>{1, 2, 3, 4, 8}[rng.below(5)]);

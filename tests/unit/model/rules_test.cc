@@ -28,6 +28,7 @@ TEST(HostileRules, NeedTheirFeature) {
                                        [](ModelT& m) { m.generation->force_end = false; },
                                        [](ModelT& m) { m.generation->length_penalty_kind = 1; },
                                        [](ModelT& m) { m.generation->max_extra_tokens = 50; },
+                                       [](ModelT& m) { m.generation->max_length_factor = 2.5f; },
                                        [](ModelT& m) {
                                          m.generation->biased_ids = {1, 4};
                                          m.generation->biases = {-2, 3};
@@ -58,6 +59,8 @@ TEST(HostileRules, HaveBounds) {
   refused("generation.length_penalty_kind", [](ModelT& m) { m.generation->length_penalty_kind = 2; });
   for (const float bad : {0.0f, -1.0f, 1025.0f, nan})
     refused("generation.repetition_penalty", [&](ModelT& m) { m.generation->repetition_penalty = bad; });
+  for (const float bad : {-1.0f, 0.0001f, 1025.0f, nan})
+    refused("generation.max_length_factor", [&](ModelT& m) { m.generation->max_length_factor = bad; });
   refused("generation.more_end_ids", [](ModelT& m) { m.generation->more_end_ids = {7}; });
   refused("generation.more_end_ids", [](ModelT& m) { m.generation->more_end_ids.assign(16, 1); });
   refused("generation.biased_ids", [](ModelT& m) { m.generation->biased_ids = {7}; });

@@ -67,6 +67,7 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
   EXPECT_EQ(info.search.no_repeat_ngram, UINT32_MAX);
   EXPECT_EQ(info.search.max_extra_tokens, UINT32_MAX);
   EXPECT_EQ(info.search.repetition_penalty, 1.0f);
+  EXPECT_EQ(info.search.max_length_factor, HUGE_VALF);
   EXPECT_STREQ(info.name, "a name");
   EXPECT_STREQ(info.source_language, "en");
   EXPECT_STREQ(info.target_language, "fr");
@@ -87,6 +88,7 @@ TEST(ModelInfo, SaysWhichRulesTheFileHas) {
   rules.no_repeat_ngram = 3;
   rules.max_extra_tokens = 50;
   rules.repetition_penalty = 1.25f;
+  rules.max_length_factor = 2.5f;
   const converter::FileImage file = test::tiny_file(spec);
   goldcrest_info info;
   ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
@@ -97,6 +99,7 @@ TEST(ModelInfo, SaysWhichRulesTheFileHas) {
   EXPECT_EQ(info.search.no_repeat_ngram, 3u);
   EXPECT_EQ(info.search.max_extra_tokens, 50u);
   EXPECT_EQ(info.search.repetition_penalty, 1.25f);
+  EXPECT_EQ(info.search.max_length_factor, 2.5f);
 }
 
 TEST(ModelInfo, TheWeightsHashIgnoresTheLayout) {
