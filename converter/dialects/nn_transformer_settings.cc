@@ -44,6 +44,7 @@ constexpr const char* kPlainKeys[] = {"model_type",
                                       "force_end",
                                       "length_penalty_kind",
                                       "max_extra_tokens",
+                                      "max_length_factor",
                                       "more_end_tokens",
                                       "token_biases"};
 constexpr const char* kStackKeys[] = {

@@ -187,6 +187,10 @@ void read_rules(const Config& config, const Side& target, GenerationSpec& genera
   rules.length_penalty_kind = kind == "wu" ? LengthPenalty::kWu : LengthPenalty::kPower;
   rules.no_repeat_ngram = config.count_or("no_repeat_ngram", 0, 0, kMaxPositions);
   rules.max_extra_tokens = config.count_or("max_extra_tokens", 0, 0, kMaxPositions);
+  if (config.has("max_length_factor")) {
+    rules.max_length_factor = static_cast<float>(
+        config.number_or("max_length_factor", 0, double{kMinLengthFactor}, double{kMaxLengthFactor}));
+  }
   rules.repetition_penalty = static_cast<float>(
       config.number_or("repetition_penalty", 1, double{kMinRepetitionPenalty}, double{kMaxRepetitionPenalty}));
   rules.more_end_ids = target.tokens("more_end_tokens");

@@ -215,6 +215,7 @@ TEST(NnTransformerRules, AreRead) {
   checkpoint.config["force_end"] = false;
   checkpoint.config["length_penalty_kind"] = "wu";
   checkpoint.config["max_extra_tokens"] = 50;
+  checkpoint.config["max_length_factor"] = 2.5;
   checkpoint.config["more_end_tokens"] = {"a", 3};
   checkpoint.config["token_biases"] = json::parse(R"([["b", -2.5], [1, 3]])");
   const ModelSpec spec = checkpoint.load();
@@ -226,6 +227,7 @@ TEST(NnTransformerRules, AreRead) {
                               .no_repeat_ngram = 2,
                               .max_extra_tokens = 50,
                               .repetition_penalty = 1.5f,
+                              .max_length_factor = 2.5f,
                               .biases = {{1, 3.0f}, {5, -2.5f}}};
   EXPECT_EQ(spec.generation.rules, expected);
   EXPECT_TRUE(spec.warnings.empty());
@@ -237,6 +239,7 @@ TEST(NnTransformerRules, BrokenValuesAreRefused) {
       {"length_penalty_kind", "gnmt", "\"length_penalty_kind\" is \"gnmt\", expected \"power\" or \"wu\""},
       {"early_stopping", 2, "\"early_stopping\" is 2, expected true, false or \"never\""},
       {"repetition_penalty", 2000, "\"repetition_penalty\" is \"2000\", expected a number from 0.0009765625 to 1024"},
+      {"max_length_factor", 0, "\"max_length_factor\" is \"0\", expected a number from 0.0009765625 to 1024"},
       {"more_end_tokens", {"c"}, "\"more_end_tokens\""},
       {"more_end_tokens", 3, "\"more_end_tokens\" is a JSON number, expected an array"},
       {"token_biases", 3, "\"token_biases\" is a JSON number, expected an array"},

@@ -120,6 +120,17 @@ TEST(ReferenceRules, MaxExtraTokensAreCountedFromTheSource) {
   }
 }
 
+TEST(ReferenceRules, TheLengthFactorIsOfTheSource) {
+  const ModelSpec spec = chain_model({{0, 1, 0}, {.1f, .9f, 0}, {1, 0, 0}});
+  for (const uint32_t beam_size : {1u, 2u}) {
+    SearchOptions options = {.beam_size = beam_size, .max_target_tokens = 9, .length_penalty = 4};
+    for (const auto& [factor, n_tokens] : {std::pair{0.5f, 2u}, {1.0f, 3u}, {1.5f, 5u}, {20.0f, 9u}}) {
+      options.rules.max_length_factor = factor;
+      EXPECT_EQ(best_of(spec, options).tokens.size(), n_tokens) << factor;
+    }
+  }
+}
+
 TEST(ReferenceRules, AnyOfSeveralEndsIsTheEnd) {
   const ModelSpec spec = chain_model({{0, .4f, .6f, 0}, {.1f, .1f, .6f, .2f}, {.25f, .25f, .25f, .25f}, {1, 0, 0, 0}});
   for (const uint32_t beam_size : {1u, 2u}) {

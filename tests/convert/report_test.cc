@@ -80,14 +80,21 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
                            .no_repeat_ngram = 3,
                            .max_extra_tokens = 50,
                            .repetition_penalty = 1.5f,
+                           .max_length_factor = 2.5f,
                            .biases = {{4, -1.0f}, {6, 2.0f}}};
   const FileImage image = assemble(build_payload(spec, {}), {});
   report.spec = &spec;
   report.info = EngineSession(image.span(), {}, "g2p").info();
-  const std::string rules[] = {
-      "soft-max of what may be chosen",  "no forced end",   "early stopping",
-      "length penalty of ((5 + n) / 6)", "no 3-gram twice", "at most 50 tokens more than the source",
-      "repetition penalty 1.5",          "1 more end ids",  "2 biased ids"};
+  const std::string rules[] = {"soft-max of what may be chosen",
+                               "no forced end",
+                               "early stopping",
+                               "length penalty of ((5 + n) / 6)",
+                               "no 3-gram twice",
+                               "at most 50 tokens more than the source",
+                               "at most 2.5 times the source's tokens",
+                               "repetition penalty 1.5",
+                               "1 more end ids",
+                               "2 biased ids"};
   EXPECT_NE(report_text(report).find(
                 fmt::format("\nrules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "))),
             std::string::npos)

@@ -128,7 +128,7 @@ typedef enum goldcrest_length_penalty {
  * in transformers' generate: the start token counts among the ids that a text has, and what a rule changes is a logit
  * in greedy search and a log-probability with beams. */
 typedef struct goldcrest_search {
-  uint32_t beam_size;          /* 1: greedy; 0: the limits' */
+  uint32_t beam_size;          /* 1: greedy; 0: the limits'. Beams and a repetition penalty compute outputs twice */
   uint32_t min_target_tokens;  /* the end token is not chosen before this many ids, itself included */
   uint32_t max_target_tokens;  /* the end token is forced as this id; 0: the limits' */
   float length_penalty;        /* -2..4: score = (log_prob - word_penalty * n) / n^length_penalty */
@@ -140,10 +140,8 @@ typedef struct goldcrest_search {
   uint8_t length_penalty_kind; /* goldcrest_length_penalty */
   uint32_t no_repeat_ngram;    /* no run of so many ids comes twice; UINT32_MAX: all may */
   uint32_t max_extra_tokens;   /* at most so many ids more than the source has; UINT32_MAX: no such limit */
-  float repetition_penalty; /* 2^-10..2^10, of ids that a text has: value < 0 ? value * it : value / it; 1: none. With
-                             * beams the output layer is then computed twice */
-  float max_length_factor;  /* 2^-10..2^10: at most so many times the source's ids, rounded up; more, also INFINITY: no
-                             * such limit */
+  float repetition_penalty;    /* 2^-10..2^10, of ids that a text has: value < 0 ? value * it : value / it; 1: none */
+  float max_length_factor;     /* from 2^-10: at most so many times the source's ids, rounded up; INFINITY: no limit */
 } goldcrest_search;
 
 /* Greedy: also compute log-probabilities (beams always do); with a repetition penalty or biases, of what they give. */
