@@ -28,8 +28,7 @@ void write(const fs::path& folder) {
   const auto items = binary_items(native_tensors(kShape, kSeed), native_settings(kShape), BinaryKind::kInt8WithAlphas);
   write_file(folder / "model.bin", binary_bytes(items));
   write_file(folder / "decoder.yml",
-             "models: [model.bin]\nvocabs: [vocab.spm, vocab.spm]\nbeam-size: 1\nmax-length: 32\n"
-             "max-length-factor: 2.5\n");
+             "models: [model.bin]\nvocabs: [vocab.spm, vocab.spm]\nbeam-size: 1\nnormalize: 1\nmax-length: 32\n");
   fs::copy_file(fs::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr/source.spm", folder / "vocab.spm",
                 fs::copy_options::overwrite_existing);
 }
