@@ -114,7 +114,7 @@ std::vector<fs::path> find_weights(const fs::path& folder) {
     if (is_there(folder / name)) return {folder / name};
   }
   for (const Extensions& extensions : {Extensions{".safetensors"}, {".pt", ".pth", ".bin"}, {".npz"}}) {
-    const std::vector<fs::path> files = without_shortlists(files_with(folder, extensions));
+    std::vector<fs::path> files = without_shortlists(files_with(folder, extensions));
     if (!files.empty()) return files;
   }
   return files_with(folder, {".bin"});

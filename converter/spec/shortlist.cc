@@ -18,8 +18,8 @@ std::vector<uint32_t> candidates_of(const ShortlistSpec& shortlist, std::span<co
   }
   const std::vector<uint32_t> ids(source.begin(), source.end());
   for (const NgramList& list : shortlist.ngrams) {
-    const bool occurs = !std::ranges::search(ids, list.ngram).empty();
-    if (occurs) std::ranges::copy(list.ids, std::back_inserter(candidates));
+    const auto found = std::search(ids.begin(), ids.end(), list.ngram.begin(), list.ngram.end());
+    if (found != ids.end()) std::ranges::copy(list.ids, std::back_inserter(candidates));
   }
   std::ranges::sort(candidates);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

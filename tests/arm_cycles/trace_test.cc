@@ -20,7 +20,7 @@ void write(const std::string& path, const std::vector<T>& values) {
 
 // Two blocks: two instructions at address 100, one at 108; a third that never runs and cannot be decoded.
 std::string write_trace(const std::string& folder, const std::vector<uint32_t>& runs) {
-  const std::string prefix = folder + "/t";
+  std::string prefix = folder + "/t";
   write<uint64_t>(prefix + ".blocks", {100, 0, 2, 108, 8, 1, 500, 12, 1});
   write<uint32_t>(prefix + ".runs", runs);
   std::ofstream(prefix + ".listing") << "\nt.code:     file format binary\n\n0000000000000000 <.data>:\n"

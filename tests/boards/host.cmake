@@ -43,18 +43,25 @@ goldcrest_run_feature(mps3-an547 INSPECTION fast golden_inspection_g2p)
 goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 
-# Students: recurrent layers.
-set(student_options -D GOLDCREST_SSRU=ON)
-add_test(NAME board_mps3-an547_student COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" mps3-an547
-  "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_student" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
-  student student_tests ${student_options})
-set_tests_properties(board_mps3-an547_student PROPERTIES LABELS fast FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student"
-  TIMEOUT 3600)
+# Students: recurrent layers; as Firefox has them, with a shortlist and a limit by the source's length; and what a shortlist
+# alone takes.
+set(student_fixtures "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student;golden_hash_student_listed")
+set(student_options -D GOLDCREST_SSRU=ON -D GOLDCREST_SHORTLIST=ON -D GOLDCREST_RULES=ON)
+# goldcrest_run_student(NAME LABEL BOARD_LABEL TARGETS CMAKE_OPTION...)
+function(goldcrest_run_student name label board_label targets)
+  add_test(NAME board_mps3-an547_${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" mps3-an547
+    "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_${name}" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
+    ${board_label} ${targets} ${ARGN})
+  set_tests_properties(board_mps3-an547_${name} PROPERTIES LABELS ${label} FIXTURES_REQUIRED "${student_fixtures}" TIMEOUT 3600)
+endfunction()
+goldcrest_run_student(student fast student student_tests ${student_options})
+goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
+goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
 # A real one, which pip brings; it is skipped where that cannot.
 add_test(NAME board_mps3-an547_real_student COMMAND bash "${CMAKE_SOURCE_DIR}/tests/convert/student.sh"
   "${CMAKE_BINARY_DIR}/tests/convert/student" bash "${CMAKE_CURRENT_SOURCE_DIR}/real_student.sh"
   "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_real_student" "${CMAKE_BINARY_DIR}" ${student_options})
-set_tests_properties(board_mps3-an547_real_student PROPERTIES LABELS full FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student"
+set_tests_properties(board_mps3-an547_real_student PROPERTIES LABELS full FIXTURES_REQUIRED "${student_fixtures}"
   SKIP_RETURN_CODE 77 TIMEOUT 3600 RESOURCE_LOCK student_folder)
 
 # A board of one's own, which lies elsewhere.

@@ -99,7 +99,7 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
                 fmt::format("\nrules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "))),
             std::string::npos)
       << report_text(report);
-  EXPECT_EQ(report_json(report).at("rules"), nlohmann::json(rules));
+  EXPECT_EQ(nlohmann::json(report_json(report).at("rules")), nlohmann::json(rules));
 }
 
 TEST(Report, JsonHasTheSameFigures) {

@@ -26,46 +26,46 @@ class Student : public ::testing::Test {
   static void SetUpTestSuite() {
     const char* const folder = std::getenv("GOLDCREST_STUDENT_FOLDER");
     ASSERT_NE(folder, nullptr) << "tests/convert/student.sh sets it";
-    spec_ = new ModelSpec(load_checkpoint(folder, {}));
-    const Payload payload = build_payload(*spec_, {});
-    image_ = new FileImage(assemble(payload, {}));
+    spec = new ModelSpec(load_checkpoint(folder, {}));
+    const Payload payload = build_payload(*spec, {});
+    image = new FileImage(assemble(payload, {}));
     goldcrest_limits limits = {};
     limits.max_source_bytes = payload.metadata.limits->max_source_bytes;
     limits.beam_size = 1;
-    session_ = new EngineSession(image_->span(), limits, folder);
-    const std::filesystem::path lines = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/enfr/valid.tsv";
-    const std::vector<EvaluationLine> all = read_evaluation_lines(lines, "");
-    for (size_t i = 0; i < kLines; ++i) lines_.push_back(all[i].source);
-    SearchOptions options = default_search(*spec_);
+    session = new EngineSession(image->span(), limits, folder);
+    const std::filesystem::path file = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/enfr/valid.tsv";
+    const std::vector<EvaluationLine> all = read_evaluation_lines(file, "");
+    for (size_t i = 0; i < kLines; ++i) lines.push_back(all[i].source);
+    SearchOptions options = default_search(*spec);
     options.max_target_tokens = kMaxTokens;
-    const Reference reference(*spec_);
-    for (const std::string& line : lines_) {
-      const std::vector<int32_t> source = session_->encode(line);
-      options.max_candidates = spec_->projection.weight->rows;
-      listed_.push_back(search(reference, source, options)[0].tokens);
+    const Reference reference(*spec);
+    for (const std::string& line : lines) {
+      const std::vector<int32_t> source = session->encode(line);
+      options.max_candidates = spec->projection.weight->rows;
+      listed.push_back(search(reference, source, options)[0].tokens);
       options.max_candidates = 0;
-      whole_.push_back(search(reference, source, options)[0].tokens);
+      whole.push_back(search(reference, source, options)[0].tokens);
     }
   }
   static void TearDownTestSuite() {
-    delete session_;
-    delete image_;
-    delete spec_;
+    delete session;
+    delete image;
+    delete spec;
   }
 
-  static ModelSpec* spec_;
-  static FileImage* image_;
-  static EngineSession* session_;
-  static std::vector<std::string> lines_;
+  static ModelSpec* spec;
+  static FileImage* image;
+  static EngineSession* session;
+  static std::vector<std::string> lines;
   // Greedy ids of each line, by the reference: among its candidates, and among all.
-  static std::vector<std::vector<int32_t>> listed_, whole_;
+  static std::vector<std::vector<int32_t>> listed, whole;
 };
 
-ModelSpec* Student::spec_;
-FileImage* Student::image_;
-EngineSession* Student::session_;
-std::vector<std::string> Student::lines_;
-std::vector<std::vector<int32_t>> Student::listed_, Student::whole_;
+ModelSpec* Student::spec;
+FileImage* Student::image;
+EngineSession* Student::session;
+std::vector<std::string> Student::lines;
+std::vector<std::vector<int32_t>> Student::listed, Student::whole;
 
 // Where the ids depart, the formula's two logits are as near as float32 may take them for each other.
 TEST_F(Student, TheReferencesIdsAreTheFormulas) {
@@ -77,12 +77,12 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
     tensors.push_back({name, tensor.shape, std::move(tensor.values)});
   }
   const test::NativeFormula formula(tensors, {32'000, 256, 1536, 8, 6, 2, true});
-  const uint32_t end_id = spec_->generation.end_id;
+  const uint32_t end_id = spec->generation.end_id;
   for (const bool is_listed : {false, true}) {
     size_t ties = 0;
     for (size_t i = 0; i < kLines; ++i) {
-      const std::vector<int32_t> source = session_->encode(lines_[i]);
-      std::vector<uint32_t> ids = candidates_of(*spec_->shortlist, source, {&end_id, 1});
+      const std::vector<int32_t> source = session->encode(lines[i]);
+      std::vector<uint32_t> ids = candidates_of(*spec->shortlist, source, {&end_id, 1});
       if (!is_listed) {
         ids.resize(32'000);
         std::iota(ids.begin(), ids.end(), 0u);
@@ -90,13 +90,13 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
       std::erase(ids, 1u);  // the unknown piece
       test::NativeFormula::State state = formula.start(source);
       int32_t before = -1;
-      for (const int32_t found : (is_listed ? listed_ : whole_)[i]) {
+      for (const int32_t found : (is_listed ? listed : whole)[i]) {
         const test::NativeFormula::Row logits = formula.step(before, state);
         const uint32_t best = *std::ranges::max_element(ids, {}, [&](uint32_t id) { return logits[id]; });
         before = found;
         if (best == static_cast<uint32_t>(found)) continue;
         if (state.position == kMaxTokens) break;  // the end is forced
-        EXPECT_LT(logits[best] - logits[static_cast<size_t>(found)], kTie) << lines_[i];
+        EXPECT_LT(logits[best] - logits[static_cast<size_t>(found)], kTie) << lines[i];
         ++ties;
         break;
       }
@@ -104,7 +104,7 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
     std::printf("%s: ties in %zu of %zu lines\n", is_listed ? "with the shortlist" : "all ids", ties, kLines);
   }
   size_t same = 0;
-  for (size_t i = 0; i < kLines; ++i) same += listed_[i] == whole_[i];
+  for (size_t i = 0; i < kLines; ++i) same += listed[i] == whole[i];
   std::printf("the shortlist changes no id of %zu of %zu lines\n", same, kLines);
   EXPECT_GT(same, kLines * 9 / 10);
 }
@@ -112,17 +112,17 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
 // Of these short lines; of all 960 of the file it keeps 98.6.
 TEST_F(Student, Int8KeepsTheText) {
   constexpr double kLeastChrf = 99;
-  EngineTranslator engine(*session_);
-  const std::vector<Translation> found = engine.translate(lines_);
+  EngineTranslator engine(*session);
+  const std::vector<Translation> found = engine.translate(lines);
   ChrfScorer chrf;
   size_t same = 0;
   for (size_t i = 0; i < kLines; ++i) {
-    ASSERT_EQ(found[i].error, "") << lines_[i];
-    chrf.add(found[i].text, {session_->decode(listed_[i])});
-    same += found[i].tokens == listed_[i];
+    ASSERT_EQ(found[i].error, "") << lines[i];
+    chrf.add(found[i].text, {session->decode(listed[i])});
+    same += found[i].tokens == listed[i];
   }
   EXPECT_GE(chrf.score(), kLeastChrf);
-  std::printf("chrF %.2f, the same ids in %zu of %zu lines, %zu bytes\n", chrf.score(), same, kLines, image_->size());
+  std::printf("chrF %.2f, the same ids in %zu of %zu lines, %zu bytes\n", chrf.score(), same, kLines, image->size());
 }
 
 }  // namespace

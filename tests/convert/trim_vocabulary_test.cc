@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <string_view>
 
 #include "support/engine_fixture.h"
@@ -71,8 +71,8 @@ void expect_the_same_logits(const ModelSpec& spec, Weights weights) {
   for (size_t position = 0; position < part.logits.size(); ++position) {
     ASSERT_EQ(part.logits[position].size(), kept.target.size());
     for (size_t i = 0; i < kept.target.size(); ++i) {
-      const float &found = part.logits[position][i], &expected = whole.logits[position][kept.target[i]];
-      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(float)), 0) << position << " " << kept.target[i];
+      const float found = part.logits[position][i], expected = whole.logits[position][kept.target[i]];
+      EXPECT_EQ(std::bit_cast<uint32_t>(found), std::bit_cast<uint32_t>(expected)) << position << " " << kept.target[i];
     }
   }
 }

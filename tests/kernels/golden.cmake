@@ -12,14 +12,22 @@ foreach(task enfr g2p)
   set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
 
-# A small student with random weights: recurrent layers.
-add_test(NAME golden_model_student COMMAND sh -c
-  "'$<TARGET_FILE:make_native_checkpoint>' '${golden}/student' && '$<TARGET_FILE:goldcrest-convert>' --quiet '${golden}/student' -o '${golden}/student.gcst'")
-add_test(NAME golden_hash_student COMMAND sh -c
-  "'$<TARGET_FILE:golden_hash>' '${golden}/student.gcst' '${CMAKE_SOURCE_DIR}/tests/data/enfr/valid.tsv' > '${golden}/student.hash'")
-set_tests_properties(golden_model_student PROPERTIES LABELS fast FIXTURES_SETUP golden_student)
-set_tests_properties(golden_hash_student PROPERTIES LABELS fast FIXTURES_REQUIRED golden_student
-  FIXTURES_SETUP golden_hash_student)
+# A small student with random weights: recurrent layers, and with them a shortlist and a limit by the source's length.
+add_test(NAME golden_checkpoint_student COMMAND make_native_checkpoint "${golden}/student")
+set_tests_properties(golden_checkpoint_student PROPERTIES LABELS fast FIXTURES_SETUP golden_checkpoint_student)
+foreach(student student student_listed)
+  set(options --shortlist none)
+  if(student STREQUAL "student_listed")
+    set(options --config "${golden}/student/listed.yml")
+  endif()
+  add_test(NAME golden_model_${student}
+    COMMAND goldcrest-convert --quiet "${golden}/student" -o "${golden}/${student}.gcst" ${options})
+  add_test(NAME golden_hash_${student} COMMAND sh -c
+    "'$<TARGET_FILE:golden_hash>' '${golden}/${student}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/enfr/valid.tsv' > '${golden}/${student}.hash'")
+  set_tests_properties(golden_model_${student} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_student FIXTURES_SETUP golden_${student})
+  set_tests_properties(golden_hash_${student} PROPERTIES FIXTURES_REQUIRED golden_${student} FIXTURES_SETUP golden_hash_${student})
+  set_tests_properties(golden_model_${student} golden_hash_${student} PROPERTIES LABELS fast)
+endforeach()
 
 # What can be seen inside its searches, for a board's test of that.
 add_test(NAME golden_inspection_g2p COMMAND sh -c

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a small student of Marian's own kind, int8 with recurrent layers, with seeded random weights and the pieces of
-// the English-French example: make_native_checkpoint DIR
+// the English-French example; listed.yml has settings as Firefox's students have them, with a shortlist:
+// make_native_checkpoint DIR
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <stdexcept>
 #include <string>
 
+#include "support/binary_shortlist.h"
 #include "support/marian_native.h"
+#include "support/rng.h"
 
 namespace {
 
@@ -23,12 +27,28 @@ void write_file(const fs::path& path, const std::string& bytes) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
+// For each source id a few random ids of the target.
+std::string random_shortlist() {
+  Rng rng(kSeed);
+  BinaryLists lists = {60, {0}, {}};
+  for (uint32_t source = 0; source < kShape.vocab_size; ++source) {
+    std::set<uint32_t> ids;
+    for (int i = 0; i < 8; ++i) ids.insert(rng.below(kShape.vocab_size));
+    lists.ids.insert(lists.ids.end(), ids.begin(), ids.end());
+    lists.offsets.push_back(lists.ids.size());
+  }
+  return lists.bytes();
+}
+
 void write(const fs::path& folder) {
   fs::create_directories(folder);
   const auto items = binary_items(native_tensors(kShape, kSeed), native_settings(kShape), BinaryKind::kInt8WithAlphas);
   write_file(folder / "model.bin", binary_bytes(items));
-  write_file(folder / "decoder.yml",
-             "models: [model.bin]\nvocabs: [vocab.spm, vocab.spm]\nbeam-size: 1\nnormalize: 1\nmax-length: 32\n");
+  const std::string settings =
+      "models: [model.bin]\nvocabs: [vocab.spm, vocab.spm]\nbeam-size: 1\nnormalize: 1\nmax-length: 32\n";
+  write_file(folder / "model.bin.decoder.yml", settings);
+  write_file(folder / "listed.yml", settings + "max-length-factor: 2.5\nshortlist: [lex.bin, false]\n");
+  write_file(folder / "lex.bin", random_shortlist());
   fs::copy_file(fs::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr/source.spm", folder / "vocab.spm",
                 fs::copy_options::overwrite_existing);
 }
