@@ -165,16 +165,20 @@ TEST(XnnpackEngine, OnePoolServesBothAndTokensDoNotDependOnIt) {
   EXPECT_TRUE(threaded.intact());
 }
 
-// What a walk that lists no layer would leave.
+// What a walk that lists no layer would leave; and of a shortlist, whose gathered rows no walk knows.
 TEST(XnnpackEngine, LayersThatTheBackendForgotAreExact) {
-  const converter::FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
-  const XnnpackModel model(bytes_of(file));
+  converter::ModelSpec spec = tiny_spec(deep_tiny_options());
   const auto sources = sources_of(24, deep_tiny_options().source_vocab_size);
-  TestEngine exact(model.file(), batch_setup(1));
-  XnnpackEngineFixture forgetful(model, batch_setup(1), "xnnpack");
-  const void* backend = forgetful.engine().get()->runtime.kernels->backend;
-  static_cast<XnnpackEngine*>(const_cast<void*>(backend))->n_layers = 0;
-  EXPECT_EQ(forgetful.engine().run(sources), exact.run(sources));
+  for (const bool is_listed : {false, true}) {
+    if (is_listed) add_shortlist(7, spec);
+    const converter::FileImage file = tiny_file(spec);
+    const XnnpackModel model(bytes_of(file));
+    TestEngine exact(model.file(), batch_setup(1));
+    XnnpackEngineFixture forgetful(model, batch_setup(1), "xnnpack");
+    const void* backend = forgetful.engine().get()->runtime.kernels->backend;
+    static_cast<XnnpackEngine*>(const_cast<void*>(backend))->n_layers = 0;
+    EXPECT_EQ(forgetful.engine().run(sources), exact.run(sources)) << "with a shortlist: " << is_listed;
+  }
 }
 
 // Sets GOLDCREST_KERNELS for a scope.

@@ -2,6 +2,7 @@
 // Shortlists through the programs: found, named, turned off, reported, evaluated.
 #include <gtest/gtest.h>
 
+#include "convert/arena_formula.h"
 #include "programs/models.h"
 #include "programs/process.h"
 #include "support/binary_shortlist.h"
@@ -74,6 +75,31 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
                        "             a source with more than 41 candidates is searched among all ids\n"))
       << inspected.out;
   EXPECT_FALSE(contains(run(inspect_program(), {plain}).out, "shortlist"));
+}
+
+// K of the printed formula.
+TEST(Shortlist, TheArenasFormulaCountsCandidates) {
+  const TemporaryFolder folder;
+  write_model(folder);
+  const auto file = folder / "listed.gcst";
+  ASSERT_EQ(run(convert_program(), {"-q", folder.path(), "-o", file}).status, 0);
+  goldcrest_limits limits = {};
+  limits.max_source_tokens = 8;
+  limits.max_source_bytes = 50;
+  limits.max_target_tokens = 9;
+  limits.beam_size = 3;
+  limits.batch = 2;
+  limits.encoder_rows = 4;
+  limits.threads = 1;
+  for (const uint32_t candidates : {1u, 16u, 17u, 41u}) {
+    limits.max_candidates = candidates;
+    const Outcome outcome =
+        run(inspect_program(),
+            {file, "--map", "--max-source", "8", "--max-source-bytes", "50", "--max-target", "9", "--beam-size", "3",
+             "--batch", "2", "--encoder-rows", "4", "--max-candidates", std::to_string(candidates)});
+    const std::string bytes = std::to_string(ArenaFormula(outcome.out).evaluate(limits));
+    EXPECT_TRUE(contains(outcome.out, "arena        " + bytes + " bytes for ")) << outcome.out;
+  }
 }
 
 TEST(Shortlist, AnotherCanBeNamed) {
