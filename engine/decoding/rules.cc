@@ -40,7 +40,23 @@ void forbid_ngrams(uint32_t n, const Past& past, const BlockValues& block) {
   }
 }
 
+// `factor` times n, rounded up, or `most` where that is less.
+uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
+  const float product = factor * static_cast<float>(n);
+  if (!(product < static_cast<float>(most))) return most;
+  const uint32_t whole = static_cast<uint32_t>(product);
+  return static_cast<float>(whole) < product ? whole + 1 : whole;
+}
+
 }  // namespace
+
+uint32_t most_tokens_by_rules(const Search& search, uint32_t sentence) {
+  const goldcrest_search& options = search.options;
+  const uint32_t n_source = search.batch->sentences[sentence].n_rows, extra = options.max_extra_tokens;
+  uint32_t most = options.max_target_tokens;
+  if (extra < most) most = smaller(most, n_source + extra);
+  return times_at_most(options.max_length_factor, n_source, most);
+}
 
 Past past_of(const Search& search, const LiveSentence& sentence, uint32_t row) {
   const Runtime& runtime = *search.runtime;

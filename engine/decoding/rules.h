@@ -31,23 +31,12 @@ inline bool is_end(const GenerationView& generation, int32_t token) {
 
 inline uint32_t count_ends(const ModelView& model) { return kHasRules ? model.n_ends : 1; }
 
-// `factor` times n, rounded up, or `most` where that is less.
-inline uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
-  const float product = factor * static_cast<float>(n);
-  if (!(product < static_cast<float>(most))) return most;
-  const uint32_t whole = static_cast<uint32_t>(product);
-  return static_cast<float>(whole) < product ? whole + 1 : whole;
-}
+// The most tokens that a sentence of the search may get by limits and rules.
+uint32_t most_tokens_by_rules(const Search& search, uint32_t sentence);
 
-// The most tokens that a sentence of the search may get.
 inline uint32_t most_target_tokens(const Search& search, uint32_t sentence) {
-  uint32_t most = search.options.max_target_tokens;
-  if constexpr (kHasRules) {
-    const uint32_t n_source = search.batch->sentences[sentence].n_rows, extra = search.options.max_extra_tokens;
-    if (extra < most) most = smaller(most, n_source + extra);
-    most = times_at_most(search.options.max_length_factor, n_source, most);
-  }
-  return most;
+  if constexpr (kHasRules) return most_tokens_by_rules(search, sentence);
+  return search.options.max_target_tokens;
 }
 
 // Whether this is the last position of a sentence.
