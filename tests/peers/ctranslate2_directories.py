@@ -10,6 +10,7 @@ search over CTranslate2's logits, or a tie within rounding; texts get the tokens
 written again in the layout of versions 3 to 5 gives the same file. Exit status 1 with any difference."""
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import random
@@ -18,6 +19,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 
 import ctranslate2
 import numpy as np
@@ -25,12 +27,12 @@ import torch
 from safetensors.torch import save_file
 
 import ctranslate2_models
-from python_search import Decisions, Memory, Rules, results_by_rounding, search
+from python_search import Memory, Rules, comes_out, search
 
 TYPES = (None, "float32", "float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16", "int8_bfloat16")
 TOLERANCE = 1e-4
 MOST = 16                        # generated tokens; the end is forced as the last
-ROUNDING = 2 * 64 * 2.0**-24     # of the largest logit, that two may be nearer to each other
+ROUNDING = 64 * 2.0**-24         # of the largest logit, that a score may be away from the exact one
 
 
 class Failure(Exception):
@@ -110,11 +112,15 @@ def check_ids(live: Live, source: list[int], beams: int, end: int, ours: list[in
     """Whether it is a tie. Raises Failure where the ids are others."""
     memory = Memory(live, source)
     rules = Rules(start=0, ends=[end], most=MOST, beams=beams, processors=[processor_of(end)])
-    theirs = search(memory, rules, Decisions(lambda n: -1.0))
+    theirs = search(memory, rules)
     if ours == theirs:
         return False
     unit = ROUNDING * max(1.0, memory.largest())
-    if not results_by_rounding(memory, rules, lambda n: n * unit, [ours, theirs]):
+
+    def search_with(processor: Callable) -> list[int]:
+        return search(memory, dataclasses.replace(rules, processors=[processor, *rules.processors]))
+
+    if not all(comes_out(search_with, unit, text) for text in (ours, theirs)):
         raise Failure(f"beam {beams}, source {source}:\n  goldcrest   {ours}\n  CTranslate2 {theirs}")
     return True
 

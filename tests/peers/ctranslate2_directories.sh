@@ -8,13 +8,10 @@ mkdir -p "$work"
 more_modules=", ctranslate2, sentencepiece, yaml"
 more_packages=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
 . "$source/tests/peers/packages.sh"
+. "$source/tests/peers/wrong_build.sh"
 
-wrong=$work/wrong
-mkdir -p "$wrong/converter" "$wrong/examples"
-ln -sf "$build/converter/goldcrest-convert" "$wrong/converter/goldcrest-convert"
-printf '#!/bin/sh\n"%s" "$@" | sed "s/^[0-9]* /7 /"\n' "$build/examples/goldcrest-translate" > "$wrong/examples/goldcrest-translate"
-chmod +x "$wrong/examples/goldcrest-translate"
-if "$python" "$source/tests/peers/ctranslate2_directories.py" --build "$wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
+wrong_build 's/^[0-9]* /7 /'
+if "$python" "$source/tests/peers/ctranslate2_directories.py" --build "$work/wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from CTranslate2$' "$work/found"; then
   cat "$work/found"
   echo "ctranslate2_directories.py does not find a program whose ids are wrong"
