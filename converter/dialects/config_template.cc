@@ -94,8 +94,10 @@ class ConfigTemplate {
     if (encoders.size() != 1 || decoders.size() != 1) {
       throw Error(
           "{}: its tensors are {} encoders and {} decoders of nn.Transformer, expected one of each: names that end in "
-          "\"{}\", those of the decoder beside \"layers.0.multihead_attn.in_proj_weight\"; it has {}",
-          path_.string(), encoders.size(), decoders.size(), first, list_in_quotes(tensors_.names(), 8));
+          "\"{}\", those of the decoder beside \"layers.0.{}{}\"; it has {}",
+          path_.string(), encoders.size(), decoders.size(), first, names_.cross_attention,
+          names_.query == nullptr ? "in_proj_weight" : names_.query + std::string(".weight"),
+          list_in_quotes(tensors_.names(), 8));
     }
     encoder_ = read_stack(encoders[0]);
     decoder_ = read_stack(decoders[0]);

@@ -38,7 +38,7 @@ TEST(TutorialRefusals, AskForWhatNoTensorTells) {
                                        ": setting \"nhead\" is missing; expected the number of attention heads, a "
                                        "divisor of d_model");
     checkpoint.config["nhead"] = 3;
-    EXPECT_EQ(refusal(checkpoint), config + ": setting \"nhead\" is \"3\", expected a divisor of d_model 8");
+    EXPECT_EQ(refusal(checkpoint), config + ": setting \"nhead\" is 3, expected a divisor of d_model 8");
     std::filesystem::remove(config);
     try {
       load_checkpoint(checkpoint.folder.path(), {});
@@ -173,18 +173,21 @@ TEST(TutorialRefusals, ThePrintedConfigAsksForTheRest) {
     TutorialFolder checkpoint(kind);
     const ModelSpec by_hand = checkpoint.load();
     const nlohmann::ordered_json printed = config_template(checkpoint.folder / "model.pt");
-    if (kind == TutorialKind::kAnnotated) EXPECT_EQ(printed.dump(1), kAnnotatedConfig);
+    if (kind == TutorialKind::kAnnotated) {
+      EXPECT_EQ(printed.dump(1), kAnnotatedConfig);
+    }
     EXPECT_EQ(printed.at("model_type"), model_type);
     const std::map<std::string, nlohmann::json> answers = {
         {"nhead", 2}, {"bos_token", 0}, {"eos_token", 1}, {"pad_token", 2}, {"unk_token", 3}};
     checkpoint.config = nlohmann::json::object();
     for (const auto& [key, value] : printed.items()) {
-      if (!value.is_null())
+      if (!value.is_null()) {
         checkpoint.config[key] = nlohmann::json::parse(value.dump());
-      else if (answers.contains(key))
+      } else if (answers.contains(key)) {
         checkpoint.config[key] = answers.at(key);
-      else
+      } else {
         EXPECT_TRUE(key.ends_with("_vocabulary") || key.ends_with("_unit")) << key;
+      }
     }
     const ModelSpec spec = checkpoint.load();
     EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();

@@ -27,7 +27,7 @@ class TutorialFolder {
  public:
   static constexpr uint32_t kWidth = 8, kInner = 12, kPositions = 10, kSourceWords = 9, kTargetWords = 7;
 
-  explicit TutorialFolder(TutorialKind kind) : kind(kind) {
+  explicit TutorialFolder(TutorialKind of) : kind(of) {
     const std::string module = kind == TutorialKind::kSeq2Seq ? "transformer." : "";
     for (const std::string layer : {"encoder.layers.0.", "encoder.layers.1.", "decoder.layers.0."})
       add_layer(module + layer, layer[0] == 'd');
