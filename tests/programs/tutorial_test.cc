@@ -33,7 +33,15 @@ TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
     ASSERT_EQ(printed.status, 0) << printed.err;
     EXPECT_EQ(typed(commands[1]).status, 1) << "nothing is answered yet";
     nlohmann::json config = nlohmann::json::parse(checkpoint.folder.read("config.json"));
-    config.update({{"nhead", 2}, {"bos_token", 0}, {"eos_token", 1}, {"pad_token", 2}, {"unk_token", 3}});
+    config.update({{"nhead", 2},
+                   {"bos_token", "<s>"},
+                   {"eos_token", "</s>"},
+                   {"pad_token", "<pad>"},
+                   {"unk_token", "<unk>"},
+                   {"source_unit", "word"},
+                   {"target_unit", "word"},
+                   {"source_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "one", "two", "three", "four", "five"}},
+                   {"target_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "eins", "zwei", "drei"}}});
     checkpoint.folder.write("config.json", config.dump());
     const Outcome converted = typed(commands[1]);
     EXPECT_EQ(converted.status, 0) << converted.err;
