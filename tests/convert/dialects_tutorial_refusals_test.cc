@@ -100,6 +100,10 @@ TEST(TutorialRefusals, TensorsByTheirOwnNames) {
                                     "\"decoder.layers.0.sublayer.2.norm.b_2\"; the nearest names that it has: "
                                     "\"encoder.layers.0.self_attn.linears.2.weight\", "
                                     "\"decoder.layers.0.sublayer.0.norm.b_2\"");
+  TutorialFolder unfinished(TutorialKind::kAnnotated);
+  for (const char* name : {"encoder.norm.a_2", "encoder.norm.b_2"}) unfinished.tensors.erase(name);
+  EXPECT_EQ(refusal(unfinished), (unfinished.folder / "config.json").string() +
+                                     ": setting \"final_norm\" is true, but the tensors have no \"encoder.norm.a_2\"");
   TutorialFolder trevett(TutorialKind::kTrevett);
   trevett.add("decoder.layers.0.encoder_attention.fc_k.weight", {8, 7});
   EXPECT_EQ(refusal(trevett), (trevett.folder / "model.pt").string() +

@@ -89,12 +89,12 @@ TEST(Tutorial, TheCheckFindsAWrongLayer) {
     TutorialFormula formula(checkpoint);
     const test::SampleFolder samples;
     write_samples(formula, samples);
-    const auto departs = [&](const char* layer, const auto& make) {
+    const auto departs = [&, name = model_type](const char* layer, const auto& make) {
       ModelSpec spec = checkpoint.load();
       make(spec);
       const CheckReport report = check(Reference(spec), samples.path(), {});
-      ASSERT_NE(report.first_departure(), nullptr) << model_type << " " << layer;
-      EXPECT_EQ(report.first_departure()->tensor, layer) << model_type;
+      ASSERT_NE(report.first_departure(), nullptr) << name << " " << layer;
+      EXPECT_EQ(report.first_departure()->tensor, layer) << name;
     };
     departs("encoder.embed", [](ModelSpec& spec) { spec.encoder.embedding_scale = 1; });
     departs("encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = !spec.encoder.pre_norm; });

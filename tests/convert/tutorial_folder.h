@@ -135,7 +135,8 @@ class TutorialFolder {
     add(name, shape);
     for (uint32_t p = 0; p < kPositions; ++p) {
       for (uint32_t i = 0; i < kWidth; ++i) {
-        const double angle = p * std::pow(10000.0, -double(i / 2 * 2) / kWidth);
+        const uint32_t even = i - i % 2;
+        const double angle = p * std::pow(10000.0, -static_cast<double>(even) / kWidth);
         tensors[name].values[p * kWidth + i] = static_cast<float>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }
     }
