@@ -66,6 +66,20 @@ TEST(Tutorial, TheLeastConfigOfThePageIsEnough) {
   EXPECT_EQ(checkpoint.load().encoder.n_heads, 8u);
 }
 
+TEST(Tutorial, EveryReportHasTheBoundOfFoldedNorms) {
+  const TutorialFolder checkpoint(TutorialKind::kAnnotated);
+  checkpoint.write();
+  const std::string page = checkpoint.folder / "report.html";
+  const Outcome outcome = run(convert_program(), {"-q", "--json", "--report", page, checkpoint.folder.path()});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json norms = nlohmann::json::parse(outcome.out).at("norms");
+  EXPECT_NEAR(norms.at("deviation_epsilon").get<double>(), 1e-6, 1e-12);
+  EXPECT_NEAR(norms.at("largest_relative_error").get<double>(), 1e-6 / norms.at("smallest_deviation").get<double>(),
+              1e-10);
+  EXPECT_GT(norms.at("rows").get<size_t>(), 0u);
+  EXPECT_NE(read_file(page).find("<h2>Norms</h2><pre>norms    1e-06 is added to the deviation"), std::string::npos);
+}
+
 TEST(Tutorial, NormsThatTheirEpsilonChangesAreRefused) {
   TutorialFolder checkpoint(TutorialKind::kAnnotated);
   checkpoint.config["layer_norm_eps"] = 0.01;
