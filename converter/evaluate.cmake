@@ -4,6 +4,7 @@ goldcrest_converter_library(goldcrest_evaluate
   evaluate/agreement.cc
   evaluate/check.cc
   evaluate/check_samples.cc
+  evaluate/deviation.cc
   evaluate/evaluate.cc
   evaluate/id_lines.cc
   evaluate/line_encoder.cc

@@ -27,6 +27,7 @@ target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nl
 
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load
+  dialects/annotated_transformer.cc
   dialects/config.cc
   dialects/config_template.cc
   dialects/ctranslate2.cc
@@ -45,6 +46,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/marian_shape.cc
   dialects/marian_text.cc
   dialects/nn_transformer.cc
+  dialects/nn_transformer_attention.cc
   dialects/nn_transformer_settings.cc
   dialects/nn_transformer_shape.cc
   dialects/nn_transformer_text.cc
@@ -52,11 +54,14 @@ goldcrest_converter_library(goldcrest_load
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc
+  dialects/seq2seq_transformer.cc
   dialects/shortlist_binary.cc
   dialects/shortlist_file.cc
   dialects/shortlist_text.cc
   dialects/start_row.cc
   dialects/tensor_reader.cc
   dialects/tokenizer_fit.cc
+  dialects/trevett_transformer.cc
+  dialects/tutorial.cc
   dialects/vocabulary_file.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

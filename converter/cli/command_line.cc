@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/bounds.h"
+#include "dialects/dialect.h"
 #include "file/emit_c.h"
 #include "quantize/pack.h"
 #include "report/board.h"
@@ -166,7 +167,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
       "INPUT is a Hugging Face Marian / OPUS-MT directory, a CTranslate2 directory or package of Argos Translate "
       "(converter/dialects/CTRANSLATE2.md), or a directory or weight file of a PyTorch nn.Transformer "
-      "with a config.json (converter/dialects/NN_TRANSFORMER.md). Weights: safetensors, or what torch.save wrote; "
+      "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
+      "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
       "make a C source of it (--emit-c), or to hold it against a --budget or a --board; its weights stay the same.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
@@ -190,6 +192,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       input.flag("--shape", arguments.shape,
                  "INPUT is a config.json, before training: the bytes of file and arena and the work of "
                  "the model that it describes, without weights");
+  app.add_flag_callback(
+         "--list", [] { throw CLI::CallForVersion(list_families(), 0); },
+         "print which families are converted from which containers, and which are refused, and end")
+      ->group("Input");
   Group output(app, "Output");
   CLI::Option* output_file =
       output.option("-o,--output", arguments.output, "FILE", "the file to write; without it only the report is made");

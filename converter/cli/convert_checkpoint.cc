@@ -136,6 +136,11 @@ void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Argum
 // The exit status.
 int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
   check_tokenizers(spec, lines, arguments);
+  std::optional<DeviationBound> deviation;
+  if (spec.deviation_epsilon > 0) {
+    progress.stage("measuring deviations");
+    deviation = bound_deviations(spec, random_sources(spec, spec.encoder.positions.rows), arguments.input);
+  }
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
   const Changes changes = change_outputs(lines, arguments, progress, spec);
 
@@ -147,6 +152,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   Report report = make_report(ingredients, image);
   report.self_test_lines = self_test_lines;
   report.evaluation_lines = lines.evaluation;
+  report.deviation = deviation;
   report.trimmed = changes.trimmed;
   report.made_shortlist = changes.shortlist;
   if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - section_bytes(payload);

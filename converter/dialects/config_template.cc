@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/tutorial.h"
 #include "sources/messages.h"
 #include "sources/sniff.h"
 #include "spec/error.h"
@@ -17,8 +18,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
-
-const std::string kFirst = "layers.0.linear1.weight";
 
 struct Stack {
   std::string prefix;  // "transformer.encoder."
@@ -53,13 +52,24 @@ std::string divisors(uint64_t d_model) {
 
 class ConfigTemplate {
  public:
-  ConfigTemplate(const TensorSource& source, const std::filesystem::path& path) : tensors_(source), path_(path) {}
+  // tutorial: null for an nn.Transformer of any other code.
+  ConfigTemplate(const TensorSource& source, const std::filesystem::path& path, const Tutorial* tutorial)
+      : tensors_(source), path_(path), tutorial_(tutorial) {
+    if (tutorial == nullptr) return;
+    names_ = tutorial->names;
+    of_tutorial_ = tutorial_settings(*tutorial, tensors_);
+  }
 
   Json make() {
     find_stacks();
-    sort_tables();
-    json_["model_type"] = "nn_transformer";
+    json_["model_type"] = tutorial_ == nullptr ? "nn_transformer" : tutorial_->model_type;
     add_architecture();
+    if (tutorial_ != nullptr) {
+      add_positions_of_tutorial();
+      add_text();
+      return json_;
+    }
+    sort_tables();
     add_positions();
     add_text();
     add_tables();
@@ -70,33 +80,38 @@ class ConfigTemplate {
  private:
   // Of the encoder and of the decoder, which attends to the encoder.
   void find_stacks() {
+    const std::string first = names_.first();
     Names encoders, decoders;
     for (const std::string& name : tensors_.names()) {
-      if (name != kFirst && !name.ends_with("." + kFirst)) continue;
-      const std::string prefix = name.substr(0, name.size() - kFirst.size());
-      const std::string across = prefix + "layers.0.multihead_attn.";
-      const bool attends = tensors_.has(across + "in_proj_weight") || tensors_.has(across + "q_proj_weight");
+      if (name != first && !name.ends_with("." + first)) continue;
+      const std::string prefix = name.substr(0, name.size() - first.size());
+      const std::string across = prefix + "layers.0." + names_.cross_attention;
+      const bool attends = names_.query != nullptr
+                               ? tensors_.has(across + names_.query + ".weight")
+                               : tensors_.has(across + "in_proj_weight") || tensors_.has(across + "q_proj_weight");
       (attends ? decoders : encoders).push_back(prefix);
     }
     if (encoders.size() != 1 || decoders.size() != 1) {
       throw Error(
           "{}: its tensors are {} encoders and {} decoders of nn.Transformer, expected one of each: names that end in "
-          "\"{}\", those of the decoder beside \"layers.0.multihead_attn.in_proj_weight\"; it has {}",
-          path_.string(), encoders.size(), decoders.size(), kFirst, list_in_quotes(tensors_.names(), 8));
+          "\"{}\", those of the decoder beside \"layers.0.{}{}\"; it has {}",
+          path_.string(), encoders.size(), decoders.size(), first, names_.cross_attention,
+          names_.query == nullptr ? "in_proj_weight" : names_.query + std::string(".weight"),
+          list_in_quotes(tensors_.names(), 8));
     }
     encoder_ = read_stack(encoders[0]);
     decoder_ = read_stack(decoders[0]);
   }
 
   Stack read_stack(const std::string& prefix) const {
-    const std::vector<uint64_t> shape = tensors_.shape(prefix + kFirst);
+    const std::string first = prefix + names_.first();
+    const std::vector<uint64_t> shape = tensors_.shape(first);
     if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0 || std::max(shape[0], shape[1]) > kMaxWidth) {
-      throw Error("{} has shape {}, expected [dim_feedforward, d_model]", tensors_.describe(prefix + kFirst),
-                  shape_text(shape));
+      throw Error("{} has shape {}, expected [dim_feedforward, d_model]", tensors_.describe(first), shape_text(shape));
     }
     Stack stack = {prefix, shape[1], shape[0]};
     while (stack.n_layers < kMaxLayers &&
-           tensors_.has(fmt::format("{}layers.{}.linear1.weight", prefix, stack.n_layers)))
+           tensors_.has(fmt::format("{}layers.{}.{}.weight", prefix, stack.n_layers, names_.inner)))
       ++stack.n_layers;
     return stack;
   }
@@ -132,7 +147,17 @@ class ConfigTemplate {
     json[key] = value;
     json[key + "?"] = note;
   }
-  void ask(const std::string& key, const std::string& choices) { set(json_, key, nullptr, choices); }
+  // What a tutorial's code tells is not asked.
+  void ask(const std::string& key, const std::string& choices) {
+    if (of_tutorial_.contains(key))
+      set(json_, key, of_tutorial_[key], "the tutorial's; no tensor tells it");
+    else
+      set(json_, key, nullptr, choices);
+  }
+  void ask_token(const std::string& key, const std::string& meaning, const char* Tutorial::*of_tutorial) {
+    ask(key,
+        tutorial_ == nullptr ? meaning : fmt::format("{}; the tutorial's is {}", meaning, tutorial_->*of_tutorial));
+  }
   void ask_name(const std::string& role, const Names& choices, const std::string& more) {
     const std::string names = choices.empty() ? "a table [vocabulary, d_model]; the checkpoint has none"
                                               : "one of " + list_in_quotes(choices, 8);
@@ -166,7 +191,10 @@ class ConfigTemplate {
     }
     ask("activation", R"("relu", "gelu" (with erf), "gelu_tanh" or "silu"; PyTorch's default is "relu")");
     ask("norm_first", "true or false; PyTorch's default is false");
-    set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
+    if (tutorial_ == nullptr)
+      set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
+    else
+      ask("layer_norm_eps", "");
     ask("scale_embedding",
         "true where embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
   }
@@ -187,6 +215,17 @@ class ConfigTemplate {
       }
     }
     return std::nullopt;
+  }
+
+  void add_positions_of_tutorial() {
+    ask("position_encoding", "");
+    if (tutorial_->sinusoids == nullptr) return;
+    const std::string meaning = "the most positions that a text may have";
+    if (of_tutorial_.contains("max_positions"))
+      set(json_, "max_positions", of_tutorial_["max_positions"],
+          fmt::format("{}: the rows of \"{}\"; fewer make a smaller file", meaning, tutorial_->sinusoids));
+    else
+      ask("max_positions", "an integer: " + meaning);
   }
 
   void add_positions() {
@@ -224,10 +263,12 @@ class ConfigTemplate {
           "remove it and the unit for token ids alone");
       ask(side + "unit", R"("word", "character" or "sentencepiece")");
     }
-    ask("bos_token", "the start token, a text of the vocabulary or its id");
-    ask("eos_token", "the end token, a text of the vocabulary or its id");
-    ask("pad_token", "the padding, a text or its id; remove it where there is none");
-    ask("unk_token", "what a vocabulary lacks, a text or its id; remove it where there is none");
+    ask_token("bos_token", "the start token, a text of the vocabulary or its id", &Tutorial::start);
+    ask_token("eos_token", "the end token, a text of the vocabulary or its id", &Tutorial::end);
+    ask_token("pad_token", "the padding, a text or its id; remove it where there is none", &Tutorial::padding);
+    ask_token("unk_token", "what a vocabulary lacks, a text or its id; remove it where there is none",
+              &Tutorial::unknown);
+    if (tutorial_ != nullptr) ask("add_source_bos", "");
     ask("add_source_eos", "true where the end token follows a source, else false");
   }
 
@@ -287,6 +328,9 @@ class ConfigTemplate {
 
   TensorReader tensors_;
   const std::filesystem::path& path_;
+  const Tutorial* tutorial_;
+  LayerNames names_;
+  nlohmann::json of_tutorial_ = nlohmann::json::object();
   Stack encoder_, decoder_;
   Names embeddings_, linears_, positions_;
   Json json_, roles_ = Json::object();
@@ -298,7 +342,7 @@ Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
   const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) || is_ctranslate2(sniffed);
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
-  return ConfigTemplate(*open_tensors(path), path).make();
+  return ConfigTemplate(*open_tensors(path), path, tutorial_of(sniffed.what)).make();
 }
 
 }  // namespace goldcrest::converter

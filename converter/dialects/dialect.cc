@@ -7,6 +7,7 @@
 #include "dialects/ctranslate2.h"
 #include "dialects/provenance.h"
 #include "dialects/shape.h"
+#include "dialects/tutorial.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "sources/sha256.h"
@@ -17,18 +18,71 @@
 namespace goldcrest::converter {
 namespace {
 
+// A row of --list.
+struct Listed {
+  const char *family, *from;
+};
+
+constexpr const char* kTutorialsFrom =
+    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), for "
+    "which `--print-config` makes the draft";
+
 struct Dialect {
   const char* model_type;
   const char* description;
   ModelSpec (*load)(const Checkpoint&);
   std::vector<ShapedTensor> (*tensors)(const Config&);
   void (*name_tensors)(nlohmann::json&);  // null: the names are always the same
+  const Tutorial* tutorial;               // whose code tells what a config.json leaves out; or null
+  Listed listed;
 };
 
 constexpr Dialect kDialects[] = {
-    {"marian", "Hugging Face Marian, OPUS-MT", load_marian, marian_tensors, nullptr},
-    {"nn_transformer", "PyTorch nn.Transformer", load_nn_transformer, nn_transformer_tensors,
-     name_nn_transformer_tensors},
+    {"marian",
+     "Hugging Face Marian, OPUS-MT",
+     load_marian,
+     marian_tensors,
+     nullptr,
+     nullptr,
+     {"OPUS-MT and other Marian models of Hugging Face", "safetensors (also sharded), `pytorch_model.bin`"}},
+    {"nn_transformer",
+     "PyTorch nn.Transformer",
+     load_nn_transformer,
+     nn_transformer_tensors,
+     name_nn_transformer_tensors,
+     nullptr,
+     {"your own PyTorch `nn.Transformer`",
+      "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), for which "
+      "`--print-config` makes the draft"}},
+    {"annotated_transformer",
+     "the Annotated Transformer",
+     load_annotated_transformer,
+     nn_transformer_tensors,
+     name_nn_transformer_tensors,
+     &kAnnotatedTransformer,
+     {"the Annotated Transformer of Harvard NLP", kTutorialsFrom}},
+    {"seq2seq_transformer",
+     "PyTorch's translation tutorial",
+     load_seq2seq_transformer,
+     nn_transformer_tensors,
+     name_nn_transformer_tensors,
+     &kSeq2SeqTransformer,
+     {"`Seq2SeqTransformer` of PyTorch's translation tutorial", kTutorialsFrom}},
+    {"trevett_transformer",
+     "Ben Trevett's tutorial 6",
+     load_trevett_transformer,
+     nn_transformer_tensors,
+     name_nn_transformer_tensors,
+     &kTrevettTransformer,
+     {"Ben Trevett's tutorial 6, \"Attention is All You Need\"", kTutorialsFrom}},
+};
+
+// Those whose containers tell that they are in them.
+constexpr Listed kContainers[] = {
+    {"Firefox's translation students and other models of Marian's own",
+     "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [what of them](converter/dialects/MARIAN.md)"},
+    {"CTranslate2 encoder–decoders, packages of Argos Translate",
+     "directories of every compute type, `.argosmodel`; [what of them](converter/dialects/CTRANSLATE2.md)"},
 };
 
 std::string supported() {
@@ -67,11 +121,13 @@ Error missing_config(const std::filesystem::path& config, const std::filesystem:
         "with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm",
         config.string());
   }
-  if (sniffed.what == kNnTransformer.what) {
+  const bool is_tutorial = tutorial_of(sniffed.what) != nullptr;
+  if (is_tutorial || sniffed.what == kNnTransformer.what) {
     return Error(
-        "{}: is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert --print-config "
-        "{}` begins one (converter/dialects/NN_TRANSFORMER.md lists its settings)",
-        config.string(), checkpoint.string());
+        "{}: is missing; it tells what the weights of this {} cannot. `goldcrest-convert --print-config {}` begins one "
+        "(converter/dialects/{}.md lists its settings)",
+        config.string(), is_tutorial ? "model" : "nn.Transformer", checkpoint.string(),
+        is_tutorial ? "TUTORIALS" : "NN_TRANSFORMER");
   }
   return Error(
       "{}: is missing; it tells what the weights cannot. Download it with the checkpoint, or write it for a "
@@ -85,16 +141,31 @@ std::string known_of(const std::string& model_type) {
   return family == nullptr ? "" : fmt::format("; {}; {}", family->what, family->advice);
 }
 
-// The dialect that config.json names.
-const Dialect& dialect_of(const Config& config) {
-  const std::string model_type = config.text_or("model_type", "");
+// The dialect that config.json names; without a name a tutorial's, where the tensors are of one.
+const Dialect& dialect_of(const Config& config, const Tutorial* of_tensors) {
+  const std::string known = of_tensors == nullptr ? "" : of_tensors->model_type;
+  const std::string model_type = config.text_or("model_type", known);
   const auto* const dialect = std::find_if(std::begin(kDialects), std::end(kDialects),
                                            [&](const Dialect& d) { return d.model_type == model_type; });
   if (dialect == std::end(kDialects)) {
     throw Error("{} is {}, which is not supported; supported: {}{}", config.where("model_type"),
                 model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
   }
+  // A Seq2SeqTransformer is an nn.Transformer with names of its own, the others are not.
+  const bool is_its_own = model_type == known || (of_tensors == &kSeq2SeqTransformer && model_type == "nn_transformer");
+  if (of_tensors != nullptr && !is_its_own) {
+    throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
+                of_tensors->kind->what, in_quotes(known));
+  }
   return *dialect;
+}
+
+// `settings`, with those that the tutorial's code tells where it has no others.
+nlohmann::json completed(nlohmann::json settings, const Tutorial* tutorial, const TensorSource& tensors) {
+  if (tutorial == nullptr) return settings;
+  nlohmann::json all = tutorial_settings(*tutorial, TensorReader(tensors));
+  all.update(settings, true);
+  return all;
 }
 
 std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, const LoadOptions& options) {
@@ -136,7 +207,19 @@ ModelSpec load_ctranslate2_files(const std::filesystem::path& path, const LoadOp
   return spec;
 }
 
+std::string row(const std::string& family, const std::string& verdict, const std::string& from) {
+  return fmt::format("\n| {} | {} | {} |", family, verdict, from);
+}
+
 }  // namespace
+
+std::string list_families() {
+  std::string text = "| family | | from |\n|---|---|---|";
+  for (const Dialect& dialect : kDialects) text += row(dialect.listed.family, "yes", dialect.listed.from);
+  for (const Listed& listed : kContainers) text += row(listed.family, "yes", listed.from);
+  text += row(refused_families(true), "planned", "refused today, by name");
+  return text + row(refused_families(false), "no", "refused by name");
+}
 
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path directory = directory_of(path);
@@ -149,9 +232,13 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
     throw missing_config(config_path, path, sniffed);
   }
-  Checkpoint checkpoint{directory, Config(config_path), nullptr};
-  const Dialect& dialect = dialect_of(checkpoint.config);
-  checkpoint.tensors = counted(open_tensors(path), options);
+  nlohmann::json settings = read_json_object(config_path);
+  const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), tutorial_of(sniffed.what));
+  std::unique_ptr<TensorSource> tensors = open_tensors(path);
+  settings = completed(std::move(settings), dialect.tutorial, *tensors);
+  const Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path),
+                              counted(std::move(tensors), options)};
+  checkpoint.config.find("model_type");  // is known
   ModelSpec spec = dialect.load(checkpoint);
   describe_source(checkpoint, dialect.model_type, spec);
   return spec;
@@ -161,7 +248,12 @@ ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
   const std::filesystem::path directory = directory_of(path);
   const std::filesystem::path config_path = config_path_of(directory, path);
   nlohmann::json settings = read_json_object(config_path);
-  const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path));
+  const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), nullptr);
+  if (dialect.tutorial != nullptr) {
+    nlohmann::json all = nlohmann::json::parse(dialect.tutorial->settings);
+    all.update(settings, true);
+    settings = std::move(all);
+  }
   if (dialect.name_tensors != nullptr) dialect.name_tensors(settings);
   Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
   checkpoint.tensors = shape_tensors(dialect.tensors(checkpoint.config), config_path, most);

@@ -38,5 +38,11 @@ struct Checkpoint {
 ModelSpec load_marian(const Checkpoint& checkpoint);
 ModelSpec load_marian_native(const Checkpoint& checkpoint);
 ModelSpec load_nn_transformer(const Checkpoint& checkpoint);
+ModelSpec load_annotated_transformer(const Checkpoint& checkpoint);
+ModelSpec load_seq2seq_transformer(const Checkpoint& checkpoint);
+ModelSpec load_trevett_transformer(const Checkpoint& checkpoint);
+
+// Which families are converted, from which containers, and which are refused by name: a table in Markdown.
+std::string list_families();
 
 }  // namespace goldcrest::converter

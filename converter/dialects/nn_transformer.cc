@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/bounds.h"
+#include "dialects/nn_transformer_attention.h"
 #include "dialects/pad_heads.h"
 #include "dialects/positions.h"
 #include "sources/messages.h"
@@ -36,8 +37,9 @@ struct Shapes {
 
 class NnTransformerReader {
  public:
-  NnTransformerReader(const Checkpoint& checkpoint, ModelSpec& spec)
-      : config_(checkpoint.config),
+  NnTransformerReader(const Checkpoint& checkpoint, const LayerNames& layer_names, ModelSpec& spec)
+      : layer_names_(layer_names),
+        config_(checkpoint.config),
         names_(config_.object_or_empty("tensors")),
         tensors_(*checkpoint.tensors),
         spec_(spec) {}
@@ -98,7 +100,7 @@ class NnTransformerReader {
   std::string stack_prefix(const std::string& stack) {
     if (names_.has(stack)) return module_prefix(names_, stack);
     if (names_.has("transformer")) return module_prefix(names_, "transformer") + stack + ".";
-    const std::string first = stack + ".layers.0.linear1.weight";
+    const std::string first = stack + "." + layer_names_.first();
     std::vector<std::string> prefixes;
     for (const std::string& name : tensors_.names()) {
       if (name == first || name.ends_with("." + first)) prefixes.push_back(name.substr(0, name.size() - first.size()));
@@ -109,7 +111,7 @@ class NnTransformerReader {
   }
 
   void read_stack(const std::string& name, StackSpec& stack) {
-    const std::string prefix = stack_prefix(name), first = prefix + "layers.0.linear1.weight";
+    const std::string prefix = stack_prefix(name), first = prefix + layer_names_.first();
     stack.d_model = stack.embedding->columns;
     check_setting(side_key(config_, name, "d_model"), stack.d_model, in_quotes(stack.embedding->name));
     const std::vector<uint64_t> shape = tensors_.shape(first);
@@ -125,23 +127,23 @@ class NnTransformerReader {
         stack.d_model,
         stack.d_ff,
         spec_.encoder.d_model,
-        tensors_.has(prefix + "layers.0.linear1.bias"),
-        tensors_.has(prefix + "layers.0.self_attn.in_proj_bias") ||
-            tensors_.has(prefix + "layers.0.self_attn.out_proj.bias"),
+        tensors_.has(prefix + "layers.0." + layer_names_.inner + ".bias"),
+        has_attention_bias(tensors_, layer_names_, prefix + "layers.0." + layer_names_.self_attention),
         static_cast<float>(config_.number_or(side_key(config_, name, "layer_norm_eps"), 1e-5, 1e-12, 1))};
     for (uint32_t i = 0; i < kMaxLayers; ++i) {
       const std::string layer_prefix = fmt::format("{}layers.{}.", prefix, i);
-      if (!tensors_.has(layer_prefix + "linear1.weight")) break;
+      if (!tensors_.has(layer_prefix + layer_names_.inner + ".weight")) break;
       stack.layers.push_back(layer(layer_prefix, shapes, name == "decoder"));
     }
     set_heads(name, stack);
     check_setting("num_" + name + "_layers", static_cast<uint32_t>(stack.layers.size()), prefix + "layers");
     // nn.Transformer always makes these norms, also with norm_first=False; the stacks alone need not have them.
-    const bool has_norm = tensors_.has(prefix + "norm.weight");
+    const std::string norm_name = prefix + "norm" + layer_names_.gamma;
+    const bool has_norm = tensors_.has(norm_name);
     const std::string final_norm = side_key(config_, name, "final_norm");
     if (config_.flag_or(final_norm, has_norm) != has_norm) {
       throw Error("{} is {}, but the tensors have {} {}", config_.where(final_norm), !has_norm, has_norm ? "the" : "no",
-                  in_quotes(prefix + "norm.weight"));
+                  in_quotes(norm_name));
     }
     if (has_norm) stack.final_norm = norm(prefix + "norm", shapes);
     const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
@@ -166,73 +168,39 @@ class NnTransformerReader {
   }
 
   NormSpec norm(const std::string& prefix, const Shapes& shapes) {
-    return tensors_.norm(prefix, shapes.d_model, tensors_.has(prefix + ".bias") || shapes.has_bias, shapes.epsilon);
+    NormSpec norm = {tensors_.vector(prefix + layer_names_.gamma, shapes.d_model),
+                     std::vector<float>(shapes.d_model, 0.0f), shapes.epsilon};
+    if (shapes.has_bias || tensors_.has(prefix + layer_names_.beta))
+      norm.beta = tensors_.vector(prefix + layer_names_.beta, shapes.d_model);
+    return layer_names_.divides_by_deviation ? of_variance(std::move(norm)) : norm;
+  }
+
+  // The checkpoint divides by the unbiased deviation: annotated_transformer.cc.
+  NormSpec of_variance(NormSpec norm) {
+    const auto n = static_cast<double>(norm.gamma.size());
+    for (float& gamma : norm.gamma) gamma = static_cast<float>(gamma * std::sqrt((n - 1) / n));
+    spec_.deviation_epsilon = std::max(spec_.deviation_epsilon, norm.epsilon);
+    norm.epsilon = kMinEpsilon;
+    return norm;
+  }
+
+  AttentionSpec attention(const std::string& prefix, const Shapes& shapes, uint32_t key_width) {
+    return read_attention(tensors_, layer_names_, prefix, {shapes.d_model, key_width, shapes.has_attention_bias});
   }
 
   LayerSpec layer(const std::string& prefix, const Shapes& shapes, bool is_decoder) {
     LayerSpec layer;
-    layer.self_attention = attention(prefix + "self_attn.", prefix + "norm1", shapes, shapes.d_model);
-    if (is_decoder)
-      layer.cross_attention = attention(prefix + "multihead_attn.", prefix + "norm2", shapes, shapes.memory_width);
-    layer.feed_forward = {tensors_.linear(prefix + "linear1", shapes.d_ff, shapes.d_model, shapes.has_bias),
-                          tensors_.linear(prefix + "linear2", shapes.d_model, shapes.d_ff, shapes.has_bias),
-                          norm(prefix + (is_decoder ? "norm3" : "norm2"), shapes)};
+    const LayerNames& names = layer_names_;
+    layer.self_attention = attention(prefix + names.self_attention, shapes, shapes.d_model);
+    layer.self_attention->norm = norm(prefix + names.self_norm, shapes);
+    if (is_decoder) {
+      layer.cross_attention = attention(prefix + names.cross_attention, shapes, shapes.memory_width);
+      layer.cross_attention->norm = norm(prefix + names.cross_norm, shapes);
+    }
+    layer.feed_forward = {tensors_.linear(prefix + names.inner, shapes.d_ff, shapes.d_model, shapes.has_bias),
+                          tensors_.linear(prefix + names.outer, shapes.d_model, shapes.d_ff, shapes.has_bias),
+                          norm(prefix + (is_decoder ? names.decoder_last_norm : names.encoder_last_norm), shapes)};
     return layer;
-  }
-
-  // The second size of a matrix, where it is there.
-  uint32_t columns_or(const std::string& name, uint32_t otherwise) {
-    if (!tensors_.has(name)) return otherwise;
-    const std::vector<uint64_t> shape = tensors_.shape(name);
-    const bool fits = shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxWidth;
-    return fits ? static_cast<uint32_t>(shape[1]) : otherwise;
-  }
-
-  uint32_t rows_or(const std::string& name, uint32_t otherwise) {
-    if (!tensors_.has(name)) return otherwise;
-    const std::vector<uint64_t> shape = tensors_.shape(name);
-    const bool fits = shape.size() == 2 && shape[0] > 0 && shape[0] <= size_t{3} * kMaxWidth;
-    return fits ? static_cast<uint32_t>(shape[0]) : otherwise;
-  }
-
-  // MultiheadAttention has one matrix of query, key and value rows, or three when keys and values have another width.
-  // How many rows the heads have together, the tensors tell: values as many as out_proj has columns.
-  AttentionSpec attention(const std::string& prefix, const std::string& norm_prefix, const Shapes& shapes,
-                          uint32_t key_width) {
-    const uint32_t d = shapes.d_model, values = columns_or(prefix + "out_proj.weight", d);
-    if (tensors_.has(prefix + "bias_k"))
-      throw Error("{}: add_bias_kv=True is not supported", tensors_.describe(prefix + "bias_k"));
-    AttentionSpec spec;
-    uint32_t keys = d;
-    if (tensors_.has(prefix + "q_proj_weight")) {
-      keys = rows_or(prefix + "q_proj_weight", d);
-      spec.query.weight = tensors_.matrix(prefix + "q_proj_weight", keys, d);
-      spec.key.weight = tensors_.matrix(prefix + "k_proj_weight", keys, key_width);
-      spec.value.weight = tensors_.matrix(prefix + "v_proj_weight", values, key_width);
-    } else {
-      const uint32_t rows = rows_or(prefix + "in_proj_weight", 3 * d);
-      const std::string bias = prefix + "in_proj_bias";
-      const bool is_whole = !tensors_.has(bias) || tensors_.shape(bias) == std::vector<uint64_t>{rows};
-      if (is_whole && rows > values && (rows - values) % 2 == 0) keys = (rows - values) / 2;
-      const auto fused = tensors_.matrix(prefix + "in_proj_weight", 2 * keys + values, key_width);
-      if (key_width != d)
-        throw Error("{}: keys are of width {}, expected {}", tensors_.describe(fused->name), d, key_width);
-      spec.query.weight = slice_rows(*fused, 0, keys);
-      spec.key.weight = slice_rows(*fused, keys, 2 * keys);
-      spec.value.weight = slice_rows(*fused, 2 * keys, 2 * keys + values);
-    }
-    const uint32_t rows = 2 * keys + values;
-    const std::vector<float> bias =
-        shapes.has_attention_bias ? tensors_.vector(prefix + "in_proj_bias", rows) : std::vector<float>(rows, 0.0f);
-    if (!bias.empty()) {
-      const auto end_of_queries = bias.begin() + keys, end_of_keys = end_of_queries + keys;
-      spec.query.bias.assign(bias.begin(), end_of_queries);
-      spec.key.bias.assign(end_of_queries, end_of_keys);
-      spec.value.bias.assign(end_of_keys, bias.end());
-    }
-    spec.out = tensors_.linear(prefix + "out_proj", d, values, shapes.has_attention_bias);
-    spec.norm = norm(norm_prefix, shapes);
-    return spec;
   }
 
   // The width of a head of this matrix, whose rows (or columns) are those of all heads.
@@ -350,6 +318,7 @@ class NnTransformerReader {
     }
   }
 
+  const LayerNames& layer_names_;
   const Config& config_;
   const Config names_;
   TensorReader tensors_;
@@ -369,11 +338,14 @@ std::string module_prefix(const Config& names, const std::string& role) {
   return without_wrappers(prefix);
 }
 
-ModelSpec load_nn_transformer(const Checkpoint& checkpoint) {
+ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names) {
   ModelSpec spec;
-  NnTransformerReader(checkpoint, spec).read();
+  const LayerNames own;  // which a shape without weights has
+  NnTransformerReader(checkpoint, checkpoint.is_shape ? own : names, spec).read();
   read_nn_transformer_text(checkpoint, spec);
   return spec;
 }
+
+ModelSpec load_nn_transformer(const Checkpoint& checkpoint) { return load_named(checkpoint, {}); }
 
 }  // namespace goldcrest::converter

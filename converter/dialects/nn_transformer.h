@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dialects/dialect.h"
+#include "dialects/nn_transformer_names.h"
 #include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
 
@@ -22,6 +23,9 @@ const std::vector<std::string>& nn_transformer_tensor_settings();
 void require_nn_transformer_settings(const Config& config, RequiredSettings& required);
 // Throws one Error that names every setting that is missing. `names`: the object "tensors".
 void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors);
+
+// As load_nn_transformer, of layers whose tensors have these names.
+ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names);
 
 // Tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.
 void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec);

@@ -68,8 +68,6 @@ Rows layer_norm(const NormSpec& norm, const Rows& x) {
   return y;
 }
 
-Rows maybe_norm(const std::optional<NormSpec>& norm, const Rows& x) { return norm ? layer_norm(*norm, x) : x; }
-
 float activate(Activation activation, float x) {
   switch (activation) {
     case Activation::kRelu:
@@ -141,13 +139,6 @@ Rows recur(const RecurrentSpec& spec, const Rows& x, size_t layer, std::vector<s
   return out;
 }
 
-// One block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
-template <typename Block>
-Rows residual(const StackSpec& stack, const NormSpec& norm, const Rows& x, const Block& block) {
-  if (stack.pre_norm) return x + block(layer_norm(norm, x));
-  return layer_norm(norm, x + block(x));
-}
-
 }  // namespace
 
 DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
@@ -158,6 +149,24 @@ DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
 }
 
 Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }
+
+Rows Reference::norm(const NormSpec& spec, const Rows& x) const {
+  for (Eigen::Index row = 0; norm_trace_ && row < x.rows(); ++row) {
+    norm_trace_({x.data() + row * x.cols(), static_cast<size_t>(x.cols())});
+  }
+  return layer_norm(spec, x);
+}
+
+Rows Reference::maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const {
+  return spec ? norm(*spec, x) : x;
+}
+
+// One block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
+template <typename Block>
+Rows Reference::residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const {
+  if (stack.pre_norm) return x + block(norm(spec, x));
+  return norm(spec, x + block(x));
+}
 
 EncodedSource Reference::encode(std::span<const int32_t> source) const {
   const StackSpec& stack = spec_.encoder;
@@ -176,7 +185,7 @@ EncodedSource Reference::encode(std::span<const int32_t> source) const {
     trace("encoder.layers", static_cast<int>(i), 0, 1, x);
   }
   if (stack.final_norm) {
-    x = layer_norm(*stack.final_norm, x);
+    x = norm(*stack.final_norm, x);
     trace("encoder.norm", -1, 0, 1, x);
   }
   EncodedSource encoded;
@@ -216,7 +225,7 @@ Rows Reference::decode(const EncodedSource& encoded, std::span<const int32_t> to
     trace("decoder.layers", static_cast<int>(i), position, 0, x);
   }
   if (stack.final_norm) {
-    x = layer_norm(*stack.final_norm, x);
+    x = norm(*stack.final_norm, x);
     trace("decoder.norm", -1, position, 0, x);
   }
   ++state.position;

@@ -51,6 +51,8 @@ class Reference {
   const ModelSpec& spec() const { return spec_; }
   // With several hypotheses the rows of one position come one after the other.
   void set_trace(TraceFunction trace) { trace_ = std::move(trace); }
+  // Gets every row that a layer norm gets.
+  void set_norm_trace(std::function<void(std::span<const float> row)> trace) { norm_trace_ = std::move(trace); }
 
   // Throws Error for an empty source, one longer than the positions, or an id outside the vocabulary.
   EncodedSource encode(std::span<const int32_t> source) const;
@@ -62,10 +64,15 @@ class Reference {
   Rows teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const;
 
  private:
+  Rows norm(const NormSpec& spec, const Rows& x) const;
+  Rows maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const;
+  template <typename Block>
+  Rows residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const;
   void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;
 
   const ModelSpec& spec_;
   TraceFunction trace_;
+  std::function<void(std::span<const float>)> norm_trace_;
 };
 
 }  // namespace goldcrest::converter

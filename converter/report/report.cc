@@ -126,6 +126,7 @@ std::string report_text(const Report& report) {
                                                    spec.dialect, spec.checkpoint_sha256);
   text += describe_architecture(report.info);
   text += fmt::format("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
+  if (report.deviation) text += to_text(*report.deviation);
   const std::vector<std::string> rules = rules_of(report);
   if (!rules.empty()) text += fmt::format("rules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "));
   if (spec.shortlist) text += describe_shortlist(spec);
@@ -173,6 +174,12 @@ nlohmann::ordered_json report_json(const Report& report) {
                      {"vocab_size", info.target_vocab_size},
                      {"positions", info.max_target_positions},
                      {"style", stack_style(spec.decoder)}};
+  if (report.deviation) {
+    json["norms"] = {{"deviation_epsilon", report.deviation->epsilon},
+                     {"smallest_deviation", report.deviation->smallest},
+                     {"largest_relative_error", report.deviation->error},
+                     {"rows", report.deviation->rows}};
+  }
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
   if (spec.shortlist) json["shortlist"] = shortlist_json(spec);
   json["tensors"] = nlohmann::ordered_json::array();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/deviation.h"
 #include "evaluate/evaluate.h"
 #include "file/build.h"
 #include "report/board.h"
@@ -29,6 +30,7 @@ struct Report {
   bool is_shape = false;  // of a model without weights: nothing is said of them
   MemoryMap memory;
   std::vector<BoardFit> boards;
+  std::optional<DeviationBound> deviation;  // of a checkpoint whose norms add to it
   std::optional<TrimmedVocabulary> trimmed;
   std::optional<MadeShortlist> made_shortlist;
   std::optional<Evaluation> evaluation;

@@ -123,6 +123,7 @@ std::string report_html(const Report& report) {
       escape(report.spec->dialect), report.spec->checkpoint_sha256, escape(describe_architecture(report.info)),
       report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
+  if (report.deviation) html += fmt::format("<h2>Norms</h2><pre>{}</pre>", escape(to_text(*report.deviation)));
   if (report.trimmed) html += fmt::format("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
   if (report.made_shortlist)
     html += fmt::format("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.made_shortlist)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families of models, by Hugging Face's model_type and by the names of their tensors.
-#include <algorithm>
+#include <string>
 
 #include "sources/sniff_kinds.h"
 
@@ -24,32 +24,35 @@ constexpr Kind kDecoderOnly = {Use::kOtherFamily, "this is a decoder-only langua
                                "Goldcrest runs encoder-decoder Transformers; it cannot be converted"};
 
 struct Family {
-  std::string_view model_types;  // each between spaces
+  std::string_view model_types;  // each between spaces; "": known by its tensors alone
   const Kind* kind;
+  const char* name;
 };
 
 constexpr Family kFamilies[] = {
-    {" t5 mt5 umt5 byt5 ", &kT5},
-    {" bart ", &kBart},
-    {" mbart ", &kMBart},
-    {" m2m_100 nllb ", &kM2m},
-    {" pegasus ", &kPegasus},
-    {" whisper ", &kWhisper},
-    {" moonshine ", &kMoonshine},
+    {"", &kFairseq, "fairseq"},
+    {"", &kOpenNmtPy, "OpenNMT-py"},
+    {" t5 mt5 umt5 byt5 ", &kT5, "T5"},
+    {" bart ", &kBart, "BART"},
+    {" mbart ", &kMBart, "mBART"},
+    {" m2m_100 nllb ", &kM2m, "M2M-100, NLLB"},
+    {" pegasus ", &kPegasus, "Pegasus"},
+    {" whisper ", &kWhisper, "Whisper"},
+    {" moonshine ", &kMoonshine, "Moonshine"},
     {" bigbird_pegasus blenderbot blenderbot-small encoder-decoder fsmt led longt5 mvp nllb-moe pegasus_x plbart "
      "prophetnet seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers "
      "t5gemma "
      "udop vision-encoder-decoder xlm-prophetnet ",
-     &kOtherSeq2Seq},
+     &kOtherSeq2Seq, "other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...)"},
     {" albert bert big_bird camembert canine convbert deberta deberta-v2 distilbert electra ernie esm funnel hubert "
      "longformer mobilebert modernbert mpnet nomic_bert roberta roformer squeezebert vit wav2vec2 xlm-roberta "
      "xlm-roberta-xl xmod ",
-     &kEncoderOnly},
+     &kEncoderOnly, "encoder-only models (BERT)"},
     {" bloom codegen cohere cohere2 ctrl deepseek_v2 deepseek_v3 falcon gemma gemma2 gemma3 gemma3_text gemma3n gemma4 "
      "gemma4_text glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_oss gptj granite internlm3 llama llama4 mamba mamba2 "
      "ministral ministral3 mistral mixtral mpt nemotron olmo olmo2 olmo3 openai-gpt opt persimmon phi phi3 phimoe "
      "qwen2 qwen2_moe qwen3 qwen3_5 qwen3_moe qwen3_next rwkv smollm3 stablelm starcoder2 xglm xlnet ",
-     &kDecoderOnly},
+     &kDecoderOnly, "decoder-only models (GPT, Llama)"},
 };
 
 }  // namespace
@@ -64,6 +67,15 @@ const Kind* family_of_type(std::string_view model_type) {
   return nullptr;
 }
 
+std::string refused_families(bool planned) {
+  std::string names;
+  for (const Family& family : kFamilies) {
+    const bool is_planned = std::string_view(family.kind->advice).find("planned") != std::string_view::npos;
+    if (is_planned == planned) names += (names.empty() ? "" : ", ") + std::string(family.name);
+  }
+  return names;
+}
+
 const Kind* family_of_names(std::string_view names) {
   const auto has = [&](std::string_view part) { return names.find(part) != std::string_view::npos; };
   if (has("block.0.layer.0.SelfAttention.q.")) return has("EncDecAttention.q.") ? &kT5 : &kEncoderOnly;
@@ -76,6 +88,9 @@ const Kind* family_of_names(std::string_view names) {
     if (has_final_norm) return has("final_logits_bias") ? &kPegasus : &kM2m;
     return &kMarianTensors;
   }
+  if (has("self_attn.linears.0.") && has("src_attn.linears.0.")) return &kAnnotatedTensors;
+  if (has("encoder_attention.fc_q.") && has("positionwise_feedforward.fc_1.")) return &kTrevettTensors;
+  if (has("src_tok_emb.embedding.") && has("tgt_tok_emb.embedding.") && has("multihead_attn.")) return &kSeq2SeqTensors;
   if (has("linear1.weight") && (has("self_attn.in_proj_weight") || has("self_attn.q_proj_weight"))) {
     return has("multihead_attn.") ? &kNnTransformer : &kEncoderOnly;
   }

@@ -2,6 +2,7 @@
 // The kinds of files that people have, each with one clause on what it is and one on what can be done.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace goldcrest::converter {
@@ -28,6 +29,9 @@ const Kind* kind_of_head(std::string_view head);
 const Kind* family_of_type(std::string_view model_type);
 // By the names of its tensors, which stand somewhere in `names`; null: not known.
 const Kind* family_of_names(std::string_view names);
+
+// Names of the families that are known and not converted, with commas: those that are planned, or the others.
+std::string refused_families(bool planned);
 
 inline constexpr Kind kEmptyFile = {Use::kRefused, "the file is empty", "download it again"};
 inline constexpr Kind kLfsPointer = {Use::kRefused, "this is a Git LFS pointer, not the file itself",
@@ -107,9 +111,16 @@ inline constexpr Kind kConfigFile = {Use::kRefused, "this is a config.json, not 
 inline constexpr Kind kJsonFile = {Use::kRefused, "this is a JSON file, not weights",
                                    "give the folder with the model's weights and config.json"};
 
-inline constexpr Kind kNnTransformer = {
-    Use::kConvert, "this is a state dict of PyTorch's nn.Transformer",
-    "goldcrest-convert makes a .gcst of it, with the config.json that goldcrest-convert --print-config begins"};
+inline constexpr const char* kWithPrintedConfig =
+    "goldcrest-convert makes a .gcst of it, with the config.json that goldcrest-convert --print-config begins";
+inline constexpr Kind kNnTransformer = {Use::kConvert, "this is a state dict of PyTorch's nn.Transformer",
+                                        kWithPrintedConfig};
+inline constexpr Kind kAnnotatedTensors = {Use::kConvert, "this is a model of the Annotated Transformer",
+                                           kWithPrintedConfig};
+inline constexpr Kind kSeq2SeqTensors = {
+    Use::kConvert, "this is a Seq2SeqTransformer of PyTorch's translation tutorial", kWithPrintedConfig};
+inline constexpr Kind kTrevettTensors = {Use::kConvert, "this is a Transformer of Ben Trevett's tutorial 6",
+                                         kWithPrintedConfig};
 inline constexpr Kind kMarianTensors = {
     Use::kConvert, "this is a Marian / OPUS-MT model of Hugging Face",
     "goldcrest-convert makes a .gcst of it, with the config.json, vocab.json, source.spm and target.spm of its "

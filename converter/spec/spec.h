@@ -151,6 +151,9 @@ struct ModelSpec {
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::optional<ShortlistSpec> shortlist;
+  // What the checkpoint's norms add to the deviation. Its own are read as norms of the variance
+  // (annotated_transformer.cc), which evaluate/deviation.h holds against it. 0: they add to the variance.
+  float deviation_epsilon = 0;
   uint32_t added_target_ids = 0;  // the last ones: not the checkpoint's own; no measure of logits covers them
   std::string name, source_language, target_language, license, attribution, dialect;
   std::vector<std::filesystem::path> tokenizer_files;  // that the tokenizers were read from

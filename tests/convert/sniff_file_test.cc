@@ -269,6 +269,26 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
        Use::kConvert,
        "this is a state dict of PyTorch's nn.Transformer; goldcrest-convert makes a .gcst of it, with the config.json "
        "that goldcrest-convert --print-config begins"},
+      {"the Annotated Transformer",
+       torch_zip(
+           pickle_of({"encoder.layers.0.self_attn.linears.0.weight", "decoder.layers.0.src_attn.linears.0.weight"})),
+       Use::kConvert,
+       "this is a model of the Annotated Transformer; goldcrest-convert makes a .gcst of it, with the config.json that "
+       "goldcrest-convert --print-config begins"},
+      {"PyTorch's tutorial",
+       torch_zip(pickle_of({"transformer.encoder.layers.0.self_attn.in_proj_weight",
+                            "transformer.decoder.layers.0.multihead_attn.in_proj_weight",
+                            "src_tok_emb.embedding.weight", "tgt_tok_emb.embedding.weight"})),
+       Use::kConvert,
+       "this is a Seq2SeqTransformer of PyTorch's translation tutorial; goldcrest-convert makes a .gcst of it, with "
+       "the "
+       "config.json that goldcrest-convert --print-config begins"},
+      {"Ben Trevett's tutorial 6",
+       tensors_of(
+           {"encoder.layers.0.positionwise_feedforward.fc_1.weight", "decoder.layers.0.encoder_attention.fc_q.weight"}),
+       Use::kConvert,
+       "this is a Transformer of Ben Trevett's tutorial 6; goldcrest-convert makes a .gcst of it, with the config.json "
+       "that goldcrest-convert --print-config begins"},
   });
 }
 

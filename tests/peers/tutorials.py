@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tutorials' Transformers through the converter and the engine, against tutorial_modules.py.
+
+    python tests/peers/tutorials.py --build build/host --work FOLDER [--models 5] [--sources 20] [--annalog FOLDER]
+
+Random models of each dialect, with a config.json of what their checkpoints cannot tell: --check compares every layer with the
+module's, and greedy ids of a float32 file are the module's on every source, or a tie within rounding. With --annalog only the
+trained model of PyPI's annalog 1.0.6, which has Ben Trevett's layout, unpacked in FOLDER. Exit status 1 with any difference."""
+
+import argparse
+import json
+import pathlib
+import pickle
+import random
+import shutil
+import sys
+import warnings
+from collections import Counter
+
+import torch
+from safetensors.torch import save_file
+
+import equality
+import random_checkpoints
+import tutorial_modules
+
+ROUNDING = 2e-5  # of the largest logit, that two may be nearer to each other
+
+
+def draw_model(kind: type, seed: int) -> tuple[torch.nn.Module, dict, list[list[int]], random.Random]:
+    """With its config.json and words of its sources."""
+    draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    d_model, heads = random_checkpoints.width(draw, even=True)
+    words = (draw.randint(8, 90), draw.randint(8, 90))
+    model = kind(max(d_model, 4), heads, draw.randint(4, 70), (draw.randint(1, 3), draw.randint(1, 3)), words)
+    random_checkpoints.randomize(model, generator)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if name.endswith("a_2"):
+                value.copy_(1 + 0.2 * torch.randn(value.shape, generator=generator))
+    random_checkpoints.end_sometimes(dict(model.named_parameters())[bias_of(model)], [kind.end], draw, generator)
+    return model.eval(), {"nhead": heads, "bos_token": kind.start, "eos_token": kind.end}, words, draw
+
+
+def bias_of(model: torch.nn.Module) -> str:
+    return {"annotated_transformer": "generator.proj.bias", "seq2seq_transformer": "generator.bias",
+            "trevett_transformer": "decoder.fc_out.bias"}[model.model_type]
+
+
+def write_samples(folder: pathlib.Path, model: torch.nn.Module, sources: list[list[int]], most: int) -> None:
+    """What --check reads."""
+    folder.mkdir()
+    results, logits = [], {}
+    for line, source in enumerate(sources):
+        ids = tutorial_modules.greedy(model, source, most)
+        trace = {}
+        logits[f"logits.{line}"] = tutorial_modules.forward(model, source, [model.start, *ids[:-1]], trace)
+        results.append(json.dumps({"source_ids": source, "greedy": ids, "max_target_tokens": most}))
+        if line == 0:
+            save_file({name: rows.contiguous() for name, rows in trace.items()}, folder / "trace.safetensors")
+    save_file(logits, folder / "logits.safetensors")
+    (folder / "results.jsonl").write_text("\n".join(results) + "\n")
+
+
+def is_tie(model: torch.nn.Module, source: list[int], ours: list[int], theirs: list[int]) -> bool:
+    at = next(i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b)
+    row = tutorial_modules.forward(tutorial_modules.exact(model), source, [model.start, *theirs[:at]])[-1]
+    return abs(row[ours[at]] - row[theirs[at]]).item() <= ROUNDING * max(1.0, row.abs().max().item())
+
+
+def check_model(options: argparse.Namespace, folder: pathlib.Path, model: torch.nn.Module, sources: list[list[int]],
+                most: int, counts: Counter) -> None:
+    """The folder has checkpoint and config.json. Raises equality.Failure."""
+    write_samples(folder / "samples", model, sources[:4], most)
+    file = folder / "model.gcst"
+    made = equality.run(options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32", "-q",
+                        "--check", folder / "samples")
+    if made.returncode != 0 or "warning" in made.stderr:
+        raise equality.Failure(f"goldcrest-convert: {made.returncode} {made.stdout}{made.stderr}  kept in {folder}")
+    if ("\nnorms " in made.stdout) != (model.model_type == "annotated_transformer"):
+        raise equality.Failure(f"goldcrest-convert's report of norms: {made.stdout}")
+    for source, ours in zip(sources, equality.translate(options, file, sources, ["--max-target", most]), strict=True):
+        theirs = tutorial_modules.greedy(model, source, most)
+        counts["sources"] += 1
+        if ours != theirs:
+            if not is_tie(model, source, ours, theirs):
+                raise equality.Failure(f"goldcrest departs from {model.model_type}, source {source}:\n  goldcrest {ours}\n"
+                                       f"  module    {theirs}\n  kept in {folder}")
+            counts["ties"] += 1
+    counts["models"] += 1
+
+
+class PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str):
+        raise equality.Failure(f"the vocabulary has a {module}.{name}")
+
+
+def check_annalog(options: argparse.Namespace, folder: pathlib.Path, counts: Counter) -> None:
+    """Molecules are of random parts, whose atoms and rings fit."""
+    files = options.annalog / "annalog" / "ckpt_and_vocab"
+    with open(files / "stereo_experiment_vocab_ttf.pkl", "rb") as file:
+        ids = PlainUnpickler(file).load()["stoi"]
+    state = torch.load(files / "Lev_extended.pt", weights_only=True, map_location="cpu")
+    model = tutorial_modules.Trevett(256, 8, 512, (3, 3), (len(ids), len(ids)), positions=102)
+    model.load_state_dict(state)
+    shutil.copy(files / "Lev_extended.pt", folder / "model.pt")
+    config = {"nhead": 8, "bos_token": ids["<sos>"], "eos_token": ids["<eos>"], "pad_token": ids["<pad>"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    draw = random.Random(7)
+    parts = ["C", "O", "N", "CC", "C(=O)N", "C(=O)O", "C(C)", "C(F)", "c1ccccc1", "c1ccncc1", "S(=O)(=O)", "C#C", "c1ccc(Cl)cc1"]
+    sources = []
+    for _ in range(100):
+        text = "".join(draw.choice(parts) for _ in range(draw.randint(2, 5)))
+        tokens = text.replace("Cl", "Q")
+        sources.append([ids["<sos>"], *(ids["Cl" if token == "Q" else token] for token in tokens), ids["<eos>"]])
+    check_model(options, folder, model.eval(), sources, 60, counts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=int, default=5)
+    parser.add_argument("--sources", type=int, default=20)
+    parser.add_argument("--annalog", type=pathlib.Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    shutil.rmtree(options.work, ignore_errors=True)
+    try:
+        for kind in () if options.annalog else tutorial_modules.KINDS:
+            counts = Counter()
+            for seed in range(1, options.models + 1):
+                folder = options.work / f"{kind.model_type}_{seed}"
+                folder.mkdir(parents=True)
+                model, config, words, draw = draw_model(kind, seed)
+                (folder / "config.json").write_text(json.dumps(config))
+                torch.save(model.state_dict() if seed % 2 else {"epoch": 2, "model": model.state_dict()}, folder / "model.pt")
+                sources = [[kind.start, *(draw.randrange(words[0]) for _ in range(draw.randint(1, 30))), kind.end]
+                           for _ in range(options.sources)]
+                check_model(options, folder, model, sources, 24, counts)
+            print(f"{kind.model_type}:", ", ".join(f"{n} {what}" for what, n in counts.items()))
+        if options.annalog:
+            counts = Counter()
+            options.work.mkdir(parents=True)
+            check_annalog(options, options.work, counts)
+            print("annalog:", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    except equality.Failure as failure:
+        print(failure)
+        return 1
+    shutil.rmtree(options.work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-convert --list, the commands of TUTORIALS.md, and what the programs say of the tutorials' checkpoints.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "convert/tutorial_folder.h"
+#include "programs/models.h"
+
+namespace goldcrest::test {
+namespace {
+
+// The commands of a page: indented lines that begin with a program's name.
+std::vector<std::string> commands_of(const std::string& page) {
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / page)))
+    if (line.starts_with("    goldcrest-")) commands.push_back(line.substr(4));
+  return commands;
+}
+
+TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
+  const std::vector<std::string> commands = commands_of("converter/dialects/TUTORIALS.md");
+  ASSERT_EQ(commands.size(), 2u);
+  const std::string path = convert_program().parent_path();
+  for (const auto& [kind, model_type] : kTutorials) {
+    const TutorialFolder checkpoint(kind);
+    checkpoint.write();
+    std::filesystem::remove(checkpoint.folder / "config.json");
+    const auto typed = [&](const std::string& command) {
+      return run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command}, {.folder = checkpoint.folder.path()});
+    };
+    const Outcome printed = typed(commands[0]);
+    ASSERT_EQ(printed.status, 0) << printed.err;
+    EXPECT_EQ(typed(commands[1]).status, 1) << "nothing is answered yet";
+    nlohmann::json config = nlohmann::json::parse(checkpoint.folder.read("config.json"));
+    config.update({{"nhead", 2},
+                   {"bos_token", "<s>"},
+                   {"eos_token", "</s>"},
+                   {"pad_token", "<pad>"},
+                   {"unk_token", "<unk>"},
+                   {"source_unit", "word"},
+                   {"target_unit", "word"},
+                   {"source_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "one", "two", "three", "four", "five"}},
+                   {"target_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "eins", "zwei", "drei"}}});
+    checkpoint.folder.write("config.json", config.dump());
+    const Outcome converted = typed(commands[1]);
+    EXPECT_EQ(converted.status, 0) << converted.err;
+    EXPECT_NE(converted.out.find(std::string("model.pt (") + model_type + ")"), std::string::npos) << converted.out;
+    EXPECT_EQ(converted.err.find("warning"), std::string::npos) << converted.err;
+    EXPECT_TRUE(std::filesystem::exists(checkpoint.folder / "model.gcst"));
+    const bool has_bound = std::regex_search(
+        converted.out,
+        std::regex(
+            "\nnorms    1e-06 is added to the deviation, folded; this changes a norm by at most [0-9.e-]+ of its "
+            "value, at the smallest deviation, [0-9.]+, of [0-9]+ rows of 3 sources\n"));
+    EXPECT_EQ(has_bound, kind == TutorialKind::kAnnotated) << converted.out;
+  }
+}
+
+TEST(Tutorial, TheLeastConfigOfThePageIsEnough) {
+  const std::string page = read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "converter/dialects/TUTORIALS.md");
+  const std::string fence = "```json\n";
+  const size_t begin = page.find(fence) + fence.size();
+  TutorialFolder checkpoint(TutorialKind::kAnnotated);
+  checkpoint.config = nlohmann::json::parse(page.substr(begin, page.find("```", begin) - begin));
+  EXPECT_EQ(checkpoint.load().encoder.n_heads, 8u);
+}
+
+TEST(Tutorial, EveryReportHasTheBoundOfFoldedNorms) {
+  const TutorialFolder checkpoint(TutorialKind::kAnnotated);
+  checkpoint.write();
+  const std::string page = checkpoint.folder / "report.html";
+  const Outcome outcome = run(convert_program(), {"-q", "--json", "--report", page, checkpoint.folder.path()});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json norms = nlohmann::json::parse(outcome.out).at("norms");
+  EXPECT_NEAR(norms.at("deviation_epsilon").get<double>(), 1e-6, 1e-12);
+  EXPECT_NEAR(norms.at("largest_relative_error").get<double>(), 1e-6 / norms.at("smallest_deviation").get<double>(),
+              1e-10);
+  EXPECT_GT(norms.at("rows").get<size_t>(), 0u);
+  EXPECT_NE(read_file(page).find("<h2>Norms</h2><pre>norms    1e-06 is added to the deviation"), std::string::npos);
+}
+
+TEST(Tutorial, NormsThatTheirEpsilonChangesAreRefused) {
+  TutorialFolder checkpoint(TutorialKind::kAnnotated);
+  checkpoint.config["layer_norm_eps"] = 0.01;
+  checkpoint.write();
+  const std::string file = checkpoint.folder / "model.gcst";
+  const Outcome outcome = run(convert_program(), {"-q", checkpoint.folder.path(), "-o", file});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(std::regex_match(
+      outcome.err,
+      std::regex(
+          "goldcrest-convert: " + checkpoint.folder.path().string() +
+          ": its norms add 0.01 to the deviation, which a file's norms add to the variance; the smallest deviation "
+          "of [0-9]+ rows is [0-9.]+, where this changes a norm by [0-9.]+ of its value, more than 2\\^-16; it "
+          "cannot be converted\n")))
+      << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+constexpr const char* kFamilies =
+    "| family | | from |\n"
+    "|---|---|---|\n"
+    "| OPUS-MT and other Marian models of Hugging Face | yes | safetensors (also sharded), `pytorch_model.bin` |\n"
+    "| your own PyTorch `nn.Transformer` | yes | safetensors, `torch.save` state dict; [a "
+    "config.json](converter/dialects/NN_TRANSFORMER.md), for which `--print-config` makes the draft |\n"
+    "| the Annotated Transformer of Harvard NLP | yes | safetensors (also sharded), `torch.save` state dict; [a short "
+    "config.json](converter/dialects/TUTORIALS.md), for which `--print-config` makes the draft |\n"
+    "| `Seq2SeqTransformer` of PyTorch's translation tutorial | yes | safetensors (also sharded), `torch.save` state "
+    "dict; "
+    "[a short config.json](converter/dialects/TUTORIALS.md), for which `--print-config` makes the draft |\n"
+    "| Ben Trevett's tutorial 6, \"Attention is All You Need\" | yes | safetensors (also sharded), `torch.save` state "
+    "dict; "
+    "[a short config.json](converter/dialects/TUTORIALS.md), for which `--print-config` makes the draft |\n"
+    "| Firefox's translation students and other models of Marian's own | yes | `.npz`, `.bin`, with their YAML, "
+    "vocabularies and shortlists; [what of them](converter/dialects/MARIAN.md) |\n"
+    "| CTranslate2 encoder–decoders, packages of Argos Translate | yes | directories of every compute type, "
+    "`.argosmodel`; "
+    "[what of them](converter/dialects/CTRANSLATE2.md) |\n"
+    "| fairseq, OpenNMT-py, T5, BART, mBART, M2M-100, NLLB, Pegasus, Whisper, Moonshine | planned | refused today, by "
+    "name "
+    "|\n"
+    "| other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...), encoder-only models (BERT), "
+    "decoder-only "
+    "models (GPT, Llama) | no | refused by name |\n";
+
+TEST(List, NamesFamiliesAndContainers) {
+  const Outcome outcome = run(convert_program(), {"--list"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out, kFamilies);
+}
+
+}  // namespace
+}  // namespace goldcrest::test
