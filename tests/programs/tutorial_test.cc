@@ -131,5 +131,13 @@ TEST(List, NamesFamiliesAndContainers) {
   EXPECT_EQ(outcome.out, kFamilies);
 }
 
+TEST(List, TheReadmesTableIsItsOutput) {
+  const std::string page = read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "README.md");
+  const std::string heading = "## Can it run my model?\n\n";
+  const size_t begin = page.find(heading);
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_TRUE(page.substr(begin + heading.size()).starts_with(run(convert_program(), {"--list"}).out + "\n"));
+}
+
 }  // namespace
 }  // namespace goldcrest::test
