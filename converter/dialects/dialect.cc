@@ -160,10 +160,11 @@ const Dialect& dialect_of(const Config& config, const Tutorial* of_tensors) {
   return *dialect;
 }
 
-// `settings`, with those that the tutorial's code tells where it has no others.
-nlohmann::json completed(nlohmann::json settings, const Tutorial* tutorial, const TensorSource& tensors) {
+// `settings`, with those that the tutorial's code tells where it has no others, and what `tensors` tell when there are.
+nlohmann::json completed(nlohmann::json settings, const Tutorial* tutorial, const TensorSource* tensors) {
   if (tutorial == nullptr) return settings;
-  nlohmann::json all = tutorial_settings(*tutorial, TensorReader(tensors));
+  nlohmann::json all = tensors == nullptr ? nlohmann::json::parse(tutorial->settings)
+                                          : tutorial_settings(*tutorial, TensorReader(*tensors));
   all.update(settings, true);
   return all;
 }
@@ -235,7 +236,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   nlohmann::json settings = read_json_object(config_path);
   const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), tutorial_of(sniffed.what));
   std::unique_ptr<TensorSource> tensors = open_tensors(path);
-  settings = completed(std::move(settings), dialect.tutorial, *tensors);
+  settings = completed(std::move(settings), dialect.tutorial, tensors.get());
   const Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path),
                               counted(std::move(tensors), options)};
   checkpoint.config.find("model_type");  // is known
@@ -249,11 +250,7 @@ ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
   const std::filesystem::path config_path = config_path_of(directory, path);
   nlohmann::json settings = read_json_object(config_path);
   const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), nullptr);
-  if (dialect.tutorial != nullptr) {
-    nlohmann::json all = nlohmann::json::parse(dialect.tutorial->settings);
-    all.update(settings, true);
-    settings = std::move(all);
-  }
+  settings = completed(std::move(settings), dialect.tutorial, nullptr);
   if (dialect.name_tensors != nullptr) dialect.name_tensors(settings);
   Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
   checkpoint.tensors = shape_tensors(dialect.tensors(checkpoint.config), config_path, most);

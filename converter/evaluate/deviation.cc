@@ -46,8 +46,8 @@ DeviationBound bound_deviations(const ModelSpec& spec, const std::vector<std::ve
   if (bound.error > kMaxDeviationError) {
     throw Error(
         "{}: its norms add {:.3g} to the deviation, which a file's norms add to the variance; the smallest deviation "
-        "of "
-        "{} rows is {:.3g}, where this changes a norm by {:.2g} of its value, more than 2^-16; it cannot be converted",
+        "of {} rows is {:.3g}, where this changes a norm by {:.2g} of its value, more than 2^-16; it cannot be "
+        "converted",
         where, bound.epsilon, bound.rows, s, bound.error);
   }
   return bound;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "convert/sample_folder.h"
+#include "convert/formula_samples.h"
 #include "convert/tutorial_formula.h"
 #include "evaluate/check.h"
 #include "evaluate/deviation.h"
@@ -14,20 +14,12 @@ namespace goldcrest::converter {
 namespace {
 
 using test::kTutorials;
-using test::NamedTensor;
 using test::TutorialFolder;
 using test::TutorialFormula;
 using test::TutorialKind;
 
 constexpr size_t kMaxTarget = 7;
 const std::vector<std::vector<int32_t>> kSources = {{0, 3, 7, 2, 8, 1}, {0, 1}, {0, 5, 5, 4, 1}};
-
-NamedTensor tensor_of(const std::string& name, const TutorialFormula::Rows& rows) {
-  NamedTensor tensor = {name, {rows.size(), rows[0].size()}, {}};
-  for (const TutorialFormula::Row& row : rows)
-    for (const double value : row) tensor.values.push_back(static_cast<float>(value));
-  return tensor;
-}
 
 // Greedy ids: token 0 is the start, 1 the end, which is forced as the last.
 std::vector<int32_t> greedy(TutorialFormula& formula, const std::vector<int32_t>& source) {
@@ -41,28 +33,16 @@ std::vector<int32_t> greedy(TutorialFormula& formula, const std::vector<int32_t>
   return ids;
 }
 
-std::string list_of(const std::vector<int32_t>& ids) { return nlohmann::json(ids).dump(); }
-
 // What the tutorial's own code would export.
-void write_samples(TutorialFormula& formula, const test::SampleFolder& folder) {
-  std::string results;
-  std::vector<NamedTensor> layers, logits;
-  for (size_t line = 0; line < kSources.size(); ++line) {
-    const std::vector<int32_t> ids = greedy(formula, kSources[line]);
+std::vector<test::FormulaSample> samples_of(TutorialFormula& formula) {
+  std::vector<test::FormulaSample> samples;
+  for (const std::vector<int32_t>& source : kSources) {
+    const std::vector<int32_t> ids = greedy(formula, source);
     std::vector<int32_t> inputs = {0};
     inputs.insert(inputs.end(), ids.begin(), ids.end() - 1);
-    const TutorialFormula::Trace trace = formula.run(kSources[line], inputs);
-    results += fmt::format("{{\"source_ids\": {}, \"greedy\": {}, \"max_target_tokens\": {}}}\n",
-                           list_of(kSources[line]), list_of(ids), kMaxTarget);
-    logits.push_back(tensor_of(fmt::format("logits.{}", line), trace.at("logits")));
-    for (const auto& [name, rows] : trace)
-      if (line == 0) layers.push_back(tensor_of(name, rows));
+    samples.push_back({source, ids, formula.run(source, inputs)});
   }
-  folder.write("results.jsonl", results);
-  std::ofstream trace(folder.path() / "trace.safetensors", std::ios::binary);
-  test::write_safetensors(trace, layers, ElementType::kF32);
-  std::ofstream all(folder.path() / "logits.safetensors", std::ios::binary);
-  test::write_safetensors(all, logits, ElementType::kF32);
+  return samples;
 }
 
 TEST(Tutorial, LayersAndResultsAreThoseOfTheFormula) {
@@ -70,7 +50,7 @@ TEST(Tutorial, LayersAndResultsAreThoseOfTheFormula) {
     const TutorialFolder checkpoint(kind);
     TutorialFormula formula(checkpoint);
     const test::SampleFolder samples;
-    write_samples(formula, samples);
+    write_samples(samples_of(formula), kMaxTarget, samples);
     const ModelSpec spec = checkpoint.load();
     EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
     EXPECT_EQ(spec.dialect, model_type);
@@ -88,7 +68,7 @@ TEST(Tutorial, TheCheckFindsAWrongLayer) {
     const TutorialFolder checkpoint(kind);
     TutorialFormula formula(checkpoint);
     const test::SampleFolder samples;
-    write_samples(formula, samples);
+    write_samples(samples_of(formula), kMaxTarget, samples);
     const auto departs = [&, name = model_type](const char* layer, const auto& make) {
       ModelSpec spec = checkpoint.load();
       make(spec);

@@ -2,11 +2,9 @@
 // A model with recurrent layers: --check against samples of Marian's formula, and the self-test of its file.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
+#include "convert/formula_samples.h"
 #include "convert/native_folder.h"
 #include "convert/native_formula.h"
-#include "convert/sample_folder.h"
 #include "evaluate/check.h"
 #include "file/build.h"
 #include "report/engine_session.h"
@@ -14,7 +12,6 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::NamedTensor;
 using test::NativeFolder;
 using test::NativeFormula;
 
@@ -34,37 +31,20 @@ std::vector<int32_t> greedy_ids(const NativeFormula& formula, const std::vector<
   return ids;
 }
 
-NamedTensor tensor_of(const std::string& name, const std::vector<NativeFormula::Row>& rows) {
-  NamedTensor tensor = {name, {rows.size(), rows[0].size()}, {}};
-  for (const NativeFormula::Row& row : rows)
-    for (const double value : row) tensor.values.push_back(static_cast<float>(value));
-  return tensor;
-}
-
-// What a framework that has the formula would export.
-void write_samples(const NativeFormula& formula, const test::SampleFolder& folder) {
-  std::string results;
-  std::vector<NamedTensor> layers, logits;
-  for (size_t line = 0; line < kSources.size(); ++line) {
-    NativeFormula::Trace trace;
-    const std::vector<int32_t> ids = greedy_ids(formula, kSources[line], trace);
-    results += fmt::format("{{\"source_ids\": [{}], \"greedy\": [{}], \"max_target_tokens\": {}}}\n",
-                           fmt::join(kSources[line], ", "), fmt::join(ids, ", "), kMaxTarget);
-    logits.push_back(tensor_of(fmt::format("logits.{}", line), trace.at("logits")));
-    for (const auto& [name, rows] : trace)
-      if (line == 0) layers.push_back(tensor_of(name, rows));
+std::vector<test::FormulaSample> samples_of(const NativeFormula& formula) {
+  std::vector<test::FormulaSample> samples;
+  for (const std::vector<int32_t>& source : kSources) {
+    test::FormulaSample& sample = samples.emplace_back();
+    sample.source = source;
+    sample.greedy = greedy_ids(formula, source, sample.trace);
   }
-  folder.write("results.jsonl", results);
-  std::ofstream trace(folder.path() / "trace.safetensors", std::ios::binary);
-  test::write_safetensors(trace, layers, ElementType::kF32);
-  std::ofstream all(folder.path() / "logits.safetensors", std::ios::binary);
-  test::write_safetensors(all, logits, ElementType::kF32);
+  return samples;
 }
 
 TEST(NativeCheck, FindsWhatIsWrongInARecurrentLayer) {
   NativeFolder checkpoint;
   const test::SampleFolder samples;
-  write_samples({checkpoint.tensors, checkpoint.shape}, samples);
+  write_samples(samples_of({checkpoint.tensors, checkpoint.shape}), kMaxTarget, samples);
   const CheckReport report = check(Reference(checkpoint.load()), samples.path(), {});
   EXPECT_TRUE(report.passed()) << to_text(report);
   EXPECT_EQ(report.tensors.size(), 7 + kSources.size()) << "embeddings, layers and logits";
