@@ -54,23 +54,19 @@ std::vector<std::vector<int32_t>> self_test_sources(const Ingredients& from, Eng
   return sources;
 }
 
-FileImage make_image(const Ingredients& from, Progress& progress, size_t* self_test_lines) {
+std::vector<SelfTestLine> run_self_test(const Ingredients& from, const FileImage& image, Progress& progress) {
   progress.stage("running the self-test");
-  const FileImage untested = assemble(from.payload, {});
   goldcrest_limits limits = {};
   limits.max_source_bytes = from.payload.metadata.limits->max_source_bytes;
   limits.beam_size = 1;
-  EngineSession session(untested.span(), limits, from.arguments.input);
-  const std::vector<std::vector<int32_t>> sources = self_test_sources(from, session);
-  const std::vector<SelfTestLine> lines = make_self_test(session, sources, progress.counter());
-  *self_test_lines = lines.size();
-  return assemble(from.payload, lines, metadata_bytes_of_any_weights(from.payload, lines));
+  EngineSession session(image.span(), limits, from.arguments.input);
+  return make_self_test(session, self_test_sources(from, session), progress.counter());
 }
 
-std::vector<std::pair<std::string, uint64_t>> section_sizes(const Payload& payload) {
+std::vector<std::pair<std::string, uint64_t>> section_sizes(const FileImage& image) {
   std::vector<std::pair<std::string, uint64_t>> sizes;
-  for (const SectionBytes& section : payload.sections) {
-    sizes.emplace_back(format::EnumNameSectionKind(section.kind), section.bytes.size());
+  for (const format::Section* section : *format::GetModel(image.bytes())->sections()) {
+    sizes.emplace_back(format::EnumNameSectionKind(section->kind()), section->size());
   }
   return sizes;
 }
@@ -88,7 +84,7 @@ Report make_report(const Ingredients& from, const FileImage& image) {
   report.output = arguments.output;
   report.spec = &from.spec;
   report.tensors = from.payload.tensors;
-  report.sections = section_sizes(from.payload);
+  report.sections = section_sizes(image);
   report.file_bytes = image.size();
   report.work = work_of(from.payload.metadata);
   goldcrest_limits limits = resolve_limits(from.spec, arguments.limits);
@@ -144,18 +140,20 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
   const Changes changes = change_outputs(lines, arguments, progress, spec);
 
-  const Payload payload = make_payload(spec, arguments, progress);
+  Payload payload = make_payload(spec, arguments, progress);
   check_room(payload, arguments);
-  size_t self_test_lines = 0;
+  const uint64_t payload_bytes = section_bytes(payload);
+  FileImage image = assemble_from(payload);
   const Ingredients ingredients = {spec, payload, lines.self_test, arguments};
-  const FileImage image = make_image(ingredients, progress, &self_test_lines);
+  const std::vector<SelfTestLine> self_test = run_self_test(ingredients, image, progress);
+  add_self_test(self_test, image);
   Report report = make_report(ingredients, image);
-  report.self_test_lines = self_test_lines;
+  report.self_test_lines = self_test.size();
   report.evaluation_lines = lines.evaluation;
   report.deviation = deviation;
   report.trimmed = changes.trimmed;
   report.made_shortlist = changes.shortlist;
-  if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - section_bytes(payload);
+  if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - payload_bytes;
   if (!lines.evaluation.empty()) {
     const goldcrest_limits& limits = report.memory.memory.limits;
     run_evaluation(image, limits, arguments, progress, &report);

@@ -28,15 +28,15 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
 
 uint64_t section_bytes(const Payload& payload) {
   return std::accumulate(payload.sections.begin(), payload.sections.end(), uint64_t{0},
-                         [](uint64_t sum, const SectionBytes& section) { return sum + section.bytes.size(); });
+                         [](uint64_t sum, const SectionBytes& section) { return sum + section.size(); });
 }
 
 Draft::Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress)
     : arguments_(arguments), progress_(progress), image_(0) {
-  const Payload payload = make_payload(spec, arguments, progress);
+  Payload payload = make_payload(spec, arguments, progress);
   bytes_ = section_bytes(payload);
   max_source_bytes_ = payload.metadata.limits->max_source_bytes;
-  image_ = assemble(payload, {});
+  image_ = assemble_from(payload);
 }
 
 std::vector<Translation> Draft::translate(const std::vector<EvaluationLine>& lines) {

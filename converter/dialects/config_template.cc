@@ -53,8 +53,9 @@ std::string divisors(uint64_t d_model) {
 class ConfigTemplate {
  public:
   // tutorial: null for an nn.Transformer of any other code.
-  ConfigTemplate(const TensorSource& source, const std::filesystem::path& path, const Tutorial* tutorial)
-      : tensors_(source), path_(path), tutorial_(tutorial) {
+  ConfigTemplate(std::shared_ptr<const TensorSource> source, const std::filesystem::path& path,
+                 const Tutorial* tutorial)
+      : tensors_(std::move(source)), path_(path), tutorial_(tutorial) {
     if (tutorial == nullptr) return;
     names_ = tutorial->names;
     of_tutorial_ = tutorial_settings(*tutorial, tensors_);
@@ -342,7 +343,7 @@ Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
   const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) || is_ctranslate2(sniffed);
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
-  return ConfigTemplate(*open_tensors(path), path, tutorial_of(sniffed.what)).make();
+  return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.what)).make();
 }
 
 }  // namespace goldcrest::converter

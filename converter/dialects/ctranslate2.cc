@@ -22,32 +22,34 @@ constexpr float kUsualEpsilon = 1e-5f;
 
 LinearSpec rows_of(const LinearSpec& whole, uint32_t begin, uint32_t end) {
   const bool is_missing = whole.bias.empty();
-  return {slice_rows(*whole.weight, begin, end),
+  return {slice_rows(whole.weight, begin, end),
           is_missing ? whole.bias : std::vector<float>(&whole.bias[begin], &whole.bias[begin] + (end - begin))};
 }
 
 // Each value times the factor; int8 rows stay the same integers with other scales.
-std::shared_ptr<const Matrix> times(const Matrix& matrix, float factor) {
-  Matrix result = matrix;
+std::shared_ptr<const Matrix> times(const std::shared_ptr<const Matrix>& matrix, float factor) {
+  Matrix result = *matrix;
   for (float& scale : result.stored_scale) scale *= factor;
-  for (size_t i = 0; i < result.values.size(); ++i) {
-    float& value = result.values[i];
-    if (result.stored_scale.empty()) {
-      value *= factor;
-    } else {
-      const size_t row = i / result.columns;
-      value = std::nearbyint(value / matrix.stored_scale[row]) * result.stored_scale[row];
+  const auto read = [matrix, factor, scales = result.stored_scale] {
+    std::vector<float> values = matrix->values.get();
+    matrix->values.release();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t row = i / matrix->columns;
+      values[i] =
+          scales.empty() ? values[i] * factor : std::nearbyint(values[i] / matrix->stored_scale[row]) * scales[row];
     }
-  }
+    return values;
+  };
+  result.values = MatrixValues(matrix->values.size(), read);
   return std::make_shared<const Matrix>(std::move(result));
 }
 
 // x sigmoid(1.702 x) is silu(1.702 x) / 1.702.
 void make_gelu_of_silu(FeedForwardSpec& block) {
   constexpr float kFactor = 1.702f;
-  block.in.weight = times(*block.in.weight, kFactor);
+  block.in.weight = times(block.in.weight, kFactor);
   for (float& bias : block.in.bias) bias *= kFactor;
-  block.out.weight = times(*block.out.weight, 1 / kFactor);
+  block.out.weight = times(block.out.weight, 1 / kFactor);
 }
 
 class CTranslate2Reader {
@@ -55,7 +57,7 @@ class CTranslate2Reader {
   CTranslate2Reader(const Checkpoint& checkpoint, ModelSpec& spec)
       : config_(checkpoint.config),
         scalars_(ctranslate2_scalars(*checkpoint.tensors)),
-        tensors_(*checkpoint.tensors),
+        tensors_(checkpoint.tensors),
         spec_(spec) {}
 
   void read() {
@@ -189,9 +191,8 @@ class CTranslate2Reader {
       stack.positions = sinusoid_table(sinusoid, kMostPositions, stack.d_model);
       return;
     }
-    stack.positions = *tensors_.table(table, stack.d_model);
-    Matrix& positions = stack.positions;
-    if (positions.rows > kMostPositions) positions = *slice_rows(positions, 0, kMostPositions);
+    const auto positions = tensors_.table(table, stack.d_model);
+    stack.positions = *slice_rows(positions, 0, std::min(positions->rows, kMostPositions));
   }
 
   void read_activation(const std::string& name, StackSpec& stack) {

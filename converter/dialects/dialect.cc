@@ -161,10 +161,11 @@ const Dialect& dialect_of(const Config& config, const Tutorial* of_tensors) {
 }
 
 // `settings`, with those that the tutorial's code tells where it has no others, and what `tensors` tell when there are.
-nlohmann::json completed(nlohmann::json settings, const Tutorial* tutorial, const TensorSource* tensors) {
+nlohmann::json completed(nlohmann::json settings, const Tutorial* tutorial,
+                         const std::shared_ptr<const TensorSource>& tensors) {
   if (tutorial == nullptr) return settings;
   nlohmann::json all = tensors == nullptr ? nlohmann::json::parse(tutorial->settings)
-                                          : tutorial_settings(*tutorial, TensorReader(*tensors));
+                                          : tutorial_settings(*tutorial, TensorReader(tensors));
   all.update(settings, true);
   return all;
 }
@@ -235,10 +236,9 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   }
   nlohmann::json settings = read_json_object(config_path);
   const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), tutorial_of(sniffed.what));
-  std::unique_ptr<TensorSource> tensors = open_tensors(path);
-  settings = completed(std::move(settings), dialect.tutorial, tensors.get());
-  const Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path),
-                              counted(std::move(tensors), options)};
+  const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(path), options);
+  settings = completed(std::move(settings), dialect.tutorial, tensors);
+  const Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), tensors};
   checkpoint.config.find("model_type");  // is known
   ModelSpec spec = dialect.load(checkpoint);
   describe_source(checkpoint, dialect.model_type, spec);

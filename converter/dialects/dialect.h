@@ -30,7 +30,7 @@ ModelSpec load_shape(const std::filesystem::path& path, uint64_t most);
 struct Checkpoint {
   std::filesystem::path directory;
   Config config;
-  std::unique_ptr<TensorSource> tensors;
+  std::shared_ptr<const TensorSource> tensors;
   bool is_shape = false;                // without weights: a tokenizer may be missing
   std::filesystem::path settings = {};  // of Marian's own models: the decoder's settings that the user named; or empty
 };

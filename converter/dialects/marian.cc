@@ -73,7 +73,7 @@ class MarianReader {
   MarianReader(const Checkpoint& checkpoint, ModelSpec& spec)
       : config_(checkpoint.config),
         settings_(read_config(checkpoint.config)),
-        tensors_(*checkpoint.tensors),
+        tensors_(checkpoint.tensors),
         spec_(spec) {}
 
   const MarianConfig& settings() const { return settings_; }
@@ -110,9 +110,10 @@ class MarianReader {
     };
     const uint32_t rows = settings_.target_vocab_size;
     spec_.encoder.embedding = shared ? table(kEncoder, rows) : first_table({kEncoder}, settings_.source_vocab_size);
-    spec_.decoder.embedding = share_if_equal(spec_.encoder.embedding, table(kDecoder, rows));
+    spec_.decoder.embedding = tensors_.share_if_equal(spec_.encoder.embedding, table(kDecoder, rows));
     const auto head = tied ? table(kHead, rows) : first_table({kHead}, rows);
-    spec_.projection.weight = share_if_equal(spec_.encoder.embedding, share_if_equal(spec_.decoder.embedding, head));
+    spec_.projection.weight =
+        tensors_.share_if_equal(spec_.encoder.embedding, tensors_.share_if_equal(spec_.decoder.embedding, head));
     warn_of_tables(tied ? tie : std::vector<std::string>{});
     spec_.projection.bias = tensors_.has("final_logits_bias")
                                 ? tensors_.vector("final_logits_bias", settings_.target_vocab_size)
@@ -126,7 +127,7 @@ class MarianReader {
       if (!tensors_.has(name)) continue;
       const auto table = tensors_.matrix(name, settings_.target_vocab_size, settings_.d_model);
       if (!first) first = table;
-      if (share_if_equal(first, table) == first) continue;
+      if (tensors_.share_if_equal(first, table) == first) continue;
       spec_.warnings.push_back(
           fmt::format("{} differs from {}, although config.json ties them; each is used in its own place, as "
                       "transformers 5 does and 4 did not",
@@ -136,7 +137,7 @@ class MarianReader {
                            tensors_.has(kEncoder) && tensors_.has(kDecoder);
     if (!is_unused) return;
     const auto shared = tensors_.matrix(kShared, settings_.target_vocab_size, settings_.d_model);
-    if (share_if_equal(spec_.encoder.embedding, shared) != shared) return;
+    if (tensors_.share_if_equal(spec_.encoder.embedding, shared) != shared) return;
     spec_.warnings.push_back(fmt::format(
         "{} is not used: the encoder and the decoder have tables of their own, as transformers 5 saves them where "
         "\"tie_word_embeddings\" is false",

@@ -21,7 +21,7 @@ constexpr uint32_t kPositions = 512;   // of sinusoids, where max-length does no
 class MarianNativeReader {
  public:
   MarianNativeReader(const Checkpoint& checkpoint, const MarianGraph& graph, const Config& decoder, ModelSpec& spec)
-      : graph_(graph), decoder_(decoder), tensors_(*checkpoint.tensors), spec_(spec) {}
+      : graph_(graph), decoder_(decoder), tensors_(checkpoint.tensors), spec_(spec) {}
 
   void read() {
     read_tables();

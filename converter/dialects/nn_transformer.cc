@@ -41,7 +41,7 @@ class NnTransformerReader {
       : layer_names_(layer_names),
         config_(checkpoint.config),
         names_(config_.object_or_empty("tensors")),
-        tensors_(*checkpoint.tensors),
+        tensors_(checkpoint.tensors),
         spec_(spec) {}
 
   void read() {
@@ -52,8 +52,8 @@ class NnTransformerReader {
       throw Error("{} is true, but tensors.target_embedding names a table of its own",
                   config_.where("shared_embeddings"));
     }
-    spec_.decoder.embedding =
-        shared ? spec_.encoder.embedding : share_if_equal(spec_.encoder.embedding, embedding("target_embedding"));
+    spec_.decoder.embedding = shared ? spec_.encoder.embedding
+                                     : tensors_.share_if_equal(spec_.encoder.embedding, embedding("target_embedding"));
     read_stack("encoder", spec_.encoder);
     read_stack("decoder", spec_.decoder);
     read_projection();
@@ -247,7 +247,8 @@ class NnTransformerReader {
       spec_.projection.weight = table;
     } else {
       if (name.ends_with(".weight")) name.resize(name.size() - std::string(".weight").size());
-      spec_.projection.weight = share_if_equal(table, tensors_.matrix(name + ".weight", table->rows, table->columns));
+      spec_.projection.weight =
+          tensors_.share_if_equal(table, tensors_.matrix(name + ".weight", table->rows, table->columns));
     }
     const std::string bias = without_wrappers(names_.text_or("output_bias", name + ".bias"));
     const bool has_bias = names_.has("output_bias") || tensors_.has(bias);
@@ -291,7 +292,7 @@ class NnTransformerReader {
       throw Error("{} has {} rows, expected at least position_offset {} + max_positions {}",
                   tensors_.describe(table->name), table->rows, offset, rows.value_or(1));
     }
-    return *slice_rows(*table, offset, offset + rows.value_or(table->rows - offset));
+    return *slice_rows(table, offset, offset + rows.value_or(table->rows - offset));
   }
 
   // Many models save their table of sinusoids as a buffer. One that differs from the settings' shows that they are
@@ -305,9 +306,7 @@ class NnTransformerReader {
       for (const StackSpec* stack : {&spec_.encoder, &spec_.decoder}) {
         if (shape.back() != stack->d_model || !has_sinusoids(stack == &spec_.encoder ? "encoder" : "decoder")) continue;
         const auto table = tensors_.table(name, stack->d_model);
-        const uint32_t rows = std::min(table->rows, stack->positions.rows);
-        const float difference =
-            largest_difference(*slice_rows(*table, 0, rows), *slice_rows(stack->positions, 0, rows));
+        const float difference = largest_difference(*table, stack->positions);
         if (difference > kTolerance) {
           throw Error(
               "{} differs by up to {:.3g} from the table that {} describes; correct the setting, or use \"stored\" "

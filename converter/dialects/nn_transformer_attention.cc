@@ -41,9 +41,9 @@ void read_fused(TensorReader& tensors, const std::string& prefix, const Attentio
     const auto fused = tensors.matrix(prefix + "in_proj_weight", 2 * keys + values, inputs.key_width);
     if (inputs.key_width != d)
       throw Error("{}: keys are of width {}, expected {}", tensors.describe(fused->name), d, inputs.key_width);
-    spec.query.weight = slice_rows(*fused, 0, keys);
-    spec.key.weight = slice_rows(*fused, keys, 2 * keys);
-    spec.value.weight = slice_rows(*fused, 2 * keys, 2 * keys + values);
+    spec.query.weight = slice_rows(fused, 0, keys);
+    spec.key.weight = slice_rows(fused, keys, 2 * keys);
+    spec.value.weight = slice_rows(fused, 2 * keys, 2 * keys + values);
   }
   const uint32_t rows = 2 * keys + values;
   const std::vector<float> bias =

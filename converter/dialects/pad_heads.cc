@@ -8,19 +8,20 @@ namespace {
 
 // The rows of all heads, each head filled up to `to` rows. A shape without weights has one row for all.
 void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
-  const Matrix& narrow = *linear.weight;
-  const uint32_t from = narrow.rows / n_heads;
+  const std::shared_ptr<const Matrix> narrow = linear.weight;
+  const uint32_t from = narrow->rows / n_heads, columns = narrow->columns;
   if (from == to) return;
-  Matrix wide{narrow.name, n_heads * to, narrow.columns, {}, narrow.same_rows};
-  if (narrow.same_rows || narrow.values.empty()) {
-    wide.values = narrow.values;
-  } else {
-    wide.values.resize(size_t{wide.rows} * wide.columns, 0.0f);
-    for (uint32_t head = 0; head < n_heads; ++head) {
-      const float* const first = narrow.row(head * from);
-      std::copy(first, first + size_t{from} * narrow.columns,
-                wide.values.begin() + static_cast<std::ptrdiff_t>(size_t{head} * to * wide.columns));
-    }
+  Matrix wide{narrow->name, n_heads * to, columns, narrow->values, narrow->same_rows};
+  if (!narrow->same_rows && !narrow->values.empty()) {
+    const auto read = [narrow, from, to, n_heads] {
+      const size_t width = narrow->columns;
+      std::vector<float> values(size_t{n_heads} * to * width, 0.0f);
+      for (uint32_t head = 0; head < n_heads; ++head)
+        std::copy_n(narrow->row(head * from), from * width, values.data() + size_t{head} * to * width);
+      narrow->values.release();
+      return values;
+    };
+    wide.values = MatrixValues(size_t{wide.rows} * columns, read);
   }
   std::vector<float> bias(linear.bias.empty() ? 0 : wide.rows, 0.0f);
   for (size_t i = 0; i < linear.bias.size(); ++i) bias[i / from * to + i % from] = linear.bias[i];
@@ -30,18 +31,22 @@ void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
 
 // The same for the columns.
 void pad_columns(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
-  const Matrix& narrow = *linear.weight;
-  const uint32_t from = narrow.columns / n_heads;
+  const std::shared_ptr<const Matrix> narrow = linear.weight;
+  const uint32_t from = narrow->columns / n_heads, columns = n_heads * to;
   if (from == to) return;
-  Matrix wide{narrow.name, narrow.rows, n_heads * to, {}, narrow.same_rows};
-  const uint32_t stored_rows = narrow.values.empty() ? 0 : narrow.same_rows ? 1 : narrow.rows;
-  wide.values.resize(size_t{stored_rows} * wide.columns, 0.0f);
-  for (uint32_t row = 0; row < stored_rows; ++row) {
-    for (uint32_t column = 0; column < narrow.columns; ++column) {
-      wide.values[size_t{row} * wide.columns + size_t{column} / from * to + column % from] = narrow.row(row)[column];
+  const uint32_t stored_rows = narrow->values.empty() ? 0 : narrow->same_rows ? 1 : narrow->rows;
+  const auto read = [narrow, from, to, columns, stored_rows] {
+    std::vector<float> values(size_t{stored_rows} * columns, 0.0f);
+    for (uint32_t row = 0; row < stored_rows; ++row) {
+      const float* const stored = narrow->row(row);
+      for (uint32_t c = 0; c < narrow->columns; ++c)
+        values[size_t{row} * columns + size_t{c} / from * to + c % from] = stored[c];
     }
-  }
-  linear.weight = std::make_shared<const Matrix>(std::move(wide));
+    narrow->values.release();
+    return values;
+  };
+  linear.weight = std::make_shared<const Matrix>(Matrix{
+      narrow->name, narrow->rows, columns, MatrixValues(size_t{stored_rows} * columns, read), narrow->same_rows});
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Sinusoid {
 // [rows, d_model]; d_model must be even, and above 2 for denominator_minus_two.
 Matrix sinusoid_table(const Sinusoid& sinusoid, uint32_t rows, uint32_t d_model);
 
-// The largest |a - b| of two tables of one shape.
+// The largest |a - b| of two tables of one width, of the rows that both have.
 float largest_difference(const Matrix& a, const Matrix& b);
 
 }  // namespace goldcrest::converter

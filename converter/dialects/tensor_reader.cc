@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/bounds.h"
 #include "sources/messages.h"
 #include "sources/nearest.h"
+#include "sources/sha256.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -36,13 +38,13 @@ std::string without_wrappers(std::string name) {
   return name;
 }
 
-TensorReader::TensorReader(const TensorSource& source) : source_(source) {
-  for (const std::string& container_name : source.names()) {
+TensorReader::TensorReader(std::shared_ptr<const TensorSource> source) : source_(std::move(source)) {
+  for (const std::string& container_name : source_->names()) {
     const std::string name = without_wrappers(container_name);
     const auto [other, is_new] = container_names_.emplace(name, container_name);
     if (!is_new) {
       throw Error("{}: the tensors {} and {} have the same name once \"module.\" and \"_orig_mod.\" are stripped",
-                  source.file(container_name).string(), in_quotes(other->second), in_quotes(container_name));
+                  source_->file(container_name).string(), in_quotes(other->second), in_quotes(container_name));
     }
     names_.push_back(name);
   }
@@ -51,7 +53,7 @@ TensorReader::TensorReader(const TensorSource& source) : source_(source) {
 std::string TensorReader::describe(const std::string& name) const {
   const auto found = container_names_.find(name);
   const std::string& shown = found == container_names_.end() ? name : found->second;
-  return fmt::format("{}: tensor {}", source_.file(shown).string(), in_quotes(shown));
+  return fmt::format("{}: tensor {}", source_->file(shown).string(), in_quotes(shown));
 }
 
 std::vector<uint64_t> TensorReader::shape(const std::string& name) const {
@@ -61,12 +63,12 @@ std::vector<uint64_t> TensorReader::shape(const std::string& name) const {
     missing.push_back(name);
     throw_missing(missing);
   }
-  return source_.shape(found->second);
+  return source_->shape(found->second);
 }
 
 void TensorReader::throw_missing(const std::vector<std::string>& missing) const {
   constexpr size_t kMostNamed = 6, kMostGuessed = 2;
-  const std::vector<std::filesystem::path> files = source_.files();
+  const std::vector<std::filesystem::path> files = source_->files();
   std::string text =
       fmt::format("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
                   in_quotes(missing[0]));
@@ -93,7 +95,7 @@ bool TensorReader::note_missing(const std::string& name) {
 
 Tensor TensorReader::load(const std::string& name) {
   used_.insert(name);
-  Tensor tensor = source_.load(container_names_.at(name));
+  Tensor tensor = source_->load(container_names_.at(name));
   const auto bad = std::find_if(tensor.values.begin(), tensor.values.end(), [](float v) { return !std::isfinite(v); });
   if (bad != tensor.values.end()) {
     throw Error(
@@ -101,6 +103,11 @@ Tensor TensorReader::load(const std::string& name) {
         describe(name), *bad, position_text(tensor.shape, static_cast<uint64_t>(bad - tensor.values.begin())));
   }
   return tensor;
+}
+
+MatrixValues TensorReader::values(const std::string& name, const Tensor& loaded) const {
+  const auto read = [source = source_, stored = container_names_.at(name)] { return source->load(stored).values; };
+  return {loaded.values.size(), read};
 }
 
 std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
@@ -133,10 +140,10 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
     throw Error("{} has shape {}, expected [rows, {}]", describe(name), shape_text(found), columns);
   }
   used_.insert(name);
-  std::shared_ptr<const Matrix>& result = matrices_[source_.stored_name(container_names_.at(name))];
+  std::shared_ptr<const Matrix>& result = matrices_[source_->stored_name(container_names_.at(name))];
   if (!result) {
-    Tensor tensor = load(name);
-    result = std::make_shared<const Matrix>(Matrix{name, static_cast<uint32_t>(rows), columns, std::move(tensor.values),
+    const Tensor tensor = load(name);
+    result = std::make_shared<const Matrix>(Matrix{name, static_cast<uint32_t>(rows), columns, values(name, tensor),
                                                    tensor.same_rows, row_scales(tensor, rows, true)});
   }
   return result;
@@ -148,11 +155,16 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
   if (found != std::vector<uint64_t>{columns, rows}) {
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), columns, rows);
   }
-  const Tensor tensor = load(name);
-  Matrix result{name, rows, columns, std::vector<float>(tensor.values.size()), false, row_scales(tensor, rows, false)};
-  for (size_t c = 0; c < columns; ++c)
-    for (size_t r = 0; r < rows; ++r) result.values[r * columns + c] = tensor.values[c * rows + r];
-  return std::make_shared<const Matrix>(std::move(result));
+  const Tensor loaded = load(name);
+  const auto read = [rows, columns, as_stored = values(name, loaded)] {
+    std::vector<float> result(size_t{rows} * columns);
+    for (size_t c = 0; c < columns; ++c)
+      for (size_t r = 0; r < rows; ++r) result[r * columns + c] = as_stored.data()[c * rows + r];
+    as_stored.release();
+    return result;
+  };
+  return std::make_shared<const Matrix>(
+      Matrix{name, rows, columns, MatrixValues(loaded.values.size(), read), false, row_scales(loaded, rows, false)});
 }
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
@@ -165,7 +177,7 @@ LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uin
 
 std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint32_t rows, uint32_t columns) {
   std::shared_ptr<const Matrix>& result = matrices_[container_names_.at(name)];
-  if (!result) result = std::make_shared<const Matrix>(Matrix{name, rows, columns, load(name).values});
+  if (!result) result = std::make_shared<const Matrix>(Matrix{name, rows, columns, values(name, load(name))});
   return result;
 }
 
@@ -182,24 +194,38 @@ std::vector<std::string> TensorReader::unused() const {
   return result;
 }
 
-std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
-                                             const std::shared_ptr<const Matrix>& second) {
-  const bool equal = first->rows == second->rows && first->columns == second->columns &&
-                     first->values == second->values && first->same_rows == second->same_rows;
-  return equal ? first : second;
+// Tables are compared by their hashes, so that never two of them are in memory.
+const std::string& TensorReader::hash_of(const std::shared_ptr<const Matrix>& table) {
+  std::string& hash = hashes_[table];
+  if (hash.empty()) {
+    hash = sha256_of(std::as_bytes(std::span(table->values.get())));
+    table->values.release();
+  }
+  return hash;
 }
 
-std::shared_ptr<const Matrix> slice_rows(const Matrix& matrix, uint32_t begin, uint32_t end) {
-  if (matrix.values.empty())
-    return std::make_shared<const Matrix>(Matrix{matrix.name, end - begin, matrix.columns, {}});
-  const uint32_t stored_rows = matrix.same_rows ? 1 : end - begin;
+std::shared_ptr<const Matrix> TensorReader::share_if_equal(const std::shared_ptr<const Matrix>& first,
+                                                           const std::shared_ptr<const Matrix>& second) {
+  if (first == second) return first;
+  const bool same_shape = first->rows == second->rows && first->columns == second->columns &&
+                          first->values.size() == second->values.size() && first->same_rows == second->same_rows;
+  return same_shape && hash_of(first) == hash_of(second) ? first : second;
+}
+
+std::shared_ptr<const Matrix> slice_rows(const std::shared_ptr<const Matrix>& matrix, uint32_t begin, uint32_t end) {
+  const uint32_t columns = matrix->columns;
+  if (matrix->values.empty()) return std::make_shared<const Matrix>(Matrix{matrix->name, end - begin, columns, {}});
+  const size_t n = (matrix->same_rows ? size_t{1} : end - begin) * columns;
+  const auto read = [matrix, begin, n] {
+    std::vector<float> rows(matrix->row(begin), matrix->row(begin) + n);
+    matrix->values.release();
+    return rows;
+  };
   std::vector<float> scales;
-  if (!matrix.stored_scale.empty())
-    scales.assign(&matrix.stored_scale[begin], &matrix.stored_scale[begin] + (end - begin));
-  return std::make_shared<const Matrix>(
-      Matrix{fmt::format("{}[{}:{}]", matrix.name, begin, end), end - begin, matrix.columns,
-             std::vector<float>(matrix.row(begin), matrix.row(begin) + size_t{stored_rows} * matrix.columns),
-             matrix.same_rows, std::move(scales)});
+  if (!matrix->stored_scale.empty())
+    scales.assign(&matrix->stored_scale[begin], &matrix->stored_scale[begin] + (end - begin));
+  return std::make_shared<const Matrix>(Matrix{fmt::format("{}[{}:{}]", matrix->name, begin, end), end - begin, columns,
+                                               MatrixValues(n, read), matrix->same_rows, std::move(scales)});
 }
 
 }  // namespace goldcrest::converter

@@ -52,15 +52,19 @@ format::Activation activation_of(Activation activation) {
   throw Error("activation {} is unknown", static_cast<int>(activation));
 }
 
-// The signal-to-quantization-noise ratio; none where nothing is quantized.
+// The signal-to-quantization-noise ratio; none where nothing is quantized. Float values that can be read again are not
+// kept, so that one matrix is in memory at a time.
 std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
                                  uint32_t first_row, QuantizedMatrix& stored) {
-  return quantize_rows(matrix, rows, columns, first_row, stored);
+  const double sqnr_db = quantize_rows(matrix, rows, columns, first_row, stored);
+  matrix.values.release();
+  return sqnr_db;
 }
 
 std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
                                  uint32_t first_row, FloatMatrix& stored) {
   copy_rows(matrix, rows, columns, first_row, stored);
+  matrix.values.release();
   return {};
 }
 
@@ -188,8 +192,8 @@ std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
 
 Builder::Table Builder::quantized_table(const Matrix& matrix) {
   QuantizedMatrix quantized(matrix.rows, matrix.columns);
-  const double sqnr_db =
-      quantize_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
+  const std::optional<double> sqnr_db =
+      store_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
   const uint64_t row_bytes = quantized.columns + (is_projected(matrix) ? kLinearRowBytes : sizeof(float));
   record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
   Table stored;
@@ -202,7 +206,7 @@ Builder::Table Builder::quantized_table(const Matrix& matrix) {
 
 Builder::Table Builder::float_table(const Matrix& matrix) {
   FloatMatrix copied(matrix.rows, matrix.columns);
-  copy_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, copied);
+  store_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, copied);
   const uint64_t row_floats = copied.columns + (is_projected(matrix) ? 1 : 0);
   record(matrix.name, matrix.rows, matrix.columns, copied.rows * row_floats * sizeof(float), {});
   Table stored;

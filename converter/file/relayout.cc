@@ -75,7 +75,7 @@ Payload take_apart(const FileImage& image) {
   format::GetModel(image.bytes())->UnPackTo(&payload.metadata);
   for (const auto& section : payload.metadata.sections) {
     const uint8_t* bytes = image.bytes() + section->offset * uint64_t{kAlignment};
-    payload.sections.push_back({section->kind, {bytes, bytes + section->size}});
+    payload.sections.push_back({section->kind, {std::vector<uint8_t>(bytes, bytes + section->size)}});
   }
   payload.metadata.sections.clear();
   return payload;
@@ -127,7 +127,7 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
     throw Error("this version does not know all that the file's metadata holds; use the converter that made the file");
   }
   const StoredMatrices matrices = matrices_of(payload.metadata);
-  const uint64_t hash = change_layout(matrices, layout, payload.sections.front().bytes);
+  const uint64_t hash = change_layout(matrices, layout, payload.sections.front().arrays.front());
   const uint64_t stated = uint64_t{payload.metadata.weights_hash_high} << 32 | payload.metadata.weights_hash_low;
   if (hash != stated) {
     throw Error("the weights' hash is {:016x}, expected {:016x}; convert the checkpoint again", hash, stated);

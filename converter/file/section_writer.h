@@ -15,7 +15,21 @@ namespace goldcrest::converter {
 
 struct SectionBytes {
   format::SectionKind kind = format::SectionKind::Weights;
-  std::vector<uint8_t> bytes;
+  std::vector<std::vector<uint8_t>> arrays;  // each at the next multiple of 64; zeros between them
+
+  uint64_t size() const {  // bytes
+    uint64_t end = 0;
+    for (const std::vector<uint8_t>& array : arrays) end = align_bytes(end) + array.size();
+    return end;
+  }
+  // The byte at an offset that is in an array.
+  uint8_t& at(uint64_t offset) {
+    for (std::vector<uint8_t>& array : arrays) {
+      if (offset < array.size()) return array[offset];
+      offset -= align_bytes(array.size());
+    }
+    throw Error("offset {} is in no array of the section", offset);
+  }
 };
 
 class SectionWriter {
@@ -25,32 +39,34 @@ class SectionWriter {
   // Returns the array's offset in units. Array: contiguous numbers or characters.
   template <typename Array>
   uint32_t append(const Array& values) {
-    const uint64_t offset = align_bytes(section_.bytes.size()), size = values.size() * sizeof(values[0]);
+    const uint64_t units = units_, size = values.size() * sizeof(values[0]);
     if (size == 0) return 0;
-    if (offset / kAlignment > UINT32_MAX) throw Error("the model is too large: a section goes beyond 256 GiB");
-    section_.bytes.resize(offset + size);
-    std::memcpy(&section_.bytes[offset], values.data(), size);
-    return static_cast<uint32_t>(offset / kAlignment);
+    if (units > UINT32_MAX) throw Error("the model is too large: a section goes beyond 256 GiB");
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(values.data());
+    section_.arrays.emplace_back(bytes, bytes + size);
+    units_ += align_bytes(size) / kAlignment;
+    return static_cast<uint32_t>(units);
   }
 
   // The same, but an array that was appended by this function before is not stored again.
   template <typename Array>
   uint32_t append_once(const Array& values) {
     const uint64_t size = values.size() * sizeof(values[0]);
-    for (const auto& [offset, stored_size] : shared_) {
-      if (stored_size == size && std::memcmp(&section_.bytes[offset * kAlignment], values.data(), size) == 0)
-        return offset;
+    for (const auto& [units, index] : shared_) {
+      const std::vector<uint8_t>& stored = section_.arrays[index];
+      if (stored.size() == size && std::memcmp(stored.data(), values.data(), size) == 0) return units;
     }
-    const uint32_t offset = append(values);
-    if (size != 0) shared_.emplace_back(offset, size);
-    return offset;
+    const uint32_t units = append(values);
+    if (size != 0) shared_.emplace_back(units, section_.arrays.size() - 1);
+    return units;
   }
 
   SectionBytes take() { return std::move(section_); }
 
  private:
   SectionBytes section_;
-  std::vector<std::pair<uint32_t, uint64_t>> shared_;  // offset in units, bytes
+  uint64_t units_ = 0;                               // of the arrays
+  std::vector<std::pair<uint32_t, size_t>> shared_;  // offset in units, index of the array
 };
 
 }  // namespace goldcrest::converter

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "base/crc32c.h"
 #include "spec/error.h"
@@ -33,9 +34,7 @@ flatbuffers::DetachedBuffer serialize(const format::ModelT& metadata) {
   return builder.Release();
 }
 
-// All but the places of the sections.
-format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine> self_test) {
-  format::ModelT metadata(payload.metadata);
+void add_lines(std::span<const SelfTestLine> self_test, format::ModelT& metadata) {
   for (const SelfTestLine& line : self_test) {
     auto out = std::make_unique<format::SelfTestLineT>();
     out->source = line.source;
@@ -45,53 +44,107 @@ format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine>
     out->shortlist = line.shortlist;
     metadata.self_test.push_back(std::move(out));
   }
+}
+
+// All but the places and the checksums of the sections.
+format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine> self_test) {
+  format::ModelT metadata(payload.metadata);
+  add_lines(self_test, metadata);
   for (const SectionBytes& section : payload.sections) {
     auto out = std::make_unique<format::SectionT>();
     out->kind = section.kind;
-    out->offset = 1;  // not the default, so that the true offsets take the same room
-    out->size = section.bytes.size();
-    out->crc32c = crc32c(0, section.bytes.data(), section.bytes.size());
+    out->offset = out->crc32c = 1;  // not the defaults, so that the true ones take the same room
+    out->size = section.size();
     metadata.sections.push_back(std::move(out));
   }
   return metadata;
 }
 
-// Gives the sections their places when the metadata takes `metadata_bytes`. Returns the offset of the trailer.
-uint64_t place_sections(format::ModelT& metadata, uint64_t metadata_bytes) {
+format::ModelT metadata_of(const FileImage& image) {
+  format::ModelT metadata;
+  format::GetModel(image.bytes())->UnPackTo(&metadata);
+  return metadata;
+}
+
+// Gives the sections their places behind metadata of at least `metadata_bytes`, which are set to those that it takes.
+// Returns the bytes of the file.
+uint64_t place_sections(format::ModelT& metadata, uint64_t& metadata_bytes) {
+  metadata_bytes = std::max<uint64_t>(metadata_bytes, serialize(metadata).size());
   uint64_t end = align_bytes(metadata_bytes);
   for (const auto& section : metadata.sections) {
     if (end / kAlignment > UINT32_MAX) throw Error("the model is too large: the file goes beyond 256 GiB");
     section->offset = static_cast<uint32_t>(end / kAlignment);
     end = align_bytes(end + section->size);
   }
-  return end;
+  return end + sizeof(Trailer);
 }
 
-}  // namespace
+// Writes metadata and trailer of an image whose sections are at their places.
+void finish(const format::ModelT& metadata, uint64_t metadata_bytes, FileImage& image) {
+  const flatbuffers::DetachedBuffer serialized = serialize(metadata);
+  std::fill_n(image.bytes(), align_bytes(metadata_bytes), uint8_t{0});
+  std::memcpy(image.bytes(), serialized.data(), serialized.size());
+  Trailer trailer;
+  trailer.metadata_bytes = static_cast<uint32_t>(metadata_bytes);
+  trailer.total_bytes = image.size();
+  trailer.metadata_crc32c = crc32c(0, image.bytes(), metadata_bytes);
+  trailer.trailer_crc32c = crc32c(0, &trailer, offsetof(Trailer, trailer_crc32c));
+  std::memcpy(image.bytes() + image.size() - sizeof trailer, &trailer, sizeof trailer);
+}
 
-uint64_t metadata_bytes_of_any_weights(const Payload& payload, std::span<const SelfTestLine> self_test) {
+// payload: const, or its sections' arrays go as they are copied.
+template <typename AnyPayload>
+FileImage image_of(AnyPayload& payload, std::span<const SelfTestLine> self_test, uint64_t metadata_bytes) {
   format::ModelT metadata = metadata_of(payload, self_test);
+  FileImage image(place_sections(metadata, metadata_bytes));
+  for (size_t i = 0; i < payload.sections.size(); ++i) {
+    format::SectionT& section = *metadata.sections[i];
+    uint8_t* const place = image.bytes() + section.offset * kAlignment;
+    uint64_t at = 0;
+    for (auto& array : payload.sections[i].arrays) {
+      std::copy(array.begin(), array.end(), place + at);
+      at += align_bytes(array.size());
+      if constexpr (!std::is_const_v<AnyPayload>) std::vector<uint8_t>().swap(array);
+    }
+    section.crc32c = crc32c(0, place, section.size);
+  }
+  finish(metadata, metadata_bytes, image);
+  return image;
+}
+
+uint64_t bytes_of_any_weights(format::ModelT metadata) {
   for (const auto& line : metadata.self_test) line->target.resize(metadata.decoder->max_positions);
   return serialize(metadata).size();
 }
 
+}  // namespace
+
+void FileImage::grow(size_t bytes) { units_.resize(bytes / kAlignment); }
+
+uint64_t metadata_bytes_of_any_weights(const Payload& payload, std::span<const SelfTestLine> self_test) {
+  return bytes_of_any_weights(metadata_of(payload, self_test));
+}
+
 FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test, uint64_t metadata_bytes) {
-  format::ModelT metadata = metadata_of(payload, self_test);
-  Trailer trailer;
-  trailer.metadata_bytes = static_cast<uint32_t>(std::max<uint64_t>(metadata_bytes, serialize(metadata).size()));
-  const uint64_t trailer_offset = place_sections(metadata, trailer.metadata_bytes);
-  const flatbuffers::DetachedBuffer serialized = serialize(metadata);
-  trailer.total_bytes = trailer_offset + sizeof trailer;
-  FileImage image(trailer.total_bytes);
-  std::memcpy(image.bytes(), serialized.data(), serialized.size());
-  trailer.metadata_crc32c = crc32c(0, image.bytes(), trailer.metadata_bytes);
-  trailer.trailer_crc32c = crc32c(0, &trailer, offsetof(Trailer, trailer_crc32c));
-  for (size_t i = 0; i < payload.sections.size(); ++i) {
-    const std::vector<uint8_t>& bytes = payload.sections[i].bytes;
-    std::copy(bytes.begin(), bytes.end(), image.bytes() + metadata.sections[i]->offset * kAlignment);
-  }
-  std::memcpy(image.bytes() + trailer_offset, &trailer, sizeof trailer);
+  return image_of(payload, self_test, metadata_bytes);
+}
+
+FileImage assemble_from(Payload& payload) {
+  FileImage image = image_of(payload, {}, 0);
+  payload.sections.clear();
   return image;
+}
+
+void add_self_test(std::span<const SelfTestLine> self_test, FileImage& image) {
+  format::ModelT metadata = metadata_of(image);
+  add_lines(self_test, metadata);
+  const uint64_t begin = metadata.sections.front()->offset * kAlignment;
+  const uint64_t n = image.size() - sizeof(Trailer) - begin;  // of the sections, which stay as they are to each other
+  uint64_t metadata_bytes = bytes_of_any_weights(metadata);
+  image.grow(place_sections(metadata, metadata_bytes));
+  uint8_t* const sections = image.bytes() + metadata.sections.front()->offset * kAlignment;
+  std::memmove(sections, image.bytes() + begin, n);
+  finish(metadata, metadata_bytes, image);
 }
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another source, with a word after each tensor that is read from it.
+#include <set>
 #include <utility>
 
 #include "sources/tensor_source.h"
@@ -17,7 +18,7 @@ class CountedTensors : public TensorSource {
   std::vector<uint64_t> shape(const std::string& name) const override { return tensors_->shape(name); }
   Tensor load(const std::string& name) const override {
     Tensor tensor = tensors_->load(name);
-    progress_(++done_, names().size());
+    if (loaded_.insert(name).second) progress_(loaded_.size(), names().size());
     return tensor;
   }
   std::filesystem::path file(const std::string& name) const override { return tensors_->file(name); }
@@ -28,7 +29,7 @@ class CountedTensors : public TensorSource {
  private:
   std::unique_ptr<TensorSource> tensors_;
   std::function<void(size_t, size_t)> progress_;
-  mutable size_t done_ = 0;  // of the tensors that were read; one that is read twice counts twice
+  mutable std::set<std::string> loaded_;
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ class TensorSource {
   virtual const std::vector<std::string>& names() const = 0;
   virtual bool has(const std::string& name) const = 0;
   virtual std::vector<uint64_t> shape(const std::string& name) const = 0;
-  // Reads and converts one tensor. Throws Error when it is absent, damaged, or of a type that has no float meaning.
+  // Reads and converts one tensor, also for the second time. Throws Error when it is absent, damaged, or of a type that
+  // has no float meaning.
   virtual Tensor load(const std::string& name) const = 0;
   // For messages: the file that holds the tensor.
   virtual std::filesystem::path file(const std::string& name) const = 0;
@@ -59,7 +60,7 @@ std::unique_ptr<TensorSource> open_ctranslate2(std::unique_ptr<const InputFile> 
 // Whichever of these `path` is, by content; a directory is searched for the usual names, safetensors first.
 std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
 
-// `tensors`, telling after each load how many there were of how many names.
+// `tensors`, telling after each tensor's first load how many there were of how many names.
 std::unique_ptr<TensorSource> count_loads(std::unique_ptr<TensorSource> tensors,
                                           std::function<void(size_t done, size_t total)> progress);
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/matrix_values.h"
 #include "spec/shortlist.h"
 
 namespace goldcrest::converter {
@@ -19,8 +20,8 @@ namespace goldcrest::converter {
 struct Matrix {
   std::string name;
   uint32_t rows = 0, columns = 0;
-  std::vector<float> values;  // [rows, columns]; with same_rows [columns]
-  bool same_rows = false;     // every row is the same one: a shape without weights
+  MatrixValues values;     // [rows, columns]; with same_rows [columns]
+  bool same_rows = false;  // every row is the same one: a shape without weights
   // [rows], where the checkpoint is int8: row r is integers of -127 .. 127 times it, and the file keeps them. Else
   // empty.
   std::vector<float> stored_scale = {};

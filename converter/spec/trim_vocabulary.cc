@@ -98,11 +98,14 @@ Matrix rows_of(const Matrix& matrix, const std::vector<uint32_t>& ids) {
   rows.name = matrix.name;
   rows.rows = static_cast<uint32_t>(ids.size());
   rows.columns = matrix.columns;
-  rows.values.reserve(ids.size() * matrix.columns);
+  std::vector<float> values;
+  values.reserve(ids.size() * matrix.columns);
   for (const uint32_t id : ids) {
-    rows.values.insert(rows.values.end(), matrix.row(id), matrix.row(id) + matrix.columns);
+    values.insert(values.end(), matrix.row(id), matrix.row(id) + matrix.columns);
     if (!matrix.stored_scale.empty()) rows.stored_scale.push_back(matrix.stored_scale[id]);
   }
+  matrix.values.release();
+  rows.values = std::move(values);
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "convert/section_bytes.h"
 #include "file/build.h"
 #include "file/relayout.h"
 #include "file/write.h"
@@ -25,7 +26,7 @@ Payload float32_payload(const ModelSpec& spec) {
 float weight(const Payload& payload, uint32_t units, uint32_t columns, uint32_t row, uint32_t column) {
   float value = 0;
   const size_t offset = units * size_t{64} + 4 * (size_t{row} * columns + column);
-  std::memcpy(&value, &payload.sections[0].bytes.at(offset), sizeof value);
+  std::memcpy(&value, &test::section_bytes(payload.sections[0]).at(offset), sizeof value);
   return value;
 }
 
@@ -75,12 +76,12 @@ TEST(BuildFloat32, HeadsArePaddedOneByOne) {
 TEST(BuildFloat32, WeightsThatTheKernelsCannotTakeAreRefusedOrZero) {
   ModelSpec spec = test::random_spec(3);
   auto matrix = std::make_shared<Matrix>(*spec.encoder.layers[0].feed_forward.in.weight);
-  matrix->values[3] = std::ldexp(1.0f, -61);
+  matrix->values.edit()[3] = std::ldexp(1.0f, -61);
   spec.encoder.layers[0].feed_forward.in.weight = matrix;
   const Payload payload = float32_payload(spec);
   const uint32_t units = payload.metadata.encoder->layers[0]->feed_forward->in->weights;
   EXPECT_EQ(weight(payload, units, pad16(matrix->columns), 0, 3), 0.0f);
-  matrix->values[matrix->columns + 2] = 65537.0f;
+  matrix->values.edit()[matrix->columns + 2] = 65537.0f;
   test::expect_error([&] { float32_payload(spec); }, {"'encoder.layers.0.in'", "row 1", "element 2", "65537", "65536"});
 }
 

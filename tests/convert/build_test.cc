@@ -10,6 +10,7 @@
 
 #include "base/align.h"
 #include "base/hash.h"
+#include "convert/section_bytes.h"
 #include "quantize/pack.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
@@ -35,8 +36,8 @@ ModelSpec tied_spec() {
   return spec;
 }
 
-const std::vector<uint8_t>& section(const Payload& payload, format::SectionKind kind) {
-  return payload.sections[static_cast<size_t>(kind)].bytes;
+std::vector<uint8_t> section(const Payload& payload, format::SectionKind kind) {
+  return test::section_bytes(payload.sections[static_cast<size_t>(kind)]);
 }
 
 TEST(Build, TiedTablesAreStoredOnceInTheProjectionsLayout) {
@@ -69,7 +70,7 @@ TEST(Build, EqualPositionsAreStoredOnce) {
   const Payload payload = build_payload(spec, {});
   EXPECT_EQ(payload.metadata.encoder->positions, payload.metadata.decoder->positions);
   EXPECT_EQ(section(payload, format::SectionKind::Positions).size(), 11u * 32 * sizeof(float));
-  spec.decoder.positions.values.back() += 1;
+  spec.decoder.positions.values.edit().back() += 1;
   const Payload larger = build_payload(spec, {});
   EXPECT_NE(larger.metadata.encoder->positions, larger.metadata.decoder->positions);
   EXPECT_EQ(section(larger, format::SectionKind::Positions).size(), 2u * 11 * 32 * sizeof(float));
@@ -86,7 +87,7 @@ void expect_every_byte_recorded(const Payload& payload) {
       EXPECT_GT(*tensor.sqnr_db, 35) << tensor.name;
     }
   }
-  for (const SectionBytes& bytes : payload.sections) stored += bytes.bytes.size();
+  for (const SectionBytes& bytes : payload.sections) stored += bytes.size();
   // Every array is a multiple of 64 bytes, except those of an odd multiple of 16 rows of 4 bytes: also 64.
   EXPECT_EQ(recorded, stored);
   const std::set<std::string> expected = {"encoder",          "encoder.layers.0", "decoder",
@@ -132,7 +133,8 @@ uint64_t hash_from_file(const Payload& payload) {
     }
   }
   add_linear(*payload.metadata.projection);
-  const auto* weights = reinterpret_cast<const int8_t*>(section(payload, format::SectionKind::Weights).data());
+  const std::vector<uint8_t> bytes = section(payload, format::SectionKind::Weights);
+  const auto* weights = reinterpret_cast<const int8_t*>(bytes.data());
   uint64_t hash = kHashStart;
   for (const auto& [offset, stored] : matrices) {
     const size_t size = size_t{stored.rows} * stored.columns;
@@ -170,14 +172,14 @@ TEST(Build, BadValuesAreNamedByTensor) {
       {"tensor 'encoder.layers.0.in': element [32, 19] is nan",
        [](ModelSpec& s) {
          auto bad = std::make_shared<Matrix>(*s.encoder.layers[0].feed_forward.in.weight);
-         bad->values.back() = NAN;
+         bad->values.edit().back() = NAN;
          s.encoder.layers[0].feed_forward.in.weight = bad;
        }},
       {"bias of tensor 'decoder.layers.1.out': element 3 is 70000",
        [](ModelSpec& s) { s.decoder.layers[1].feed_forward.out.bias[3] = 70000; }},
       {"encoder.final_norm.gamma: element 0 is inf", [](ModelSpec& s) { s.encoder.final_norm->gamma[0] = INFINITY; }},
       {"decoder.positions: position 10: element 23 is nan",
-       [](ModelSpec& s) { s.decoder.positions.values.back() = NAN; }},
+       [](ModelSpec& s) { s.decoder.positions.values.edit().back() = NAN; }},
       {"bias of tensor 'projection': element 36 is -inf", [](ModelSpec& s) { s.projection.bias[36] = -INFINITY; }},
   };
   for (const Case& c : cases) {

@@ -28,8 +28,8 @@ inline converter::ModelSpec chain_model(const std::vector<std::vector<float>>& n
   };
   Matrix one_hot = *zeros(n, n).weight, logits = one_hot;
   for (uint32_t i = 0; i < n; ++i) {
-    one_hot.values[i * n + i] = 1;
-    for (uint32_t j = 0; j < n; ++j) logits.values[j * n + i] = next[i][j] > 0 ? std::log(next[i][j]) : -1e4f;
+    one_hot.values.edit()[i * n + i] = 1;
+    for (uint32_t j = 0; j < n; ++j) logits.values.edit()[j * n + i] = next[i][j] > 0 ? std::log(next[i][j]) : -1e4f;
   }
   decoder.embedding = std::make_shared<Matrix>(one_hot);
   decoder.positions = *zeros(11, n).weight;

@@ -35,7 +35,9 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
   const std::vector<Mistake> mistakes = {
       {"encoder.embed", [](ModelSpec& spec) { spec.encoder.embedding_scale = 1; }},
       {"encoder.embed",
-       [](ModelSpec& spec) { std::swap(spec.encoder.positions.values[128], spec.encoder.positions.values[129]); }},
+       [](ModelSpec& spec) {
+         std::swap(spec.encoder.positions.values.edit()[128], spec.encoder.positions.values.edit()[129]);
+       }},
       {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = true; }},
       {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.activation = Activation::kGelu; }},
       {"encoder.layers.2", [](ModelSpec& spec) { spec.encoder.layers[2].feed_forward.norm.epsilon = 0.01f; }},
@@ -71,7 +73,7 @@ TEST(Check, AddedIdsAreNotCompared) {
   spec.source_tokenizer.reset();
   spec.target_tokenizer.reset();
   Matrix table = *spec.decoder.embedding, projection = *spec.projection.weight;
-  for (Matrix* matrix : {&table, &projection}) matrix->values.resize(size_t{++matrix->rows} * matrix->columns);
+  for (Matrix* matrix : {&table, &projection}) matrix->values.edit().resize(size_t{++matrix->rows} * matrix->columns);
   spec.decoder.embedding = std::make_shared<const Matrix>(table);
   spec.projection.weight = std::make_shared<const Matrix>(projection);
   spec.projection.bias.push_back(-65536.0f);
@@ -84,7 +86,7 @@ TEST(Check, AddedIdsAreNotCompared) {
 
 TEST(Check, SaysRowColumnFoundAndExpected) {
   ModelSpec spec = g2p();
-  spec.encoder.positions.values[3 * 128 + 70] += 0.5f;
+  spec.encoder.positions.values.edit()[3 * 128 + 70] += 0.5f;
   const CheckReport report = check_with(spec, test::SampleFolder("g2p", 500));
   const Departure* first = report.first_departure();
   ASSERT_NE(first, nullptr);
@@ -111,7 +113,7 @@ TEST(Check, ALayerThatTheModelLacksOrThatHasAnotherShape) {
 
 TEST(Check, ValuesThatAreNoNumberDepart) {
   ModelSpec spec = g2p();
-  spec.decoder.positions.values[5] = NAN;
+  spec.decoder.positions.values.edit()[5] = NAN;
   const CheckReport report = check_with(spec, test::SampleFolder("g2p", 500));
   ASSERT_NE(report.first_departure(), nullptr);
   EXPECT_EQ(report.first_departure()->tensor, "decoder.embed");
@@ -165,7 +167,7 @@ TEST(Check, ATieIsNoFailure) {
   const uint32_t chosen = static_cast<uint32_t>(tokens[0]), twin = chosen == 35 ? 34 : 35;
   const auto with_twin = [&](const Matrix& matrix) {
     Matrix copy = matrix;
-    std::copy_n(matrix.row(chosen), matrix.columns, copy.values.begin() + ptrdiff_t{twin} * matrix.columns);
+    std::copy_n(matrix.row(chosen), matrix.columns, copy.values.edit().begin() + ptrdiff_t{twin} * matrix.columns);
     return std::make_shared<Matrix>(copy);
   };
   spec.decoder.embedding = with_twin(*spec.decoder.embedding);

@@ -73,7 +73,7 @@ TEST(ConfigTemplate, FindsStoredPositions) {
 
   NnFolder buffer;
   const Matrix table = sinusoid_table({false, true, 2, 10000}, 12, 8);
-  buffer.tensors["positional.pe"] = {"positional.pe", {12, 1, 8}, table.values};
+  buffer.tensors["positional.pe"] = {"positional.pe", {12, 1, 8}, table.values.get()};
   buffer.config.update({{"position_encoding", "sinusoidal_concatenated"},
                         {"position_denominator", "d_model-2"},
                         {"position_offset", 2},

@@ -134,12 +134,12 @@ TEST(Marian, HonoursTheSettingsOfOlderVersions) {
 TEST(Marian, UsesStoredPositions) {
   MarianFolder checkpoint;
   const Matrix right = sinusoid_table({}, 16, 8);
-  checkpoint.tensors.push_back({"model.encoder.embed_positions.weight", {16, 8}, right.values});
+  checkpoint.tensors.push_back({"model.encoder.embed_positions.weight", {16, 8}, right.values.get()});
   std::vector<float>& half = checkpoint.tensors.back().values;
   half[5] += 4e-4f;  // as from half precision
   const std::vector<float> stored = half;
   const Matrix native = sinusoid_table({false, true, 0, 10000}, 16, 8);
-  checkpoint.tensors.push_back({"model.decoder.embed_positions.weight", {16, 8}, native.values});
+  checkpoint.tensors.push_back({"model.decoder.embed_positions.weight", {16, 8}, native.values.get()});
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.positions.values, stored);  // as transformers does
   EXPECT_EQ(spec.decoder.positions.values, native.values);

@@ -172,7 +172,7 @@ TEST(NnTransformer, ReadsEveryKindOfPositions) {
 TEST(NnTransformer, ComparesAStoredTableOfSinusoids) {
   NnFolder checkpoint;
   checkpoint.tensors["pos_encoder.pe"] = {
-      "pos_encoder.pe", {20, 1, 8}, sinusoid_table({true, false, 0, 10000}, 20, 8).values};
+      "pos_encoder.pe", {20, 1, 8}, sinusoid_table({true, false, 0, 10000}, 20, 8).values.get()};
   EXPECT_TRUE(checkpoint.load().warnings.empty());
   checkpoint.config["position_encoding"] = "sinusoidal_concatenated";
   test::expect_error([&] { checkpoint.load(); }, {"pos_encoder.pe", "position_encoding", "stored"});

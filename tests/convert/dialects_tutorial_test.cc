@@ -179,9 +179,9 @@ TEST(Tutorial, RowsOfEqualValuesAreNoSmallDeviation) {
   TutorialFolder checkpoint(TutorialKind::kAnnotated);
   ModelSpec spec = checkpoint.load();
   auto flat = std::make_shared<Matrix>(*spec.encoder.embedding);
-  flat->values.assign(flat->values.size(), 0.0f);
+  flat->values = std::vector<float>(flat->values.size(), 0.0f);
   spec.encoder.embedding = flat;
-  spec.encoder.positions.values.assign(spec.encoder.positions.values.size(), 1.0f);
+  spec.encoder.positions.values = std::vector<float>(spec.encoder.positions.values.size(), 1.0f);
   EXPECT_GT(bound_deviations(spec, {{0, 1}}, "").smallest, 0);
 }
 

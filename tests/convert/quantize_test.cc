@@ -56,7 +56,7 @@ float largest_magnitude(const float* row, uint32_t n) {
 Matrix peaked_matrix(uint64_t seed, uint32_t rows, uint32_t columns) {
   test::RandomFloats random(seed);
   Matrix matrix = random.matrix("peaked", rows, columns);
-  for (float& value : matrix.values) value *= random.next() * random.next();
+  for (float& value : matrix.values.edit()) value *= random.next() * random.next();
   return matrix;
 }
 
@@ -127,8 +127,8 @@ TEST(Quantize, TheScaleIsTheCandidateOfLeastError) {
 TEST(Quantize, ALoneLargeValueIsClippedByAFifthAtMost) {
   // So many small values that a still smaller scale would lose less.
   Matrix matrix = test::RandomFloats(8).matrix("wide", 1, 60000);
-  for (float& value : matrix.values) value *= 0.5f;
-  matrix.values[7] = 1;
+  for (float& value : matrix.values.edit()) value *= 0.5f;
+  matrix.values.edit()[7] = 1;
   QuantizedMatrix quantized(1, 60000);
   quantize(matrix, quantized);
   EXPECT_EQ(quantized.scale[0], candidate(1, 20));
@@ -140,7 +140,7 @@ TEST(Quantize, ARowThatFitsIsKeptExactly) {
   test::RandomFloats random(5);
   for (const float step : {1.0f, 0x1p-20f, 0.37f}) {
     Matrix matrix = {"exact", 1, 40, {127 * step}};
-    while (matrix.values.size() < 40) matrix.values.push_back(std::nearbyint(random.next() * 9) * step);
+    while (matrix.values.size() < 40) matrix.values.edit().push_back(std::nearbyint(random.next() * 9) * step);
     QuantizedMatrix quantized(1, 40);
     quantize(matrix, quantized);
     EXPECT_EQ(quantized.scale[0], 127 * step / 127.0f);
@@ -167,12 +167,12 @@ TEST(Quantize, NoScaleFallsBelowTheFormatsBound) {
   test::RandomFloats random(6);
   const float step = candidate(0x1p-40f, 10);
   Matrix matrix = {"small", 1, 4096, {0x1p-40f}};
-  while (matrix.values.size() < 4096) matrix.values.push_back(std::nearbyint(random.next() * 100) * step);
+  while (matrix.values.size() < 4096) matrix.values.edit().push_back(std::nearbyint(random.next() * 100) * step);
   QuantizedMatrix quantized(1, 4096);
   quantize(matrix, quantized);
   EXPECT_EQ(quantized.scale[0], 0x1p-40f / 127.0f);
   // Four times as large, the row gets it.
-  for (float& value : matrix.values) value *= 4;
+  for (float& value : matrix.values.edit()) value *= 4;
   quantize(matrix, quantized);
   EXPECT_EQ(quantized.scale[0], 4 * step);
 }
@@ -262,13 +262,13 @@ TEST(Quantize, AStoredGridIsKept) {
   const float scales[] = {0.0125f, 0x1p-47f, 3.0f};
   Matrix matrix{"w", 3, 3, {}, false, {scales, scales + 3}};
   const int8_t integers[] = {127, -127, 1, -5, 60, 126, 0, 0, 0};
-  for (size_t i = 0; i < 9; ++i) matrix.values.push_back(static_cast<float>(integers[i]) * scales[i / 3]);
+  for (size_t i = 0; i < 9; ++i) matrix.values.edit().push_back(static_cast<float>(integers[i]) * scales[i / 3]);
   QuantizedMatrix quantized(3, 3);
   EXPECT_EQ(quantize(matrix, quantized), kInfinity);
   for (size_t i = 0; i < 9; ++i) EXPECT_EQ(quantized.weights[i / 3 * 16 + i % 3], integers[i]) << i;
   for (size_t r = 0; r < 3; ++r) EXPECT_EQ(quantized.scale[r], scales[r]);
   EXPECT_EQ(quantized.weight_sum[1], 181);
-  matrix.values[1] = 0.013f;
+  matrix.values.edit()[1] = 0.013f;
   EXPECT_EQ(error_of(matrix),
             "tensor 'w': element [0, 1] is 0.013; expected an integer of -127 to 127 times the stored scale 0.0125");
 }

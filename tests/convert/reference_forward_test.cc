@@ -152,7 +152,7 @@ TEST(Reference, SmallMistakesAreOutsideTheTolerance) {
     LinearSpec& query = spec.encoder.layers[0].self_attention->query;
     Matrix scaled = *query.weight;
     for (size_t i = 0; i < spec.encoder.d_head; ++i) {
-      for (size_t k = 0; k < scaled.columns; ++k) scaled.values[i * scaled.columns + k] *= 1.01f;
+      for (size_t k = 0; k < scaled.columns; ++k) scaled.values.edit()[i * scaled.columns + k] *= 1.01f;
       query.bias[i] *= 1.01f;
     }
     query.weight = std::make_shared<Matrix>(scaled);
@@ -183,7 +183,7 @@ TEST(Reference, RecurrentLayersEqualANaiveForwardPass) {
 TEST(Reference, SmallMistakesInRecurrentLayersAreOutsideTheTolerance) {
   const auto scaled_by_a_hundredth_more = [](std::shared_ptr<const Matrix>& weight) {
     Matrix scaled = *weight;
-    for (float& value : scaled.values) value *= 1.01f;
+    for (float& value : scaled.values.edit()) value *= 1.01f;
     weight = std::make_shared<Matrix>(scaled);
   };
   for (const Case& c : recurrent()) {

@@ -150,7 +150,7 @@ TEST(ReferenceSearch, ScoresHaveTheSameBitsEverywhere) {
 TEST(ReferenceSearch, RefusesLogitsThatAreNotFinite) {
   ModelSpec spec = test::random_spec(9);
   Matrix huge = *spec.projection.weight;
-  for (float& value : huge.values) value *= 3e38f;
+  for (float& value : huge.values.edit()) value *= 3e38f;
   spec.projection.weight = std::make_shared<Matrix>(huge);
   const Reference reference(spec);
   test::expect_error([&] { search(reference, kSource, {.max_target_tokens = 3}); }, {"the logits are not finite"});

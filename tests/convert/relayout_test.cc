@@ -64,7 +64,7 @@ TEST(Relayout, WhatItCannotKeepIsRefused) {
   };
   test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.metadata.weights_hash_low; }); },
                      {"model.gcst: the weights' hash is", "expected"});
-  test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.sections[0].bytes[0]; }); },
+  test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.sections[0].at(0); }); },
                      {"the weights' hash is"});
   test::expect_error(
       [&] {

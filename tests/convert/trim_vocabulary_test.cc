@@ -102,7 +102,7 @@ TEST(TrimVocabulary, StoredScalesStayWithTheirRows) {
   for (uint32_t row = 0; row < table.rows; ++row) {
     table.stored_scale.push_back(static_cast<float>(row + 1) * 0x1p-10f);
     for (uint32_t column = 0; column < table.columns; ++column) {
-      table.values[size_t{row} * table.columns + column] =
+      table.values.edit()[size_t{row} * table.columns + column] =
           static_cast<float>(static_cast<int>((row + column) % 255) - 127) * table.stored_scale[row];
     }
   }

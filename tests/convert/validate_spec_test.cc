@@ -69,7 +69,7 @@ TEST(ValidateSpec, BrokenModelsAreNamed) {
        [](ModelSpec& s) { s.decoder.embedding = matrix(37, 23); }},
       {"encoder: number of positions is 0; expected 1 to 1048576", [](ModelSpec& s) { s.encoder.positions.rows = 0; }},
       {"tensor 'encoder.positions' (encoder.positions) has 1 values; its shape [11, 20] needs 220",
-       [](ModelSpec& s) { s.encoder.positions.values.resize(1); }},
+       [](ModelSpec& s) { s.encoder.positions.values.edit().resize(1); }},
       {"tensor 'w' (encoder.layers.0.self_attention.key) has the shape [21, 20]; expected [20, 20]",
        [](ModelSpec& s) { s.encoder.layers[0].self_attention->key.weight = matrix(21, 20); }},
       {"tensor 'w' (decoder.layers.1.cross_attention.value) has the shape [54, 24]; expected [54, 20]",

@@ -115,9 +115,9 @@ converter::FileImage with_another_weight(const ShippedModel& model, std::span<co
   converter::Payload payload = converter::build_payload(model.spec, {});
   const format::LinearT& projection = *payload.metadata.projection;
   using Kind = format::SectionKind;
-  uint8_t& weight = payload.sections[static_cast<size_t>(Kind::Weights)].bytes[uint64_t{projection.weights} * 64];
+  uint8_t& weight = payload.sections[static_cast<size_t>(Kind::Weights)].at(uint64_t{projection.weights} * 64);
   uint8_t* sum_bytes =
-      &payload.sections[static_cast<size_t>(Kind::Parameters)].bytes[uint64_t{projection.weight_sum} * 64];
+      &payload.sections[static_cast<size_t>(Kind::Parameters)].at(uint64_t{projection.weight_sum} * 64);
   const int change = static_cast<int8_t>(weight) > 0 ? -64 : 64;
   weight = static_cast<uint8_t>(weight + change);
   int32_t sum = 0;

@@ -29,7 +29,7 @@ void scale(std::vector<float>& values, float factor) {
 LinearSpec balanced_linear(RandomFloats& random, const std::string& name, uint32_t outputs, uint32_t inputs,
                            float gain = 1) {
   Matrix weight = random.matrix(name, outputs, inputs);
-  scale(weight.values, gain * std::sqrt(3.0f / static_cast<float>(inputs)));
+  scale(weight.values.edit(), gain * std::sqrt(3.0f / static_cast<float>(inputs)));
   LinearSpec linear = {std::make_shared<Matrix>(std::move(weight)), random.vector(outputs)};
   scale(linear.bias, 0.1f);
   return linear;

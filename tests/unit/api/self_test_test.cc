@@ -103,7 +103,7 @@ TEST(SelfTest, OneWeightBitIsFound) {
   Payload payload = tiny_payload();
   const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
   const std::vector<SelfTestLine> lines = lines_for(file);
-  uint8_t* weight = &payload.sections[0].bytes[size_t{payload.metadata.projection->weights} * 64];
+  uint8_t* weight = &payload.sections[0].at(size_t{payload.metadata.projection->weights} * 64);
 
   FileImage damaged = file;
   const auto* at = std::search(file.span().data(), file.span().data() + file.size(), weight, weight + 64);

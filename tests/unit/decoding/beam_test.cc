@@ -162,7 +162,8 @@ void check_ties(float bias_of_first_group) {
   auto rows = std::make_shared<converter::Matrix>(*model.spec.decoder.embedding);
   for (uint32_t row = 0; row < 39; ++row) {
     const uint32_t first = row / 3 * 3;
-    std::copy_n(rows->row(first), rows->columns, rows->values.begin() + row * rows->columns);
+    std::vector<float>& values = rows->values.edit();
+    std::copy_n(values.begin() + first * rows->columns, rows->columns, values.begin() + row * rows->columns);
     model.spec.projection.bias[row] = first == 0 ? bias_of_first_group : model.spec.projection.bias[first];
   }
   model.spec.projection.weight = model.spec.decoder.embedding = rows;

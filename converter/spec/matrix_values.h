@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a matrix, which may lie in the checkpoint until they are asked for.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace goldcrest::converter {
+
+// Values that are in memory, or `n` values that `read` gives whenever it is called: they are in memory from the first
+// use on until release(). Not for two threads at once.
+class MatrixValues {
+ public:
+  using Read = std::function<std::vector<float>()>;
+
+  MatrixValues() = default;
+  MatrixValues(std::vector<float> values) : values_(std::move(values)) {}  // NOLINT(google-explicit-constructor)
+  MatrixValues(std::initializer_list<float> values) : values_(values) {}
+  MatrixValues(size_t n, Read read) : n_(n), read_(std::move(read)) {}
+
+  // Without reading them.
+  size_t size() const { return read_ ? n_ : values_.size(); }
+  bool empty() const { return size() == 0; }
+
+  const std::vector<float>& get() const {
+    if (read_ && values_.empty()) values_ = read_();
+    return values_;
+  }
+  const float* data() const { return get().data(); }
+  float operator[](size_t i) const { return get()[i]; }
+  friend bool operator==(const MatrixValues& a, const MatrixValues& b) { return a.get() == b.get(); }
+
+  // Out of memory, where they can be read again.
+  void release() const {
+    if (read_) std::vector<float>().swap(values_);
+  }
+  // Out of this object.
+  std::vector<float> take() && {
+    get();
+    read_ = nullptr;
+    return std::move(values_);
+  }
+  // To be changed; from now on they stay in memory.
+  std::vector<float>& edit() {
+    get();
+    read_ = nullptr;
+    return values_;
+  }
+
+ private:
+  size_t n_ = 0;  // where they can be read
+  Read read_;     // may be empty
+  mutable std::vector<float> values_;
+};
+
+}  // namespace goldcrest::converter
