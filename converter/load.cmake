@@ -37,6 +37,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/dialect.cc
   dialects/generation.cc
   dialects/generation_keys.cc
+  dialects/languages.cc
   dialects/marian.cc
   dialects/marian_native.cc
   dialects/marian_native_graph.cc

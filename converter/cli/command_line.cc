@@ -188,6 +188,16 @@ void declare(CLI::App& app, Arguments& arguments) {
       input.option("--shortlist", arguments.shortlist, "FILE",
                    "which ids of the target a source's leave: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
                    "none: no shortlist. Default: of Marian's own models the one beside them");
+  CLI::Option* source_lang =
+      input.option("--source-lang", arguments.source_lang, "NAME",
+                   "the language of the texts: the checkpoint's own, or what the file says where "
+                   "that names none");
+  CLI::Option* target_lang = input.option(
+      "--target-lang", arguments.target_lang, "NAME",
+      "of a checkpoint with entries >>xxx<< for its target languages: translate every text into this one, without a "
+      "code in the text; of another as --source-lang");
+  source_lang->check(check_metadata);
+  target_lang->check(check_metadata);
   CLI::Option* shape =
       input.flag("--shape", arguments.shape,
                  "INPUT is a config.json, before training: the bytes of file and arena and the work of "
@@ -238,8 +248,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
   CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
   reports.flag("-q,--quiet", arguments.quiet, "no progress");
-  for (const CLI::Option* option :
-       {config, shortlist, shape, print_config, weights, license, attribution, self_test, report, json}) {
+  for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, shape, print_config, weights, license,
+                                    attribution, self_test, report, json}) {
     arguments.checkpoint_only.push_back(option);
   }
   arguments.weights_only.insert(arguments.weights_only.end(),

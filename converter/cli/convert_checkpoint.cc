@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/quality.h"
 #include "dialects/dialect.h"
+#include "dialects/languages.h"
 #include "dialects/shortlist_file.h"
 #include "evaluate/id_lines.h"
 #include "file/metadata.h"
@@ -20,6 +21,12 @@
 namespace goldcrest::converter {
 namespace {
 
+void choose_languages(const Arguments& arguments, ModelSpec& spec) try {
+  choose_languages(arguments.source_lang, arguments.target_lang, spec);
+} catch (const Error& error) {
+  throw Error("{}: {}", arguments.input, error.what());
+}
+
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
   ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
@@ -28,6 +35,7 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
     spec.shortlist.reset();
   else if (!arguments.shortlist.empty())
     spec.shortlist = read_shortlist(arguments.shortlist, spec);
+  choose_languages(arguments, spec);
   return spec;
 }
 
@@ -190,6 +198,7 @@ int size_shape(const Arguments& arguments) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights: the file is made, in memory
   ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes);
   if (!arguments.name.empty()) spec.name = arguments.name;
+  choose_languages(arguments, spec);
   const Payload payload = make_payload(spec, arguments, progress);
   // Targets of any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;

@@ -38,6 +38,7 @@ struct goldcrest_engine {
   size_t model_bytes;
   goldcrest_search options;  // of the next search
   uint32_t step_size;
+  uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
 };
 

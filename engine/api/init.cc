@@ -10,6 +10,7 @@
 #include "base/build_options.h"
 #include "layers/operations.h"
 #include "model/validate.h"
+#include "text/piece_lookup.h"
 
 using namespace goldcrest;
 
@@ -163,6 +164,7 @@ extern "C" {
   default_search(info, limits, &made->options);
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;
+  made->language = kNoEntry;
   made->detail = detail;
   made->magic = kEngineMagic;
   *engine = made;

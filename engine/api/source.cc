@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api/engine.h"
+#include "text/piece_lookup.h"
 #include "text/tokenizer.h"
 
 using namespace goldcrest;
@@ -80,6 +81,7 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
   args.scratch_bytes = size_t{scratch.constant} + size_t{scratch.per_byte} * limits.max_source_bytes;
   args.ids = ids;
   args.max_ids = limits.max_source_tokens - around;
+  args.language = engine->language == kNoEntry ? nullptr : &engine->language;
   const int n = tokenize(args);
   if (n < 0)
     return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);

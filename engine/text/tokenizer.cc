@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/status.h"
 #include "text/bpe.h"
+#include "text/languages.h"
 #include "text/piece_lookup.h"
 #include "text/unigram.h"
 #include "text/words.h"
@@ -16,27 +17,21 @@ namespace {
 constexpr uint32_t kNormalizedPerByte = 3;  // a space becomes U+2581, a bad byte U+FFFD
 constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and some room for a short text that grows
 
-// Bytes of a leading >>xxx<<, up to the first "<<"; 0 when the text starts otherwise.
-uint32_t language_code_bytes(TextSpan text) {
-  if (text.n < 4 || text.bytes[0] != '>' || text.bytes[1] != '>') return 0;
-  for (uint32_t i = 2; i + 1 < text.n; ++i) {
-    if (text.bytes[i] == '<' && text.bytes[i + 1] == '<') return i + 2;
-  }
-  return 0;
-}
-
-// Writes the id of a leading language code and takes it off the text.
-int write_language_code(const TokenizerView& view, TextSpan* text, TokenWriter* writer) {
+// Writes the id of a leading language code and takes it off the text; without one the caller's, where there is one.
+int write_language_code(const TokenizeArgs& args, TextSpan* text, TokenWriter* writer) {
+  const TokenizerView& view = *args.view;
   const uint32_t n = language_code_bytes(*text);
   const uint32_t entry = find_piece(view, {text->bytes, n});
-  if (entry == kNoEntry || entry >= view.vocab_size) return GOLDCREST_OK;
+  if (entry == kNoEntry || entry >= view.vocab_size) {
+    return args.language == nullptr ? GOLDCREST_OK : writer->put_entry(*args.language);
+  }
   *text = text->from(n);
   return writer->put_entry(entry);
 }
 
 int write_ids(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
   const TokenizerView& view = *args.view;
-  if (view.language_codes) GOLDCREST_TRY(write_language_code(view, &text, writer));
+  if (view.language_codes) GOLDCREST_TRY(write_language_code(args, &text, writer));
   switch (view.kind) {
     case TokenizerKind::kUnigram:
       return tokenize_unigram(view, text, args.scratch, args.scratch_bytes, writer);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/languages.h"
 #include "../support/mapped_file.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
@@ -21,6 +22,7 @@
 namespace {
 
 using goldcrest::converter::MemoryMap;
+using goldcrest::converter::printable;
 
 constexpr const char* kProgram = "goldcrest-inspect";
 
@@ -119,6 +121,9 @@ int inspect(const Arguments& arguments) {
     throw goldcrest::converter::Error("{}: {}", arguments.model, describe_error(status, detail));
   }
   print_info(info);
+  const std::vector<std::string> targets = target_languages(model.bytes(), model.size());
+  if (!targets.empty())
+    fmt::print("targets      {}: {}\n", targets.size(), printable(fmt::format("{}", fmt::join(targets, " "))));
   const goldcrest::GenerationView generation = goldcrest::view_generation(model.bytes());
   const std::vector<std::string> rules =
       goldcrest::converter::describe_rules(info.search, generation.n_more_ends, generation.n_biased);

@@ -85,6 +85,12 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("goldcrest-translate " GOLDCREST_VERSION));
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
   app.add_option("INPUT", arguments.inputs, "text files; none: standard input");
+  CLI::Option* source_lang = app.add_option("--source-lang", arguments.source_language,
+                                            "the language of the text; only the model's own will do");
+  CLI::Option* target_lang =
+      app.add_option("--target-lang", arguments.target_language,
+                     "the language to translate into, of those that goldcrest-inspect lists; a line that begins with a "
+                     ">>xx<< of its own keeps it");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size,
                  "hypotheses, 1 to 16; 1 is greedy; 0: the model's default");
   CLI::Option* n_best =
@@ -139,6 +145,7 @@ int main(int argc, char** argv) {
   CLI::Option* ids = app.add_flag("--ids", arguments.ids,
                                   "read source ids, one source a line with its end id, as --encode prints them; print "
                                   "target ids. Needs no tokenizer");
+  for (CLI::Option* language : {source_lang, target_lang}) language->excludes(decode)->excludes(ids);
   encode->excludes(decode)->excludes(tokens)->excludes(ids);
   decode->excludes(tokens)->excludes(ids);
   score->excludes(encode)->excludes(decode)->excludes(n_best)->excludes(scores);

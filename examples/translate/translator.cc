@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/inspection.h"
 #include "spec/id_list.h"
@@ -63,7 +64,7 @@ bool Translator::start() {
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
-  return start_engine() && set_search();
+  return start_engine() && set_languages() && set_search();
 }
 
 // What the engine is to keep of each result for the options.
@@ -127,6 +128,16 @@ bool Translator::start_engine() {
   return status < 0 ? fail(status) : true;
 }
 
+bool Translator::set_languages() {
+  const std::string &source = options_.source_language, &target = options_.target_language;
+  const std::string problem = languages_problem(model_.bytes(), model_.size(), source, target);
+  if (!problem.empty()) return refuse(options_.model + ": " + problem);
+  has_code_ = !target.empty() && !target_languages(model_.bytes(), model_.size()).empty();
+  const int status = goldcrest_set_languages(engine_, source.empty() ? nullptr : source.c_str(),
+                                             target.empty() ? nullptr : target.c_str());
+  return status < 0 ? fail(status) : true;
+}
+
 bool Translator::set_search() {
   goldcrest_search search = info_.search;
   search.beam_size = 0;  // the limits'
@@ -173,7 +184,8 @@ std::string Translator::code_warning(const std::string& text) {
   if (code.empty()) return "";
   int32_t first = 0, of_nothing = 0;
   const size_t n = count_source(code, &first), n_of_nothing = count_source("", &of_nothing);
-  if (n == n_of_nothing + 1 && first != info_.unknown_id) return "";
+  const size_t n_of_code = has_code_ ? n_of_nothing : n_of_nothing + 1;  // which it takes the place of
+  if (n == n_of_code && first != info_.unknown_id) return "";
   return "\"" + goldcrest::converter::printable(code) + "\" is no entry of the model's vocabulary; it is read as text";
 }
 

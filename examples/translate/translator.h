@@ -16,7 +16,8 @@
 #include "goldcrest/goldcrest.h"
 
 struct TranslatorOptions {
-  std::string model, kernels;  // kernels: empty for the best
+  std::string model, kernels;                    // kernels: empty for the best
+  std::string source_language, target_language;  // empty: the model's
   goldcrest_limits limits = {};
   uint32_t n_best = 1, min_target = 0;  // min_target: where has_min_target
   float length_penalty = 1, word_penalty = 0;
@@ -64,6 +65,7 @@ class Translator {
   std::string missing_text() const;
   bool ask_inspection();
   bool start_engine();
+  bool set_languages();
   bool set_search();
   bool refuse(const std::string& problem) const;
   bool fail(int status) const;
@@ -93,4 +95,5 @@ class Translator {
   goldcrest_memory memory_ = {};
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   double seconds_ = 0;
+  bool has_code_ = false;  // each source begins with the code of a target language
 };

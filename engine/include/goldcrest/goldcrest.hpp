@@ -49,6 +49,9 @@ class Engine {
 
   Status init(const goldcrest_config& config) { return Status(goldcrest_init(&engine_, &config)); }
   Status set_search(const goldcrest_search& search) { return Status(goldcrest_set_search(engine_, &search)); }
+  Status set_languages(const char* source, const char* target) {
+    return Status(goldcrest_set_languages(engine_, source, target));
+  }
   Status begin(const int32_t* source, size_t n) { return Status(goldcrest_begin(engine_, source, n)); }
   Status begin(const char* text, size_t bytes) { return Status(goldcrest_begin_text(engine_, text, bytes)); }
   Status add(const int32_t* source, size_t n) { return Status(goldcrest_add(engine_, source, n)); }

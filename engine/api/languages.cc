@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The languages of texts, by name.
+#include "text/languages.h"
+
+#include <cstring>
+
+#include "api/engine.h"
+#include "text/piece_lookup.h"
+
+using namespace goldcrest;
+
+namespace {
+
+void count_only(void*, const char*, size_t, int32_t) {}
+
+// The entry of the model's language of this name: kNoEntry for the only one that it has. False where it has none such.
+bool find_target(const goldcrest_engine& engine, const char* name, const char* only, uint32_t* entry) {
+  TokenizerView tokenizer;
+  *entry = kNoEntry;
+  if (!view_tokenizer(engine.runtime.file, &tokenizer) || !tokenizer.language_codes) return strcmp(name, only) == 0;
+  const size_t n = strlen(name);
+  if (n <= kMaxLanguageBytes)
+    *entry = find_language(tokenizer, {reinterpret_cast<const uint8_t*>(name), static_cast<uint32_t>(n)});
+  return *entry != kNoEntry;
+}
+
+}  // namespace
+
+extern "C" {
+
+int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_language_function visit,
+                               void* visit_context, goldcrest_detail* detail) {
+  goldcrest_info info;
+  GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
+  TokenizerView tokenizer;
+  if (!view_tokenizer(model, &tokenizer)) return 0;
+  const int n = visit_languages(tokenizer, visit == nullptr ? count_only : visit, visit_context);
+  GOLDCREST_REQUIRE(n >= 0, GOLDCREST_ERROR_MODEL_CORRUPT, "tokenizer: its trie is no tree", -1);
+  return n;
+}
+
+int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const char* target) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  goldcrest_info info;
+  view_info(engine->runtime.file, engine->model_bytes, &info);
+  GOLDCREST_REQUIRE(source == nullptr || strcmp(source, info.source_language) == 0, GOLDCREST_ERROR_ARGUMENT,
+                    "source language: not the model's", -1);
+  uint32_t entry = kNoEntry;
+  GOLDCREST_REQUIRE(target == nullptr || find_target(*engine, target, info.target_language, &entry),
+                    GOLDCREST_ERROR_ARGUMENT, "target language: the model has none of this name", -1);
+  engine->language = entry;
+  return GOLDCREST_OK;
+}
+
+}  // extern "C"
