@@ -4,6 +4,7 @@ goldcrest_converter_library(goldcrest_sources
   sources/counted_tensors.cc
   sources/ctranslate2_binary.cc
   sources/element_type.cc
+  sources/read_elements.cc
   sources/inflate.cc
   sources/input_file.cc
   sources/input_folder.cc

@@ -63,8 +63,9 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
     const bool is_entry = std::find_if(spec.source_tokenizer->pieces.begin(), end, is_code) != end;
     if (is_entry && arguments.target_lang.empty()) continue;
     const std::string more = found.size() > 1 ? fmt::format(" (so in {} more lines)", found.size() - 1) : "";
-    const std::string reason = is_entry ? fmt::format("is not asked for: --target-lang says {}", arguments.target_lang)
-                                        : "is no entry of the model's vocabulary";
+    const std::string reason =
+        is_entry ? fmt::format("is not asked for: --target-lang says {}", in_quotes(arguments.target_lang))
+                 : "is no entry of the model's vocabulary";
     spec.warnings.push_back(fmt::format("{}:{}: {} {}; it is read as text{}", arguments.evaluate_path, found[0],
                                         in_quotes(code), reason, more));
   }

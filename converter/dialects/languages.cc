@@ -51,8 +51,8 @@ void choose_languages(const std::string& source, const std::string& target, Mode
   const auto entry =
       std::find_if(tokenizer.pieces.begin(), end, [&](const Piece& piece) { return language_of(piece) == target; });
   if (entry == end) {
-    throw Error("--target-lang {}: the model's target languages are {}", in_quotes(target),
-                list_in_quotes(languages, kMostNamed));
+    throw Error("--target-lang {}: the model's target language{} {}", in_quotes(target),
+                languages.size() > 1 ? "s are" : " is", list_in_quotes(languages, kMostNamed));
   }
   spec.generation.source_prefix.push_back(static_cast<uint32_t>(entry - tokenizer.pieces.begin()));
   tokenizer.language_codes = false;

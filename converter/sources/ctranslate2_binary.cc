@@ -13,6 +13,7 @@
 #include "sources/input_file.h"
 #include "sources/messages.h"
 #include "sources/peek.h"
+#include "sources/read_elements.h"
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 
@@ -259,8 +260,7 @@ class CTranslate2Binary : public TensorSource {
 
   std::vector<float> widened(const Item& from) const {
     std::vector<float> values(from.elements);
-    const std::string bytes = file_->text(from.offset, from.bytes());
-    widen(from.type, bytes.data(), values.size(), values.data());
+    read_elements(*file_, from.offset, from.type, values);
     return values;
   }
 

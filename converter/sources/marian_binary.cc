@@ -11,6 +11,7 @@
 #include "sources/marian_items.h"
 #include "sources/messages.h"
 #include "sources/peek.h"
+#include "sources/read_elements.h"
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 
@@ -57,8 +58,7 @@ class MarianBinary : public TensorSource {
     if (from.type == kIntgemm8) return load_int8(from);
     const ElementType type = element_type(from.type);
     Tensor tensor{name, from.shape, std::vector<float>(*element_count(from.shape))};
-    const std::string bytes = file_.text(from.offset, tensor.values.size() * element_bytes(type));
-    widen(type, bytes.data(), tensor.values.size(), tensor.values.data());
+    read_elements(file_, from.offset, type, tensor.values);
     return tensor;
   }
 

@@ -2,11 +2,13 @@
 // Marian's .npz: a zip with an array NAME.npy a tensor, stored or deflated, and special:model.yml as an array of bytes.
 #include <map>
 #include <optional>
+#include <set>
 
 #include "sources/element_type.h"
 #include "sources/marian_items.h"
 #include "sources/messages.h"
 #include "sources/numpy_array.h"
+#include "sources/read_elements.h"
 #include "sources/tensor_source.h"
 #include "sources/zip_directory.h"
 #include "spec/error.h"
@@ -44,9 +46,14 @@ class MarianNpz : public TensorSource {
 
   Tensor load(const std::string& name) const override {
     const Array& from = array(name);
-    const std::string bytes = read_member(file_, from.member);
     Tensor tensor{name, from.header.shape, std::vector<float>(*element_count(from.header.shape))};
-    widen(from.type, bytes.data() + from.header.bytes, tensor.values.size(), tensor.values.data());
+    if (from.member.method == 0) {
+      if (checked_.insert(name).second) check_stored(file_, from.member);
+      read_elements(file_, from.member.offset + from.header.bytes, from.type, tensor.values);
+    } else {
+      const std::string bytes = read_member(file_, from.member);
+      widen(from.type, bytes.data() + from.header.bytes, tensor.values.size(), tensor.values.data());
+    }
     return tensor;
   }
 
@@ -94,6 +101,7 @@ class MarianNpz : public TensorSource {
   std::map<std::string, Array> arrays_;
   std::vector<std::string> names_;
   std::string settings_;
+  mutable std::set<std::string> checked_;  // arrays
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "sources/input_file.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
+#include "sources/read_elements.h"
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 
@@ -104,15 +105,8 @@ class SafetensorsFile : public TensorSource {
       throw Error("{}: its type {} cannot be converted; expected F32, F16, BF16, F64 or an integer type",
                   tensor_text(name), in_quotes(found.type_name));
     }
-    const uint64_t n = *element_count(found.shape);
-    Tensor tensor{name, found.shape, std::vector<float>(n)};
-    if (*found.type == ElementType::kF32) {
-      file_.read(found.begin, 4 * n, tensor.values.data());
-    } else {
-      std::vector<char> bytes(found.end - found.begin);
-      file_.read(found.begin, bytes.size(), bytes.data());
-      widen(*found.type, bytes.data(), n, tensor.values.data());
-    }
+    Tensor tensor{name, found.shape, std::vector<float>(*element_count(found.shape))};
+    read_elements(file_, found.begin, *found.type, tensor.values);
     return tensor;
   }
 

@@ -2,8 +2,10 @@
 // PyTorch's zip: NAME/data.pkl says which tensors there are, NAME/data/KEY has the bytes of a storage.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "sources/messages.h"
+#include "sources/read_elements.h"
 #include "sources/state_dict.h"
 #include "sources/tensor_source.h"
 #include "sources/zip_directory.h"
@@ -71,12 +73,12 @@ class TorchZip : public TensorSource {
     const StoredTensor& stored = tensor(name);
     Tensor result{name, stored.shape, std::vector<float>(*element_count(stored.shape))};
     if (result.values.empty()) return result;
-    const std::string storage = read_member(file_, member(prefix_ + "data/" + stored.storage));
+    const ZipMember& storage = member(prefix_ + "data/" + stored.storage);
     if (is_contiguous(stored)) {
-      widen(stored.type, storage.data() + stored.offset * element_bytes(stored.type), result.values.size(),
-            result.values.data());
+      if (checked_.insert(storage.name).second) check_stored(file_, storage);
+      read_elements(file_, storage.offset + stored.offset * element_bytes(stored.type), stored.type, result.values);
     } else {
-      gather(stored, storage.data(), result.values);
+      gather(stored, read_member(file_, storage).data(), result.values);
     }
     return result;
   }
@@ -126,6 +128,7 @@ class TorchZip : public TensorSource {
   std::map<std::string, ZipMember> members_;
   std::string prefix_;
   std::map<std::string, StoredTensor> tensors_;
+  mutable std::set<std::string> checked_;  // members
   std::vector<std::string> names_;
 };
 

@@ -20,8 +20,8 @@ struct ZipMember {
   uint32_t crc32 = 0;             // 0: not recorded (torch.serialization.set_crc32_options(False))
 };
 
-// CRC-32 as zip has it (polynomial 0xEDB88320, reflected).
-uint32_t zip_crc32(std::string_view bytes);
+// CRC-32 as zip has it (polynomial 0xEDB88320, reflected) of bytes that follow those of `before`.
+uint32_t zip_crc32(std::string_view bytes, uint32_t before = 0);
 
 // True when the file starts as a zip does.
 bool looks_like_zip(const InputFile& file);
@@ -35,6 +35,9 @@ void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& memb
 
 // The contents of a member, checked against its CRC-32. A stored or a deflated one.
 std::string read_member(const InputFile& file, const ZipMember& member);
+
+// Checks a stored member, whose contents lie in the file at member.offset, against its CRC-32: a block at a time.
+void check_stored(const InputFile& file, const ZipMember& member);
 
 // The first n bytes of the contents, fewer where they end; unchecked.
 std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n);

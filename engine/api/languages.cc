@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "api/engine.h"
+#include "goldcrest/languages.h"
 #include "text/piece_lookup.h"
 
 using namespace goldcrest;

@@ -17,7 +17,7 @@ struct TokenizeArgs {
   size_t scratch_bytes;  // see tokenizer_scratch
   int32_t* ids;          // [max_ids] written from the front
   size_t max_ids;
-  const uint32_t* language;  // the entry that a text without a language code begins with; null: none
+  const uint32_t* language = nullptr;  // the entry that a text without a language code begins with; null: none
 };
 
 // Returns the number of ids, without any that the model puts before or after a text. GOLDCREST_ERROR_TOO_LONG when the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "goldcrest/languages.h"
 #include "spec/printable.h"
 
 namespace {

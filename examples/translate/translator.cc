@@ -15,6 +15,7 @@
 #include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/inspection.h"
+#include "goldcrest/languages.h"
 #include "spec/id_list.h"
 #include "spec/printable.h"
 #include "text_lines.h"

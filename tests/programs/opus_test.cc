@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "programs/memory.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
 
@@ -28,6 +29,7 @@ Converted convert(const TemporaryFolder& folder, const std::string& container) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_LT(seconds, kMaxSecondsToConvert);
+  expect_lean(outcome, checkpoint, model);
   ::testing::Test::RecordProperty("seconds_" + container, std::to_string(seconds));
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(report.at("encoder").at("layers"), 6);

@@ -69,6 +69,86 @@ TEST(LanguageCodes, TheLinesOfAnEvaluationAreLookedAtToo) {
                              kWarning + "\ngoldcrest-convert: 2 warnings\n");
 }
 
+TEST(Languages, ByNameAreReadAsByTheirCode) {
+  const TemporaryFolder folder;
+  const std::filesystem::path model = multilingual_model(folder);
+  EXPECT_NE(run(inspect_program(), {model}).out.find("\ntargets      1: fr\n"), std::string::npos);
+  const auto encoded = [&](const std::string& input) {
+    const Outcome outcome =
+        run(translate_program(), {model, "--source-lang", "en", "--target-lang", "fr", "--encode"}, {.input = input});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome;
+  };
+  const std::string by_code = run(translate_program(), {model, "--encode"}, {.input = ">>fr<<Stop!\n"}).out;
+  const Outcome by_name = encoded("Stop!\n>>fr<<Stop!\n>>xx<<Stop!\n");
+  EXPECT_EQ(lines_of(by_name.out)[0] + "\n", by_code);
+  EXPECT_EQ(lines_of(by_name.out)[1] + "\n", by_code);
+  EXPECT_EQ(by_name.err, "goldcrest-translate: line 3: warning: \">>xx<<\"" + kWarning + "\n");
+  EXPECT_EQ(run(translate_program(), {model, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
+            run(translate_program(), {model}, {.input = ">>fr<<Stop!\n"}).out);
+}
+
+TEST(Languages, OnesThatAModelHasNotAreRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path several = multilingual_model(folder), one = converted_model("enfr");
+  const auto refusal = [](const std::filesystem::path& model, const Arguments& options) {
+    Arguments all = {model};
+    all.insert(all.end(), options.begin(), options.end());
+    const Outcome outcome = run(translate_program(), all, {.input = "Stop!\n"});
+    EXPECT_EQ(outcome.status, 1);
+    return outcome.err;
+  };
+  const auto begin = [](const std::filesystem::path& model) { return "goldcrest-translate: " + model.string() + ": "; };
+  EXPECT_EQ(refusal(several, {"--target-lang", "de"}),
+            begin(several) + "--target-lang \"de\": the model's target language is \"fr\"\n");
+  EXPECT_EQ(refusal(one, {"--target-lang", "d\x1b"}),
+            begin(one) + "--target-lang \"d\\x1b\": the model's target language is \"fr\"\n");
+  EXPECT_EQ(refusal(one, {"--source-lang", "fr"}),
+            begin(one) + "--source-lang \"fr\": the model's source language is \"en\"\n");
+  EXPECT_EQ(refusal(converted_model("g2p"), {"--target-lang", "fr"}),
+            begin(converted_model("g2p")) + "--target-lang \"fr\": the model's target language is not stated\n");
+  EXPECT_EQ(run(translate_program(), {one, "--source-lang", "en", "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
+            run(translate_program(), {one}, {.input = "Stop!\n"}).out);
+  EXPECT_EQ(run(translate_program(), {several, "--target-lang", "fr", "--ids"}).status, 2);
+}
+
+TEST(Languages, AFileForOneTarget) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "fr.gcst";
+  const std::filesystem::path lines = folder.write("lines.tsv", "Stop!\n>>fr<< Go.\n");
+  const Outcome converted = run(convert_program(), {"-q", multilingual().path(), "-o", file, "--source-lang", "en",
+                                                    "--target-lang", "fr", "--evaluate", lines, "--max-source", "16"});
+  EXPECT_EQ(converted.status, 0);
+  EXPECT_EQ(converted.err, "goldcrest-convert: warning: " + lines.string() +
+                               ":2: \">>fr<<\" is not asked for: --target-lang says \"fr\"; it is read as text\n"
+                               "goldcrest-convert: 1 warning\n");
+  const std::string about = run(inspect_program(), {file}).out;
+  EXPECT_NE(about.find("\nlanguages    en -> fr\n"), std::string::npos);
+  EXPECT_EQ(about.find("\ntargets "), std::string::npos);
+  EXPECT_EQ(run(translate_program(), {file, "--encode"}, {.input = "Stop!\n"}).out,
+            run(translate_program(), {multilingual_model(folder), "--encode"}, {.input = ">>fr<<Stop!\n"}).out);
+  EXPECT_EQ(run(translate_program(), {file, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
+            run(translate_program(), {file}, {.input = "Stop!\n"}).out);
+
+  const auto refusal = [](const std::filesystem::path& checkpoint, const Arguments& options) {
+    Arguments all = {"-q", checkpoint};
+    all.insert(all.end(), options.begin(), options.end());
+    const Outcome outcome = run(convert_program(), all);
+    EXPECT_EQ(outcome.status, 1);
+    return outcome.err;
+  };
+  const auto begin = [](const std::filesystem::path& path) { return "goldcrest-convert: " + path.string() + ": "; };
+  EXPECT_EQ(refusal(multilingual().path(), {"--target-lang", "de"}),
+            begin(multilingual().path()) + "--target-lang \"de\": the model's target language is \"fr\"\n");
+  EXPECT_EQ(refusal(checkpoint_folder("enfr"), {"--target-lang", "de"}),
+            begin(checkpoint_folder("enfr")) + "--target-lang \"de\": the model's target language is \"fr\"\n");
+  EXPECT_EQ(refusal(checkpoint_folder("enfr"), {"--source-lang", "de"}),
+            begin(checkpoint_folder("enfr")) + "--source-lang \"de\": the model's source language is \"en\"\n");
+  EXPECT_EQ(run(convert_program(), {file, "--target-lang", "fr"}).err,
+            "goldcrest-convert: " + file.string() +
+                ": --target-lang works on a checkpoint, not on a .gcst file; give the checkpoint\n");
+}
+
 TEST(MinimumLength, ZeroLiftsTheModels) {
   const TemporaryFolder folder;
   const std::filesystem::path model = multilingual_model(folder);

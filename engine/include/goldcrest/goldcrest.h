@@ -314,30 +314,13 @@ const char *goldcrest_kernels_built(uint32_t index);
  * way), ERROR_UNSUPPORTED (a rule in a build without GOLDCREST_RULES). */
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
-typedef void (*goldcrest_language_function)(void *context, const char *code, size_t code_bytes, int32_t id);
-
-/* The target languages of a model that has several: calls visit (may be null) for every entry >>xxx<< of the source's
- * vocabulary, with the code xxx (no terminator) and the entry's id, in the order of the codes. Returns their number; 0
- * for a model of one target language, whose name is goldcrest_info.target_language.
- * Errors: those of goldcrest_model_info (ERROR_MODEL_CORRUPT also where the tokenizer's trie is no tree). */
-GOLDCREST_MUST_CHECK int goldcrest_target_languages(const void *model, size_t model_bytes,
-                                                    goldcrest_language_function visit, void *visit_context,
-                                                    goldcrest_detail *detail);
-
-/* The languages of the following texts, by the model's own names; null: as the model has it, and as it is at first.
- * source must be goldcrest_info.source_language. target is one of goldcrest_target_languages: a text that does not
- * begin with a code of its own is read as if it began with >>target<<. Where there are none it must be
- * goldcrest_info.target_language. Sources of ids stay as they are.
- * Errors: ERROR_ARGUMENT (engine null; a language that the model has not), which changes nothing. */
-GOLDCREST_MUST_CHECK int goldcrest_set_languages(goldcrest_engine *engine, const char *source, const char *target);
-
 /* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where
  * it has one). Only stores them. Any earlier result is gone. Returns the source's index, 0.
  * Errors: ERROR_ARGUMENT (engine or source null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens),
  * ERROR_TOKEN_RANGE (detail.index: which id). */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
-/* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes.
+/* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes. See goldcrest/languages.h.
  * Errors: ERROR_ARGUMENT (engine or text null; the text gives no token at all), ERROR_UNSUPPORTED
  * (limits.max_source_bytes is 0), ERROR_TOO_LONG (the text above limits.max_source_bytes, its tokens above
  * limits.max_source_tokens). */

@@ -5,6 +5,7 @@
 
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
+#include "goldcrest/languages.h"
 
 namespace goldcrest {
 
