@@ -10,7 +10,7 @@
 #include "base/bounds.h"
 #include "sources/messages.h"
 #include "spec/error.h"
-#include "spec/printable.h"
+#include "tokenizers/is_utf8.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -105,7 +105,7 @@ class CodesFile {
     if (line.size() > kMaxPieceBytes) {
       throw Error("{}: line {} has {} bytes, expected at most {}", where_, number, line.size(), kMaxPieceBytes);
     }
-    if (valid_utf8_prefix(line) != line.size() || line.find('\0') != std::string_view::npos) {
+    if (!is_utf8(line) || line.find('\0') != std::string_view::npos) {
       throw Error("{}: line {}, {}, is not UTF-8 or has a NUL byte: the file is damaged", where_, number,
                   in_quotes(line));
     }
