@@ -61,6 +61,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/shortlist_file.cc
   dialects/shortlist_text.cc
   dialects/start_row.cc
+  dialects/subword_text.cc
   dialects/tensor_reader.cc
   dialects/tokenizer_fit.cc
   dialects/trevett_transformer.cc

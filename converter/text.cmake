@@ -7,5 +7,6 @@ goldcrest_converter_library(goldcrest_tokenizers
   tokenizers/protobuf_reader.cc
   tokenizers/segmenter.cc
   tokenizers/sentencepiece_model.cc
+  tokenizers/subword_codes.cc
   tokenizers/vocabulary.cc)
 target_link_libraries(goldcrest_tokenizers PUBLIC goldcrest_sources goldcrest::goldcrest)

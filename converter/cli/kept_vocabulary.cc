@@ -10,6 +10,7 @@
 #include "sources/messages.h"
 #include "spec/error.h"
 #include "spec/printable.h"
+#include "spec/subword_entry.h"
 #include "spec/trim_vocabulary.h"
 
 namespace goldcrest::converter {
@@ -36,10 +37,13 @@ class Entries {
   // What is kept, and the entries of their single characters.
   std::vector<uint32_t> with_characters() {
     const std::set<uint32_t> pieces = kept_;
+    const bool are_subwords = tokenizer_.kind == TokenizerKind::kSubword;
     for (const uint32_t id : pieces) {
-      std::string_view rest = tokenizer_.pieces[id].text;
+      const std::string_view text = tokenizer_.pieces[id].text;
+      std::string_view rest = are_subwords ? without_mark(text) : text;
       while (const size_t n = utf8_length(rest)) {
-        keep(rest.substr(0, n));
+        const bool ends_word = n == rest.size() && !goes_on(text);
+        keep(are_subwords && !ends_word ? std::string(rest.substr(0, n)).append(kSubwordMark) : rest.substr(0, n));
         rest.remove_prefix(n);
       }
     }
@@ -94,7 +98,9 @@ void warn_of_characters(const TokenizerSpec& before, const TokenizerSpec& after,
   size_t characters = 0;
   for (uint32_t id = 0; id < before.vocab_size; ++id) {
     const Piece& piece = before.pieces[id];
-    if (piece.type != PieceType::kNormal || utf8_length(piece.text) != piece.text.size()) continue;
+    const std::string_view text =
+        before.kind == TokenizerKind::kSubword ? without_mark(piece.text) : std::string_view(piece.text);
+    if (piece.type != PieceType::kNormal || utf8_length(text) != text.size()) continue;
     ++characters;
     if (!kept.contains(piece.text)) lost.push_back(piece.text);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dialects/ctranslate2.h"
+#include "dialects/subword_text.h"
 #include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
 #include "sources/json_text.h"
@@ -25,11 +26,6 @@ struct SideFile {
   std::string name;
   std::string where() const { return folder->where(name); }
 };
-
-// subword-nmt's merges; Argos Translate calls them bpe.model.
-bool is_codes_name(const std::string& name) {
-  return name == "bpe.model" || name.starts_with("codes") || name.ends_with(".codes") || name.ends_with(".bpe");
-}
 
 class TextReader {
  public:
@@ -156,16 +152,24 @@ class TextReader {
   void read_tokenizers() {
     std::vector<SideFile> models =
         files_named([](const std::string& name) { return is_sentencepiece_name(name) && !is_codes_name(name); });
-    if (models.empty()) return read_words();
-    if (models.size() == 2 && is_source_and_target(models[1].name, models[0].name)) std::swap(models[0], models[1]);
-    if (models.size() > 2 || (models.size() == 2 && !is_source_and_target(models[0].name, models[1].name))) {
-      throw Error(
-          "{}: which of {} SentencePiece models cuts texts is not known; expected one, or two whose names have "
-          "\"source\" "
-          "and \"target\"",
-          files_.model.path().string(), models.size());
+    if (!models.empty()) {
+      order_sides(models, "SentencePiece models cuts");
+      return read_pieces(models.front(), models.back());
     }
-    read_pieces(models.front(), models.back());
+    std::vector<SideFile> codes = files_named(is_codes_name);
+    if (codes.empty()) return read_words();
+    order_sides(codes, "files of subword-nmt's merges cut");
+    read_merges(codes.front(), codes.back());
+  }
+
+  // Of two files the source's first.
+  void order_sides(std::vector<SideFile>& files, const std::string& what_cuts) const {
+    if (files.size() == 2 && is_source_and_target(files[1].name, files[0].name)) std::swap(files[0], files[1]);
+    if (files.size() > 2 || (files.size() == 2 && !is_source_and_target(files[0].name, files[1].name))) {
+      throw Error(
+          "{}: which of {} {} texts is not known; expected one, or two whose names have \"source\" and \"target\"",
+          files_.model.path().string(), files.size(), what_cuts);
+    }
   }
 
   void read_pieces(const SideFile& source, const SideFile& target) {
@@ -191,21 +195,24 @@ class TextReader {
     spec_.target_tokenizer = combine_with_vocabulary(target_model, target_);
   }
 
+  void read_merges(const SideFile& source, const SideFile& target) {
+    const SubwordCodes source_codes = parse_subword_codes(text_of(source, kMaxCodesBytes), source.where());
+    const SubwordCodes target_codes = parse_subword_codes(text_of(target, kMaxCodesBytes), target.where());
+    set_subword_tokenizers({&source_codes, &source_}, {&target_codes, &target_}, spec_);
+    if (source.name != "bpe.model") return;
+    spec_.warnings.push_back(
+        fmt::format("{}: Argos Translate takes texts through Moses's normalizer and tokenizer before these merges, and "
+                    "back after them; Goldcrest does not: give it their words with spaces between them",
+                    source.where()));
+  }
+
   // Entries with spaces between them, as OpenNMT and CTranslate2 take them.
   void read_words() {
     spec_.source_tokenizer = word_tokenizer(source_);
     spec_.target_tokenizer = word_tokenizer(target_);
-    const std::vector<SideFile> codes = files_named(is_codes_name);
-    if (codes.empty()) {
-      spec_.warnings.push_back(
-          fmt::format("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
-                      files_.model.where(files_.weights), source_.where));
-    } else {
-      spec_.warnings.push_back(fmt::format(
-          "{}: merges of subword-nmt are not applied: a text is entries of {} with spaces between them, as subword-nmt "
-          "cuts it",
-          codes[0].where(), source_.where));
-    }
+    spec_.warnings.push_back(
+        fmt::format("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
+                    files_.model.where(files_.weights), source_.where));
   }
 
   const CTranslate2Files& files_;

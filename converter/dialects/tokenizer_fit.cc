@@ -84,14 +84,9 @@ void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& si
   }
   size_t entries = 0, foreign = 0;
   for (uint32_t id = 0; id < vocabulary.id_to_text.size(); ++id) {
-    const std::string& text = vocabulary.id_to_text[id];
-    const std::vector<uint32_t>& control = vocabulary.control_ids;
-    const bool is_special = text.empty() || id == vocabulary.unknown_id ||
-                            (text.starts_with(">>") && text.ends_with("<<")) ||
-                            std::find(control.begin(), control.end(), id) != control.end();
-    if (is_special) continue;
+    if (is_special(vocabulary, id)) continue;
     ++entries;
-    foreign += !pieces.contains(text);
+    foreign += !pieces.contains(vocabulary.id_to_text[id]);
   }
   if (foreign <= entries / 4) return;
   const std::string text =

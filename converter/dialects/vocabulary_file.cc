@@ -125,6 +125,13 @@ uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const
   return *found;
 }
 
+bool is_special(const Vocabulary& vocabulary, uint32_t id) {
+  const std::string& text = vocabulary.id_to_text[id];
+  const std::vector<uint32_t>& control = vocabulary.control_ids;
+  return text.empty() || id == vocabulary.unknown_id || (text.starts_with(">>") && text.ends_with("<<")) ||
+         std::find(control.begin(), control.end(), id) != control.end();
+}
+
 size_t count_gaps(const Vocabulary& vocabulary) {
   return static_cast<size_t>(std::count(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end(), std::string()));
 }

@@ -36,6 +36,9 @@ std::optional<uint32_t> find_id(const Vocabulary& vocabulary, const std::string&
 // Throws Error naming `role` ("the unknown token") when the text is not there.
 uint32_t require_id(const Vocabulary& vocabulary, const std::string& text, const std::string& role);
 
+// Whether the id has no text of a language: a gap, the unknown id, a control id or a language's code (>>xxx<<).
+bool is_special(const Vocabulary& vocabulary, uint32_t id);
+
 // Ids without a text.
 size_t count_gaps(const Vocabulary& vocabulary);
 

@@ -339,6 +339,8 @@ Payload Builder::run() {
   if (std::ranges::any_of(spec_.decoder.layers, [](const LayerSpec& layer) { return layer.recurrent.has_value(); })) {
     metadata.features |= kFeatureRecurrent;
   }
+  const auto is_subword = [](const auto& tokenizer) { return tokenizer && tokenizer->kind == TokenizerKind::kSubword; };
+  if (is_subword(spec_.source_tokenizer) || is_subword(spec_.target_tokenizer)) metadata.features |= kFeatureSubword;
   metadata.encoder = stack("encoder", spec_.encoder);
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);

@@ -17,6 +17,8 @@ format::TokenizerKind kind_of(TokenizerKind kind) {
       return format::TokenizerKind::Word;
     case TokenizerKind::kCharacter:
       return format::TokenizerKind::Character;
+    case TokenizerKind::kSubword:
+      return format::TokenizerKind::Subword;
   }
   throw Error("tokenizer kind {} is unknown", static_cast<int>(kind));
 }

@@ -80,7 +80,7 @@ struct StackSpec {
   std::vector<LayerSpec> layers;
 };
 
-enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter };
+enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter, kSubword };
 
 // SentencePiece's types, and kSurface: known by its whole text alone (a vocabulary entry that the segmenter does not
 // propose).
@@ -100,6 +100,11 @@ struct Piece {
   PieceType type = PieceType::kNormal;
 };
 
+// subword-nmt's: two symbols that follow each other in a word become one. A space at the end stands for the word's end.
+struct Merge {
+  std::string left, right;
+};
+
 // A tokenizer as its own model file has it, with entries in the order of the checkpoint's ids.
 // pieces[0..vocab_size) are the vocabulary; further entries are pieces that the segmenter proposes but the vocabulary
 // lacks (they give the unknown id). An id without text (a gap in vocab.json) has an empty text and kControl.
@@ -112,6 +117,8 @@ struct TokenizerSpec {
   bool whitespace_as_suffix = false, language_codes = false;
   uint32_t unknown_id = 0;
   std::string unknown_surface = " \u2047 ";  // what the unknown id is shown as in text
+  std::vector<Merge> merges;                 // kSubword: the best first, each once; pieces are as in subword_entry.h
+  bool word_end_apart = false;               // kSubword: a word's end is a symbol of its own at first
 };
 
 // When beams stop: when a better text is not likely, once beam_size are finished, when none can be better.

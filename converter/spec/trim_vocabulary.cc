@@ -147,6 +147,12 @@ void add_merges(const std::vector<const Piece*>& removed, std::vector<Piece>& pi
   }
 }
 
+// subword-nmt's merges stay; what they make of entries that were removed is split again.
+void add_removed(const std::vector<const Piece*>& removed, std::vector<Piece>& pieces) {
+  for (const Piece* piece : removed)
+    if (piece->type == PieceType::kNormal) pieces.push_back({piece->text, 0, PieceType::kUnused});
+}
+
 void trim_tokenizer(const std::vector<uint32_t>& kept, TokenizerSpec& tokenizer) {
   const std::vector<uint32_t> new_ids = renumbered(kept, tokenizer.vocab_size);
   std::vector<Piece> pieces;
@@ -160,6 +166,7 @@ void trim_tokenizer(const std::vector<uint32_t>& kept, TokenizerSpec& tokenizer)
       removed.push_back(&piece);
   }
   if (tokenizer.kind == TokenizerKind::kBpe) add_merges(removed, pieces);
+  if (tokenizer.kind == TokenizerKind::kSubword) add_removed(removed, pieces);
   tokenizer.pieces = std::move(pieces);
   tokenizer.vocab_size = static_cast<uint32_t>(kept.size());
   renumber(new_ids, tokenizer.unknown_id);

@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "model/tokenizer_view.h"
 #include "spec/error.h"
+#include "spec/subword_entry.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"
@@ -27,14 +28,33 @@ static_assert(same(PieceType::kNormal, goldcrest::PieceType::kNormal) &&
               same(PieceType::kByte, goldcrest::PieceType::kByte) &&
               same(PieceType::kSurface, goldcrest::PieceType::kSurface));
 
-bool is_scored(TokenizerKind kind) { return kind == TokenizerKind::kUnigram || kind == TokenizerKind::kBpe; }
+bool is_scored(TokenizerKind kind) { return kind != TokenizerKind::kWord && kind != TokenizerKind::kCharacter; }
+
+// A word's part, with the space that ends the word. Codes of languages stand before all words.
+std::string symbol_of(const Piece& piece) {
+  if (piece.type == PieceType::kSurface) return piece.text;
+  return goes_on(piece.text) ? std::string(without_mark(piece.text)) : piece.text + " ";
+}
+
+// kSubword: with symbols in place of its entries, and its merges as further ones.
+TokenizerSpec with_merges(TokenizerSpec spec) {
+  if (spec.kind != TokenizerKind::kSubword) return spec;
+  for (Piece& piece : spec.pieces) piece.text = symbol_of(piece);
+  for (size_t rank = 0; rank < spec.merges.size(); ++rank) {
+    const Merge& merge = spec.merges[rank];
+    spec.pieces.push_back({merge.left + " " + merge.right, -static_cast<float>(rank), PieceType::kUnused});
+  }
+  if (spec.word_end_apart) spec.pieces.push_back({" ", 0, PieceType::kUnused});
+  return spec;
+}
 
 void check(const TokenizerSpec& spec) {
   if (spec.vocab_size > spec.pieces.size() || spec.unknown_id >= spec.vocab_size) {
     throw Error("tokenizer: {} pieces, {} of them in the vocabulary, and the unknown id {}", spec.pieces.size(),
                 spec.vocab_size, spec.unknown_id);
   }
-  if (spec.pieces.size() > INT32_MAX) throw Error("tokenizer: {} pieces are too many", spec.pieces.size());
+  const size_t n = spec.pieces.size() + spec.merges.size();
+  if (n > INT32_MAX) throw Error("tokenizer: {} pieces are too many", n);
 }
 
 // Pieces that text can hold. A trie's strings end at a NUL, so a surface with one is left out: only its id is of use.
@@ -92,19 +112,21 @@ std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
     case PieceType::kControl:
       return "";
     case PieceType::kUnknown:
-      return spec.unknown_surface;
+      return spec.unknown_surface + (spec.kind == TokenizerKind::kSubword ? " " : "");
     case PieceType::kByte:
       if (const auto byte = parse_byte_piece(piece.text)) return std::string(1, static_cast<char>(*byte));
       return "";
     default:
-      return piece.text;
+      if (spec.kind != TokenizerKind::kSubword) return piece.text;
+      return piece.type == PieceType::kSurface ? piece.text + " " : symbol_of(piece);
   }
 }
 
 }  // namespace
 
-PackedTokenizer pack_tokenizer(const TokenizerSpec& spec) {
-  check(spec);
+PackedTokenizer pack_tokenizer(const TokenizerSpec& given) {
+  check(given);
+  const TokenizerSpec spec = with_merges(given);
   PackedTokenizer packed;
   packed.kind = spec.kind;
   packed.vocab_size = spec.vocab_size;

@@ -35,7 +35,7 @@ struct PackedDetokenizer {
 };
 
 // Throw Error for a spec that makes no sense (ids out of range, a piece twice).
-PackedTokenizer pack_tokenizer(const TokenizerSpec& spec);
+PackedTokenizer pack_tokenizer(const TokenizerSpec& given);
 PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec);
 
 }  // namespace goldcrest::converter

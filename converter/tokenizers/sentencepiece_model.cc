@@ -14,6 +14,7 @@
 #include "text/utf8.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
+#include "tokenizers/is_utf8.h"
 #include "tokenizers/protobuf_reader.h"
 
 namespace goldcrest::converter {
@@ -28,16 +29,6 @@ struct Parsed {
   uint64_t model_type = kModelUnigram;
   bool has_trainer = false, has_normalizer = false;
 };
-
-bool is_utf8(std::string_view text) {
-  TextSpan rest = {reinterpret_cast<const uint8_t*>(text.data()), static_cast<uint32_t>(text.size())};
-  while (rest.n > 0) {
-    const uint32_t n = valid_char_bytes(rest);
-    if (n == 0) return false;
-    rest = rest.from(n);
-  }
-  return true;
-}
 
 bool is_one_char(const std::string& text) { return char_bytes(static_cast<uint8_t>(text[0])) == text.size(); }
 

@@ -94,6 +94,24 @@ TokenizerSpec combine_with_vocabulary(const TokenizerSpec& model, const Vocabula
 
 TokenizerSpec word_tokenizer(const Vocabulary& vocabulary) { return list_tokenizer(vocabulary, TokenizerKind::kWord); }
 
+TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& vocabulary) {
+  TokenizerSpec spec = list_tokenizer(vocabulary, TokenizerKind::kSubword);
+  spec.add_dummy_prefix = spec.whitespace_as_suffix = spec.remove_extra_whitespace = true;
+  spec.merges = codes.merges;
+  spec.word_end_apart = codes.word_end_apart;
+  for (uint32_t id = 0; id < spec.vocab_size; ++id) {
+    Piece& piece = spec.pieces[id];
+    if (piece.type != PieceType::kNormal) continue;
+    if (piece.text.find(' ') != std::string::npos) {
+      throw Error("{}: the entry of id {}, {}, has a space; subword-nmt's have none", vocabulary.where, id,
+                  in_quotes(piece.text));
+    }
+    if (is_language_code(piece.text)) piece.type = PieceType::kSurface;
+    spec.language_codes = spec.language_codes || piece.type == PieceType::kSurface;
+  }
+  return spec;
+}
+
 TokenizerSpec character_tokenizer(const Vocabulary& vocabulary) {
   return list_tokenizer(vocabulary, TokenizerKind::kCharacter);
 }

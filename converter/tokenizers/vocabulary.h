@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spec/spec.h"
+#include "tokenizers/subword_codes.h"
 
 namespace goldcrest::converter {
 
@@ -26,5 +27,10 @@ TokenizerSpec combine_with_vocabulary(const TokenizerSpec& model, const Vocabula
 // found in text as they are; of a character list, those of one code point.
 TokenizerSpec word_tokenizer(const Vocabulary& vocabulary);
 TokenizerSpec character_tokenizer(const Vocabulary& vocabulary);
+
+// Words between spaces, cut by merges to entries as subword-nmt prints them: "x@@" goes on with another entry of its
+// word, "x" ends it. What the merges make and the list lacks gives the unknown id. Language codes (>>xxx<<) are whole
+// words. Throws Error for an entry with a space in it.
+TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& vocabulary);
 
 }  // namespace goldcrest::converter

@@ -24,6 +24,12 @@ constexpr bool kHasShortlist = true;  // runs files with a shortlist
 constexpr bool kHasShortlist = false;
 #endif
 
+#ifdef GOLDCREST_SUBWORD
+constexpr bool kHasSubword = true;  // runs files whose texts subword-nmt's merges cut
+#else
+constexpr bool kHasSubword = false;
+#endif
+
 #ifdef GOLDCREST_BACKENDS
 constexpr bool kHasBackends = true;  // knows goldcrest_config.backend
 #else
@@ -43,11 +49,13 @@ constexpr bool kHasInspection = false;
 #endif
 
 // Bits of a file's features (schema/model.fbs, Feature).
-constexpr uint32_t kFeatureFloat32 = 1, kFeatureRecurrent = 32, kFeatureShortlist = 512, kFeatureRules = 8192;
+constexpr uint32_t kFeatureFloat32 = 1, kFeatureRecurrent = 32, kFeatureShortlist = 512, kFeatureRules = 8192,
+                   kFeatureSubword = 131072;
 
 // What this build runs: it refuses a file with any other bit.
 constexpr uint32_t kSupportedFeatures = (kHasFloat32 ? kFeatureFloat32 : 0) | (kHasSsru ? kFeatureRecurrent : 0) |
-                                        (kHasShortlist ? kFeatureShortlist : 0) | (kHasRules ? kFeatureRules : 0);
+                                        (kHasShortlist ? kFeatureShortlist : 0) | (kHasRules ? kFeatureRules : 0) |
+                                        (kHasSubword ? kFeatureSubword : 0);
 
 constexpr bool has_feature(uint32_t features, uint32_t feature) { return (features & feature) != 0; }
 

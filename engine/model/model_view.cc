@@ -23,10 +23,11 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kBpe, format::TokenizerKind::Bpe) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
-              format::TokenizerKind::MAX == format::TokenizerKind::Character);
+              (format::TokenizerKind::MAX == format::TokenizerKind::Character ||
+               same(TokenizerKind::kSubword, format::TokenizerKind::MAX)));
 static_assert(same(kFeatureFloat32, format::Feature::Float32) && same(kFeatureRules, format::Feature::Rules) &&
               same(kFeatureRecurrent, format::Feature::Recurrent) &&
-              same(kFeatureShortlist, format::Feature::Shortlist));
+              same(kFeatureShortlist, format::Feature::Shortlist) && same(kFeatureSubword, format::Feature::Subword));
 
 // Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {

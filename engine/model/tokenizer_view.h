@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter };
+enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter, kSubword };
 
 // SentencePiece's types, and kSurface: known by its whole text alone, not proposed by the segmenter (FORMAT.md).
 enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte, kSurface };
@@ -26,7 +26,7 @@ struct TokenizerView {
   uint32_t vocab_size;              // ids are below it
   uint32_t n_pieces;                // entries; those >= vocab_size give unknown_id
   const uint32_t* trie;             // [trie_units] pieces -> entries (text/double_array.h)
-  const float* score;               // [n_pieces]; kUnigram and kBpe only
+  const float* score;               // [n_pieces]; kUnigram, kBpe and kSubword only
   const uint8_t* type;              // [n_pieces] PieceType
   const uint32_t* byte_ids;         // [256]; null without byte_fallback
   const uint32_t* normalizer_trie;  // [normalizer_trie_units] strings -> offsets into normalizer_text

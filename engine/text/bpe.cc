@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges of neighbours, best score first, after bpe_model.cc of SentencePiece v0.1.97 (SampleEncode with alpha 0).
+// Merges of neighbours, best score first, after bpe_model.cc of SentencePiece v0.1.97 (SampleEncode with alpha 0); for
+// kSubword after apply_bpe.py of subword-nmt 0.3.8 (encode), which merges a pair wherever it is before it looks again.
 // Symbols are known by their first byte; each has at most one pair, with the symbol after it. A tournament tree over
 // the pairs replaces the queue, so memory is fixed and nothing in it is ever stale.
 #include "text/bpe.h"
@@ -7,6 +8,8 @@
 #include <cstring>
 
 #include "base/arithmetic.h"
+#include "base/bounds.h"
+#include "base/build_options.h"
 #include "base/status.h"
 #include "text/normalizer.h"
 #include "text/piece_lookup.h"
@@ -26,6 +29,19 @@ uint32_t order_key(float score) {
   return larger(key, kLeastKey);
 }
 
+// kSubword: the entry of a merge of two symbols that follow each other in `both`, which is their texts with a space
+// between them; kNoEntry when there is none.
+uint32_t find_merge(const TokenizerView& view, TextSpan both, uint32_t n_left) {
+  if (both.n >= smaller(view.max_piece_bytes, kMaxPieceBytes)) return kNoEntry;
+  const DoubleArray trie = piece_trie(view);
+  uint32_t node = 0, entry = 0;
+  for (uint32_t i = 0; i < both.n; ++i) {
+    if (i == n_left && !step_trie(trie, ' ', &node)) return kNoEntry;
+    if (!step_trie(trie, both.bytes[i], &node)) return kNoEntry;
+  }
+  return view_trie_value(trie, node, &entry) && entry < view.n_pieces ? entry : kNoEntry;
+}
+
 class Merger {
  public:
   // key, length and tree: [n] for text.n = n bytes.
@@ -39,16 +55,20 @@ class Merger {
   uint32_t symbol_bytes(uint32_t begin) const { return length_[begin] & ~kFrozen; }
   bool is_frozen(uint32_t begin) const { return (length_[begin] & kFrozen) != 0; }
   uint32_t previous(uint32_t begin) const { return begin - (length_[begin - 1] & ~kFrozen); }
+  bool is_subword() const { return kHasSubword && view_.kind == TokenizerKind::kSubword; }
   void set_symbol(uint32_t begin, uint32_t n, uint16_t frozen);
 
   uint32_t winner(uint32_t node) const { return node >= text_.n ? node - text_.n : tree_[node]; }
   uint32_t best_pair() const { return text_.n == 1 ? 0 : tree_[1]; }
+  uint32_t next_pair(uint32_t begin, uint32_t key) const;
   void play(uint32_t node);
   void set_key(uint32_t begin, uint32_t key);
 
   uint32_t pair_key(uint32_t begin) const;
   void split_into_chars();
+  void join_word_ends();
   void merge(uint32_t begin, uint32_t time);
+  TextSpan written(uint32_t begin) const;
   bool split_unused(uint32_t begin);
 
   const TokenizerView& view_;
@@ -75,12 +95,28 @@ void Merger::set_key(uint32_t begin, uint32_t key) {
   for (uint32_t node = (text_.n + begin) / 2; node > 0; node /= 2) play(node);
 }
 
+// After a merge at `begin` of a pair of this key: the next such pair behind it, where nothing has changed and no key is
+// larger; without one, and of kBpe, the best pair of all.
+uint32_t Merger::next_pair(uint32_t begin, uint32_t key) const {
+  if (!is_subword()) return best_pair();
+  uint32_t next = text_.n;
+  const auto offer = [&](uint32_t node) {
+    const uint32_t place = winner(node);
+    if (key_[place] == key && place < next) next = place;
+  };
+  for (uint32_t low = text_.n + begin + 1, high = 2 * text_.n; low < high; low /= 2, high /= 2) {
+    if (low % 2 != 0) offer(low++);
+    if (high % 2 != 0) offer(--high);
+  }
+  return next < text_.n ? next : best_pair();
+}
+
 // The key of the pair of the symbol at `begin` with the one after it; 0 when they do not merge.
 uint32_t Merger::pair_key(uint32_t begin) const {
   const uint32_t n_left = symbol_bytes(begin), middle = begin + n_left;
   if (middle >= text_.n || is_frozen(begin) || is_frozen(middle)) return 0;
   const TextSpan piece = {text_.bytes + begin, n_left + symbol_bytes(middle)};
-  const uint32_t entry = find_piece(view_, piece);
+  const uint32_t entry = is_subword() ? find_merge(view_, piece, n_left) : find_piece(view_, piece);
   if (entry == kNoEntry || piece_type(view_, entry) == PieceType::kSurface) return 0;
   return order_key(view_.score[entry]);
 }
@@ -94,6 +130,16 @@ void Merger::split_into_chars() {
   }
 }
 
+// kSubword: the space that ends a word is part of the word's last character, unless it is an entry of its own.
+void Merger::join_word_ends() {
+  const uint8_t space = ' ';
+  if (find_piece(view_, {&space, 1}) != kNoEntry) return;
+  for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) {
+    const uint32_t n = symbol_bytes(begin);
+    if (begin + n < text_.n && text_.bytes[begin + n] == ' ' && !is_frozen(begin)) set_symbol(begin, n + 1, 0);
+  }
+}
+
 void Merger::merge(uint32_t begin, uint32_t time) {
   const uint32_t n_left = symbol_bytes(begin), middle = begin + n_left;
   set_key(middle, time);
@@ -104,37 +150,54 @@ void Merger::merge(uint32_t begin, uint32_t time) {
 
 void Merger::run() {
   split_into_chars();
+  if (is_subword()) join_word_ends();
   for (uint32_t i = 0; i < text_.n; ++i) key_[i] = 0;
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) key_[begin] = pair_key(begin);
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
-  for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time) merge(best_pair(), time);
+  uint32_t begin = best_pair();
+  for (uint32_t time = 1; key_[begin] >= kLeastKey; ++time) {
+    const uint32_t key = key_[begin];
+    merge(begin, time);
+    begin = next_pair(begin, key);
+  }
+}
+
+// What is looked up for a symbol; of kSubword with the space that ends the word, where that stayed a symbol.
+TextSpan Merger::written(uint32_t begin) const {
+  const uint32_t end = begin + symbol_bytes(begin);
+  const bool more = is_subword() && end < text_.n && text_.bytes[end] == ' ' && text_.bytes[end - 1] != ' ';
+  return {text_.bytes + begin, end - begin + (more ? 1 : 0)};
 }
 
 // Splits a symbol that is an unused piece back into the two that were merged to it, at the place of its last merge;
 // false for any other.
 bool Merger::split_unused(uint32_t begin) {
-  const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
-  const uint32_t entry = find_piece(view_, piece);
+  const uint32_t entry = find_piece(view_, written(begin));
   if (entry == kNoEntry || piece_type(view_, entry) != PieceType::kUnused) return false;
+  const uint32_t n = symbol_bytes(begin);
   uint32_t n_left = 0, latest = 0;
-  for (uint32_t i = 1; i < piece.n; ++i) {
+  for (uint32_t i = 1; i < n; ++i) {
     if (key_[begin + i] <= latest) continue;
     latest = key_[begin + i];
     n_left = i;
   }
   if (n_left == 0) return false;  // one character
   set_symbol(begin, n_left, 0);
-  set_symbol(begin + n_left, piece.n - n_left, 0);
+  set_symbol(begin + n_left, n - n_left, 0);
   return true;
 }
 
 int Merger::write(TokenWriter* writer) {
   for (uint32_t begin = 0; begin < text_.n;) {
     if (split_unused(begin)) continue;
-    const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
+    const TextSpan piece = written(begin);
     const uint32_t entry = find_piece(view_, piece);
     const bool known = entry != kNoEntry && piece_type(view_, entry) != PieceType::kSurface;
-    GOLDCREST_TRY(known ? writer->put_entry(entry) : writer->put_unknown(piece));
+    if (known || is_subword()) {
+      GOLDCREST_TRY(writer->put_entry(known ? entry : view_.unknown_id));
+    } else {
+      GOLDCREST_TRY(writer->put_unknown(piece));
+    }
     begin += piece.n;
   }
   return writer->finish_run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-pair encoding with SentencePiece's merge order and ties.
+// Byte-pair encoding with SentencePiece's merge order and ties, or with subword-nmt's merges of pairs.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ constexpr uint32_t kBpeMaxNormalizedBytes = 65535;
 // At each normalized byte at most: as many lookups or scans of a piece (a user-defined one; its first pair, the two
 // pairs that a merge changes; what it is when written, where an unused one is split, its part), and comparisons in the
 // tree of pairs.
-constexpr uint32_t kBpePieceLookups = 7, kBpeComparisons = 53;
+// With subwords further comparisons find the next pair alike, two at each of 17 levels.
+constexpr uint32_t kBpePieceLookups = 7, kBpeComparisons = 53, kSubwordComparisons = 34;
 
 // Normalizes and segments the text. scratch [scratch_bytes] is aligned for uint32; normalized text longer than
 // scratch_bytes / kBpeScratchPerByte, or than kBpeMaxNormalizedBytes, gives GOLDCREST_ERROR_TOO_LONG.

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/build_options.h"
 #include "text/utf8.h"
 
 namespace goldcrest {
@@ -19,16 +20,23 @@ class Writer {
   uint64_t n() const { return n_; }
 
   void put_token(uint32_t id);
-  // Writes what waits for the rest of its character, each byte as far as it is no UTF-8 as U+FFFD.
-  void flush() { write_pending(true); }
+  // Writes what waits for the rest of its character, each byte as far as it is no UTF-8 as U+FFFD. A space that waits
+  // for a further word is dropped.
+  void flush() {
+    if (is_subword()) state_.n_pending = 0;
+    write_pending(true);
+  }
 
  private:
   TextSpan piece_text(uint32_t id) const;
   bool is_sentencepiece() const { return view_.kind == TokenizerKind::kUnigram || view_.kind == TokenizerKind::kBpe; }
 
+  bool is_subword() const { return kHasSubword && view_.kind == TokenizerKind::kSubword; }
+
   void append(const uint8_t* bytes, uint32_t n);
   void put_bytes(TextSpan bytes);
   void put_spaced(TextSpan piece);
+  void put_subword(TextSpan piece);
   void write_pending(bool last);
 
   const DetokenizerView& view_;
@@ -97,9 +105,22 @@ void Writer::put_spaced(TextSpan piece) {
   }
 }
 
+// The space that ends a word waits until another piece comes.
+void Writer::put_subword(TextSpan piece) {
+  write_pending(true);
+  const bool ends_word = piece.n > 0 && piece.bytes[piece.n - 1] == ' ';
+  append(piece.bytes, piece.n - ends_word);
+  state_.pending[0] = ' ';
+  state_.n_pending = ends_word;
+}
+
 void Writer::put_token(uint32_t id) {
   const TextSpan piece = piece_text(id);
   const PieceType type = static_cast<PieceType>(view_.type[id]);
+  if (is_subword()) {
+    if (type != PieceType::kControl) put_subword(piece);
+    return;
+  }
   if (type == PieceType::kByte) return put_bytes(piece);
   write_pending(true);
   if (type == PieceType::kControl) return;

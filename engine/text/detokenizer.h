@@ -12,8 +12,9 @@ namespace goldcrest {
 
 // The contract of goldcrest_detokenize. kUnigram and kBpe: SentencePiece's Decode (sentencepiece_processor.cc at
 // v0.1.97): U+2581 becomes a space, the first one is dropped, byte pieces are put together to UTF-8. kWord: words with
-// single spaces between them. kCharacter: characters one after the other. Control ids print nothing.
-// GOLDCREST_ERROR_TOKEN_RANGE for an id that is not in [0, n_pieces); state and out are then as they were.
+// single spaces between them. kCharacter: characters one after the other. kSubword: pieces one after the other, of
+// which some end with the space between two words. Control ids print nothing. GOLDCREST_ERROR_TOKEN_RANGE for an id
+// that is not in [0, n_pieces); state and out are then as they were.
 int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
                    size_t capacity);
 

@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
+#include "base/build_options.h"
 #include "base/status.h"
 #include "text/bpe.h"
 #include "text/languages.h"
@@ -29,6 +30,18 @@ int write_language_code(const TokenizeArgs& args, TextSpan* text, TokenWriter* w
   return writer->put_entry(entry);
 }
 
+// Whether neighbours are merged; builds without subwords have no such kind.
+constexpr bool is_subword(TokenizerKind kind) { return kHasSubword && kind == TokenizerKind::kSubword; }
+constexpr bool merges(TokenizerKind kind) { return kind == TokenizerKind::kBpe || is_subword(kind); }
+
+// A line's text as subword-nmt takes it: without line ends and spaces around it.
+TextSpan without_ends(TextSpan line) {
+  const auto is_end = [](uint8_t byte) { return byte == ' ' || byte == '\r' || byte == '\n'; };
+  while (line.n > 0 && is_end(line.bytes[0])) line = line.from(1);
+  while (line.n > 0 && is_end(line.bytes[line.n - 1])) --line.n;
+  return line;
+}
+
 int write_ids(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
   const TokenizerView& view = *args.view;
   if (view.language_codes) GOLDCREST_TRY(write_language_code(args, &text, writer));
@@ -41,6 +54,11 @@ int write_ids(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
       return tokenize_words(view, text, writer);
     case TokenizerKind::kCharacter:
       return tokenize_characters(view, text, writer);
+    case TokenizerKind::kSubword:
+      if constexpr (kHasSubword) {
+        return tokenize_bpe(view, without_ends(text), args.scratch, args.scratch_bytes, writer);
+      }
+      break;
   }
   return GOLDCREST_ERROR_UNSUPPORTED;
 }
@@ -61,7 +79,7 @@ ScratchSize tokenizer_scratch(TokenizerKind kind) {
   if (kind == TokenizerKind::kUnigram) {
     fixed = kUnigramScratchFixed;
     per_normalized_byte = kUnigramScratchPerByte;
-  } else if (kind == TokenizerKind::kBpe) {
+  } else if (merges(kind)) {
     per_normalized_byte = kBpeScratchPerByte;
   }
   return {fixed + kNormalizedFixed * per_normalized_byte, kNormalizedPerByte * per_normalized_byte};
@@ -71,8 +89,9 @@ uint64_t tokenizer_steps(const TokenizerView& view, uint32_t max_source_bytes) {
   const uint64_t piece = smaller(view.max_piece_bytes, kMaxPieceBytes);
   const uint64_t rule = view.normalizer_trie_units > 0 ? 3 * kMaxRuleBytes : 0;  // found, measured, written
   const uint64_t at_place = rule + (view.has_user_defined ? piece : 0);
-  const bool merges = view.kind == TokenizerKind::kBpe;
-  const uint64_t at_normalized_byte = merges ? kBpePieceLookups * piece + kBpeComparisons : piece + kUnigramLookups;
+  const uint64_t comparisons = kBpeComparisons + (is_subword(view.kind) ? kSubwordComparisons : 0);
+  const uint64_t at_normalized_byte =
+      merges(view.kind) ? kBpePieceLookups * piece + comparisons : piece + kUnigramLookups;
   const uint64_t n_normalized = uint64_t{kNormalizedPerByte} * max_source_bytes + kNormalizedFixed;
   return (uint64_t{max_source_bytes} + 1) * at_place + n_normalized * at_normalized_byte;
 }

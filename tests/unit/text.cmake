@@ -12,6 +12,8 @@ goldcrest_test(text_test
     text/hostile_tables_test.cc
     text/sentencepiece_equality_test.cc
     text/sentencepiece_model_test.cc
+    text/subword_codes_test.cc
+    text/subword_test.cc
     text/test_tokenizer.cc
     text/tokenizer_test.cc
     text/utf8_test.cc
@@ -21,3 +23,12 @@ target_include_directories(text_test SYSTEM PRIVATE "${GOLDCREST_SENTENCEPIECE_I
 
 goldcrest_test(text_work_test SOURCES text/text_work_test.cc text/counted_trie.cc text/test_tokenizer.cc
   LIBRARIES goldcrest_tokenizers nlohmann_json::nlohmann_json)
+
+# For tests/peers/subword.py.
+add_executable(subword_ids "${CMAKE_SOURCE_DIR}/tests/peers/subword_ids.cc" text/test_tokenizer.cc)
+target_compile_features(subword_ids PRIVATE cxx_std_20)
+target_include_directories(subword_ids PRIVATE "${CMAKE_SOURCE_DIR}/engine" "${CMAKE_SOURCE_DIR}/tests")
+target_compile_definitions(subword_ids PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+target_link_libraries(subword_ids PRIVATE goldcrest_spec goldcrest_tokenizers nlohmann_json::nlohmann_json
+  goldcrest::goldcrest GTest::gtest)
+goldcrest_warnings(subword_ids)

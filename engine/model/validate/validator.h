@@ -10,6 +10,7 @@
 #include "base/build_options.h"
 #include "base/status.h"
 #include "model/float_bounds.h"
+#include "model/tokenizer_view.h"
 #include "model/validate.h"
 #include "model_generated.h"
 
@@ -92,6 +93,14 @@ class Validator {
   [[gnu::cold]] bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
   [[gnu::cold]] int check_ngrams(const format::Shortlist& table);
 
+  // Feature.Subword alone brings its kind, which the schemas of builds without it lack.
+  static constexpr bool is_subword(format::TokenizerKind kind) {
+    return kHasSubword && static_cast<TokenizerKind>(kind) == TokenizerKind::kSubword;
+  }
+  bool is_kind(format::TokenizerKind kind) const {
+    return kind <= format::TokenizerKind::Character ||
+           (is_subword(kind) && has_feature(model_->features(), kFeatureSubword));
+  }
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
   // Of arrays in the parameters and positions, which lie in the file by then.
   bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {

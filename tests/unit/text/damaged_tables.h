@@ -6,9 +6,21 @@
 #include <random>
 #include <type_traits>
 
+#include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
 namespace goldcrest::test {
+
+// Tables of every kind that has some, as the converter makes them.
+inline std::vector<converter::PackedTokenizer> good_tables() {
+  std::vector<converter::PackedTokenizer> tables;
+  for (const char* name : {"bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes"}) {
+    tables.push_back(converter::pack_tokenizer(
+        converter::read_sentencepiece_model(source_path(std::string("tests/data/") + name + ".model"))));
+  }
+  for (const char* name : {"codes", "codes_0_1"}) tables.push_back(converter::pack_tokenizer(subword_spec(name)));
+  return tables;
+}
 
 class Damage {
  public:

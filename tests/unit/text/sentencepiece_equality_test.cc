@@ -69,19 +69,6 @@ std::string with_unused_pieces(const std::string& model, Choose choose) {
   return changed;
 }
 
-// A model of next to nothing with this source tokenizer.
-converter::ModelSpec tokenizer_only(const TokenizerSpec& tokenizer) {
-  converter::ModelSpec spec;
-  const auto table = [](uint32_t rows) {
-    return std::make_shared<converter::Matrix>(converter::Matrix{"table", rows, 1, std::vector<float>(rows)});
-  };
-  spec.encoder.embedding = table(tokenizer.vocab_size);
-  spec.decoder.embedding = table(1);
-  spec.projection = {table(1), {0}};
-  spec.source_tokenizer = tokenizer;
-  return spec;
-}
-
 class SmallModel : public testing::TestWithParam<const char*> {
  protected:
   std::string bytes() const { return read_bytes(source_path(std::string("tests/data/") + GetParam() + ".model")); }

@@ -79,6 +79,28 @@ std::string TestTokenizer::decode(const std::vector<int32_t>& ids) const {
   return text;
 }
 
+converter::ModelSpec tokenizer_only(const converter::TokenizerSpec& tokenizer) {
+  converter::ModelSpec spec;
+  const auto table = [](uint32_t rows) {
+    return std::make_shared<converter::Matrix>(converter::Matrix{"table", rows, 1, std::vector<float>(rows)});
+  };
+  spec.encoder.embedding = table(tokenizer.vocab_size);
+  spec.decoder.embedding = table(1);
+  spec.projection = {table(1), {0}};
+  spec.source_tokenizer = tokenizer;
+  return spec;
+}
+
+std::vector<std::string> subword_file(const std::string& name) {
+  return split(read_bytes(source_path("tests/data/subword/" + name)), "\n");
+}
+
+converter::TokenizerSpec subword_spec(const std::string& codes) {
+  const std::string text = read_bytes(source_path("tests/data/subword/" + codes));
+  return converter::subword_tokenizer(converter::parse_subword_codes(text, codes),
+                                      {codes + ".vocabulary", subword_file(codes + ".vocabulary"), 0, {1}});
+}
+
 std::string source_path(const std::string& relative) { return std::string(GOLDCREST_SOURCE_DIR) + "/" + relative; }
 
 std::string read_bytes(const std::string& path) {

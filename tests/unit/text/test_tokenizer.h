@@ -37,6 +37,13 @@ class TestTokenizer {
   converter::PackedDetokenizer packed_detokenizer_;
 };
 
+// A model of next to nothing with this source tokenizer.
+converter::ModelSpec tokenizer_only(const converter::TokenizerSpec& tokenizer);
+
+// Of tests/data/subword: merges, their vocabulary (<unk> first, then </s>), what subword-nmt makes of lines.
+std::vector<std::string> subword_file(const std::string& name);
+converter::TokenizerSpec subword_spec(const std::string& codes);
+
 // The path of a file of the repository.
 std::string source_path(const std::string& relative);
 std::string read_bytes(const std::string& path);

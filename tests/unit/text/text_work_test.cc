@@ -6,7 +6,6 @@
 #include <ctime>
 
 #include "base/bounds.h"
-#include "tokenizers/sentencepiece_model.h"
 #include "unit/text/counted_trie.h"
 #include "unit/text/damaged_tables.h"
 
@@ -78,9 +77,7 @@ TEST(TextWork, OfARuleOfSpacesIsBounded) {
 
 TEST(TextWork, OfDamagedTablesIsBounded) {
   const std::vector<std::string> lines = random_lines(3, 100);
-  for (const char* name : {"bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes"}) {
-    const PackedTokenizer good = converter::pack_tokenizer(
-        converter::read_sentencepiece_model(source_path(std::string("tests/data/") + name + ".model")));
+  for (const PackedTokenizer& good : good_tables()) {
     for (uint32_t seed = 0; seed < 200; ++seed) {
       Damage by(seed);
       PackedTokenizer packed = good;
@@ -103,6 +100,8 @@ TEST(TextWork, IsAFormulaOfTheTables) {
   EXPECT_EQ(tokenizer_steps(view, 100), 308u * (20 + 3) + 101 * (3 * kMaxRuleBytes + 20));
   view.kind = goldcrest::TokenizerKind::kBpe;
   EXPECT_EQ(tokenizer_steps(view, 100), 308u * (7 * 20 + 53) + 101 * (3 * kMaxRuleBytes + 20));
+  view.kind = goldcrest::TokenizerKind::kSubword;
+  EXPECT_EQ(tokenizer_steps(view, 100), 308u * (7 * 20 + 53 + 34) + 101 * (3 * kMaxRuleBytes + 20));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr uint8_t kGuard = 0xA5;
 constexpr size_t kGuardBytes = 64;
 
 TokenizerSpec read_model(const std::string& name) {
+  if (name.starts_with("codes")) return subword_spec(name);
   return converter::read_sentencepiece_model(source_path("tests/data/" + name + ".model"));
 }
 
@@ -56,11 +57,12 @@ TEST(TokenizerScratch, IsTheDocumentedSize) {
   EXPECT_TRUE(is(goldcrest::TokenizerKind::kBpe, 72, 27));
   EXPECT_TRUE(is(goldcrest::TokenizerKind::kWord, 0, 0));
   EXPECT_TRUE(is(goldcrest::TokenizerKind::kCharacter, 0, 0));
+  EXPECT_TRUE(is(goldcrest::TokenizerKind::kSubword, 72, 27));
 }
 
 // Spaces and bad bytes grow threefold: the most that a text grows without a rule that lengthens it.
 TEST(TokenizerScratch, SufficesForEveryTextThatNoRuleLengthens) {
-  for (const char* name : {"bpe_bytes", "unigram_bytes", "char"}) {  // models without a map
+  for (const char* name : {"bpe_bytes", "unigram_bytes", "char", "codes", "codes_0_1"}) {  // models without a map
     const TestTokenizer tokenizer(read_model(name));
     const TokenizerView view = tokenizer.view();
     for (const std::string& line : all_lines()) {
@@ -73,7 +75,7 @@ TEST(TokenizerScratch, SufficesForEveryTextThatNoRuleLengthens) {
 }
 
 TEST(TokenizerScratch, AnyOtherSizeGivesTheSameIdsOrTooLong) {
-  for (const char* name : {"bpe_bytes", "unigram_rules"}) {
+  for (const char* name : {"bpe_bytes", "unigram_rules", "codes"}) {
     const TestTokenizer tokenizer(read_model(name));
     const std::string text = "Is \xEF\xB7\xBA  this\xFF the\xE3\x80\x80thing \xEF\xAC\x81n?";
     const int n = static_cast<int>(tokenizer.encode(text).size());
@@ -89,7 +91,7 @@ TEST(TokenizerScratch, AnyOtherSizeGivesTheSameIdsOrTooLong) {
 }
 
 TEST(Tokenize, WritesNoMoreIdsThanThereIsRoomFor) {
-  for (const char* name : {"bpe_bytes", "unigram_rules", "char"}) {
+  for (const char* name : {"bpe_bytes", "unigram_rules", "char", "codes"}) {
     const TestTokenizer tokenizer(read_model(name));
     const std::string text = "some sentence \xF0\x9F\x98\x80 or other";
     const size_t n = tokenizer.encode(text).size();

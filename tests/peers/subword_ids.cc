@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// subword_ids CODES VOCABULARY [KEPT]: each line of standard input as the ids that the engine gives it by subword-nmt's
+// merges, a tab, and the text of these ids. VOCABULARY has one entry a line, first <unk>, then </s>; KEPT those of its
+// entries that --keep-vocabulary leaves, by whose order ids count then.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+
+#include "spec/trim_vocabulary.h"
+#include "tokenizers/vocabulary.h"
+#include "unit/text/test_tokenizer.h"
+
+namespace goldcrest::test {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// The ids of the entries.
+std::vector<uint32_t> ids_of(const converter::TokenizerSpec& spec, const std::vector<std::string>& entries) {
+  std::vector<uint32_t> ids;
+  for (const std::string& entry : entries) {
+    const auto found = std::ranges::find(spec.pieces, entry, &converter::Piece::text);
+    ids.push_back(static_cast<uint32_t>(found - spec.pieces.begin()));
+  }
+  return ids;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const std::string codes = read_bytes(arguments.at(0));
+  const converter::Vocabulary vocabulary = {arguments.at(1), lines_of(arguments.at(1)), 0, {1}};
+  converter::TokenizerSpec spec =
+      converter::subword_tokenizer(converter::parse_subword_codes(codes, arguments.at(0)), vocabulary);
+  if (arguments.size() > 2) {
+    const converter::KeptIds kept = {ids_of(spec, lines_of(arguments[2])), {0}};
+    spec = *converter::trim_vocabulary(tokenizer_only(spec), kept).source_tokenizer;
+  }
+  const TestTokenizer tokenizer(spec);
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::vector<int32_t> ids = tokenizer.encode(line);
+    fmt::print("{}\t{}\n", fmt::join(ids, " "), tokenizer.decode(ids));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+int main(int argc, char** argv) {
+  try {
+    return goldcrest::test::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// subword-nmt's merges: its own answers, and cases small enough to follow by hand.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+#include "goldcrest/goldcrest.h"
+#include "spec/trim_vocabulary.h"
+#include "text/bpe.h"
+#include "text/detokenizer.h"
+#include "unit/text/test_tokenizer.h"
+
+namespace goldcrest::test {
+namespace {
+
+using Ids = std::vector<int32_t>;
+using Strings = std::vector<std::string>;
+
+// Ids of the entries from 2 on; 0 is unknown, 1 the end.
+converter::TokenizerSpec spec_of(const std::string& codes, const Strings& entries) {
+  Strings all = {"<unk>", "</s>"};
+  all.insert(all.end(), entries.begin(), entries.end());
+  return converter::subword_tokenizer(converter::parse_subword_codes(codes, "codes"), {"vocabulary", all, 0, {1}});
+}
+
+// What a text is cut into, entries with spaces between them.
+std::string cut(const converter::TokenizerSpec& spec, const std::string& text) {
+  Strings entries;
+  for (const int32_t id : TestTokenizer(spec).encode(text)) {
+    entries.push_back(spec.pieces[static_cast<size_t>(id)].text);
+  }
+  return fmt::format("{}", fmt::join(entries, " "));
+}
+
+class Golden : public testing::TestWithParam<const char*> {};
+
+// Lines, a tab, and the ids of what apply_bpe.py of subword-nmt 0.3.8 makes of them.
+TEST_P(Golden, GivesSubwordNmtsIds) {
+  const TestTokenizer tokenizer(subword_spec(GetParam()));
+  const Strings lines = subword_file(std::string(GetParam()) + ".golden");
+  EXPECT_GT(lines.size(), 80u);
+  for (const std::string& line : lines) {
+    const size_t tab = line.rfind('\t');
+    const Ids ids = tokenizer.encode(line.substr(0, tab));
+    EXPECT_EQ(fmt::format("{}", fmt::join(ids, " ")), line.substr(tab + 1)) << shown(line);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Golden, testing::Values("codes", "codes_0_1", "codes_pairs"),
+                         [](const auto& codes) { return std::string(codes.param); });
+
+const Strings kLetters = {"a@@", "b@@", "c@@", "a", "b", "c"};
+
+converter::TokenizerSpec letters_and(const std::string& merges, const Strings& more) {
+  Strings entries = kLetters;
+  entries.insert(entries.end(), more.begin(), more.end());
+  return spec_of("#version: 0.2\n" + merges, entries);
+}
+
+TEST(Subword, TheFirstMergeOfTheFileComesFirst) {
+  const converter::TokenizerSpec spec = letters_and("b c</w>\na b\n", {"bc", "ab@@"});
+  EXPECT_EQ(cut(spec, "abc"), "a@@ bc");
+  EXPECT_EQ(cut(spec, "abcc"), "ab@@ c@@ c");
+}
+
+// "abc" is a + bc and ab + c: what counts is the pair, not the text that it makes.
+TEST(Subword, OneTextOfTwoPairs) {
+  const Strings entries = {"ab@@", "bc@@", "abc@@", "abc", "abb@@"};
+  EXPECT_EQ(cut(letters_and("b c\na b\nab c\n", entries), "abca"), "a@@ bc@@ a");
+  EXPECT_EQ(cut(letters_and("b c\na b\nab c\na bc\n", entries), "abca"), "abc@@ a");
+  EXPECT_EQ(cut(letters_and("ab c\na bc\nb b\nb c\na b\n", entries), "abcbba"), "abc@@ <unk> a") << "bb comes first, then bc";
+}
+
+// Both places of b + c are merged before a + bc, which comes earlier in the file, is looked at.
+TEST(Subword, AMergeIsMadeEverywhereBeforeTheNext) {
+  const converter::TokenizerSpec spec = letters_and("bc b\nb c\n", {"bc@@", "bcb@@", "bcb", "bc"});
+  EXPECT_EQ(cut(spec, "bcbca"), "bc@@ bc@@ a");
+  EXPECT_EQ(cut(spec, "bcba"), "bcb@@ a");
+}
+
+TEST(Subword, OverlappingPairsFromTheLeft) {
+  const converter::TokenizerSpec spec = letters_and("a a\n", {"aa@@"});
+  EXPECT_EQ(cut(spec, "aaaaab"), "aa@@ aa@@ a@@ b");
+  EXPECT_EQ(cut(spec, "aaa"), "aa@@ a") << "the last character is another symbol";
+}
+
+TEST(Subword, AWordEndsInItsLastCharacterOrApart) {
+  const Strings entries = {"a@@", "b@@", "ab@@", "ab", "a", "b"};
+  EXPECT_EQ(cut(spec_of("#version: 0.2\na b\n", entries), "ab aba"), "a@@ b ab@@ a");
+  EXPECT_EQ(cut(spec_of("#version: 0.2\na b</w>\n", entries), "ab aba"), "ab a@@ b@@ a");
+  EXPECT_EQ(cut(spec_of("a b\n", entries), "ab aba"), "ab ab@@ a");
+  EXPECT_EQ(cut(spec_of("#version: 0.1\na b\n", entries), "ab aba"), "ab ab@@ a");
+  EXPECT_EQ(cut(spec_of("b </w>\na b\n", entries), "ab aba"), "a@@ b ab@@ a") << "the pair is a + b";
+  EXPECT_EQ(cut(spec_of("b </w>\na b</w>\n", entries), "ab aba"), "ab a@@ b@@ a");
+}
+
+// A vocabulary lacks "b", the symbol "ab" and the character U+20AC.
+TEST(Subword, EachUnknownSymbolKeepsItsPlace) {
+  const converter::TokenizerSpec spec = spec_of("#version: 0.2\na b\n", {"a@@", "a", "c"});
+  EXPECT_EQ(cut(spec, "abb\u20AC\u20ACc b"), "<unk> <unk> <unk> <unk> c <unk>");
+  EXPECT_EQ(cut(spec, "a\xFFz\xE2\x82"), "a@@ <unk> <unk> <unk> <unk>") << "each bad byte is U+FFFD";
+  EXPECT_EQ(cut(spec_of("#version: 0.2\na b\n", {"\uFFFD"}), "\xFF"), "\uFFFD");
+}
+
+TEST(Subword, WordsAreBetweenSpaces) {
+  const converter::TokenizerSpec spec = letters_and("a b\n", {"\t@@", "\u2581"});
+  EXPECT_EQ(cut(spec, "  a   b "), "a b");
+  EXPECT_EQ(cut(spec, "\r\n a\r\n"), "a");
+  EXPECT_EQ(cut(spec, "a\tb"), "a@@ \t@@ b") << "no space, as for subword-nmt";
+  EXPECT_EQ(cut(spec, "a\u00A0b \u2581"), "a@@ <unk> b \u2581");
+  for (const char* nothing : {"", " ", "   ", "\n", " \r\n "}) EXPECT_EQ(cut(spec, nothing), "");
+  EXPECT_EQ(cut(spec, "</s> a"), "<unk> <unk> <unk> <unk> a") << "a control entry is never found in a text";
+}
+
+TEST(Subword, MarksInTheText) {
+  const converter::TokenizerSpec spec = letters_and("@ @</w>\n", {"@@@", "@", "@@"});
+  EXPECT_EQ(cut(spec, "@@ a@@ @@@ @"), "@@ a@@ @@ @@@ @@ @");
+  EXPECT_EQ(TestTokenizer(spec).decode(TestTokenizer(spec).encode("@@ a@@ @@@ @")), "@@ a@@ @@@ @");
+}
+
+TEST(Subword, ACodeOfALanguageStandsBeforeTheWords) {
+  const converter::TokenizerSpec spec = letters_and("a b\n", {">>fra<<", ">>x<<"});
+  EXPECT_EQ(cut(spec, ">>fra<< a"), ">>fra<< a");
+  EXPECT_EQ(cut(spec, ">>x<<a"), ">>x<< a");
+  EXPECT_EQ(cut(spec, "a >>x<<"), "a <unk> <unk> <unk> <unk> <unk>");
+  EXPECT_EQ(TestTokenizer(spec).decode({8, 5}), ">>fra<< a");
+}
+
+TEST(Subword, EntriesBecomeTextAtEverySplit) {
+  const TestTokenizer tokenizer(letters_and("a b\n", {"abc@@", "abc", "\u00E9t\u00E9", "@@"}));
+  const DetokenizerView view = tokenizer.detokenizer_view();
+  const std::vector<std::pair<Ids, std::string>> cases = {{{2, 3, 7, 5}, "abc a"},
+                                                          {{7, 1}, "c"},
+                                                          {{2, 1, 9, 1, 1, 10, 1}, "aabc \u00E9t\u00E9"},
+                                                          {{5, 8}, "a abc"},
+                                                          {{2, 0, 0, 5}, "a\u2047 \u2047 a"},
+                                                          {{11, 11, 2}, "@@ @@ a"},
+                                                          {{1}, ""},
+                                                          {{}, ""}};
+  for (const auto& [ids, expected] : cases) {
+    EXPECT_EQ(tokenizer.decode(ids), expected);
+    for (size_t cut = 0; cut <= ids.size(); ++cut) {
+      goldcrest_text_state state = {};
+      std::string text(40, '\0');
+      int64_t n = cut == 0 ? 0 : detokenize(view, &state, ids.data(), cut, text.data(), text.size());
+      const auto room = [&] { return text.size() - static_cast<size_t>(n); };
+      for (size_t i = cut; i < ids.size(); ++i) n += detokenize(view, &state, &ids[i], 1, text.data() + n, room());
+      n += detokenize(view, &state, nullptr, 0, text.data() + n, room());
+      EXPECT_EQ(text.substr(0, static_cast<size_t>(n)), expected);
+      EXPECT_EQ(state.n_pending, 0);
+    }
+    for (size_t capacity = 0; capacity < expected.size(); ++capacity) {
+      goldcrest_text_state state = {};
+      char out[40];
+      EXPECT_EQ(detokenize(view, &state, ids.data(), ids.size(), out, capacity), GOLDCREST_ERROR_TRUNCATED);
+    }
+  }
+}
+
+TEST(Subword, GivesBackATextOfKnownCharacters) {
+  for (const char* codes : {"codes", "codes_0_1"}) {
+    converter::TokenizerSpec spec = subword_spec(codes);
+    const TestTokenizer tokenizer(spec);
+    size_t compared = 0;
+    for (const std::string& line : valid_lines()) {
+      const Ids ids = tokenizer.encode(line);
+      if (std::ranges::count(ids, 0) > 0) continue;
+      EXPECT_EQ(tokenizer.decode(ids), line);
+      ++compared;
+    }
+    EXPECT_GT(compared, 100u) << codes;
+  }
+}
+
+// As subword-nmt with --vocabulary: what is not in it is taken apart again, merge by merge.
+TEST(Subword, WhatATrimmedVocabularyLacksIsSplitAgain) {
+  const converter::TokenizerSpec whole =
+      letters_and("a b\nab c\nc c\na b</w>\nc ab</w>\n", {"ab@@", "abc@@", "cc@@", "ab", "cab"});
+  const converter::ModelSpec spec = tokenizer_only(whole);
+  const auto trimmed = [&](const std::vector<uint32_t>& removed) {
+    converter::KeptIds kept = {{}, {0}};
+    for (uint32_t id = 0; id < whole.vocab_size; ++id)
+      if (std::ranges::find(removed, id) == removed.end()) kept.source.push_back(id);
+    return *converter::trim_vocabulary(spec, kept).source_tokenizer;
+  };
+  EXPECT_EQ(cut(whole, "abca cccab ccab"), "abc@@ a cc@@ cab cc@@ ab");
+  EXPECT_EQ(cut(trimmed({9}), "abca cccab ccab"), "ab@@ c@@ a cc@@ cab cc@@ ab");
+  EXPECT_EQ(cut(trimmed({8, 9}), "abca abcb"), "a@@ b@@ c@@ a a@@ b@@ c@@ b");
+  EXPECT_EQ(cut(trimmed({10, 12}), "abca cccab ccab"), "abc@@ a c@@ c@@ c@@ ab c@@ c@@ ab");
+  EXPECT_EQ(cut(trimmed({11, 12}), "cab"), "c@@ a@@ b");
+  EXPECT_EQ(cut(trimmed({2, 8, 9}), "abca"), "<unk> b@@ c@@ a") << "a character of no entry";
+  const converter::TokenizerSpec apart = spec_of("a b\nab </w>\nc ab</w>\n", {"a@@", "b@@", "c@@", "b", "ab", "cab"});
+  converter::KeptIds kept = {{0, 1, 2, 3, 4, 5, 6}, {0}};
+  EXPECT_EQ(cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"), "c@@ ab ab");
+  kept.source = {0, 1, 2, 3, 4, 5};
+  EXPECT_EQ(cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"),
+            "c@@ a@@ b a@@ b");
+}
+
+TEST(Subword, TakesTextsUpToItsLimitInAboutLinearTime) {
+  const TestTokenizer tokenizer(subword_spec("codes_pairs"));
+  const TokenizerView view = tokenizer.view();
+  std::vector<uint32_t> scratch(kBpeScratchPerByte * 70000 / 4);
+  Ids ids(70000);
+  const auto run = [&](const std::string& text) {
+    return tokenize({&view, text.data(), text.size(), scratch.data(), scratch.size() * 4, ids.data(), ids.size()});
+  };
+  std::mt19937 generator(1);
+  // 1 byte goes to the space that ends the word.
+  std::string longest(kBpeMaxNormalizedBytes - 1, 'a');
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_GT(run(longest), 1000);
+  EXPECT_EQ(run(longest + "a"), GOLDCREST_ERROR_TOO_LONG);
+  for (char& letter : longest) letter = "abc"[generator() % 3];
+  EXPECT_GT(run(longest), 1000);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));  // O(n^2) would take minutes
+}
+
+}  // namespace
+}  // namespace goldcrest::test
