@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/toolkit.h"
 #include "dialects/tutorial.h"
 #include "sources/messages.h"
 #include "sources/sniff.h"
@@ -80,7 +81,7 @@ class ConfigTemplate {
  private:
   // Of the encoder and of the decoder, which attends to the encoder.
   void find_stacks() {
-    const std::string first = names_.first();
+    const std::string first = names_.first("encoder");
     Names encoders, decoders;
     for (const std::string& name : tensors_.names()) {
       if (name != first && !name.ends_with("." + first)) continue;
@@ -104,7 +105,7 @@ class ConfigTemplate {
   }
 
   Stack read_stack(const std::string& prefix) const {
-    const std::string first = prefix + names_.first();
+    const std::string first = prefix + names_.first("encoder");
     const std::vector<uint64_t> shape = tensors_.shape(first);
     if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0 || std::max(shape[0], shape[1]) > kMaxWidth) {
       throw Error("{} has shape {}, expected [dim_feedforward, d_model]", tensors_.describe(first), shape_text(shape));
@@ -340,7 +341,8 @@ class ConfigTemplate {
 
 Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) || is_ctranslate2(sniffed);
+  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) ||
+                            is_ctranslate2(sniffed) || toolkit_of(sniffed.what) != nullptr;
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
   return ConfigTemplate(*open_tensors(path), path, tutorial_of(sniffed.what)).make();
 }

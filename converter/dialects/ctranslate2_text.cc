@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dialects/ctranslate2.h"
+#include "dialects/subword_files.h"
 #include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
 #include "sources/json_text.h"
@@ -25,11 +26,6 @@ struct SideFile {
   std::string name;
   std::string where() const { return folder->where(name); }
 };
-
-// subword-nmt's merges; Argos Translate calls them bpe.model.
-bool is_codes_name(const std::string& name) {
-  return name == "bpe.model" || name.starts_with("codes") || name.ends_with(".codes") || name.ends_with(".bpe");
-}
 
 class TextReader {
  public:
@@ -154,18 +150,12 @@ class TextReader {
   }
 
   void read_tokenizers() {
-    std::vector<SideFile> models =
-        files_named([](const std::string& name) { return is_sentencepiece_name(name) && !is_codes_name(name); });
-    if (models.empty()) return read_words();
-    if (models.size() == 2 && is_source_and_target(models[1].name, models[0].name)) std::swap(models[0], models[1]);
-    if (models.size() > 2 || (models.size() == 2 && !is_source_and_target(models[0].name, models[1].name))) {
-      throw Error(
-          "{}: which of {} SentencePiece models cuts texts is not known; expected one, or two whose names have "
-          "\"source\" "
-          "and \"target\"",
-          files_.model.path().string(), models.size());
-    }
-    read_pieces(models.front(), models.back());
+    const std::vector<SideFile> models = files_named(is_pieces_name);
+    std::vector<std::string> names;
+    for (const SideFile& model : models) names.push_back(model.name);
+    const auto sides = source_and_target_pieces(names, files_.model.path().string());
+    if (!sides) return read_words();
+    read_pieces(models[sides->first], models[sides->second]);
   }
 
   void read_pieces(const SideFile& source, const SideFile& target) {
@@ -196,16 +186,8 @@ class TextReader {
     spec_.source_tokenizer = word_tokenizer(source_);
     spec_.target_tokenizer = word_tokenizer(target_);
     const std::vector<SideFile> codes = files_named(is_codes_name);
-    if (codes.empty()) {
-      spec_.warnings.push_back(
-          fmt::format("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
-                      files_.model.where(files_.weights), source_.where));
-    } else {
-      spec_.warnings.push_back(fmt::format(
-          "{}: merges of subword-nmt are not applied: a text is entries of {} with spaces between them, as subword-nmt "
-          "cuts it",
-          codes[0].where(), source_.where));
-    }
+    spec_.warnings.push_back(codes.empty() ? words_warning(files_.model.where(files_.weights), source_.where)
+                                           : codes_warning(codes[0].where(), source_.where));
   }
 
   const CTranslate2Files& files_;
