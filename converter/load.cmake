@@ -37,6 +37,8 @@ goldcrest_converter_library(goldcrest_load
   dialects/ctranslate2_names.cc
   dialects/ctranslate2_text.cc
   dialects/dialect.cc
+  dialects/fairseq.cc
+  dialects/fairseq_dictionary.cc
   dialects/generation.cc
   dialects/generation_keys.cc
   dialects/marian.cc

@@ -85,6 +85,8 @@ constexpr Listed kContainers[] = {
      "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [what of them](converter/dialects/MARIAN.md)"},
     {"CTranslate2 encoder–decoders, packages of Argos Translate",
      "directories of every compute type, `.argosmodel`; [what of them](converter/dialects/CTRANSLATE2.md)"},
+    {"fairseq's Transformers (`transformer`, `transformer_...`)",
+     "`.pt` with its `dict.*.txt`; [what of them](converter/dialects/FAIRSEQ.md)"},
     {"OpenNMT-py's Transformers", "`.pt`; [what of them](converter/dialects/OPENNMT_PY.md)"},
 };
 

@@ -83,14 +83,14 @@ std::string one_of(const nlohmann::json& values) {
 }  // namespace
 
 const Toolkit* toolkit_of(const std::string& kind) {
-  for (const Toolkit* toolkit : {&kOpenNmtPyToolkit})
+  for (const Toolkit* toolkit : {&kFairseqToolkit, &kOpenNmtPyToolkit})
     if (kind == toolkit->kind->what) return toolkit;
   return nullptr;
 }
 
 ToolkitModel read_toolkit(const Toolkit& toolkit, const TensorSource& tensors, const fs::path& given) {
   const fs::path file = tensors.files()[0];
-  const TensorReader reader(tensors);
+  TensorReader reader(tensors);
   const SavedModel saved{file, saved_in(tensors, file), given_settings(toolkit, file, given), reader};
   ToolkitModel model = toolkit.read(saved);
   if (!saved.given.contains("source_unit")) find_pieces(file, model);

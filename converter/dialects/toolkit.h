@@ -20,7 +20,7 @@ struct SavedModel {
   std::filesystem::path file;  // with the tensors
   nlohmann::json saved;        // what lies beside them in it: saved_settings.h
   nlohmann::json given;        // config.json, or {}
-  const TensorReader& tensors;
+  TensorReader& tensors;
 };
 
 struct ToolkitModel {
@@ -36,7 +36,7 @@ struct Toolkit {
   ToolkitModel (*read)(const SavedModel& model);
 };
 
-extern const Toolkit kOpenNmtPyToolkit;
+extern const Toolkit kFairseqToolkit, kOpenNmtPyToolkit;
 
 // The toolkit that a checkpoint is of by its sniffed kind; null: none.
 const Toolkit* toolkit_of(const std::string& kind);

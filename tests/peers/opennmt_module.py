@@ -125,10 +125,12 @@ def tokens(n: int) -> list[str]:
 
 def version_3(model: OpenNmtPy) -> dict:
     """As models/model_saver.py of 3.5.1 saves it."""
-    settings = model.settings
+    settings, d_model = model.settings, model.table("encoder").embedding_dim
     opt = argparse.Namespace(
         model_type="text", model_task="seq2seq", encoder_type="transformer", decoder_type="transformer", layers=-1,
-        enc_layers=model.layers[0], dec_layers=model.layers[1], hidden_size=-1, heads=model.heads, transformer_ff=model.d_ff,
+        enc_layers=model.layers[0], dec_layers=model.layers[1], hidden_size=-1, enc_hid_size=d_model,
+        dec_hid_size=d_model, word_vec_size=-1, src_word_vec_size=d_model, tgt_word_vec_size=d_model, heads=model.heads,
+        transformer_ff=model.d_ff,
         position_encoding=True, max_relative_positions=0, relative_positions_buckets=0, self_attn_type="scaled-dot",
         layer_norm="standard", norm_eps=1e-6, num_kv=0, multiquery=False, parallel_residual=False, shared_layer_norm=False,
         sliding_window=0, num_experts=0, n_src_feats=0, copy_attn=False, lora_layers=[], lora_embedding=False,

@@ -2,7 +2,7 @@
 """Checkpoints of OpenNMT-py's and fairseq's shapes through the converter and the engine, against modules of their formulas
 (opennmt_module.py, fairseq_module.py).
 
-    python tests/peers/toolkits.py opennmt_py --build build/host --work FOLDER [--models 5] [--sources 20]
+    python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
 
 Random models with random options: --check compares every layer with the module's, and greedy ids of a float32 file are the
 module's on every source, or a tie within rounding. Exit status 1 with any difference."""
@@ -18,6 +18,7 @@ from collections import Counter
 import torch
 
 import equality
+import fairseq_module
 import opennmt_module
 import random_checkpoints
 import tutorials
@@ -39,17 +40,40 @@ def draw_opennmt(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
     random_checkpoints.end_sometimes(model.generator.bias, [model.end], draw, generator)
     model.tie()
     version = opennmt_module.version_2 if seed % 3 == 0 else opennmt_module.version_3
-    if version is opennmt_module.version_2:
-        settings["add_ffnbias"] = settings["add_qkvbias"] = True
     torch.save(version(model), folder / "model_step_3.pt")
     return model.eval(), draw
 
 
+def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, random.Random]:
+    draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    sizes = [random_checkpoints.width(draw, even=True) for _ in range(2)]
+    if seed % 2:
+        sizes[1] = sizes[0]  # else the decoder's width is its own
+    sizes = [(4 * heads, heads) if d_model < 4 else (d_model, heads) for d_model, heads in sizes]
+    settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70))
+    words = draw.randint(8, 90), draw.randint(8, 90)
+    if settings["share_all_embeddings"]:
+        words = words[0], words[0]
+    model = fairseq_module.Fairseq((draw.randint(1, 3), draw.randint(1, 3)), words, settings)
+    random_checkpoints.randomize(model, generator)
+    model.tie()
+    with torch.no_grad():
+        model.decoder.output_projection.weight[model.end] *= draw.uniform(1, 3)  # ends some results early
+    is_old = seed % 3 == 0 and not hasattr(model.decoder, "layer_norm") and sizes[0] == sizes[1]
+    checkpoint = fairseq_module.old_checkpoint(model) if is_old else fairseq_module.new_checkpoint(model, seed % 2 == 0)
+    torch.save(checkpoint, folder / "checkpoint_best.pt")
+    for language, n in zip(("de", "en"), words, strict=True):
+        (folder / f"dict.{language}.txt").write_text(fairseq_module.dictionary(n))
+    return model.eval(), draw
+
+
 def sources_of(model: torch.nn.Module, draw: random.Random, n: int) -> list[list[int]]:
-    return [[draw.randrange(4, model.words[0]) for _ in range(draw.randint(1, 30))] for _ in range(n)]
+    """fairseq's end with the end, OpenNMT-py's as they are."""
+    end = [model.end] if model.model_type == "fairseq" else []
+    return [[draw.randrange(4, model.words[0]) for _ in range(draw.randint(1, 30))] + end for _ in range(n)]
 
 
-DRAWN = {"opennmt_py": draw_opennmt}
+DRAWN = {"opennmt_py": draw_opennmt, "fairseq": draw_fairseq}
 
 
 def main() -> int:
