@@ -15,7 +15,9 @@ goldcrest_converter_library(goldcrest_sources
   sources/numpy_array.cc
   sources/open_tensors.cc
   sources/pickle.cc
+  sources/pickle_names.cc
   sources/safetensors.cc
+  sources/saved_settings.cc
   sources/sha256.cc
   sources/shape_tensors.cc
   sources/sharded.cc
@@ -36,6 +38,8 @@ goldcrest_converter_library(goldcrest_load
   dialects/ctranslate2_names.cc
   dialects/ctranslate2_text.cc
   dialects/dialect.cc
+  dialects/fairseq.cc
+  dialects/fairseq_dictionary.cc
   dialects/generation.cc
   dialects/generation_keys.cc
   dialects/languages.cc
@@ -52,6 +56,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/nn_transformer_settings.cc
   dialects/nn_transformer_shape.cc
   dialects/nn_transformer_text.cc
+  dialects/opennmt_py.cc
   dialects/pad_heads.cc
   dialects/positions.cc
   dialects/provenance.cc
@@ -61,9 +66,11 @@ goldcrest_converter_library(goldcrest_load
   dialects/shortlist_file.cc
   dialects/shortlist_text.cc
   dialects/start_row.cc
+  dialects/subword_files.cc
   dialects/subword_text.cc
   dialects/tensor_reader.cc
   dialects/tokenizer_fit.cc
+  dialects/toolkit.cc
   dialects/trevett_transformer.cc
   dialects/tutorial.cc
   dialects/vocabulary_file.cc)

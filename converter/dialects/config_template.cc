@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/toolkit.h"
 #include "dialects/tutorial.h"
 #include "sources/messages.h"
 #include "sources/sniff.h"
@@ -81,7 +82,7 @@ class ConfigTemplate {
  private:
   // Of the encoder and of the decoder, which attends to the encoder.
   void find_stacks() {
-    const std::string first = names_.first();
+    const std::string first = names_.first("encoder");
     Names encoders, decoders;
     for (const std::string& name : tensors_.names()) {
       if (name != first && !name.ends_with("." + first)) continue;
@@ -105,7 +106,7 @@ class ConfigTemplate {
   }
 
   Stack read_stack(const std::string& prefix) const {
-    const std::string first = prefix + names_.first();
+    const std::string first = prefix + names_.first("encoder");
     const std::vector<uint64_t> shape = tensors_.shape(first);
     if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0 || std::max(shape[0], shape[1]) > kMaxWidth) {
       throw Error("{} has shape {}, expected [dim_feedforward, d_model]", tensors_.describe(first), shape_text(shape));
@@ -262,7 +263,7 @@ class ConfigTemplate {
           "the texts in the order of their ids, or a file beside config.json (.json, .spm, .model, or one text a "
           "line); "
           "remove it and the unit for token ids alone");
-      ask(side + "unit", R"("word", "character" or "sentencepiece")");
+      ask(side + "unit", R"("word", "character", "subword" or "sentencepiece")");
     }
     ask_token("bos_token", "the start token, a text of the vocabulary or its id", &Tutorial::start);
     ask_token("eos_token", "the end token, a text of the vocabulary or its id", &Tutorial::end);
@@ -341,7 +342,8 @@ class ConfigTemplate {
 
 Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) || is_ctranslate2(sniffed);
+  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) ||
+                            is_ctranslate2(sniffed) || toolkit_of(sniffed.what) != nullptr;
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
   return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.what)).make();
 }

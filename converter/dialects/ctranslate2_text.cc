@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dialects/ctranslate2.h"
+#include "dialects/subword_files.h"
 #include "dialects/subword_text.h"
 #include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
@@ -149,27 +150,22 @@ class TextReader {
     return found;
   }
 
-  void read_tokenizers() {
-    std::vector<SideFile> models =
-        files_named([](const std::string& name) { return is_sentencepiece_name(name) && !is_codes_name(name); });
-    if (!models.empty()) {
-      order_sides(models, "SentencePiece models cuts");
-      return read_pieces(models.front(), models.back());
-    }
-    std::vector<SideFile> codes = files_named(is_codes_name);
-    if (codes.empty()) return read_words();
-    order_sides(codes, "files of subword-nmt's merges cut");
-    read_merges(codes.front(), codes.back());
+  // The source's and the target's of them, which may be one; nothing of none.
+  std::optional<std::pair<SideFile, SideFile>> sides_of(const std::vector<SideFile>& files,
+                                                        const std::string& what_cuts) const {
+    std::vector<std::string> names;
+    for (const SideFile& file : files) names.push_back(file.name);
+    const auto sides = source_and_target_files(names, what_cuts, files_.model.path().string());
+    if (!sides) return std::nullopt;
+    return {{files[sides->first], files[sides->second]}};
   }
 
-  // Of two files the source's first.
-  void order_sides(std::vector<SideFile>& files, const std::string& what_cuts) const {
-    if (files.size() == 2 && is_source_and_target(files[1].name, files[0].name)) std::swap(files[0], files[1]);
-    if (files.size() > 2 || (files.size() == 2 && !is_source_and_target(files[0].name, files[1].name))) {
-      throw Error(
-          "{}: which of {} {} texts is not known; expected one, or two whose names have \"source\" and \"target\"",
-          files_.model.path().string(), files.size(), what_cuts);
-    }
+  void read_tokenizers() {
+    const auto models = sides_of(files_named(is_pieces_name), "SentencePiece models cuts");
+    if (models) return read_pieces(models->first, models->second);
+    const auto codes = sides_of(files_named(is_codes_name), "files of subword-nmt's merges cut");
+    if (codes) return read_merges(codes->first, codes->second);
+    read_words();
   }
 
   void read_pieces(const SideFile& source, const SideFile& target) {
@@ -210,9 +206,7 @@ class TextReader {
   void read_words() {
     spec_.source_tokenizer = word_tokenizer(source_);
     spec_.target_tokenizer = word_tokenizer(target_);
-    spec_.warnings.push_back(
-        fmt::format("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
-                    files_.model.where(files_.weights), source_.where));
+    spec_.warnings.push_back(words_warning(files_.model.where(files_.weights), source_.where));
   }
 
   const CTranslate2Files& files_;

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "dialects/ctranslate2.h"
+#include "dialects/nn_transformer.h"
 #include "dialects/provenance.h"
 #include "dialects/shape.h"
+#include "dialects/toolkit.h"
 #include "dialects/tutorial.h"
 #include "sources/json_text.h"
 #include "sources/messages.h"
@@ -83,6 +85,9 @@ constexpr Listed kContainers[] = {
      "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [what of them](converter/dialects/MARIAN.md)"},
     {"CTranslate2 encoder–decoders, packages of Argos Translate",
      "directories of every compute type, `.argosmodel`; [what of them](converter/dialects/CTRANSLATE2.md)"},
+    {"fairseq's Transformers (`transformer`, `transformer_...`)",
+     "`.pt` with its `dict.*.txt`; [what of them](converter/dialects/FAIRSEQ.md)"},
+    {"OpenNMT-py's Transformers", "`.pt`; [what of them](converter/dialects/OPENNMT_PY.md)"},
 };
 
 std::string supported() {
@@ -177,7 +182,8 @@ std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, con
 void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpec& spec) {
   spec.dialect = dialect;
   std::vector<std::filesystem::path> hashed = checkpoint.tensors->files();
-  hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
+  for (const std::filesystem::path& file : spec.tokenizer_files)
+    if (std::find(hashed.begin(), hashed.end(), file) == hashed.end()) hashed.push_back(file);
   spec.checkpoint_sha256 = sha256_of_files(hashed);
   fill_provenance(checkpoint, spec);
 }
@@ -209,6 +215,20 @@ ModelSpec load_ctranslate2_files(const std::filesystem::path& path, const LoadOp
   return spec;
 }
 
+// A toolkit's checkpoint, which tells its settings itself.
+ModelSpec load_toolkit(const Toolkit& toolkit, const std::filesystem::path& path, const LoadOptions& options) {
+  const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(path), options);
+  const std::filesystem::path file = tensors->files()[0];
+  ToolkitModel model = read_toolkit(toolkit, tensors, options.config);
+  const Checkpoint checkpoint{directory_of(path), Config(std::move(model.settings), file.string(), file), tensors};
+  checkpoint.config.find("model_type");  // is known
+  ModelSpec spec = load_named(checkpoint, model.names);
+  spec.tokenizer_files.insert(spec.tokenizer_files.end(), model.vocabularies.begin(), model.vocabularies.end());
+  spec.warnings.insert(spec.warnings.end(), model.warnings.begin(), model.warnings.end());
+  describe_source(checkpoint, toolkit.model_type, spec);
+  return spec;
+}
+
 std::string row(const std::string& family, const std::string& verdict, const std::string& from) {
   return fmt::format("\n| {} | {} | {} |", family, verdict, from);
 }
@@ -229,6 +249,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
   if (is_marian_native(sniffed)) return load_native(path, options);
   if (is_ctranslate2(sniffed)) return load_ctranslate2_files(path, options);
+  if (const Toolkit* toolkit = toolkit_of(sniffed.what)) return load_toolkit(*toolkit, path, options);
   const std::filesystem::path config_path = config_path_of(directory, options.config);
   std::error_code error;
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {

@@ -63,10 +63,11 @@ class NnTransformerReader {
       spec_.warnings.push_back(names_.where(key) + " is not known and was ignored" +
                                guess(key, nn_transformer_tensor_settings()));
     }
-    const std::vector<std::string> unused = tensors_.unused();
-    if (!unused.empty()) {
-      spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
-    }
+    const std::vector<std::string> unused = without_effect_left_out(tensors_.unused());
+    if (unused.empty()) return;
+    if (layer_names_.has_no_effect != nullptr)
+      throw Error("{} is not known, and may change the graph", tensors_.describe(unused[0]));
+    spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
 
  private:
@@ -74,6 +75,11 @@ class NnTransformerReader {
 
   uint32_t stack_count(const std::string& stack, const char* key, uint32_t most) {
     return config_.count(side_key(config_, stack, key), 1, most);
+  }
+
+  std::vector<std::string> without_effect_left_out(std::vector<std::string> names) const {
+    if (layer_names_.has_no_effect != nullptr) std::erase_if(names, layer_names_.has_no_effect);
+    return names;
   }
 
   // A setting that the tensors tell too must agree with them.
@@ -100,7 +106,7 @@ class NnTransformerReader {
   std::string stack_prefix(const std::string& stack) {
     if (names_.has(stack)) return module_prefix(names_, stack);
     if (names_.has("transformer")) return module_prefix(names_, "transformer") + stack + ".";
-    const std::string first = stack + "." + layer_names_.first();
+    const std::string first = stack + "." + layer_names_.first(stack);
     std::vector<std::string> prefixes;
     for (const std::string& name : tensors_.names()) {
       if (name == first || name.ends_with("." + first)) prefixes.push_back(name.substr(0, name.size() - first.size()));
@@ -111,7 +117,7 @@ class NnTransformerReader {
   }
 
   void read_stack(const std::string& name, StackSpec& stack) {
-    const std::string prefix = stack_prefix(name), first = prefix + layer_names_.first();
+    const std::string prefix = stack_prefix(name), first = prefix + layer_names_.first(name);
     stack.d_model = stack.embedding->columns;
     check_setting(side_key(config_, name, "d_model"), stack.d_model, in_quotes(stack.embedding->name));
     const std::vector<uint64_t> shape = tensors_.shape(first);
@@ -127,25 +133,25 @@ class NnTransformerReader {
         stack.d_model,
         stack.d_ff,
         spec_.encoder.d_model,
-        tensors_.has(prefix + "layers.0." + layer_names_.inner + ".bias"),
-        has_attention_bias(tensors_, layer_names_, prefix + "layers.0." + layer_names_.self_attention),
+        tensors_.has(prefix + layer_names_.layer(name, 0) + layer_names_.inner + ".bias"),
+        has_attention_bias(tensors_, layer_names_, prefix + layer_names_.layer(name, 0) + layer_names_.self_attention),
         static_cast<float>(config_.number_or(side_key(config_, name, "layer_norm_eps"), 1e-5, 1e-12, 1))};
     for (uint32_t i = 0; i < kMaxLayers; ++i) {
-      const std::string layer_prefix = fmt::format("{}layers.{}.", prefix, i);
+      const std::string layer_prefix = prefix + layer_names_.layer(name, i);
       if (!tensors_.has(layer_prefix + layer_names_.inner + ".weight")) break;
       stack.layers.push_back(layer(layer_prefix, shapes, name == "decoder"));
     }
     set_heads(name, stack);
     check_setting("num_" + name + "_layers", static_cast<uint32_t>(stack.layers.size()), prefix + "layers");
     // nn.Transformer always makes these norms, also with norm_first=False; the stacks alone need not have them.
-    const std::string norm_name = prefix + "norm" + layer_names_.gamma;
+    const std::string norm_name = prefix + layer_names_.final_norm + layer_names_.gamma;
     const bool has_norm = tensors_.has(norm_name);
     const std::string final_norm = side_key(config_, name, "final_norm");
     if (config_.flag_or(final_norm, has_norm) != has_norm) {
       throw Error("{} is {}, but the tensors have {} {}", config_.where(final_norm), !has_norm, has_norm ? "the" : "no",
                   in_quotes(norm_name));
     }
-    if (has_norm) stack.final_norm = norm(prefix + "norm", shapes);
+    if (has_norm) stack.final_norm = norm(prefix + layer_names_.final_norm, shapes);
     const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
     if (names_.has(embedding_norm)) {
       const std::string module = module_prefix(names_, embedding_norm);
@@ -192,7 +198,8 @@ class NnTransformerReader {
     LayerSpec layer;
     const LayerNames& names = layer_names_;
     layer.self_attention = attention(prefix + names.self_attention, shapes, shapes.d_model);
-    layer.self_attention->norm = norm(prefix + names.self_norm, shapes);
+    layer.self_attention->norm =
+        norm(prefix + (is_decoder ? names.decoder_self_norm : names.encoder_self_norm), shapes);
     if (is_decoder) {
       layer.cross_attention = attention(prefix + names.cross_attention, shapes, shapes.memory_width);
       layer.cross_attention->norm = norm(prefix + names.cross_norm, shapes);
@@ -247,8 +254,8 @@ class NnTransformerReader {
       spec_.projection.weight = table;
     } else {
       if (name.ends_with(".weight")) name.resize(name.size() - std::string(".weight").size());
-      spec_.projection.weight =
-          tensors_.share_if_equal(table, tensors_.matrix(name + ".weight", table->rows, table->columns));
+      const std::string weight = tensors_.has(name) ? name : name + ".weight";  // a parameter, or a linear layer
+      spec_.projection.weight = tensors_.share_if_equal(table, tensors_.matrix(weight, table->rows, table->columns));
     }
     const std::string bias = without_wrappers(names_.text_or("output_bias", name + ".bias"));
     const bool has_bias = names_.has("output_bias") || tensors_.has(bias);
@@ -299,7 +306,7 @@ class NnTransformerReader {
   // wrong.
   void check_position_buffers() {
     constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
-    for (const std::string& name : tensors_.unused()) {
+    for (const std::string& name : without_effect_left_out(tensors_.unused())) {
       const bool is_named_so = name == "pe" || name.ends_with(".pe") || name.find("pos") != std::string::npos;
       const std::vector<uint64_t> shape = tensors_.shape(name);
       if (!is_named_so || shape.size() < 2) continue;

@@ -52,7 +52,7 @@ constexpr const char* kStackKeys[] = {
     "position_denominator", "position_base", "final_norm"};
 constexpr const char* kTokenKeys[] = {"bos_token", "eos_token",           "unk_token",
                                       "pad_token", "decoder_start_token", "forced_first_token"};
-constexpr const char* kSideKeys[] = {"vocabulary", "vocab_size", "unit", "sentencepiece", "language"};
+constexpr const char* kSideKeys[] = {"vocabulary", "vocab_size", "unit", "sentencepiece", "codes", "language"};
 
 std::vector<std::string> known_settings() {
   std::vector<std::string> keys(std::begin(kPlainKeys), std::end(kPlainKeys));
@@ -88,7 +88,7 @@ void require_text(const Config& config, RequiredSettings& required) {
   constexpr const char* kToken = "a text of the vocabulary or a token id";
   for (const std::string side : {"source_", "target_"}) {
     const bool has_vocabulary = config.has(side + "vocabulary") || config.has(side + "sentencepiece");
-    if (has_vocabulary) required.require(side + "unit", R"("word", "character" or "sentencepiece")");
+    if (has_vocabulary) required.require(side + "unit", R"("word", "character", "subword" or "sentencepiece")");
     if (needs_unknown(config, side) && !has_token(config, side, "unk_token")) required.missing("unk_token", kToken);
   }
   const bool has_start = has_token(config, "target_", "decoder_start_token");

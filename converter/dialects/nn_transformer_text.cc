@@ -7,12 +7,15 @@
 #include "base/bounds.h"
 #include "dialects/generation.h"
 #include "dialects/nn_transformer.h"
+#include "dialects/subword_text.h"
 #include "dialects/tokenizer_fit.h"
 #include "dialects/vocabulary_file.h"
+#include "sources/input_file.h"
 #include "sources/messages.h"
 #include "sources/nearest.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
+#include "tokenizers/subword_codes.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -87,6 +90,7 @@ class Side {
       check_entries(vocabulary, {side}, warnings);
       return combine_with_vocabulary(*model_, vocabulary);
     }
+    if (codes_) return checked_subword_tokenizer({&*codes_, &vocabulary}, warnings);
     return unit_ == "word" ? word_tokenizer(vocabulary) : character_tokenizer(vocabulary);
   }
 
@@ -110,10 +114,17 @@ class Side {
     const nlohmann::json* list = config_.find(key);
     if (list == nullptr && !config_.has(model_key)) return;  // token ids only
     unit_ = config_.text(unit_key);
-    if (unit_ != "word" && unit_ != "character" && unit_ != "sentencepiece") {
-      throw Error("{} is {}, expected \"character\", \"word\" or \"sentencepiece\"", config_.where(unit_key),
-                  in_quotes(unit_));
+    if (unit_ != "word" && unit_ != "character" && unit_ != "sentencepiece" && unit_ != "subword") {
+      throw Error("{} is {}, expected \"character\", \"word\", \"sentencepiece\" or \"subword\"",
+                  config_.where(unit_key), in_quotes(unit_));
     }
+    const std::string codes_key = name_ + "_codes";
+    if (config_.has(codes_key) != (unit_ == "subword")) {
+      throw Error(
+          "{} is {}, but {} {}", config_.where(unit_key), in_quotes(unit_), config_.where(codes_key),
+          config_.has(codes_key) ? "names subword-nmt's merges" : "is missing, which names subword-nmt's merges");
+    }
+    if (unit_ == "subword") read_codes(codes_key);
     const bool list_is_model = list != nullptr && list->is_string() && is_sentencepiece_name(list->get<std::string>());
     if (config_.has(model_key) || list_is_model) {
       model_path_ = file_beside(list_is_model ? key : model_key);
@@ -131,6 +142,12 @@ class Side {
                                       : vocabulary_of_json(*list, n_ids_, config_.where(key));
       files_.insert(files_.begin(), list->is_string() ? file_beside(key) : config_.path());
     }
+  }
+
+  void read_codes(const std::string& key) {
+    const std::filesystem::path path = file_beside(key);
+    codes_ = parse_subword_codes(read_small_file(path, kMaxCodesBytes), path.string());
+    files_.push_back(path);
   }
 
   Vocabulary vocabulary_of_model() const {
@@ -164,6 +181,7 @@ class Side {
   uint32_t n_ids_;
   Vocabulary vocabulary_;  // [n_ids], or empty: token ids only
   std::optional<TokenizerSpec> model_;
+  std::optional<SubwordCodes> codes_;
   std::filesystem::path model_path_;
   std::vector<std::filesystem::path> files_;
 };

@@ -49,9 +49,9 @@ void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCo
 
 }  // namespace
 
-bool is_codes_name(const std::string& name) {
-  return name == "bpe.model" || name.starts_with("codes") || name.starts_with("bpecodes") || name.ends_with(".codes") ||
-         name.ends_with(".bpe");
+TokenizerSpec checked_subword_tokenizer(const SubwordSide& side, std::vector<std::string>& warnings) {
+  check_codes(*side.vocabulary, {side.codes}, warnings);
+  return subword_tokenizer(*side.codes, *side.vocabulary);
 }
 
 void set_subword_tokenizers(const SubwordSide& source, const SubwordSide& target, ModelSpec& spec) {

@@ -3,18 +3,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
 
-// By its name: codes, bpecodes, train.codes, codes.en, source.bpe, bpe.model (Argos Translate's).
-bool is_codes_name(const std::string& name);
-
 struct SubwordSide {
   const SubwordCodes* codes;
   const Vocabulary* vocabulary;
 };
+
+// The tokenizer of one side. Throws Error and warns as set_subword_tokenizers does.
+TokenizerSpec checked_subword_tokenizer(const SubwordSide& side, std::vector<std::string>& warnings);
 
 // Sets both tokenizers of the spec; the sides may be one. Throws Error where more than half of a vocabulary's entries
 // are neither characters nor made by a merge, and warns from a quarter on: they belong to different models.

@@ -10,7 +10,7 @@ namespace {
 
 // What stands before all of the model's names: "" or, for instance, "model.".
 std::string prefix_of(const Tutorial& tutorial, const TensorReader& tensors) {
-  const std::string first = tutorial.module + ("encoder." + tutorial.names.first());
+  const std::string first = tutorial.module + ("encoder." + tutorial.names.first("encoder"));
   for (const std::string& name : tensors.names()) {
     if (name == first || name.ends_with("." + first)) return name.substr(0, name.size() - first.size());
   }

@@ -7,9 +7,11 @@
 #include <bit>
 #include <cctype>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "sources/messages.h"
+#include "sources/pickle_names.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -18,31 +20,13 @@ namespace {
 constexpr size_t kMaxOpcodes = 10'000'000, kMaxNodes = 2'000'000, kMaxStack = 100'000, kMaxMemo = 1'000'000;
 constexpr size_t kMaxDepth = 64, kMaxTextBytes = 4096;
 
-constexpr const char* kOrderedDict = "collections OrderedDict";
-constexpr const char* kSize = "torch Size";
-
-// Functions that rebuild a tensor from (storage, offset, sizes, strides, ...).
-bool is_tensor_function(std::string_view name) {
-  return name == "torch._utils _rebuild_tensor_v2" || name == "torch._utils _rebuild_tensor";
-}
-
-// Functions whose first argument is the tensor and whose others do not matter here.
-bool is_parameter_function(std::string_view name) {
-  return name == "torch._utils _rebuild_parameter" || name == "torch._utils _rebuild_parameter_with_state";
-}
-
-bool is_storage_type(std::string_view name) { return name.starts_with("torch ") && name.ends_with("Storage"); }
-
-bool is_known(std::string_view name) {
-  return name == kOrderedDict || name == kSize || is_tensor_function(name) || is_parameter_function(name) ||
-         is_storage_type(name);
-}
-
 class PickleReader {
  public:
   PickleReader(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {
-    for (const PickleKind kind : {PickleKind::kNone, PickleKind::kBool, PickleKind::kBool, PickleKind::kNumber}) {
-      document_.nodes.push_back({kind, document_.nodes.size() == kTrue, {}, {}});
+    for (const PickleKind kind :
+         {PickleKind::kNone, PickleKind::kBool, PickleKind::kBool, PickleKind::kNumber, PickleKind::kOther}) {
+      document_.nodes.push_back(
+          {kind, document_.nodes.size() == kTrue, {}, {}, std::numeric_limits<double>::quiet_NaN()});
     }
   }
 
@@ -57,7 +41,8 @@ class PickleReader {
   }
 
  private:
-  static constexpr PickleRef kNone = 0, kFalse = 1, kTrue = 2, kNumber = 3;  // made once, in the constructor
+  // Made once, in the constructor.
+  static constexpr PickleRef kNone = 0, kFalse = 1, kTrue = 2, kWideInteger = 3, kOther = 4;
 
   [[noreturn]] void refuse(const std::string& why) const {
     throw Error(
@@ -152,8 +137,7 @@ class PickleReader {
       case 'M':
         return push_integer(take_integer(2));
       case 'G':
-        take(8);
-        return push(kNumber);
+        return push_number(take(8));
       case 0x8a:
         return push_long(take(take_integer(1)));
       case 'X':
@@ -214,8 +198,15 @@ class PickleReader {
     }
   }
 
+  // A double, its highest byte first.
+  void push_number(std::string_view bytes) {
+    uint64_t bits = 0;
+    for (const char byte : bytes) bits = bits << 8 | static_cast<unsigned char>(byte);
+    push(make({PickleKind::kNumber, 0, {}, {}, std::bit_cast<double>(bits)}));
+  }
+
   void push_long(std::string_view bytes) {
-    if (bytes.size() > 8) return push(kNumber);
+    if (bytes.size() > 8) return push(kWideInteger);
     uint64_t value = 0;
     std::memcpy(&value, bytes.data(), bytes.size());
     const size_t unused_bits = 64 - 8 * bytes.size();
@@ -250,11 +241,21 @@ class PickleReader {
     std::string name(take_line());
     name += ' ';
     name += take_line();
-    if (!is_known(name)) {
-      std::replace(name.begin(), name.end(), ' ', '.');
-      refuse("asks for " + in_quotes(name) + ", which is not part of a state dict");
-    }
+    if (makes_of(name) == Makes::kUnknown) refuse_name(std::move(name));
     push(make({PickleKind::kGlobal, 0, std::move(name), {}}));
+  }
+
+  [[noreturn]] void refuse_name(std::string name) const {
+    std::replace(name.begin(), name.end(), ' ', '.');
+    if (name.starts_with("omegaconf.")) {
+      throw Error(
+          "{}: asks for {} (at byte {}), one of OmegaConf's objects; nothing in it is executed. Where fairseq is, save "
+          "it with plain settings: python -c \"import torch, omegaconf; s = torch.load('checkpoint.pt', "
+          "weights_only=False); s['cfg'] = omegaconf.OmegaConf.to_container(s['cfg'], resolve=True, enum_to_str=True); "
+          "torch.save(s, 'plain.pt')\"",
+          where_, in_quotes(name), opcode_at_);
+    }
+    refuse("asks for " + in_quotes(name) + ", which is not part of a state dict");
   }
 
   bool is(PickleRef ref, PickleKind kind) const { return document_.node(ref).kind == kind; }
@@ -264,7 +265,7 @@ class PickleReader {
     const PickleNode& id = node(pop());
     if (id.kind != PickleKind::kTuple || id.items.size() != 5 || !is(id.items[0], PickleKind::kText) ||
         node(id.items[0]).text != "storage" || !is(id.items[1], PickleKind::kGlobal) ||
-        !is_storage_type(node(id.items[1]).text) || !is(id.items[2], PickleKind::kText) ||
+        makes_of(node(id.items[1]).text) != Makes::kStorage || !is(id.items[2], PickleKind::kText) ||
         !is(id.items[4], PickleKind::kInteger) || node(id.items[4]).integer < 0) {
       refuse("refers to something that is not a tensor's storage");
     }
@@ -281,13 +282,25 @@ class PickleReader {
     const PickleNode& function = node(pop());
     const std::vector<PickleRef>& items = arguments.items;
     if (arguments.kind != PickleKind::kTuple || function.kind != PickleKind::kGlobal) refuse("calls something unknown");
-    if (function.text == kOrderedDict && items.empty()) return push(make({PickleKind::kDict, 0, {}, {}}));
-    if (function.text == kSize && items.size() == 1) return push(items[0]);
-    if (is_tensor_function(function.text) && items.size() >= 4) {
-      return push(make({PickleKind::kTensor, 0, {}, {items.begin(), items.begin() + 4}}));
-    }
-    if (is_parameter_function(function.text) && !items.empty() && is(items[0], PickleKind::kTensor)) {
-      return push(items[0]);
+    switch (makes_of(function.text)) {
+      case Makes::kDict:
+        if (items.empty()) return push(make({PickleKind::kDict, 0, {}, {}}));
+        break;
+      case Makes::kDictOfDefaults:
+        return push(make({PickleKind::kDict, 0, {}, {}}));
+      case Makes::kFirstArgument:
+        if (items.size() == 1) return push(items[0]);
+        break;
+      case Makes::kTensor:
+        if (items.size() >= 4) return push(make({PickleKind::kTensor, 0, {}, {items.begin(), items.begin() + 4}}));
+        break;
+      case Makes::kParameter:
+        if (!items.empty() && is(items[0], PickleKind::kTensor)) return push(items[0]);
+        break;
+      case Makes::kOther:
+        return push(kOther);
+      default:
+        break;
     }
     refuse("calls " + in_quotes(function.text) + " with arguments that it does not take");
   }
@@ -295,18 +308,27 @@ class PickleReader {
   void new_object() {
     const PickleNode& arguments = node(pop());
     const PickleNode& type = node(pop());
-    if (type.kind != PickleKind::kGlobal || type.text != kOrderedDict || arguments.kind != PickleKind::kTuple ||
+    const Makes makes = type.kind == PickleKind::kGlobal ? makes_of(type.text) : Makes::kUnknown;
+    if ((makes != Makes::kDict && makes != Makes::kObject) || arguments.kind != PickleKind::kTuple ||
         !arguments.items.empty()) {
       refuse("makes an object that is not a dictionary");
     }
-    push(make({PickleKind::kDict, 0, {}, {}}));
+    push(make({PickleKind::kDict, 0, makes == Makes::kObject ? type.text : std::string(), {}}));
   }
 
-  // Sets attributes, such as _metadata of a state dict; they have no meaning here.
+  // Sets attributes. Of a dictionary or a tensor they have no meaning here (_metadata of a state dict); those of an
+  // object are what it is.
   void build() {
-    pop();
-    if (top().kind != PickleKind::kDict && top().kind != PickleKind::kTensor)
-      refuse("sets attributes of an unknown object");
+    const PickleNode& state = node(pop());
+    PickleNode& object = top();
+    if (object.kind == PickleKind::kTensor || object.kind == PickleKind::kOther) return;
+    if (object.kind != PickleKind::kDict) refuse("sets attributes of an unknown object");
+    if (object.text.empty()) return;
+    if (state.kind != PickleKind::kDict) refuse("sets attributes that are not a dictionary");
+    const std::vector<PickleRef> attributes = state.items;  // may be the object's own
+    n_attributes_ += attributes.size();
+    if (n_attributes_ > kMaxNodes) refuse(fmt::format("sets more than {} attributes", kMaxNodes));
+    object.items.insert(object.items.end(), attributes.begin(), attributes.end());
   }
 
   PickleDocument finish() {
@@ -317,7 +339,7 @@ class PickleReader {
 
   std::string_view bytes_;
   const std::string& where_;
-  size_t at_ = 0, opcode_at_ = 0;
+  size_t at_ = 0, opcode_at_ = 0, n_attributes_ = 0;
   PickleDocument document_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;
@@ -325,6 +347,15 @@ class PickleReader {
 };
 
 }  // namespace
+
+const PickleNode* PickleDocument::member(const PickleNode& dict, std::string_view key) const {
+  if (dict.kind != PickleKind::kDict) return nullptr;
+  for (size_t i = dict.items.size() / 2; i-- > 0;) {
+    const PickleNode& name = node(dict.items[2 * i]);
+    if (name.kind == PickleKind::kText && name.text == key) return &node(dict.items[2 * i + 1]);
+  }
+  return nullptr;
+}
 
 PickleDocument read_pickle(std::string_view bytes, const std::string& where) {
   return PickleReader(bytes, where).read();

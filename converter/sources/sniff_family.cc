@@ -24,14 +24,12 @@ constexpr Kind kDecoderOnly = {Use::kOtherFamily, "this is a decoder-only langua
                                "Goldcrest runs encoder-decoder Transformers; it cannot be converted"};
 
 struct Family {
-  std::string_view model_types;  // each between spaces; "": known by its tensors alone
+  std::string_view model_types;  // each between spaces
   const Kind* kind;
   const char* name;
 };
 
 constexpr Family kFamilies[] = {
-    {"", &kFairseq, "fairseq"},
-    {"", &kOpenNmtPy, "OpenNMT-py"},
     {" t5 mt5 umt5 byt5 ", &kT5, "T5"},
     {" bart ", &kBart, "BART"},
     {" mbart ", &kMBart, "mBART"},

@@ -56,10 +56,11 @@ inline constexpr Kind kTorchScript = {Use::kRefused, "this is a TorchScript arch
                                       "save the weights instead: torch.save(torch.jit.load(...).state_dict(), ...)"};
 inline constexpr Kind kTorchExport = {Use::kRefused, "this is a torch.export archive (.pt2), a program",
                                       "save the weights instead: torch.save(torch.export.load(...).state_dict, ...)"};
-inline constexpr Kind kFairseq = {Use::kRefused, "this is a fairseq checkpoint",
-                                  "reading it is planned; it cannot be converted yet"};
-inline constexpr Kind kOpenNmtPy = {Use::kRefused, "this is an OpenNMT-py checkpoint",
-                                    "reading it is planned; it cannot be converted yet"};
+inline constexpr Kind kFairseq = {
+    Use::kConvert, "this is a fairseq checkpoint",
+    "goldcrest-convert makes a .gcst of it, with the dict.SOURCE.txt and dict.TARGET.txt beside it"};
+inline constexpr Kind kOpenNmtPy = {Use::kConvert, "this is an OpenNMT-py checkpoint",
+                                    "goldcrest-convert makes a .gcst of it"};
 inline constexpr Kind kOnnx = {Use::kRefused, "this is an ONNX model, a graph",
                                "convert the PyTorch or Hugging Face checkpoint that it was exported from"};
 inline constexpr Kind kMarianNpz = {Use::kConvert, "this is a Marian model in Marian's own format (.npz)",

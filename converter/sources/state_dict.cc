@@ -199,17 +199,26 @@ StoredTensor read_tensor(const PickleDocument& document, const std::string& name
 }  // namespace
 
 std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where) {
-  const PickleNode& dict = document.node(choose(document, where));
   std::vector<StoredTensor> tensors;
   std::set<std::string> names;
-  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
-    const PickleNode& key = document.node(dict.items[i]);
-    const PickleNode& value = document.node(dict.items[i + 1]);
-    if (key.kind != PickleKind::kText || value.kind != PickleKind::kTensor) continue;
-    if (tensors.size() == kMaxTensors) throw Error("{}: has more than {} tensors", where, kMaxTensors);
-    if (!names.insert(key.text).second) throw Error("{}: has the tensor {} twice", where, in_quotes(key.text));
-    tensors.push_back(read_tensor(document, key.text, value, where));
-  }
+  const auto add = [&](const PickleNode& dict, const std::string& prefix) {
+    for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+      const PickleNode& key = document.node(dict.items[i]);
+      const PickleNode& value = document.node(dict.items[i + 1]);
+      if (key.kind != PickleKind::kText || value.kind != PickleKind::kTensor) continue;
+      const std::string name = prefix + key.text;
+      if (tensors.size() == kMaxTensors) throw Error("{}: has more than {} tensors", where, kMaxTensors);
+      if (!names.insert(name).second) throw Error("{}: has the tensor {} twice", where, in_quotes(name));
+      tensors.push_back(read_tensor(document, name, value, where));
+    }
+  };
+  const PickleRef chosen = choose(document, where);
+  add(document.node(chosen), "");
+  const PickleNode& root = document.node(document.root);
+  const PickleNode* const generator = document.member(root, "generator");
+  const bool is_opennmt = document.member(root, "opt") != nullptr && document.member(root, "vocab") != nullptr &&
+                          document.member(root, "model") == &document.node(chosen);
+  if (is_opennmt && generator != nullptr && generator->kind == PickleKind::kDict) add(*generator, "generator.");
   return tensors;
 }
 

@@ -22,7 +22,8 @@ struct StoredTensor {
 };
 
 // The tensors of the dictionary from names to tensors: one nested under a usual name ("model", "state_dict" ...), else
-// the pickle's root, else the only one there is. `where` begins the message of an Error.
+// the pickle's root, else the only one there is. OpenNMT-py's generator lies beside its model: its tensors come with
+// "generator." before their names. `where` begins the message of an Error.
 std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where);
 
 }  // namespace goldcrest::converter

@@ -39,8 +39,8 @@ class TensorSource {
   virtual std::vector<std::filesystem::path> files() const = 0;
   // The name that it is stored under, of which the given one may be an alias.
   virtual std::string stored_name(const std::string& name) const { return name; }
-  // The settings that the container itself holds: Marian's special:model.yml, a YAML, or CTranslate2's scalars as JSON;
-  // "" where it holds none.
+  // The settings that the container itself holds: Marian's special:model.yml, a YAML, CTranslate2's scalars as JSON, or
+  // what toolkits save with torch.save (saved_settings.h); "" where it can hold none.
   virtual std::string settings() const { return {}; }
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sources/messages.h"
 #include "sources/read_elements.h"
+#include "sources/saved_settings.h"
 #include "sources/state_dict.h"
 #include "sources/tensor_source.h"
 #include "sources/zip_directory.h"
@@ -49,18 +51,12 @@ class TorchZip : public TensorSource {
     for (const ZipMember& entry : directory) members_.emplace(entry.name, entry);
     refuse_compressed(file_, directory);
     find_prefix();
-    const ZipMember& pickle = member(prefix_ + "data.pkl");
-    if (pickle.size > kMaxPickleBytes) {
-      throw Error("{}: data.pkl has {} bytes, expected at most {}", file_.path().string(), pickle.size,
-                  kMaxPickleBytes);
-    }
-    const std::string where = file_.path().string() + ": the pickle data.pkl";
-    const std::string bytes = read_member(file_, pickle);
-    for (StoredTensor& tensor : find_state_dict(read_pickle(bytes, where), file_.path().string())) {
+    for (StoredTensor& tensor : find_state_dict(document(), file_.path().string())) {
       check_storage(tensor);
       names_.push_back(tensor.name);
       tensors_.emplace(tensor.name, std::move(tensor));
     }
+    for (const std::string& name : names_) stored_names_.emplace(place_of(tensors_.at(name)), name);
   }
 
   const std::vector<std::string>& names() const override { return names_; }
@@ -68,6 +64,11 @@ class TorchZip : public TensorSource {
   std::vector<uint64_t> shape(const std::string& name) const override { return tensor(name).shape; }
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
+  std::string stored_name(const std::string& name) const override { return stored_names_.at(place_of(tensor(name))); }
+  // The pickle is read again: most do not ask.
+  std::string settings() const override {
+    return saved_settings(document(), member(prefix_ + "data.pkl").size, file_.path().string());
+  }
 
   Tensor load(const std::string& name) const override {
     const StoredTensor& stored = tensor(name);
@@ -84,6 +85,21 @@ class TorchZip : public TensorSource {
   }
 
  private:
+  // Tied weights are one place with several names.
+  using Place = std::tuple<std::string, ElementType, uint64_t, std::vector<uint64_t>, std::vector<uint64_t>>;
+  static Place place_of(const StoredTensor& tensor) {
+    return {tensor.storage, tensor.type, tensor.offset, tensor.shape, tensor.strides};
+  }
+
+  PickleDocument document() const {
+    const ZipMember& pickle = member(prefix_ + "data.pkl");
+    if (pickle.size > kMaxPickleBytes) {
+      throw Error("{}: data.pkl has {} bytes, expected at most {}", file_.path().string(), pickle.size,
+                  kMaxPickleBytes);
+    }
+    return read_pickle(read_member(file_, pickle), file_.path().string() + ": the pickle data.pkl");
+  }
+
   const StoredTensor& tensor(const std::string& name) const {
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) throw Error("{}: tensor {} is missing", file_.path().string(), in_quotes(name));
@@ -130,6 +146,7 @@ class TorchZip : public TensorSource {
   std::map<std::string, StoredTensor> tensors_;
   mutable std::set<std::string> checked_;  // members
   std::vector<std::string> names_;
+  std::map<Place, std::string> stored_names_;  // the first name of each place
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(Missing, SettingsOfAnNnTransformer) {
                 ": 6 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
                 "d_model), \"scale_embedding\" is missing (expected true where embeddings are multiplied by "
                 "sqrt(d_model), else false), \"max_positions\" is missing (expected the most positions that a text may "
-                "have), \"source_unit\" is missing (expected \"word\", \"character\" or \"sentencepiece\"), "
+                "have), \"source_unit\" is missing (expected \"word\", \"character\", \"subword\" or \"sentencepiece\"), "
                 "\"eos_token\" is missing (expected a text of the vocabulary or a token id), "
                 "\"tensors.output_projection\" is missing (expected the name of the last linear layer, or "
                 "\"tied_output_projection\": true); \"scale_embeding\" is not known; did you mean "

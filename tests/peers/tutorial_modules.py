@@ -204,11 +204,12 @@ def forward(model: nn.Module, source: list[int], inputs: list[int], trace: dict 
 
 
 def greedy(model: nn.Module, source: list[int], most: int) -> list[int]:
-    """With its end, which is forced as the last of `most`."""
+    """With its end, which is forced as the last of `most`. A model may have a `mask` of what its search never takes."""
     ids = []
     while not ids or ids[-1] != model.end:
-        last = len(ids) + 1 == most
-        ids.append(model.end if last else forward(model, source, [model.start, *ids])[-1].argmax().item())
+        logits = forward(model, source, [model.start, *ids])[-1]
+        masked = model.mask(logits, len(ids)) if hasattr(model, "mask") else logits
+        ids.append(model.end if len(ids) + 1 == most else masked.argmax().item())
     return ids
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints of OpenNMT-py's and fairseq's shapes through the converter and the engine, against modules of their formulas
+(opennmt_module.py, fairseq_module.py).
+
+    python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
+
+Random models with random options: --check compares every layer with the module's, and greedy ids of a float32 file are the
+module's on every source, or a tie within rounding. Exit status 1 with any difference."""
+
+import argparse
+import pathlib
+import random
+import shutil
+import sys
+import warnings
+from collections import Counter
+
+import torch
+
+import equality
+import fairseq_module
+import opennmt_module
+import random_checkpoints
+import tutorials
+
+WITHOUT_PIECES = ("no SentencePiece model lies beside it",)  # a warning: texts are words
+
+
+def draw_opennmt(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, random.Random]:
+    """Its checkpoint lies in the folder then."""
+    draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    d_model, heads = random_checkpoints.width(draw, even=True)
+    settings = opennmt_module.draw_settings(draw)
+    words = draw.randint(8, 90), draw.randint(8, 90)
+    if settings["share_embeddings"]:
+        words = words[0], words[0]
+    model = opennmt_module.OpenNmtPy(max(d_model, 4), heads, draw.randint(4, 70), (draw.randint(1, 3), draw.randint(1, 3)),
+                                     words, settings)
+    random_checkpoints.randomize(model, generator)
+    random_checkpoints.end_sometimes(model.generator.bias, [model.end], draw, generator)
+    model.tie()
+    version = opennmt_module.version_2 if seed % 3 == 0 else opennmt_module.version_3
+    torch.save(version(model), folder / "model_step_3.pt")
+    return model.eval(), draw
+
+
+def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, random.Random]:
+    draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    sizes = [random_checkpoints.width(draw, even=True) for _ in range(2)]
+    if seed % 2:
+        sizes[1] = sizes[0]  # else the decoder's width is its own
+    sizes = [(4 * heads, heads) if d_model < 4 else (d_model, heads) for d_model, heads in sizes]
+    settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70))
+    words = draw.randint(8, 90), draw.randint(8, 90)
+    if settings["share_all_embeddings"]:
+        words = words[0], words[0]
+    model = fairseq_module.Fairseq((draw.randint(1, 3), draw.randint(1, 3)), words, settings)
+    random_checkpoints.randomize(model, generator)
+    model.tie()
+    with torch.no_grad():
+        model.decoder.output_projection.weight[model.end] *= draw.uniform(1, 3)  # ends some results early
+    is_old = seed % 3 == 0 and not hasattr(model.decoder, "layer_norm") and sizes[0] == sizes[1]
+    checkpoint = fairseq_module.old_checkpoint(model) if is_old else fairseq_module.new_checkpoint(model, seed % 2 == 0)
+    torch.save(checkpoint, folder / "checkpoint_best.pt")
+    for language, n in zip(("de", "en"), words, strict=True):
+        (folder / f"dict.{language}.txt").write_text(fairseq_module.dictionary(n))
+    return model.eval(), draw
+
+
+def sources_of(model: torch.nn.Module, draw: random.Random, n: int) -> list[list[int]]:
+    """fairseq's end with the end, OpenNMT-py's as they are."""
+    end = [model.end] if model.model_type == "fairseq" else []
+    return [[draw.randrange(4, model.words[0]) for _ in range(draw.randint(1, 30))] + end for _ in range(n)]
+
+
+DRAWN = {"opennmt_py": draw_opennmt, "fairseq": draw_fairseq}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("toolkit", choices=DRAWN)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=int, default=5)
+    parser.add_argument("--sources", type=int, default=20)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    shutil.rmtree(options.work, ignore_errors=True)
+    counts = Counter()
+    try:
+        for seed in range(1, options.models + 1):
+            folder = options.work / f"{options.toolkit}_{seed}"
+            folder.mkdir(parents=True)
+            model, draw = DRAWN[options.toolkit](seed, folder)
+            sources = sources_of(model, draw, options.sources)
+            tutorials.check_model(options, folder, model, sources, 24, counts, WITHOUT_PIECES)
+    except equality.Failure as failure:
+        print(failure)
+        return 1
+    print(f"{options.toolkit}:", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    shutil.rmtree(options.work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
