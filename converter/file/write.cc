@@ -53,8 +53,9 @@ format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine>
   for (const SectionBytes& section : payload.sections) {
     auto out = std::make_unique<format::SectionT>();
     out->kind = section.kind;
-    out->offset = out->crc32c = 1;  // not the defaults, so that the true ones take the same room
     out->size = section.size();
+    out->offset = 1;  // not the default, so that the true one takes the same room; as of the checksum
+    out->crc32c = out->size == 0 ? 0 : 1;
     metadata.sections.push_back(std::move(out));
   }
   return metadata;

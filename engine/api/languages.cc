@@ -2,8 +2,6 @@
 // The languages of texts, by name.
 #include "text/languages.h"
 
-#include <cstring>
-
 #include "api/engine.h"
 #include "goldcrest/languages.h"
 #include "text/piece_lookup.h"
@@ -12,16 +10,21 @@ using namespace goldcrest;
 
 namespace {
 
+bool is_same(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
 void count_only(void*, const char*, size_t, int32_t) {}
 
 // The entry of the model's language of this name: kNoEntry for the only one that it has. False where it has none such.
 bool find_target(const goldcrest_engine& engine, const char* name, const char* only, uint32_t* entry) {
   TokenizerView tokenizer;
   *entry = kNoEntry;
-  if (!view_tokenizer(engine.runtime.file, &tokenizer) || !tokenizer.language_codes) return strcmp(name, only) == 0;
-  const size_t n = strlen(name);
-  if (n <= kMaxLanguageBytes)
-    *entry = find_language(tokenizer, {reinterpret_cast<const uint8_t*>(name), static_cast<uint32_t>(n)});
+  if (!view_tokenizer(engine.runtime.file, &tokenizer) || !tokenizer.language_codes) return is_same(name, only);
+  uint32_t n = 0;  // bytes, up to one more than is found
+  while (n <= kMaxLanguageBytes && name[n] != '\0') ++n;
+  *entry = find_language(tokenizer, {reinterpret_cast<const uint8_t*>(name), n});
   return *entry != kNoEntry;
 }
 
@@ -45,7 +48,7 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   goldcrest_detail* detail = engine->detail;
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
-  GOLDCREST_REQUIRE(source == nullptr || strcmp(source, info.source_language) == 0, GOLDCREST_ERROR_ARGUMENT,
+  GOLDCREST_REQUIRE(source == nullptr || is_same(source, info.source_language), GOLDCREST_ERROR_ARGUMENT,
                     "source language: not the model's", -1);
   uint32_t entry = kNoEntry;
   GOLDCREST_REQUIRE(target == nullptr || find_target(*engine, target, info.target_language, &entry),

@@ -37,16 +37,17 @@ TEST(Missing, SettingsOfAnNnTransformer) {
   checkpoint.config["encoder_nhead"] = 2;
   checkpoint.config["tensors"].erase("output_projection");
   checkpoint.config["tensors"]["output_projektion"] = "head";
-  EXPECT_EQ(error_of(checkpoint),
-            config +
-                ": 6 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
-                "d_model), \"scale_embedding\" is missing (expected true where embeddings are multiplied by "
-                "sqrt(d_model), else false), \"max_positions\" is missing (expected the most positions that a text may "
-                "have), \"source_unit\" is missing (expected \"word\", \"character\", \"subword\" or \"sentencepiece\"), "
-                "\"eos_token\" is missing (expected a text of the vocabulary or a token id), "
-                "\"tensors.output_projection\" is missing (expected the name of the last linear layer, or "
-                "\"tied_output_projection\": true); \"scale_embeding\" is not known; did you mean "
-                "\"scale_embedding\"?; \"output_projektion\" is not known; did you mean \"output_projection\"?");
+  EXPECT_EQ(
+      error_of(checkpoint),
+      config +
+          ": 6 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
+          "d_model), \"scale_embedding\" is missing (expected true where embeddings are multiplied by "
+          "sqrt(d_model), else false), \"max_positions\" is missing (expected the most positions that a text may "
+          "have), \"source_unit\" is missing (expected \"word\", \"character\", \"subword\" or \"sentencepiece\"), "
+          "\"eos_token\" is missing (expected a text of the vocabulary or a token id), "
+          "\"tensors.output_projection\" is missing (expected the name of the last linear layer, or "
+          "\"tied_output_projection\": true); \"scale_embeding\" is not known; did you mean "
+          "\"scale_embedding\"?; \"output_projektion\" is not known; did you mean \"output_projection\"?");
 }
 
 TEST(Missing, ANullWithANoteIsAnOpenQuestion) {

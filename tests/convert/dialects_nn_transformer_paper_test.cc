@@ -105,13 +105,13 @@ TEST(NnTransformer, WideKeysPadTheValues) {
 TEST(NnTransformer, ConvolutionsOfWidthOneAreMatrices) {
   NnFolder checkpoint;
   const ModelSpec matrices = checkpoint.load();
+  const std::vector<float> inner = matrices.decoder.layers[0].feed_forward.in.weight->values.get();
   for (auto& [name, tensor] : checkpoint.tensors) {
     if (name.find(".linear") != std::string::npos && tensor.shape.size() == 2) tensor.shape.push_back(1);
   }
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
-  EXPECT_EQ(spec.decoder.layers[0].feed_forward.in.weight->values,
-            matrices.decoder.layers[0].feed_forward.in.weight->values);
+  EXPECT_EQ(spec.decoder.layers[0].feed_forward.in.weight->values.get(), inner);
   EXPECT_EQ(spec.encoder.layers[1].feed_forward.out.weight->rows, 8u);
   EXPECT_EQ(spec.encoder.layers[1].feed_forward.out.weight->columns, 12u);
   checkpoint.tensors["transformer.encoder.layers.1.linear2.weight"].shape = {8, 4, 3};

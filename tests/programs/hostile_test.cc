@@ -159,7 +159,7 @@ TEST(Hostile, MorePositionsThanAnyModel) {
 TEST(Hostile, OutOfMemoryNamesTheFile) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs more address space than this";
   RunOptions how;
-  how.max_address_bytes = 40 * kMegabyte;
+  how.max_address_bytes = 24 * kMegabyte;
   const std::filesystem::path checkpoint = checkpoint_folder("enfr"), model = converted_model("enfr");
   EXPECT_EQ(run(convert_program(), {"-q", checkpoint}, how).err,
             "goldcrest-convert: " + checkpoint.string() + ": not enough memory\n");

@@ -106,7 +106,7 @@ TEST(Languages, OnesThatAModelHasNotAreRefused) {
   EXPECT_EQ(refusal(one, {"--source-lang", "fr"}),
             begin(one) + "--source-lang \"fr\": the model's source language is \"en\"\n");
   EXPECT_EQ(refusal(converted_model("g2p"), {"--target-lang", "fr"}),
-            begin(converted_model("g2p")) + "--target-lang \"fr\": the model's target language is not stated\n");
+            begin(converted_model("g2p")) + "--target-lang \"fr\": the model's target language is \"ARPAbet\"\n");
   EXPECT_EQ(run(translate_program(), {one, "--source-lang", "en", "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
             run(translate_program(), {one}, {.input = "Stop!\n"}).out);
   EXPECT_EQ(run(translate_program(), {several, "--target-lang", "fr", "--ids"}).status, 2);
