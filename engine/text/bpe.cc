@@ -135,8 +135,11 @@ bool Merger::word_ends_stand_apart() const {
   return find_piece(view_, {&space, 1}) != kNoEntry;
 }
 
-// kSubword: makes the space that ends a word part of the symbol before it.
+// kSubword: makes the space that ends a word part of the symbol before it, from which nothing splits it any more.
 void Merger::join_word_ends() {
+  for (uint32_t i = 0; i < text_.n; ++i) {
+    if (text_.bytes[i] == ' ') key_[i] = 0;
+  }
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) {
     const uint32_t n = symbol_bytes(begin);
     if (begin + n < text_.n && text_.bytes[begin + n] == ' ' && !is_frozen(begin)) set_symbol(begin, n + 1, 0);
