@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "spec/printable.h"
+#include "spec/subword_entry.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -149,8 +150,11 @@ void add_merges(const std::vector<const Piece*>& removed, std::vector<Piece>& pi
 
 // subword-nmt's merges stay; what they make of entries that were removed is split again.
 void add_removed(const std::vector<const Piece*>& removed, std::vector<Piece>& pieces) {
-  for (const Piece* piece : removed)
-    if (piece->type == PieceType::kNormal) pieces.push_back({piece->text, 0, PieceType::kUnused});
+  for (const Piece* piece : removed) {
+    const std::string_view text = without_mark(piece->text);
+    const bool is_merged = piece->type == PieceType::kNormal && utf8_length(text) < text.size();
+    if (is_merged) pieces.push_back({piece->text, 0, PieceType::kUnused});
+  }
 }
 
 void trim_tokenizer(const std::vector<uint32_t>& kept, TokenizerSpec& tokenizer) {

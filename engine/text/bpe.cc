@@ -60,15 +60,16 @@ class Merger {
 
   uint32_t winner(uint32_t node) const { return node >= text_.n ? node - text_.n : tree_[node]; }
   uint32_t best_pair() const { return text_.n == 1 ? 0 : tree_[1]; }
-  uint32_t next_pair(uint32_t begin, uint32_t key) const;
+  uint32_t next_alike(uint32_t begin, uint32_t key) const;
   void play(uint32_t node);
   void set_key(uint32_t begin, uint32_t key);
 
   uint32_t pair_key(uint32_t begin) const;
   void split_into_chars();
+  bool word_ends_stand_apart() const;
   void join_word_ends();
   void merge(uint32_t begin, uint32_t time);
-  TextSpan written(uint32_t begin) const;
+  uint32_t merge_alike(uint32_t time);
   bool split_unused(uint32_t begin);
 
   const TokenizerView& view_;
@@ -95,10 +96,8 @@ void Merger::set_key(uint32_t begin, uint32_t key) {
   for (uint32_t node = (text_.n + begin) / 2; node > 0; node /= 2) play(node);
 }
 
-// After a merge at `begin` of a pair of this key: the next such pair behind it, where nothing has changed and no key is
-// larger; without one, and of kBpe, the best pair of all.
-uint32_t Merger::next_pair(uint32_t begin, uint32_t key) const {
-  if (!is_subword()) return best_pair();
+// The next pair of this key behind `begin`, where no key is larger; text_.n when there is none.
+uint32_t Merger::next_alike(uint32_t begin, uint32_t key) const {
   uint32_t next = text_.n;
   const auto offer = [&](uint32_t node) {
     const uint32_t place = winner(node);
@@ -108,7 +107,7 @@ uint32_t Merger::next_pair(uint32_t begin, uint32_t key) const {
     if (low % 2 != 0) offer(low++);
     if (high % 2 != 0) offer(--high);
   }
-  return next < text_.n ? next : best_pair();
+  return next;
 }
 
 // The key of the pair of the symbol at `begin` with the one after it; 0 when they do not merge.
@@ -130,10 +129,17 @@ void Merger::split_into_chars() {
   }
 }
 
-// kSubword: the space that ends a word is part of the word's last character, unless it is an entry of its own.
-void Merger::join_word_ends() {
+// kSubword: whether a word's end is a symbol of its own until all is merged.
+bool Merger::word_ends_stand_apart() const {
   const uint8_t space = ' ';
-  if (find_piece(view_, {&space, 1}) != kNoEntry) return;
+  return find_piece(view_, {&space, 1}) != kNoEntry;
+}
+
+// kSubword: makes the space that ends a word part of the symbol before it, from which nothing splits it any more.
+void Merger::join_word_ends() {
+  for (uint32_t i = 0; i < text_.n; ++i) {
+    if (text_.bytes[i] == ' ') key_[i] = 0;
+  }
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) {
     const uint32_t n = symbol_bytes(begin);
     if (begin + n < text_.n && text_.bytes[begin + n] == ' ' && !is_frozen(begin)) set_symbol(begin, n + 1, 0);
@@ -148,56 +154,58 @@ void Merger::merge(uint32_t begin, uint32_t time) {
   set_key(begin, pair_key(begin));
 }
 
+// kSubword: merges the best pair wherever it is, from the left; what that brings about changes no pair further right.
+// Returns the time of the last merge.
+uint32_t Merger::merge_alike(uint32_t time) {
+  uint32_t begin = best_pair();
+  const uint32_t key = key_[begin];
+  merge(begin, time);
+  while ((begin = next_alike(begin, key)) < text_.n) merge(begin, ++time);
+  return time;
+}
+
 void Merger::run() {
   split_into_chars();
-  if (is_subword()) join_word_ends();
+  if (is_subword() && !word_ends_stand_apart()) join_word_ends();
   for (uint32_t i = 0; i < text_.n; ++i) key_[i] = 0;
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) key_[begin] = pair_key(begin);
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
-  uint32_t begin = best_pair();
-  for (uint32_t time = 1; key_[begin] >= kLeastKey; ++time) {
-    const uint32_t key = key_[begin];
-    merge(begin, time);
-    begin = next_pair(begin, key);
+  for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time) {
+    if (is_subword()) {
+      time = merge_alike(time);
+    } else {
+      merge(best_pair(), time);
+    }
   }
-}
-
-// What is looked up for a symbol; of kSubword with the space that ends the word, where that stayed a symbol.
-TextSpan Merger::written(uint32_t begin) const {
-  const uint32_t end = begin + symbol_bytes(begin);
-  const bool more = is_subword() && end < text_.n && text_.bytes[end] == ' ' && text_.bytes[end - 1] != ' ';
-  return {text_.bytes + begin, end - begin + (more ? 1 : 0)};
+  if (is_subword()) join_word_ends();
 }
 
 // Splits a symbol that is an unused piece back into the two that were merged to it, at the place of its last merge;
 // false for any other.
 bool Merger::split_unused(uint32_t begin) {
-  const uint32_t entry = find_piece(view_, written(begin));
+  const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
+  const uint32_t entry = find_piece(view_, piece);
   if (entry == kNoEntry || piece_type(view_, entry) != PieceType::kUnused) return false;
-  const uint32_t n = symbol_bytes(begin);
   uint32_t n_left = 0, latest = 0;
-  for (uint32_t i = 1; i < n; ++i) {
+  for (uint32_t i = 1; i < piece.n; ++i) {
     if (key_[begin + i] <= latest) continue;
     latest = key_[begin + i];
     n_left = i;
   }
   if (n_left == 0) return false;  // one character
   set_symbol(begin, n_left, 0);
-  set_symbol(begin + n_left, n - n_left, 0);
+  set_symbol(begin + n_left, piece.n - n_left, 0);
   return true;
 }
 
 int Merger::write(TokenWriter* writer) {
   for (uint32_t begin = 0; begin < text_.n;) {
     if (split_unused(begin)) continue;
-    const TextSpan piece = written(begin);
+    const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
     const uint32_t entry = find_piece(view_, piece);
     const bool known = entry != kNoEntry && piece_type(view_, entry) != PieceType::kSurface;
-    if (known || is_subword()) {
-      GOLDCREST_TRY(writer->put_entry(known ? entry : view_.unknown_id));
-    } else {
-      GOLDCREST_TRY(writer->put_unknown(piece));
-    }
+    // Unknown symbols of kSubword are an id each, not one for a run.
+    GOLDCREST_TRY(known || is_subword() ? writer->put_entry(known ? entry : kNoEntry) : writer->put_unknown(piece));
     begin += piece.n;
   }
   return writer->finish_run();

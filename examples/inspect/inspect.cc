@@ -36,7 +36,7 @@ struct Arguments {
 
 std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::converter::printable(text) : "not stated"; }
 
-void print_info(const goldcrest_info& info) {
+void print_info(const goldcrest_info& info, bool is_subword) {
   fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
              info.weights_hash);
   fmt::print("weights      {}\n", info.weight_bits == 8 ? "int8" : "float32");
@@ -54,6 +54,7 @@ void print_info(const goldcrest_info& info) {
              info.max_target_positions);
   fmt::print("text         {}, {}\n", info.has_tokenizer ? "tokenizer" : "no tokenizer",
              info.has_detokenizer ? "detokenizer" : "no detokenizer");
+  if (is_subword) fmt::print("             words between spaces, cut by subword-nmt's merges\n");
   fmt::print("ids          start {}, end {}, padding {}, unknown {}\n", info.decoder_start_id, info.end_id, info.pad_id,
              info.unknown_id);
   fmt::print("search       beam size {}, at most {} tokens, length penalty {}, word penalty {}\n",
@@ -120,7 +121,10 @@ int inspect(const Arguments& arguments) {
   if (status < 0) {
     throw goldcrest::converter::Error("{}: {}", arguments.model, describe_error(status, detail));
   }
-  print_info(info);
+  goldcrest::TokenizerView tokenizer = {};
+  const bool is_subword =
+      goldcrest::view_tokenizer(model.bytes(), &tokenizer) && tokenizer.kind == goldcrest::TokenizerKind::kSubword;
+  print_info(info, is_subword);
   const std::vector<std::string> targets = target_languages(model.bytes(), model.size());
   if (!targets.empty())
     fmt::print("targets      {}: {}\n", targets.size(), printable(fmt::format("{}", fmt::join(targets, " "))));

@@ -44,7 +44,7 @@ goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 
 # Students: recurrent layers; as Firefox has them, with a shortlist and a limit by the source's length; and what a shortlist
-# alone takes.
+# and subwords take alone.
 set(student_fixtures "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student;golden_hash_student_listed")
 set(student_options -D GOLDCREST_SSRU=ON -D GOLDCREST_SHORTLIST=ON -D GOLDCREST_RULES=ON)
 # goldcrest_run_student(NAME LABEL BOARD_LABEL TARGETS CMAKE_OPTION...)
@@ -57,6 +57,7 @@ endfunction()
 goldcrest_run_student(student fast student student_tests ${student_options})
 goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
 goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
+goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
 # A real one, which pip brings; it is skipped where that cannot.
 add_test(NAME board_mps3-an547_real_student COMMAND bash "${CMAKE_SOURCE_DIR}/tests/convert/student.sh"
   "${CMAKE_BINARY_DIR}/tests/convert/student" bash "${CMAKE_CURRENT_SOURCE_DIR}/real_student.sh"

@@ -6,6 +6,7 @@
 
 #include "convert/ctranslate2_folder.h"
 #include "support/checkpoint_writer.h"
+#include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -19,6 +20,13 @@ constexpr uint32_t kIds = 5999;  // of source.spm and target.spm
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The n-th Chinese character, as UTF-8.
+std::string character(size_t n) {
+  const auto code = static_cast<uint32_t>(0x4E00 + n);
+  return {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
+          static_cast<char>(0x80 | (code & 0x3F))};
 }
 
 // A model with a row for each entry of the example's vocabulary.
@@ -152,13 +160,75 @@ TEST(CTranslate2Text, SpecialTokensOfOlderVersions) {
 TEST(CTranslate2Text, SaysWhatItDoesNotUse) {
   CTranslate2Folder checkpoint;
   checkpoint.folder.write("vmap.txt", "\tword2\n");
-  checkpoint.folder.write("bpe.model", "#version: 0.2\na b\n");
+  EXPECT_EQ(
+      checkpoint.load().warnings.back(),
+      checkpoint.file("vmap.txt") + " is not used, as CTranslate2 does without being asked; --shortlist takes it");
+}
+
+// A model whose texts are cut by subword-nmt's merges.
+struct SubwordFolder : CTranslate2Folder {
+  SubwordFolder() {
+    vocabulary = {"</s>", "<unk>", "a@@", "b@@", "ab@@", "a", "b", "ab", "bab", "c", ">>fr<<", "@@"};
+    folder.write("bpe.codes", "#version: 0.2\na b</w>\na b\nb ab</w>\n");
+  }
+};
+
+TEST(CTranslate2Text, SubwordNmtsMerges) {
+  SubwordFolder checkpoint;
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.warnings, std::vector<std::string>{});
+  EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_EQ(spec.target_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_EQ(spec.source_tokenizer->vocab_size, 13u);
+  EXPECT_EQ(spec.source_tokenizer->merges.size(), 3u);
+  EXPECT_FALSE(spec.source_tokenizer->word_end_apart);
+  EXPECT_TRUE(spec.source_tokenizer->language_codes);
+  EXPECT_EQ(spec.tokenizer_files.size(), 2u);
+  EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode(">>fr<< abab ba"), (std::vector<int32_t>{10, 4, 7, 3, 5}));
+  checkpoint.folder.write("codes.txt", "a b\n");
+  EXPECT_EQ(checkpoint.message(),
+            "no name: " + checkpoint.folder.path().string() +
+                ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose names "
+                "have \"source\" and \"target\"");
+  checkpoint.folder.write("sentencepiece.model", "");
+  EXPECT_EQ(checkpoint.message(), "sentencepiece.model: the file is empty; download it again") << "it comes first";
+}
+
+TEST(CTranslate2Text, TwoFilesOfMerges) {
+  SubwordFolder checkpoint;
+  std::filesystem::remove(checkpoint.folder / "bpe.codes");
+  checkpoint.folder.write("target.bpe", "a b\na b</w>\n");
+  checkpoint.folder.write("source.bpe", "#version: 0.2\nb ab</w>\n");
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.source_tokenizer->merges.size(), 1u);
+  EXPECT_EQ(spec.target_tokenizer->merges.size(), 2u);
+  EXPECT_TRUE(spec.target_tokenizer->word_end_apart);
+}
+
+TEST(CTranslate2Text, MergesOfAnotherModel) {
+  SubwordFolder checkpoint;
+  const std::string codes = checkpoint.file("bpe.codes"), entries = checkpoint.file("shared_vocabulary.json");
+  checkpoint.folder.write("bpe.codes", "a b c\n");
+  EXPECT_EQ(checkpoint.message(), "bpe.codes: line 1: found \"a b c\", expected two symbols with a space between them");
+  checkpoint.folder.write("bpe.codes", "#version: 0.2\nb c\n");
   EXPECT_EQ(checkpoint.load().warnings,
-            (std::vector<std::string>{
-                checkpoint.file("bpe.model") + ": merges of subword-nmt are not applied: a text is entries of " +
-                    checkpoint.file("shared_vocabulary.json") + " with spaces between them, as subword-nmt cuts it",
-                checkpoint.file("vmap.txt") +
-                    " is not used, as CTranslate2 does without being asked; --shortlist takes it"}));
+            (std::vector<std::string>{entries + ": 4 of its 9 entries are neither characters nor made by a merge of " +
+                                      codes + "; do they belong to different models?"}));
+  for (const int id : {4, 7, 9, 11}) checkpoint.vocabulary[id] = fmt::format("joined{}\uFFED", id);
+  EXPECT_EQ(checkpoint.message(),
+            "shared_vocabulary.json: 5 of its 9 entries are neither characters nor made by a merge "
+            "of " +
+                codes + ": they belong to different models");
+  SubwordFolder marked;
+  marked.vocabulary[9] = "@@@";
+  marked.folder.write("bpe.codes", "#version: 0.2\na b\na b</w>\nb ab</w>\n@ @\n@@ @</w>\n");
+  EXPECT_EQ(marked.load().warnings,
+            (std::vector<std::string>{marked.file("shared_vocabulary.json") +
+                                      ": \"@@@\" is both a part of a word and a word that the merges make; it is read "
+                                      "as the part alone"}));
+  marked.vocabulary[9] = "a b";
+  EXPECT_EQ(marked.message(),
+            "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");
 }
 
 // A package of Argos Translate in a folder, and its zip.
@@ -215,6 +285,27 @@ TEST(CTranslate2Text, AnArgosPackage) {
       EXPECT_EQ(spec->source_tokenizer->kind, TokenizerKind::kUnigram);
     }
   }
+}
+
+TEST(CTranslate2Text, MergesOfArgosTranslate) {
+  Package package;
+  package.checkpoint.vocabulary = nlohmann::json::array({"<unk>", "<s>", "</s>", "a@@", "b", "ab"});
+  while (package.checkpoint.vocabulary.size() < kIds) {
+    const std::string entry = fmt::format("{}@@", character(package.checkpoint.vocabulary.size()));
+    package.checkpoint.vocabulary.push_back(entry);
+  }
+  std::vector<ZipEntry> entries = package.entries();
+  entries[2] = test::deflated("translate-en_fr-1_0/bpe.model", "#version: 0.2\na b</w>\n");
+  const std::filesystem::path zip = package.write_zip(entries);
+  const ModelSpec spec = load_checkpoint(zip, {});
+  EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode("ab ac"), (std::vector<int32_t>{5, 3, 0}));
+  EXPECT_EQ(spec.warnings,
+            (std::vector<std::string>{
+                zip.string() +
+                "/translate-en_fr-1_0/bpe.model: Argos Translate takes texts through Moses's normalizer and tokenizer "
+                "before these merges, and back after them; Goldcrest does not: give it their words with spaces between "
+                "them"}));
 }
 
 TEST(CTranslate2Text, ATokenThatTargetsBeginWith) {

@@ -57,7 +57,7 @@ endif()
 
 # What a build has beside the engine of every firmware is part of its name among the budgets.
 set(features "")
-foreach(feature RULES INSPECTION SSRU SHORTLIST)
+foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD)
   if(GOLDCREST_${feature})
     string(TOLOWER "+${feature}" feature)
     string(APPEND features ${feature})

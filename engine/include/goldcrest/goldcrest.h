@@ -368,7 +368,7 @@ GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, ui
 /* State of an incremental detokenization; all zeros to start. */
 typedef struct goldcrest_text_state {
   uint8_t started;
-  uint8_t n_pending; /* bytes of an unfinished UTF-8 character */
+  uint8_t n_pending; /* bytes of an unfinished UTF-8 character, or a space that waits for a further word */
   uint8_t pending[4];
 } goldcrest_text_state;
 

@@ -8,7 +8,7 @@ int Validator::check_tokenizer() {
   const format::Tokenizer* table = model_->tokenizer();
   if (table == nullptr) return GOLDCREST_OK;
   const SectionView& arrays = section(format::SectionKind::Tokenizer);
-  GOLDCREST_REQUIRE_INTACT(is_kind(table->kind()), "tokenizer.kind", -1);
+  GOLDCREST_REQUIRE_INTACT(table->kind() <= last_kind(), "tokenizer.kind", -1);
   GOLDCREST_REQUIRE_INTACT(table->vocab_size() == source_vocab_size_ && table->unknown_id() < source_vocab_size_ &&
                                table->n_pieces() >= source_vocab_size_ && table->n_pieces() <= kMaxVocabulary,
                            "tokenizer: vocabulary", -1);
@@ -19,8 +19,8 @@ int Validator::check_tokenizer() {
                                arrays.holds(table->normalizer_text(), table->normalizer_text_bytes()),
                            "tokenizer: normalizer", -1);
   GOLDCREST_REQUIRE_INTACT(table->max_piece_bytes() <= kMaxPieceBytes, "tokenizer.max_piece_bytes", -1);
-  const bool scored = table->kind() == format::TokenizerKind::Unigram || table->kind() == format::TokenizerKind::Bpe ||
-                      is_subword(table->kind());
+  const format::TokenizerKind kind = table->kind();
+  const bool scored = kind == format::TokenizerKind::Unigram || kind == format::TokenizerKind::Bpe || is_subword(kind);
   if (scored) {
     GOLDCREST_REQUIRE_INTACT(arrays.holds(table->score(), 4ull * table->n_pieces()), "tokenizer.score", -1);
     for (uint32_t i = 0; i < table->n_pieces() && !functions_.metadata_only; ++i) {
@@ -45,7 +45,7 @@ int Validator::check_detokenizer() {
   if (table == nullptr) return GOLDCREST_OK;
   const SectionView& arrays = section(format::SectionKind::Tokenizer);
   const uint32_t n = table->n_pieces();
-  GOLDCREST_REQUIRE_INTACT(is_kind(table->kind()) && n == target_vocab_size_, "detokenizer: vocabulary", -1);
+  GOLDCREST_REQUIRE_INTACT(table->kind() <= last_kind() && n == target_vocab_size_, "detokenizer: vocabulary", -1);
   GOLDCREST_REQUIRE_INTACT(arrays.holds(table->text_offset(), 4 * (uint64_t{n} + 1)) &&
                                arrays.holds(table->text(), table->text_bytes()) && arrays.holds(table->type(), n),
                            "detokenizer: pieces", -1);

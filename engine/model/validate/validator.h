@@ -97,9 +97,10 @@ class Validator {
   static constexpr bool is_subword(format::TokenizerKind kind) {
     return kHasSubword && static_cast<TokenizerKind>(kind) == TokenizerKind::kSubword;
   }
-  bool is_kind(format::TokenizerKind kind) const {
-    return kind <= format::TokenizerKind::Character ||
-           (is_subword(kind) && has_feature(model_->features(), kFeatureSubword));
+  format::TokenizerKind last_kind() const {
+    return kHasSubword && has_feature(model_->features(), kFeatureSubword)
+               ? static_cast<format::TokenizerKind>(TokenizerKind::kSubword)
+               : format::TokenizerKind::Character;
   }
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
   // Of arrays in the parameters and positions, which lie in the file by then.

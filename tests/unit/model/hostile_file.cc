@@ -12,6 +12,7 @@
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
+#include "tokenizers/vocabulary.h"
 
 namespace goldcrest::test {
 namespace {
@@ -54,7 +55,17 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
 
 enum class Shortlist { kNone, kSome };
 
-FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent, Shortlist shortlist = Shortlist::kNone) {
+void add_subwords(converter::ModelSpec& spec) {
+  const converter::SubwordCodes codes = converter::parse_subword_codes("a b\na </w>\nab a\n", "codes");
+  const std::vector<std::string> entries = {"</s>", "<unk>", "a@@", "b@@", "ab@@", "a", "ab"};
+  for (auto* tokenizer : {&spec.source_tokenizer, &spec.target_tokenizer}) {
+    const uint32_t n = (*tokenizer)->vocab_size;
+    *tokenizer = converter::subword_tokenizer(codes, {"entries", {entries.begin(), entries.begin() + n}, 1, {0}});
+  }
+}
+
+FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent, Shortlist shortlist = Shortlist::kNone,
+                             bool subwords = false) {
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
   options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true, n_recurrent};
@@ -62,6 +73,7 @@ FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent, S
   options.target_vocab_size = 7;
   converter::ModelSpec spec = tiny_spec(options);
   add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  if (subwords) add_subwords(spec);
   spec.generation.source_prefix = {3};
   spec.generation.beam_size = 2;
   converter::BuildOptions build;
@@ -112,6 +124,11 @@ const FileImage& smallest_recurrent_file() {
 
 const FileImage& smallest_listed_file() {
   static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0, Shortlist::kSome);
+  return file;
+}
+
+const FileImage& smallest_subword_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0, Shortlist::kNone, true);
   return file;
 }
 

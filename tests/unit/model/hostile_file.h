@@ -22,6 +22,9 @@ const converter::FileImage& smallest_recurrent_file();
 // The same with a shortlist that has n-grams, one of the lines of whose self-test is of candidates.
 const converter::FileImage& smallest_listed_file();
 
+// The same with subword-nmt's merges on both sides.
+const converter::FileImage& smallest_subword_file();
+
 using Mutation = std::function<void(format::ModelT&)>;
 
 // The file with its metadata changed by `mutate` and all places and checksums made right again; then, with the sections

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "goldcrest/goldcrest.h"
 #include "tokenizers/sentencepiece_model.h"
@@ -121,6 +122,36 @@ TEST(TokenizeWords, SplitsAtAsciiWhiteSpaceOnly) {
   EXPECT_EQ(tokenizer.encode(std::string("the\0cat cat", 11)), (Ids{1, 3}));
   EXPECT_EQ(tokenizer.encode(" \t\v\f\r\n"), Ids{});
   EXPECT_EQ(tokenizer.encode(""), Ids{});
+}
+
+// Against a loop over the text's bytes: hostile lines too, and every word of the data an entry.
+TEST(TokenizeWords, LooksUpEachWordOfEveryLine) {
+  const auto words_of = [](const std::string& line) {
+    std::vector<std::string> words = {""};
+    for (const char byte : line) {
+      if (std::string(" \t\n\v\f\r").find(byte) == std::string::npos) {
+        words.back() += byte;
+      } else if (!words.back().empty()) {
+        words.emplace_back();
+      }
+    }
+    if (words.back().empty()) words.pop_back();
+    return words;
+  };
+  std::map<std::string, int32_t> ids = {{"<unk>", 0}, {"</s>", 1}};
+  Vocabulary vocabulary = {"words", {"<unk>", "</s>"}, 0, {1}};
+  for (const std::string& line : valid_lines()) {
+    for (const std::string& word : words_of(line)) {
+      if (ids.emplace(word, vocabulary.id_to_text.size()).second) vocabulary.id_to_text.push_back(word);
+    }
+  }
+  ids.erase("</s>");  // a control entry is never found in a text
+  const TestTokenizer tokenizer(converter::word_tokenizer(vocabulary));
+  for (const std::string& line : all_lines()) {
+    Ids expected;
+    for (const std::string& word : words_of(line)) expected.push_back(ids.contains(word) ? ids.at(word) : 0);
+    ASSERT_EQ(tokenizer.encode(line), expected) << shown(line);
+  }
 }
 
 TEST(TokenizeCharacters, GivesOneIdForEachCodePoint) {
