@@ -181,8 +181,7 @@ std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, con
 void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpec& spec) {
   spec.dialect = dialect;
   std::vector<std::filesystem::path> hashed = checkpoint.tensors->files();
-  for (const std::filesystem::path& file : spec.tokenizer_files)
-    if (std::find(hashed.begin(), hashed.end(), file) == hashed.end()) hashed.push_back(file);
+  hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
   spec.checkpoint_sha256 = sha256_of_files(hashed);
   fill_provenance(checkpoint, spec);
 }
@@ -223,6 +222,7 @@ ModelSpec load_toolkit(const Toolkit& toolkit, const std::filesystem::path& path
                               std::move(tensors)};
   checkpoint.config.find("model_type");  // is known
   ModelSpec spec = load_named(checkpoint, model.names);
+  std::erase(spec.tokenizer_files, file);  // which may have the vocabularies, and is hashed already
   spec.tokenizer_files.insert(spec.tokenizer_files.end(), model.vocabularies.begin(), model.vocabularies.end());
   spec.warnings.insert(spec.warnings.end(), model.warnings.begin(), model.warnings.end());
   describe_source(checkpoint, toolkit.model_type, spec);
