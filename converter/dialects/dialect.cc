@@ -120,6 +120,9 @@ std::filesystem::path config_path_of(const std::filesystem::path& directory, con
 Error missing_config(const std::filesystem::path& config, const std::filesystem::path& checkpoint,
                      const Sniffed& sniffed) {
   if (sniffed.use == Use::kOtherFamily || sniffed.use == Use::kNoWeights) return Error("{}", sniffed.text());
+  // A training's folder, of which one checkpoint must be chosen: opening it says so.
+  const std::vector<std::filesystem::path> weights = find_weights(checkpoint);
+  if (weights.size() > 1 && toolkit_of(sniff_file(weights[0]).what) != nullptr) open_tensors(checkpoint);
   if (sniffed.what == kMarianTensors.what) {
     return Error(
         "{}: is missing; it tells what the weights of this Marian model cannot. Download it from where they came from, "

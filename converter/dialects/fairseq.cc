@@ -190,7 +190,7 @@ class FairseqReader {
           "it",
           task_.where(option), language.empty() ? "missing" : in_quotes(language), in_quotes(setting));
     }
-    const std::filesystem::path path = model_.file.parent_path() / ("dict." + language + ".txt");
+    std::filesystem::path path = model_.file.parent_path() / ("dict." + language + ".txt");
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       throw Error("{}: is missing; it has the {} vocabulary: copy it from the training's data folder", path.string(),

@@ -365,6 +365,15 @@ TEST(ToolkitRefusals, SettingsInManyPlaces) {
   EXPECT_TRUE(message.ends_with(" bytes of text, much more than it has itself")) << message;
 }
 
+TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
+  ToolkitFolder checkpoint(kFairseq);
+  checkpoint.write();
+  std::filesystem::copy_file(checkpoint.weights(), checkpoint.folder / "checkpoint_last.pt");
+  EXPECT_EQ(refusal(checkpoint), checkpoint.folder.path().string() +
+                                     ": holds several weight files (\"checkpoint_last.pt\", \"model.pt\"); give the "
+                                     "path of the one to convert");
+}
+
 TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
   ToolkitFolder checkpoint(kOpenNmt);
   checkpoint.write();
