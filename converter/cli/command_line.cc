@@ -166,7 +166,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.description(
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
       "INPUT is a Hugging Face Marian / OPUS-MT directory, a CTranslate2 directory or package of Argos Translate "
-      "(converter/dialects/CTRANSLATE2.md), or a directory or weight file of a PyTorch nn.Transformer "
+      "(converter/dialects/CTRANSLATE2.md), a checkpoint of fairseq or OpenNMT-py (converter/dialects/FAIRSEQ.md, "
+      "OPENNMT_PY.md), or a directory or weight file of a PyTorch nn.Transformer "
       "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
       "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "

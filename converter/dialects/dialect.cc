@@ -120,6 +120,9 @@ std::filesystem::path config_path_of(const std::filesystem::path& directory, con
 Error missing_config(const std::filesystem::path& config, const std::filesystem::path& checkpoint,
                      const Sniffed& sniffed) {
   if (sniffed.use == Use::kOtherFamily || sniffed.use == Use::kNoWeights) return Error("{}", sniffed.text());
+  // A training's folder, of which one checkpoint must be chosen: opening it says so.
+  const std::vector<std::filesystem::path> weights = find_weights(checkpoint);
+  if (weights.size() > 1 && toolkit_of(sniff_file(weights[0]).what) != nullptr) open_tensors(checkpoint);
   if (sniffed.what == kMarianTensors.what) {
     return Error(
         "{}: is missing; it tells what the weights of this Marian model cannot. Download it from where they came from, "
@@ -182,8 +185,7 @@ std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, con
 void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpec& spec) {
   spec.dialect = dialect;
   std::vector<std::filesystem::path> hashed = checkpoint.tensors->files();
-  for (const std::filesystem::path& file : spec.tokenizer_files)
-    if (std::find(hashed.begin(), hashed.end(), file) == hashed.end()) hashed.push_back(file);
+  hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
   spec.checkpoint_sha256 = sha256_of_files(hashed);
   fill_provenance(checkpoint, spec);
 }
@@ -223,6 +225,7 @@ ModelSpec load_toolkit(const Toolkit& toolkit, const std::filesystem::path& path
   const Checkpoint checkpoint{directory_of(path), Config(std::move(model.settings), file.string(), file), tensors};
   checkpoint.config.find("model_type");  // is known
   ModelSpec spec = load_named(checkpoint, model.names);
+  std::erase(spec.tokenizer_files, file);  // which may have the vocabularies, and is hashed already
   spec.tokenizer_files.insert(spec.tokenizer_files.end(), model.vocabularies.begin(), model.vocabularies.end());
   spec.warnings.insert(spec.warnings.end(), model.warnings.begin(), model.warnings.end());
   describe_source(checkpoint, toolkit.model_type, spec);

@@ -78,7 +78,6 @@ class FairseqReader {
                  {"scale_embedding", !options_.flag_or("no_scale_embedding", false)},
                  {"layer_norm_eps", 1e-5},
                  {"position_offset", kFairseqPadding + 1},
-                 {"position_denominator", "d_model-2"},
                  {"bos_token", kFairseqStart},
                  {"pad_token", kFairseqPadding},
                  {"eos_token", kFairseqEnd},
@@ -168,7 +167,9 @@ class FairseqReader {
     settings_[stack + "_position_encoding"] = is_learned ? "learned" : "sinusoidal_concatenated";
     settings_[stack + "_max_positions"] =
         options_.count_or(options_.has(most) ? most : "max_positions", kPositions, 1, kMaxPositions);
-    if (is_learned) {
+    if (!is_learned) {
+      settings_[stack + "_position_denominator"] = "d_model-2";
+    } else {
       settings_["tensors"][is_decoder ? "target_positions" : "source_positions"] = stack + ".embed_positions.weight";
     }
   }
@@ -189,7 +190,7 @@ class FairseqReader {
           "it",
           task_.where(option), language.empty() ? "missing" : in_quotes(language), in_quotes(setting));
     }
-    const std::filesystem::path path = model_.file.parent_path() / ("dict." + language + ".txt");
+    std::filesystem::path path = model_.file.parent_path() / ("dict." + language + ".txt");
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       throw Error("{}: is missing; it has the {} vocabulary: copy it from the training's data folder", path.string(),

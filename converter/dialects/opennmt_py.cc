@@ -76,7 +76,7 @@ class OpenNmtPyReader {
                  {"activation", options_.text_or("pos_ffn_activation_fn", "relu")},
                  {"norm_first", true},
                  {"final_norm", true},
-                 {"layer_norm_eps", options_.number_or("norm_eps", 1e-6, double{kMinEpsilon}, double{kMaxEpsilon})},
+                 {"layer_norm_eps", options_.number_or("norm_eps", 1e-6, 1e-12, 1)},
                  {"scale_embedding", true},
                  {"max_positions", kPositions},
                  {"add_source_bos", false},

@@ -30,6 +30,8 @@ goldcrest_test(load_native_test SOURCES dialects_marian_native_graph_test.cc dia
 goldcrest_test(load_ctranslate2_test SOURCES dialects_ctranslate2_refusals_test.cc dialects_ctranslate2_test.cc
   dialects_ctranslate2_text_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_pack goldcrest_reference)
+goldcrest_test(load_toolkit_test SOURCES dialects_toolkit_test.cc dialects_toolkit_refusals_test.cc
+  LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_evaluate)
 goldcrest_test(load_tutorial_test SOURCES dialects_tutorial_test.cc dialects_tutorial_refusals_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_evaluate)
 goldcrest_test(load_dialects_test SOURCES dialects_marian_test.cc dialects_marian_refusals_test.cc

@@ -188,7 +188,10 @@ TEST(Sniff, WhatTorchWrote) {
   const std::string legacy_text =
       "this is a pickle without a zip, PyTorch's format from before version 1.6, which is not read; load it in PyTorch "
       "and save it again with torch.save, or convert it to safetensors";
-  const std::string fairseq_text = "this is a fairseq checkpoint; reading it is planned; it cannot be converted yet";
+  const std::string fairseq_text =
+      "this is a fairseq checkpoint; goldcrest-convert makes a .gcst of it, with the dict.SOURCE.txt and "
+      "dict.TARGET.txt "
+      "beside it";
   const std::string module_text =
       "this is a whole PyTorch module that was pickled, a program and not only weights; nothing in it is executed: "
       "load "
@@ -204,12 +207,12 @@ TEST(Sniff, WhatTorchWrote) {
       {"legacy tar", tar("sys_info"), Use::kRefused,
        "this is a tar of pickles, PyTorch's format from before version 0.2, which is not read; load it in PyTorch and "
        "save it again with torch.save, or convert it to safetensors"},
-      {"fairseq", torch_zip(fairseq_pickle), Use::kRefused, fairseq_text.c_str()},
-      {"legacy fairseq", magic + fairseq_pickle, Use::kRefused, fairseq_text.c_str()},
+      {"fairseq", torch_zip(fairseq_pickle), Use::kConvert, fairseq_text.c_str()},
+      {"legacy fairseq", magic + fairseq_pickle, Use::kRefused, legacy_text.c_str()},
       {"module", torch_zip(module_pickle), Use::kRefused, module_text.c_str()},
       {"legacy module", magic + module_pickle, Use::kRefused, module_text.c_str()},
-      {"OpenNMT-py", torch_zip(pickle_of({"encoder.embeddings.make_embedding.emb_luts.0.weight"})), Use::kRefused,
-       "this is an OpenNMT-py checkpoint; reading it is planned; it cannot be converted yet"},
+      {"OpenNMT-py", torch_zip(pickle_of({"encoder.embeddings.make_embedding.emb_luts.0.weight"})), Use::kConvert,
+       "this is an OpenNMT-py checkpoint; goldcrest-convert makes a .gcst of it"},
       {"TorchScript", zip({{"m/data.pkl", "x"}, {"m/code/__torch__.py", "x"}, {"m/constants.pkl", "x"}}), Use::kRefused,
        "this is a TorchScript archive, a program; save the weights instead: "
        "torch.save(torch.jit.load(...).state_dict(), ...)"},

@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "convert/formula_rows.h"
 #include "convert/tutorial_folder.h"
 
 namespace goldcrest::test {
 
 class TutorialFormula {
  public:
-  using Row = std::vector<double>;
-  using Rows = std::vector<Row>;  // [positions]
+  using Row = FormulaRow;
+  using Rows = FormulaRows;
   using Trace = std::map<std::string, Rows>;
 
   static constexpr size_t kHeads = 2;
@@ -41,20 +42,6 @@ class TutorialFormula {
   }
   const std::vector<float>& values(const std::string& name) const { return tensors_.at(name).values; }
 
-  // The rows [begin, begin + outputs) of a matrix, times x.
-  static Rows product(const std::vector<float>& weight, const std::vector<float>& bias, size_t begin, size_t outputs,
-                      const Rows& x) {
-    Rows y;
-    for (const Row& row : x) {
-      y.emplace_back();
-      for (size_t n = begin; n < begin + outputs; ++n) {
-        double sum = double{bias[n]};
-        for (size_t k = 0; k < row.size(); ++k) sum += double{weight[n * row.size() + k]} * row[k];
-        y.back().push_back(sum);
-      }
-    }
-    return y;
-  }
   Rows linear(const std::string& name, const Rows& x) const {
     const std::vector<float>& bias = values(name + ".bias");
     return product(values(name + ".weight"), bias, 0, bias.size(), x);
@@ -91,23 +78,7 @@ class TutorialFormula {
   Rows attend(const std::string& attention, const Rows& x, const Rows& memory, bool is_causal) const {
     const Rows queries = project(attention, 0, x), keys = project(attention, 1, memory),
                of_memory = project(attention, 2, memory);
-    constexpr size_t kHead = TutorialFolder::kWidth / kHeads;
-    Rows mixed(x.size(), Row(TutorialFolder::kWidth, 0.0));
-    for (size_t t = 0; t < x.size(); ++t) {
-      for (size_t begin = 0; begin < TutorialFolder::kWidth; begin += kHead) {
-        Row weights;
-        double sum = 0;
-        for (size_t s = 0; s < (is_causal ? t + 1 : memory.size()); ++s) {
-          double score = 0;
-          for (size_t i = begin; i < begin + kHead; ++i) score += queries[t][i] * keys[s][i];
-          weights.push_back(std::exp(score / std::sqrt(double{kHead})));
-          sum += weights.back();
-        }
-        for (size_t s = 0; s < weights.size(); ++s)
-          for (size_t i = begin; i < begin + kHead; ++i) mixed[t][i] += weights[s] / sum * of_memory[s][i];
-      }
-    }
-    return linear(attention + named("linears.3", "out_proj", "fc_o"), mixed);
+    return linear(attention + named("linears.3", "out_proj", "fc_o"), mix(queries, keys, of_memory, kHeads, is_causal));
   }
 
   // The Annotated Transformer has its norm before the block, the others after the sum.
@@ -115,8 +86,7 @@ class TutorialFormula {
   Rows residual(const std::string& name, const Rows& x, const Block& block) {
     const bool is_annotated = kind_ == TutorialKind::kAnnotated;
     Rows y = block(is_annotated ? norm(name, x) : x);
-    for (size_t t = 0; t < x.size(); ++t)
-      for (size_t i = 0; i < x[t].size(); ++i) y[t][i] += x[t][i];
+    add_rows(x, y);
     return is_annotated ? y : norm(name, y);
   }
 

@@ -113,8 +113,9 @@ class Fairseq(nn.Module):
         return logits
 
 
-def draw_settings(draw: random.Random, d_model: tuple[int, int], heads: tuple[int, int], d_ff: int) -> dict:
-    is_pre, all_tied = draw.random() < 0.5, d_model[0] == d_model[1] and draw.random() < 0.4
+def draw_settings(draw: random.Random, d_model: tuple[int, int], heads: tuple[int, int], d_ff: int,
+                  is_old: bool) -> dict:
+    is_pre, all_tied = draw.random() < 0.5 and not is_old, d_model[0] == d_model[1] and draw.random() < 0.4
     settings = {"activation_fn": draw.choice(["relu", "relu", "gelu", "gelu_accurate", "gelu_fast"]),
                 "layernorm_embedding": draw.random() < 0.3, "no_scale_embedding": draw.random() < 0.2,
                 "no_decoder_final_norm": draw.random() < 0.2, "share_all_embeddings": all_tied,

@@ -50,7 +50,9 @@ def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
     if seed % 2:
         sizes[1] = sizes[0]  # else the decoder's width is its own
     sizes = [(4 * heads, heads) if d_model < 4 else (d_model, heads) for d_model, heads in sizes]
-    settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70))
+    is_old = seed % 6 == 3
+    settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70),
+                                            is_old)
     words = draw.randint(8, 90), draw.randint(8, 90)
     if settings["share_all_embeddings"]:
         words = words[0], words[0]
@@ -59,7 +61,6 @@ def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
     model.tie()
     with torch.no_grad():
         model.decoder.output_projection.weight[model.end] *= draw.uniform(1, 3)  # ends some results early
-    is_old = seed % 3 == 0 and not hasattr(model.decoder, "layer_norm") and sizes[0] == sizes[1]
     checkpoint = fairseq_module.old_checkpoint(model) if is_old else fairseq_module.new_checkpoint(model, seed % 2 == 0)
     torch.save(checkpoint, folder / "checkpoint_best.pt")
     for language, n in zip(("de", "en"), words, strict=True):
