@@ -241,7 +241,7 @@ class PickleReader {
     std::string name(take_line());
     name += ' ';
     name += take_line();
-    if (makes_of(name) == Makes::kUnknown) refuse_name(std::move(name));
+    if (makes_of(name) == Makes::kUnknown) refuse_name(name);
     push(make({PickleKind::kGlobal, 0, std::move(name), {}}));
   }
 

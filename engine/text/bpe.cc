@@ -101,7 +101,7 @@ uint32_t Merger::next_alike(uint32_t begin, uint32_t key) const {
   uint32_t next = text_.n;
   const auto offer = [&](uint32_t node) {
     const uint32_t place = winner(node);
-    if (key_[place] == key && place < next) next = place;
+    if (place < next && key_[place] == key) next = place;
   };
   for (uint32_t low = text_.n + begin + 1, high = 2 * text_.n; low < high; low /= 2, high /= 2) {
     if (low % 2 != 0) offer(low++);

@@ -9,6 +9,8 @@
 #include "convert/toolkit_formula.h"
 #include "evaluate/check.h"
 #include "spec/error.h"
+#include "support/expect_error.h"
+#include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
@@ -258,16 +260,23 @@ TEST(Toolkit, ASentencePieceModelBesideItCutsTexts) {
   EXPECT_EQ(spec.tokenizer_files[0], checkpoint.folder / "bpe.en.model");
 }
 
-TEST(Toolkit, MergesBesideItAreWarnedOf) {
+TEST(Toolkit, MergesBesideItCutTexts) {
   for (const char* name : {"bpecodes", "codes.32k", "ende30k.fastbpe.code"}) {
     ToolkitFolder checkpoint(kFairseqPost);
+    checkpoint.files["dict.de.txt"] = "ab@@ 9\nb 8\nc 7\nmadeupword0000 0\na@@ 5\n";
     checkpoint.files[name] = "a b 3\n";
     const ModelSpec spec = checkpoint.load();
-    ASSERT_EQ(spec.warnings.size(), 1u);
-    EXPECT_EQ(spec.warnings[0],
-              (checkpoint.folder / name).string() + ": merges of subword-nmt are not applied: a text is entries of " +
-                  (checkpoint.folder / "dict.de.txt").string() + " with spaces between them, as subword-nmt cuts it");
+    EXPECT_TRUE(spec.warnings.empty()) << spec.warnings[0];
+    EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
+    EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode("abb ab c abx"), (std::vector<int32_t>{4, 5, 8, 5, 6, 4, 3}));
+    EXPECT_EQ(spec.tokenizer_files[0], checkpoint.folder / name);
   }
+  ToolkitFolder checkpoint(kFairseqPost);
+  checkpoint.files["codes.1"] = checkpoint.files["codes.2"] = "a b 3\n";
+  test::expect_error([&] { checkpoint.load(); },
+                     {checkpoint.folder.path().string() +
+                      ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose "
+                      "names have \"source\" and \"target\""});
 }
 
 }  // namespace
