@@ -84,7 +84,7 @@ TEST(Toolkit, TheCheckFindsAWrongLayer) {
       ASSERT_NE(report.first_departure(), nullptr) << layer;
       EXPECT_EQ(report.first_departure()->tensor, layer);
     };
-    departs("encoder.embed", [](ModelSpec& spec) { spec.encoder.positions.values[1] += 0.5f; });
+    departs("encoder.embed", [](ModelSpec& spec) { spec.encoder.positions.values.edit()[1] += 0.5f; });
     departs("encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = !spec.encoder.pre_norm; });
     departs("decoder.layers.0", [](ModelSpec& spec) {
       std::swap(spec.decoder.layers[0].cross_attention->key, spec.decoder.layers[0].cross_attention->value);
