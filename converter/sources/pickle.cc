@@ -241,11 +241,12 @@ class PickleReader {
     std::string name(take_line());
     name += ' ';
     name += take_line();
-    if (makes_of(name) == Makes::kUnknown) refuse_name(std::move(name));
+    if (makes_of(name) == Makes::kUnknown) refuse_name(name);
     push(make({PickleKind::kGlobal, 0, std::move(name), {}}));
   }
 
-  [[noreturn]] void refuse_name(std::string name) const {
+  [[noreturn]] void refuse_name(const std::string& module_and_name) const {
+    std::string name = module_and_name;
     std::replace(name.begin(), name.end(), ' ', '.');
     if (name.starts_with("omegaconf.")) {
       throw Error(
