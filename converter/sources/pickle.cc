@@ -245,7 +245,8 @@ class PickleReader {
     push(make({PickleKind::kGlobal, 0, std::move(name), {}}));
   }
 
-  [[noreturn]] void refuse_name(std::string name) const {
+  [[noreturn]] void refuse_name(const std::string& module_and_name) const {
+    std::string name = module_and_name;
     std::replace(name.begin(), name.end(), ' ', '.');
     if (name.starts_with("omegaconf.")) {
       throw Error(

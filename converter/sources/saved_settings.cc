@@ -19,7 +19,7 @@ class SettingsWriter {
       : document_(document), most_bytes_(kFreeBytes + 4 * pickle_bytes), where_(where) {}
 
   std::string write() {
-    json_ = "{";
+    put("{");
     for (const char* key : {"args", "cfg", "opt", "vocab"}) {
       const PickleNode* const value = document_.member(document_.node(document_.root), key);
       if (value == nullptr) continue;

@@ -126,6 +126,16 @@ TEST(Toolkit, OpenNmtPyTellsItsSettings) {
   }
 }
 
+// Before version 1 the vocabularies were a list of pairs.
+TEST(Toolkit, OpenNmtPysOldestVocabularies) {
+  ToolkitFolder checkpoint(kOldOpenNmt);
+  const nlohmann::json tokens = {"<unk>", "<blank>", "<s>", "</s>", "p", "q", "r"};
+  const nlohmann::json vocabulary = {{"__class__", "torchtext.vocab Vocab"}, {"itos", tokens}};
+  checkpoint.saved["vocab"] =
+      nlohmann::json::array({nlohmann::json::array({"src", vocabulary}), nlohmann::json::array({"tgt", vocabulary})});
+  EXPECT_EQ(texts_of(*checkpoint.load().target_tokenizer), tokens.get<std::vector<std::string>>());
+}
+
 TEST(Toolkit, OpenNmtPysOptionsChangeTheGraph) {
   ToolkitFolder checkpoint(kOpenNmt);
   checkpoint.saved["opt"].update({{"pos_ffn_activation_fn", "gelu"}, {"norm_eps", 1e-4}, {"layers", 2}});

@@ -144,7 +144,7 @@ def version_3(model: OpenNmtPy) -> dict:
     return {"model": state, "generator": model.generator.state_dict(), "vocab": vocab, "opt": opt, "optim": optim}
 
 
-def torchtext() -> tuple[type, type, type]:
+def torchtext() -> tuple[type, ...]:
     """Classes that are saved under torchtext's and OpenNMT-py 2's names."""
     def module(name: str, **contents) -> None:
         sys.modules[name] = types.ModuleType(name)
@@ -152,7 +152,7 @@ def torchtext() -> tuple[type, type, type]:
             value.__module__, value.__qualname__ = name, key
             setattr(sys.modules[name], key, value)
 
-    made = [type(name, (), {}) for name in ("Field", "Vocab", "TextMultiField")]
+    made = [type(name, (), {}) for name in ("Field", "Vocab", "TextMultiField", "AlignField")]
 
     def _feature_tokenize(text, layer=0):
         return text.split()
@@ -163,13 +163,14 @@ def torchtext() -> tuple[type, type, type]:
     module("torchtext.vocab", Vocab=made[1])
     module("onmt")
     module("onmt.inputters")
+    module("onmt.inputters.inputter", AlignField=made[3])
     module("onmt.inputters.text_dataset", TextMultiField=made[2], _feature_tokenize=_feature_tokenize)
     return tuple(made)
 
 
 def version_2(model: OpenNmtPy) -> dict:
     """As version 2.3.0 saves it, with the names of norms that version 0.1 had."""
-    Field, Vocab, TextMultiField = torchtext()
+    Field, Vocab, TextMultiField, AlignField = torchtext()
     checkpoint = version_3(model)
 
     def with_state(kind: type, **state):
@@ -186,7 +187,8 @@ def version_2(model: OpenNmtPy) -> dict:
                            vocab=vocab, pad_token="<blank>")
         return with_state(TextMultiField, preprocessing=None, postprocessing=None, is_target=False, fields=[(name, inner)])
 
-    checkpoint["vocab"] = {"src": field("src"), "tgt": field("tgt"), "indices": with_state(Field, vocab=None)}
+    checkpoint["vocab"] = {"src": field("src"), "tgt": field("tgt"), "indices": with_state(Field, vocab=None),
+                           "align": with_state(AlignField, use_vocab=False)}
     norms = {".weight": ".a_2", ".bias": ".b_2"}
     checkpoint["model"] = {
         name.replace(end, norms[end]) if "layer_norm" in name else name: value
