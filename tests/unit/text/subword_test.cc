@@ -72,7 +72,8 @@ TEST(Subword, OneTextOfTwoPairs) {
   const Strings entries = {"ab@@", "bc@@", "abc@@", "abc", "abb@@"};
   EXPECT_EQ(cut(letters_and("b c\na b\nab c\n", entries), "abca"), "a@@ bc@@ a");
   EXPECT_EQ(cut(letters_and("b c\na b\nab c\na bc\n", entries), "abca"), "abc@@ a");
-  EXPECT_EQ(cut(letters_and("ab c\na bc\nb b\nb c\na b\n", entries), "abcbba"), "abc@@ <unk> a") << "bb comes first, then bc";
+  EXPECT_EQ(cut(letters_and("ab c\na bc\nb b\nb c\na b\n", entries), "abcbba"), "abc@@ <unk> a")
+      << "bb comes first, then bc";
 }
 
 // Both places of b + c are merged before a + bc, which comes earlier in the file, is looked at.
