@@ -141,8 +141,7 @@ class OpenNmtPyReader {
     if (tokens == nullptr) {
       throw Error(
           "{}: the {} vocabulary is not a list of tokens, nor torchtext's object of one; save the model with "
-          "OpenNMT-py "
-          "3 (tools/convertv2_v3.py)",
+          "OpenNMT-py 3 (tools/convertv2_v3.py)",
           model_.file.string(), side);
     }
     settings_[side + "_vocabulary"] = *tokens;

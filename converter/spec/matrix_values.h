@@ -37,12 +37,6 @@ class MatrixValues {
   void release() const {
     if (read_) std::vector<float>().swap(values_);
   }
-  // Out of this object.
-  std::vector<float> take() && {
-    get();
-    read_ = nullptr;
-    return std::move(values_);
-  }
   // To be changed; from now on they stay in memory.
   std::vector<float>& edit() {
     get();
