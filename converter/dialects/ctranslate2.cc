@@ -31,8 +31,7 @@ std::shared_ptr<const Matrix> times(const std::shared_ptr<const Matrix>& matrix,
   Matrix result = *matrix;
   for (float& scale : result.stored_scale) scale *= factor;
   const auto read = [matrix, factor, scales = result.stored_scale] {
-    std::vector<float> values = matrix->values.get();
-    matrix->values.release();
+    std::vector<float> values = matrix->values.take();
     for (size_t i = 0; i < values.size(); ++i) {
       const size_t row = i / matrix->columns;
       values[i] =

@@ -10,9 +10,8 @@ std::shared_ptr<const Matrix> with_zero_row(const std::shared_ptr<const Matrix>&
   Matrix result = *table;
   const size_t n = size_t{++result.rows} * result.columns;
   result.values = MatrixValues(n, [table, n] {
-    std::vector<float> values = table->values.get();
-    table->values.release();
-    values.resize(n, 0.0f);
+    std::vector<float> values = table->values.take();
+    values.resize(n, 0.0f);  // sources leave room for a row
     return values;
   });
   if (!result.stored_scale.empty()) result.stored_scale.push_back(result.stored_scale.back());

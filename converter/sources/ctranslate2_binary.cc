@@ -259,7 +259,7 @@ class CTranslate2Binary : public TensorSource {
   }
 
   std::vector<float> widened(const Item& from) const {
-    std::vector<float> values(from.elements);
+    std::vector<float> values = zeros(from.shape);
     read_elements(*file_, from.offset, from.type, values);
     return values;
   }

@@ -94,6 +94,14 @@ void widen(ElementType type, const void* elements, uint64_t n, float* values) {
   }
 }
 
+std::vector<float> zeros(const std::vector<uint64_t>& shape) {
+  const uint64_t n = element_count(shape).value();
+  std::vector<float> values;
+  values.reserve(n == 0 || shape.empty() ? n : n + shape.back());
+  values.resize(n);
+  return values;
+}
+
 std::optional<uint64_t> element_count(const std::vector<uint64_t>& shape) {
   constexpr uint64_t kMax = uint64_t{1} << 58;  // times 8 bytes fits 62 bits
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;

@@ -57,7 +57,7 @@ class MarianBinary : public TensorSource {
     const Item& from = item(name);
     if (from.type == kIntgemm8) return load_int8(from);
     const ElementType type = element_type(from.type);
-    Tensor tensor{name, from.shape, std::vector<float>(*element_count(from.shape))};
+    Tensor tensor{name, from.shape, zeros(from.shape)};
     read_elements(file_, from.offset, type, tensor.values);
     return tensor;
   }
@@ -186,7 +186,7 @@ class MarianBinary : public TensorSource {
     if (worst != std::string::npos) {
       throw Error("{}: byte {} is -128, expected -127 to 127: it is damaged", where(from.name), worst);
     }
-    Tensor tensor{from.name, from.shape, std::vector<float>(n)};
+    Tensor tensor{from.name, from.shape, zeros(from.shape)};
     const float scale = 1 / multiplier;
     tensor.stored_scale = {scale};
     const bool transposed = is_transposed(from.name);

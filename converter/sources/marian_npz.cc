@@ -46,7 +46,7 @@ class MarianNpz : public TensorSource {
 
   Tensor load(const std::string& name) const override {
     const Array& from = array(name);
-    Tensor tensor{name, from.header.shape, std::vector<float>(*element_count(from.header.shape))};
+    Tensor tensor{name, from.header.shape, zeros(from.header.shape)};
     if (from.member.method == 0) {
       if (checked_.insert(name).second) check_stored(file_, from.member);
       read_elements(file_, from.member.offset + from.header.bytes, from.type, tensor.values);

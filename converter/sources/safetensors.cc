@@ -105,7 +105,7 @@ class SafetensorsFile : public TensorSource {
       throw Error("{}: its type {} cannot be converted; expected F32, F16, BF16, F64 or an integer type",
                   tensor_text(name), in_quotes(found.type_name));
     }
-    Tensor tensor{name, found.shape, std::vector<float>(*element_count(found.shape))};
+    Tensor tensor{name, found.shape, zeros(found.shape)};
     read_elements(file_, found.begin, *found.type, tensor.values);
     return tensor;
   }

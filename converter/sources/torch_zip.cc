@@ -72,7 +72,7 @@ class TorchZip : public TensorSource {
 
   Tensor load(const std::string& name) const override {
     const StoredTensor& stored = tensor(name);
-    Tensor result{name, stored.shape, std::vector<float>(*element_count(stored.shape))};
+    Tensor result{name, stored.shape, zeros(stored.shape)};
     if (result.values.empty()) return result;
     const ZipMember& storage = member(prefix_ + "data/" + stored.storage);
     if (is_contiguous(stored)) {

@@ -37,6 +37,11 @@ class MatrixValues {
   void release() const {
     if (read_) std::vector<float>().swap(values_);
   }
+  // The values; out of memory here, where they can be read again.
+  std::vector<float> take() const {
+    get();
+    return read_ ? std::exchange(values_, {}) : values_;
+  }
   // To be changed; from now on they stay in memory.
   std::vector<float>& edit() {
     get();
