@@ -12,7 +12,10 @@ namespace {
 
 // Two steps with one byte.
 bool step_twice(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
-  return step_trie(trie, byte, node) && step_trie(trie, byte, node);
+  for (int i = 0; i < 2; ++i) {
+    if (!step_trie(trie, byte, node)) return false;
+  }
+  return true;
 }
 
 }  // namespace

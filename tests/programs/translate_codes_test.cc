@@ -74,7 +74,7 @@ TEST(Languages, ByNameAreReadAsByTheirCode) {
   const std::filesystem::path model = multilingual_model(folder);
   EXPECT_NE(run(inspect_program(), {model}).out.find("\ntargets      1: fr\n"), std::string::npos);
   const auto encoded = [&](const std::string& input) {
-    const Outcome outcome =
+    Outcome outcome =
         run(translate_program(), {model, "--source-lang", "en", "--target-lang", "fr", "--encode"}, {.input = input});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome;
