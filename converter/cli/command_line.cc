@@ -195,8 +195,8 @@ void declare(CLI::App& app, Arguments& arguments) {
                    "that names none");
   CLI::Option* target_lang = input.option(
       "--target-lang", arguments.target_lang, "NAME",
-      "of a checkpoint with entries >>xxx<< for its target languages: translate every text into this one, without a "
-      "code in the text; of another as --source-lang");
+      "translate every text into this one of the checkpoint's target languages, its entries >>xxx<<: texts need no "
+      "code, and none is read. Of a checkpoint with one target: its own name");
   source_lang->check(check_metadata);
   target_lang->check(check_metadata);
   CLI::Option* shape =

@@ -12,6 +12,7 @@
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
+#include "support/rng.h"
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::test {
@@ -238,6 +239,25 @@ void expect_damage_refused(FileImage file) {
     file.bytes()[byte] ^= mask;
     ASSERT_LT(status, 0) << "byte " << byte;
   }
+}
+
+void expect_flips_refused_or_run(const FileImage& whole) {
+  Rng rng(9);
+  int refused = 0, accepted = 0;
+  const auto* const sections = format::GetModel(whole.bytes())->sections();
+  const uint32_t metadata_bytes = sections->Get(0)->offset() * 64, tokenizer = sections->Get(3)->offset() * 64;
+  const auto end = static_cast<uint32_t>(whole.size() - 64);
+  for (int i = 0; i < 3000; ++i) {
+    FileImage file = whole;
+    const uint32_t byte = rng.below(2) == 0 ? rng.below(metadata_bytes) : rng.between(tokenizer, end - 1);
+    file.bytes()[byte] ^= static_cast<uint8_t>(1 << rng.below(8));
+    repair_checksums(file);
+    SCOPED_TRACE(testing::Message() << "byte " << byte);
+    (try_file(file).status < 0 ? refused : accepted) += 1;
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(accepted, 100);
 }
 
 }  // namespace goldcrest::test

@@ -56,4 +56,8 @@ void expect_refused(const converter::FileImage& file, const std::vector<Lie>& li
 // Every truncation is refused, and every byte with a bit flipped, where checksums are as they were.
 void expect_damage_refused(converter::FileImage file);
 
+// With right checksums a flipped bit of the metadata or of the last section, which has what text needs, may be
+// meaningful: it is refused with a reason or it runs.
+void expect_flips_refused_or_run(const converter::FileImage& file);
+
 }  // namespace goldcrest::test
