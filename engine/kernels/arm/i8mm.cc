@@ -8,6 +8,7 @@
 #include "kernels/arm/dotprod_vectors-inl.h"
 // The order matters: the vectors first, then what is written over them.
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
 
 namespace goldcrest {
 namespace {
