@@ -61,10 +61,5 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   return add_lanes(sum);
 }
 
-// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
-// sum.
-constexpr int kTilePanels[] = {1, 1, 1, 1, 1};
-constexpr int kTileSplits[] = {4, 2, 1, 1, 1};
-
 }  // namespace
 }  // namespace goldcrest
