@@ -7,8 +7,8 @@ namespace {
 
 // A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
 // sum.
-constexpr int kTilePanels[] = {1, 1, 1, 1, 1};
-constexpr int kTileSplits[] = {4, 2, 1, 1, 1};
+constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
 
 }  // namespace
 }  // namespace goldcrest

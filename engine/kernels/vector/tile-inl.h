@@ -42,7 +42,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
         });
       });
     });
-    unrolled<kPanels>([&](int p) {
+    if (kRows > 1) unrolled<kPanels>([&](int p) {
       const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
       unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
     });
