@@ -25,6 +25,7 @@ extern const Kernels kernels_x86_avx2;
 #elif defined(__aarch64__)
 extern const Kernels kernels_arm_i8mm;
 extern const Kernels kernels_arm_dotprod;
+extern const Kernels kernels_arm_dotprod_a55;
 extern const Kernels kernels_arm_neon;
 #elif defined(__arm__) && defined(__linux__)
 extern const Kernels kernels_arm_neon32;
@@ -41,6 +42,7 @@ const Kernels* const kTables[] = {
 #elif defined(__aarch64__)
     &kernels_arm_i8mm,
     &kernels_arm_dotprod,
+    &kernels_arm_dotprod_a55,
     &kernels_arm_neon,
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,

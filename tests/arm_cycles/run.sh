@@ -47,7 +47,7 @@ while read -r core table part cpu; do
 done << 'END'
 A53 arm_neon 0xd03 cortex-a53
 A72 arm_neon 0xd08 cortex-a72
-A55 arm_dotprod 0xd05 cortex-a76
+A55 arm_dotprod_a55 0xd05 cortex-a76
 A76 arm_dotprod 0xd0b cortex-a76
 END
 exit "${failed:-0}"

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 with the dot product instructions (Armv8.2 and later, Raspberry Pi 5): SDOT over four outputs a register.
 #include "kernels/arm/dotprod_vectors-inl.h"
+
+namespace goldcrest {
+namespace {
+
+// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
+// sum.
+constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
+
+}  // namespace
+}  // namespace goldcrest
+
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
 
 namespace goldcrest {
 namespace {

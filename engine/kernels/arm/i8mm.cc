@@ -6,8 +6,19 @@
 #error "compile with -march=armv8.2-a+dotprod+i8mm"
 #endif
 #include "kernels/arm/dotprod_vectors-inl.h"
-// The order matters: the vectors first, then what is written over them.
+
+namespace goldcrest {
+namespace {
+
+// Of a single row: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1};
+constexpr int kTileSplits[] = {4};
+
+}  // namespace
+}  // namespace goldcrest
+
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
 
 namespace goldcrest {
 namespace {
