@@ -9,17 +9,22 @@ inline void prefetch(const int8_t* w, size_t bytes) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
 }
 
-// Scales, bias, activation and residual for a tile's sums.
-template <int kRows, int kPanels>
-inline void finish_tile(const LinearArgs<int8_t>& linear_args, uint32_t first_row, uint32_t first_output,
+inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, uint32_t, uint32_t output) {
+  return finish(sums, args.weight_sum + output);
+}
+
+// Scales, bias, activation and residual for a tile's sums. Args: LinearArgs, or what a table has added to it.
+template <int kRows, int kPanels, typename Args>
+inline void finish_tile(const Args& table_args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
-  const LinearArgs<int8_t> args = linear_args;  // a copy, which the stores cannot change
+  const LinearArgs<int8_t> args = table_args;  // a copy, which the stores cannot change
   for (int p = 0; p < kPanels; ++p) {
     const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
     const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
     for (int r = 0; r < kRows; ++r) {
-      const size_t row = first_row + static_cast<uint32_t>(r), at = row * args.y_stride + output;
-      V y = finish(sums[r][p], args.weight_sum + output) * (set(args.x_scale[row]) * w_scale) + bias;
+      const uint32_t row = first_row + static_cast<uint32_t>(r);
+      const size_t at = row * args.y_stride + output;
+      V y = finish_sums(table_args, sums[r][p], row, output) * (set(args.x_scale[row]) * w_scale) + bias;
       if (args.activation != Activation::kNone) y = activate(args.activation, y);
       if (args.residual != nullptr) y = y + load(args.residual + at);
       store(args.y + at, y);
@@ -33,9 +38,8 @@ template <int kRows, int kPanels, int kSplit>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output);
 
 // All panels for kRows rows.
-template <int kRows>
-inline void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output,
-                        uint32_t end_output) {
+template <int kRows, typename Args>
+inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
   constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
   uint32_t output = first_output;
   for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
@@ -44,15 +48,15 @@ inline void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint
 }
 
 // The same for a number of rows that is known only now, at most kMaxRows.
-template <int kMaxRows>
-inline void linear_some_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
+template <int kMaxRows, typename Args>
+inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
   if (rows == kMaxRows) return linear_rows<kMaxRows>(args, first_row, first_output, end_output);
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 
-void linear(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4) return reference_linear(args);
+template <typename Args>
+inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: a tile's weights stay in the first-level cache while the rows pass by, in blocks of nearly one size.
@@ -67,6 +71,11 @@ void linear(const LinearArgs<int8_t>& args) {
       row += rows;
     }
   }
+}
+
+void linear(const LinearArgs<int8_t>& args) {
+  if (args.layout != Layout::kN16K4) return reference_linear(args);
+  linear_panels(args);
 }
 
 // The largest logit of each row of a block and the sum of exponentials, once the logits are there. In two passes: one

@@ -118,6 +118,28 @@ inline V finish(Acc acc, const int32_t* weight_sum) {
   return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), excess))};
 }
 
+// The same with weights + 128 and activations as they are.
+inline W load_unsigned(const int8_t* w) { return {_mm512_xor_si512(load_panel(w).v, _mm512_set1_epi8(-128))}; }
+inline X broadcast_signed(const int8_t* x) { return {_mm512_set1_epi32(load_word(x))}; }
+
+inline Acc accumulate_unsigned(Acc acc, W w, X x) {
+  return {reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc.v), w.v, x.v))};
+}
+
+inline int32_t sum_inputs(const int8_t* x, uint32_t k) {
+  const __m512i one = _mm512_set1_epi8(1);
+  __m512i sum = _mm512_setzero_si512();
+  uint32_t i = 0;
+  for (; i + 64 <= k; i += 64) sum = _mm512_dpbusd_epi32(sum, one, _mm512_loadu_si512(x + i));
+  const __mmask64 rest = (uint64_t{1} << (k - i)) - 1;
+  if (i < k) sum = _mm512_dpbusd_epi32(sum, one, _mm512_maskz_loadu_epi8(rest, x + i));
+  return _mm512_reduce_add_epi32(sum);
+}
+
+inline V finish_less(Acc acc, int32_t excess) {
+  return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), _mm512_set1_epi32(excess)))};
+}
+
 // Partial sums of four keys in each quarter of the register.
 struct FourDots {
   __m512i v;
@@ -176,12 +198,15 @@ constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
+#include "kernels/x86/unsigned_weights-inl.h"
 
 namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
+  table.int8.linear = linear_by_rows;
+  table.int8.output_block = output_block_by_rows;
   table.crc32c = crc32c_avx512;
   return table;
 }

@@ -28,6 +28,34 @@ inline V finish(Acc acc, const int32_t* weight_sum) {
           _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), _mm256_slli_epi32(sum.high, 7)))};
 }
 
+// The same with weights + 128 and activations as they are.
+inline W load_unsigned(const int8_t* w) {
+  const __m256i flip = _mm256_set1_epi8(-128);
+  const W weights = load_panel(w);
+  return {_mm256_xor_si256(weights.low, flip), _mm256_xor_si256(weights.high, flip)};
+}
+
+inline X broadcast_signed(const int8_t* x) { return {broadcast_four(x)}; }
+
+inline Acc accumulate_unsigned(Acc acc, W w, X x) {
+  return {reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.low), w.low, x.v)),
+          reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), w.high, x.v))};
+}
+
+inline int32_t sum_inputs(const int8_t* x, uint32_t k) {
+  __m128i sum = _mm_setzero_si128();
+  for (uint32_t i = 0; i < k; i += 16)
+    sum = _mm_dpbusd_avx_epi32(sum, _mm_set1_epi8(1), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
+  const __m128i two = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
+}
+
+inline V finish_less(Acc acc, int32_t excess) {
+  const __m256i all = _mm256_set1_epi32(excess);
+  return {_mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.low), all)),
+          _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), all))};
+}
+
 // Here key + 128 is the unsigned factor, and 128 times the sum of q comes out again.
 inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
   return dot_four_by(q, keys, n, [](__m256i x, __m256i key, __m256i sum) {
@@ -46,12 +74,15 @@ constexpr int kTileSplits[] = {4, 1, 2, 1, 1, 1};
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
+#include "kernels/x86/unsigned_weights-inl.h"
 
 namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
+  table.int8.linear = linear_by_rows;
+  table.int8.output_block = output_block_by_rows;
   table.crc32c = crc32c_words;
   return table;
 }
