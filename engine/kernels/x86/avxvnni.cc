@@ -43,11 +43,18 @@ inline Acc accumulate_unsigned(Acc acc, W w, X x) {
 }
 
 inline int32_t sum_inputs(const int8_t* x, uint32_t k) {
-  __m128i sum = _mm_setzero_si128();
-  for (uint32_t i = 0; i < k; i += 16)
-    sum = _mm_dpbusd_avx_epi32(sum, _mm_set1_epi8(1), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
-  const __m128i two = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
-  return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
+  const __m256i one = _mm256_set1_epi8(1);
+  __m256i sum = _mm256_setzero_si256();
+  uint32_t i = 0;
+  for (; i + 32 <= k; i += 32)
+    sum = _mm256_dpbusd_avx_epi32(sum, one, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)));
+  if (i < k) {
+    const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
+    sum = _mm256_dpbusd_avx_epi32(sum, one, _mm256_zextsi128_si256(half));
+  }
+  sum = _mm256_hadd_epi32(sum, sum);
+  sum = _mm256_hadd_epi32(sum, sum);
+  return _mm_cvtsi128_si32(_mm256_castsi256_si128(sum)) + _mm_cvtsi128_si32(_mm256_extracti128_si256(sum, 1));
 }
 
 inline V finish_less(Acc acc, int32_t excess) {

@@ -49,6 +49,12 @@ inline __m512 _mm512_add_ps(__m512 a, __m512 b) { return a + b; }
 inline __m512 _mm512_sub_ps(__m512 a, __m512 b) { return a - b; }
 inline __m512 _mm512_mul_ps(__m512 a, __m512 b) { return a * b; }
 inline __m512 _mm512_div_ps(__m512 a, __m512 b) { return a / b; }
+// c - a * b, rounded once.
+inline __m512 _mm512_fnmadd_ps(__m512 a, __m512 b, __m512 c) {
+  for (size_t i = 0; i < 16; ++i) c[i] = __builtin_fmaf(-a[i], b[i], c[i]);
+  return c;
+}
+inline __m512 _mm512_max_ps(__m512 a, __m512 b) { return zip<float>(a, b, kLarger); }
 inline __m512 _mm512_xor_ps(__m512 a, __m512 b) { return zip<uint32_t>(a, b, kXor); }
 inline __mmask16 _mm512_cmp_ps_mask(__m512 a, __m512 b, int predicate) {
   uint32_t mask = 0;
@@ -69,6 +75,18 @@ inline __m128i _mm512_cvtsepi32_epi8(__m512i a) {
   return convert<int8_t, __m128i>(split<int32_t>(a), saturate<int8_t>);
 }
 
+// Whole numbers, halves to even: the one way of rounding that is asked for.
+inline float round_to_whole(float x) {
+  if (!(x > -0x1p23f && x < 0x1p23f)) return x;
+  const float whole = __builtin_signbit(x) ? -0x1p23f : 0x1p23f;
+  return __builtin_copysignf((x + whole) - whole, x);
+}
+constexpr int _MM_FROUND_TO_NEAREST_INT = 0, _MM_FROUND_NO_EXC = 8;
+inline __m512 _mm512_roundscale_ps(__m512 a, int way) {
+  if (way != (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)) __builtin_trap();
+  return convert<float, __m512>(split<float>(a), round_to_whole);
+}
+
 // x * 2^floor(n), rounded once. An infinite n makes 0 or infinity of a quiet NaN too.
 inline float scale_by_power(float x, float n) {
   const bool is_nan = x != x, is_quiet_nan = is_nan && (cast<uint32_t>(x) & 0x400000) != 0;
@@ -87,6 +105,11 @@ inline float _mm512_reduce_max_ps(__m512 a) {
   const __m256 eight = _mm256_max_ps(part<__m256>(a, 1), part<__m256>(a, 0));
   const __m128 four = _mm_max_ps(part<__m128>(eight, 1), part<__m128>(eight, 0));
   return kLarger(kLarger(four[0], four[2]), kLarger(four[1], four[3]));
+}
+inline int _mm512_reduce_add_epi32(__m512i a) {
+  uint32_t sum = 0;
+  for (const uint32_t x : split<uint32_t>(a).lane) sum += x;
+  return static_cast<int>(sum);
 }
 inline uint32_t _mm512_reduce_max_epu32(__m512i a) {
   uint32_t largest = 0;
