@@ -101,9 +101,9 @@ __attribute__((noinline)) inline void finish_rows(const LinearArgs<int8_t>& args
   }
 }
 
-template <int kRows, int kPanels, int kSplit>
+template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
-  static_assert(kPanels == 1 && kSplit == 1, "all that is written here");
+  static_assert(kPanels == 1 && kSplit == 1 && kPrefetches, "all that is written here");
   const size_t k = args.k;
   const int8_t* w = args.w + first_output * k;
   const int8_t *const x0 = args.x + first_row * k, *const x1 = x0 + k, *const x2 = x1 + k, *const x3 = x2 + k;
