@@ -27,6 +27,7 @@ extern const Kernels kernels_arm_i8mm;
 extern const Kernels kernels_arm_dotprod;
 extern const Kernels kernels_arm_dotprod_a55;
 extern const Kernels kernels_arm_neon;
+extern const Kernels kernels_arm_neon_a53;
 #elif defined(__arm__) && defined(__linux__)
 extern const Kernels kernels_arm_neon32;
 #endif
@@ -44,6 +45,7 @@ const Kernels* const kTables[] = {
     &kernels_arm_dotprod,
     &kernels_arm_dotprod_a55,
     &kernels_arm_neon,
+    &kernels_arm_neon_a53,
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,
 #endif
