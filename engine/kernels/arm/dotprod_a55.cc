@@ -16,6 +16,8 @@ constexpr int kTileSplits[] = {1, 1, 1, 1};
 #include "kernels/vector/kernels-inl.h"
 
 // The order matters: the vectors first, then what is written over them.
+#include "kernels/arm/in_order-inl.h"
+// Over the one above.
 #include "kernels/arm/dotprod_tile_a55-inl.h"
 
 namespace goldcrest {

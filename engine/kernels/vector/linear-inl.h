@@ -33,25 +33,26 @@ inline void finish_tile(const Args& table_args, uint32_t first_row, uint32_t fir
 }
 
 // Rows x panels of 16 outputs. vector/tile-inl.h has it in the order of instructions that the compiler finds; for cores
-// that need another order a file has its own. kSplit: the accumulators that share a sum.
-template <int kRows, int kPanels, int kSplit>
+// that need another order a file has its own. kSplit: the accumulators that share a sum; kPrefetches: asks for weights
+// ahead.
+template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output);
 
 // All panels for kRows rows.
-template <int kRows, typename Args>
+template <int kRows, bool kPrefetches, typename Args>
 inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
   constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
   uint32_t output = first_output;
   for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
-    linear_tile<kRows, kPanels, kSplit>(args, first_row, output);
-  for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit>(args, first_row, output);
+    linear_tile<kRows, kPanels, kSplit, kPrefetches>(args, first_row, output);
+  for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit, kPrefetches>(args, first_row, output);
 }
 
 // The same for a number of rows that is known only now, at most kMaxRows.
 template <int kMaxRows, typename Args>
 inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
-  if (rows == kMaxRows) return linear_rows<kMaxRows>(args, first_row, first_output, end_output);
+  if (rows == kMaxRows) return linear_rows<kMaxRows, true>(args, first_row, first_output, end_output);
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 

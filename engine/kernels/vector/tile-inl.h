@@ -20,7 +20,7 @@ inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
 
 // Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
 // hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
-template <int kRows, int kPanels, int kSplit>
+template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step
   constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kBlocks;
@@ -42,7 +42,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
         });
       });
     });
-    if (kRows > 1) unrolled<kPanels>([&](int p) {
+    if constexpr (kPrefetches) unrolled<kPanels>([&](int p) {
       const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
       unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
     });

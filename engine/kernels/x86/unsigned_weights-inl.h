@@ -19,7 +19,7 @@ inline V finish_sums(const SummedArgs& args, Acc sums, uint32_t row, uint32_t) {
   return finish_less(sums, args.excess[row]);
 }
 
-template <int kRows, int kPanels, int kSplit>
+template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k, panel_bytes = 16 * k;
   const int8_t* x = args.x + first_row * k;
