@@ -19,11 +19,10 @@ constexpr uint32_t kTileRows = 4;
 
 // Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
 struct Chunk {
-  const uint32_t* x;    // [blocks, rows, 2]
-  const uint32_t* end;  // where a loop compares x for the last time
-  uint32_t blocks;      // blocks % 4 == 0
-  uint32_t odd;         // the blocks of the first turn, where it is not whole
-  bool continued;       // adds to the outputs
+  const uint32_t* x;  // [blocks, rows, 2]
+  const uint32_t* end;
+  uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  bool continued;  // adds to the outputs
 };
 
 // One output of a tile: the sum of its products, later its scaled value.
@@ -143,38 +142,38 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[16].sum = sum2, outputs[17].sum = sum3;
 }
 
-// Four inputs of three or four rows by one output.
-#define GOLDCREST_DSP_FOUR_ROWS(load, compare, load_if)                                                   \
-  "ldmia %[x]!, {r8-r11}\n"                                                                               \
-  "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                      \
-  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r10") compare                                                     \
-  GOLDCREST_DSP_SMLAD(sum0, "%[odd]", "r9") GOLDCREST_DSP_SMLAD(                                          \
-      sum1, "%[odd]", "r11") "ldmia %[x]!, {r8-r11}\n" GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r8") load_if \
-  GOLDCREST_DSP_SMLAD(sum3, "%[even]", "r10")                                                             \
-      GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9") "sxtb16 %[even], %[next]\n" GOLDCREST_DSP_SMLAD(sum3, "%[odd]", "r11")
-#define GOLDCREST_DSP_THREE_ROWS(load, compare, load_if)                                                           \
-  "ldmia %[x]!, {r8-r11}\n"                                                                                        \
-  "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                               \
-  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r10") compare                                                              \
-  GOLDCREST_DSP_SMLAD(sum0, "%[odd]", "r9") "ldrd r8, r9, [%[x]], #8\n" GOLDCREST_DSP_SMLAD(sum1, "%[odd]", "r11") \
-      load_if                                                                                                      \
-      GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r8") "sxtb16 %[even], %[next]\n" GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9")
-#define GOLDCREST_DSP_BLOCK(rows) rows("ldr %[next], [%[w], #64]!\n", , )
-#define GOLDCREST_DSP_LAST_BLOCK(rows) \
-  rows("ldr %[next], %[end]\n", "cmp %[x], %[next]\n", "it ne\nldrne %[next], [%[w], #64]!\n")
+// Four inputs of three or four rows by one output. The first weights of a turn are loaded at its beginning, those of
+// its other blocks in the block before.
+#define GOLDCREST_DSP_FOUR_ROWS(load, extend)                                                                         \
+  "ldmia %[x]!, {r8-r11}\n"                                                                                           \
+  "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                                  \
+  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r10") GOLDCREST_DSP_SMLAD(sum0, "%[odd]", "r9")                               \
+      GOLDCREST_DSP_SMLAD(sum1, "%[odd]", "r11") "ldmia %[x]!, {r8-r11}\n" GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r8") \
+          GOLDCREST_DSP_SMLAD(sum3, "%[even]", "r10") GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9") extend                \
+          GOLDCREST_DSP_SMLAD(sum3, "%[odd]", "r11")
+#define GOLDCREST_DSP_THREE_ROWS(load, extend)                                                                         \
+  "ldmia %[x]!, {r8-r11}\n"                                                                                            \
+  "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                                   \
+  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r10")                                                                          \
+      GOLDCREST_DSP_SMLAD(sum0, "%[odd]", "r9") "ldrd r8, r9, [%[x]], #8\n" GOLDCREST_DSP_SMLAD(sum1, "%[odd]", "r11") \
+          GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r8") extend                                                            \
+          GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9")
+#define GOLDCREST_DSP_EXTEND_EVEN "sxtb16 %[even], %[next]\n"
+#define GOLDCREST_DSP_BLOCK(rows) rows("ldr %[next], [%[w], #64]!\n", GOLDCREST_DSP_EXTEND_EVEN)
 #define GOLDCREST_DSP_ROWS_LOOP(rows)                                                                                \
-  "ldr %[next], [%[w]]\n"                                                                                            \
-  "sxtb16 %[even], %[next]\n"                                                                                        \
+  "ldr %[next], [%[w]]\n" GOLDCREST_DSP_EXTEND_EVEN                                                                  \
   "cbz %[odd], 1f\n"                                                                                                 \
   "cmp %[odd], #8\n"                                                                                                 \
   "beq 3f\n"                                                                                                         \
   "bcc 4f\n"                                                                                                         \
   "b 2f\n"                                                                                                           \
-  "1:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)                               \
-      GOLDCREST_DSP_BLOCK(rows) "2:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) \
-          GOLDCREST_DSP_BLOCK(rows) "3:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)                       \
-              GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) "4:\n" GOLDCREST_DSP_BLOCK(rows)                   \
-                  GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_LAST_BLOCK(rows) "bne 1b\n"
+  "0:\n"                                                                                                             \
+  "ldr %[next], [%[w], #64]!\n" GOLDCREST_DSP_EXTEND_EVEN "1:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) \
+      GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) "2:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) \
+          GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) "3:\n" GOLDCREST_DSP_BLOCK(rows)                       \
+              GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)                                                    \
+                  GOLDCREST_DSP_BLOCK(rows) "4:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)               \
+                      GOLDCREST_DSP_BLOCK(rows) rows("ldr %[next], %[end]\n", "cmp %[x], %[next]\n") "bne 0b\n"
 
 // outputs[16 * r] (+)= products of three or four rows with one output of a panel.
 template <uint32_t kRows>
@@ -308,9 +307,7 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
     for (uint32_t input = 0; input < k; input += kChunk) {
       const uint32_t blocks = (k - input < kChunk ? k - input : kChunk) / 4;
       if (k > kChunk) expand_rows<kRows>(x + input, k, blocks, expanded);
-      // Three and four rows are compared before their last pairs.
-      const Chunk chunk = {expanded, expanded + 2 * kRows * blocks - (kRows > 2 ? 2 * (kRows - 2) : 0), blocks,
-                           blocks % (kRows > 2 ? 16 : 8), input > 0};
+      const Chunk chunk = {expanded, expanded + 2 * kRows * blocks, blocks % (kRows > 2 ? 16 : 8), input > 0};
       for (int j = 0; j < 16;) {
         if constexpr (kRows == 1) {
           add_products_of_row(chunk, w + 4 * j, outputs + j);

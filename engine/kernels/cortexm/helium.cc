@@ -182,7 +182,7 @@ void linear_n16k4(const LinearArgs<int8_t>& args, uint32_t row) {
         sums[i] = vaddq_s32(vaddq_s32(sums[i], vmovlbq_s16(pairs)), vmovltq_s16(pairs));
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 1
     for (uint32_t i = 0; i < 4; ++i) {
       const uint32_t first = output + 4 * i;
       to.finish(first, sums[i], load(args.w_scale + first), load(args.bias + first));
