@@ -22,6 +22,7 @@ struct Chunk {
   const uint32_t* x;  // [blocks, rows, 2]
   const uint32_t* end;
   uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  size_t w_bytes;  // of a panel's weights for them
   bool continued;  // adds to the outputs
 };
 
@@ -160,47 +161,73 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
           GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9")
 #define GOLDCREST_DSP_EXTEND_EVEN "sxtb16 %[even], %[next]\n"
 #define GOLDCREST_DSP_BLOCK(rows) rows("ldr %[next], [%[w], #64]!\n", GOLDCREST_DSP_EXTEND_EVEN)
-#define GOLDCREST_DSP_ROWS_LOOP(rows)                                                                                \
-  "ldr %[next], [%[w]]\n" GOLDCREST_DSP_EXTEND_EVEN                                                                  \
+// The outputs of a panel, one after another. `odd` is the chunk's first turn, above a bit that says whether sums go on.
+#define GOLDCREST_DSP_PANEL(rows, load_sum3, store_sum3) \
+  "5:\n"                                                                                                             \
+  "ldr %[x], %[start]\n"                                                                                             \
+  "ldr %[odd], %[turn]\n"                                                                                            \
+  "ldr %[next], [%[w]]\n"                                                                                            \
+  "ldrd %[sum0], %[sum1], %[zeros]\n" \
+  "ldrd %[sum2], %[sum3], %[zeros]\n" GOLDCREST_DSP_EXTEND_EVEN                                                                      \
+  "cbz %[odd], 1f\n"                                                                                                 \
+  "lsrs %[odd], %[odd], #1\n"                                                                                        \
+  "bcc 6f\n"                                                                                                         \
+  "ldr %[even], %[to]\n"                                                                                             \
+  "ldr %[sum0], [%[even]]\n"                                                                                         \
+  "ldr %[sum1], [%[even], #64]\n"                                                                                    \
+  "ldr %[sum2], [%[even], #128]\n" load_sum3 GOLDCREST_DSP_EXTEND_EVEN                                               \
+  "6:\n"                                                                                                             \
   "cbz %[odd], 1f\n"                                                                                                 \
   "cmp %[odd], #8\n"                                                                                                 \
   "beq 3f\n"                                                                                                         \
   "bcc 4f\n"                                                                                                         \
   "b 2f\n"                                                                                                           \
   "0:\n"                                                                                                             \
-  "ldr %[next], [%[w], #64]!\n" GOLDCREST_DSP_EXTEND_EVEN "1:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) \
-      GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) "2:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) \
-          GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) "3:\n" GOLDCREST_DSP_BLOCK(rows)                       \
-              GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)                                                    \
-                  GOLDCREST_DSP_BLOCK(rows) "4:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)               \
-                      GOLDCREST_DSP_BLOCK(rows) rows("ldr %[next], %[end]\n", "cmp %[x], %[next]\n") "bne 0b\n"
+  "ldr %[next], [%[w], #64]!\n" GOLDCREST_DSP_EXTEND_EVEN                                                            \
+  "1:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)     \
+  "2:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)     \
+  "3:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)     \
+  "4:\n" GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows) GOLDCREST_DSP_BLOCK(rows)                               \
+  rows("ldr %[next], %[end]\n", "cmp %[x], %[next]\n")                                                              \
+  "bne 0b\n"                                                                                                         \
+  "ldr %[next], %[to]\n"                                                                                             \
+  "ldr %[odd], %[back]\n"                                                                                            \
+  "ldr %[even], %[to_end]\n"                                                                                         \
+  "str %[sum1], [%[next], #64]\n"                                                                                    \
+  "str %[sum2], [%[next], #128]\n" store_sum3                                                                        \
+  "str %[sum0], [%[next]], #4\n"                                                                                     \
+  "sub %[w], %[odd]\n"                                                                                               \
+  "str %[next], %[to]\n"                                                                                             \
+  "cmp %[next], %[even]\n"                                                                                           \
+  "bne 5b\n"
 
-// outputs[16 * r] (+)= products of three or four rows with one output of a panel.
+// outputs[r, j] (+)= products of three or four rows with the 16 outputs of a panel.
 template <uint32_t kRows>
-inline void add_products_of_output(const Chunk& chunk, const int8_t* w, Output* outputs) {
+inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
   static_assert(kRows == 3 || kRows == 4);
-  const uint32_t* x = chunk.x;
-  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  if (chunk.continued) {
-    sum0 = outputs[0].sum, sum1 = outputs[16].sum, sum2 = outputs[32].sum;
-    if (kRows == 4) sum3 = outputs[48].sum;
-  }
-  uint32_t even, odd = chunk.odd, next;
+  Output *to = outputs, *const to_end = outputs + 16;
+  const uint32_t turn = 2 * chunk.odd + (chunk.continued ? 1 : 0);
+  const size_t back = chunk.w_bytes - 64 - 4;  // from an output's last weights to the next one's first
+  const uint64_t zeros = 0;
+  const uint32_t* x;
+  int32_t sum0, sum1, sum2, sum3;
+  uint32_t even, odd, next;
   if constexpr (kRows == 3) {
-    asm volatile(GOLDCREST_DSP_ROWS_LOOP(GOLDCREST_DSP_THREE_ROWS)
-                 : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2),
-                   [even] "=&r"(even), [odd] "+l"(odd), [next] "=&r"(next)
-                 : [end] "m"(chunk.end)
+    asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
+                 : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
+                   [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
+                 : [start] "m"(chunk.x), [end] "m"(chunk.end), [turn] "m"(turn), [back] "m"(back), [to_end] "m"(to_end),
+                   [zeros] "m"(zeros)
                  : "r8", "r9", "r10", "r11", "cc", "memory");
   } else {
-    asm volatile(GOLDCREST_DSP_ROWS_LOOP(GOLDCREST_DSP_FOUR_ROWS)
-                 : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-                   [even] "=&r"(even), [odd] "+l"(odd), [next] "=&r"(next)
-                 : [end] "m"(chunk.end)
-                 : "r8", "r9", "r10", "r11", "cc", "memory");
-    outputs[48].sum = sum3;
+    asm volatile(
+        GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
+        : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
+          [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
+        : [start] "m"(chunk.x), [end] "m"(chunk.end), [turn] "m"(turn), [back] "m"(back), [to_end] "m"(to_end),
+          [zeros] "m"(zeros)
+        : "r8", "r9", "r10", "r11", "cc", "memory");
   }
-  outputs[0].sum = sum0, outputs[16].sum = sum1, outputs[32].sum = sum2;
 }
 
 // y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y: args.y, or `outputs`
@@ -288,8 +315,22 @@ void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
 }
 
 template <uint32_t kRows>
-inline void expand_rows(const int8_t* x, uint32_t k, uint32_t blocks, uint32_t* expanded) {
+Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
+  const uint32_t blocks = inputs / 4;
   for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, 2 * kRows, expanded + 2 * r);
+  return {expanded, expanded + 2 * kRows * blocks, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+}
+
+// outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
+template <uint32_t kRows>
+inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* outputs) {
+  if constexpr (kRows == 1) {
+    for (int j = 0; j < 16; j += 4) add_products_of_row(chunk, w + 4 * j, outputs + j);
+  } else if constexpr (kRows == 2) {
+    for (int j = 0; j < 16; j += 2) add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
+  } else {
+    add_products_of_rows<kRows>(chunk, w, outputs);
+  }
 }
 
 // All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each panel.
@@ -301,27 +342,20 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   const int8_t* const x = args.x + size_t{first_row} * k;
   const int8_t* w = args.w;
   const bool is_plain = args.activation == Activation::kNone && args.residual == nullptr;
-  if (k <= kChunk) expand_rows<kRows>(x, k, k / 4, expanded);
+  Chunk chunk;
+  if (k <= kChunk) chunk = expand_rows<kRows>(x, k, k, expanded);
   for (uint32_t output = 0; output < n; output += 16) {
     Output outputs[kRows * 16];
-    for (uint32_t input = 0; input < k; input += kChunk) {
-      const uint32_t blocks = (k - input < kChunk ? k - input : kChunk) / 4;
-      if (k > kChunk) expand_rows<kRows>(x + input, k, blocks, expanded);
-      const Chunk chunk = {expanded, expanded + 2 * kRows * blocks, blocks % (kRows > 2 ? 16 : 8), input > 0};
-      for (int j = 0; j < 16;) {
-        if constexpr (kRows == 1) {
-          add_products_of_row(chunk, w + 4 * j, outputs + j);
-          j += 4;
-        } else if constexpr (kRows == 2) {
-          add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
-          j += 2;
-        } else {
-          add_products_of_output<kRows>(chunk, w + 4 * j, outputs + j);
-          ++j;
-        }
+    uint32_t input = 0;
+    do {
+      if (k > kChunk) {
+        chunk = expand_rows<kRows>(x + input, k, k - input < kChunk ? k - input : kChunk, expanded);
+        chunk.continued = input > 0;
       }
-      w += size_t{64} * blocks;
-    }
+      add_products_of_panel<kRows>(chunk, w, outputs);
+      w += chunk.w_bytes;
+      input += kChunk;
+    } while (input < k);
     if (is_plain) {
       scale_outputs(args, first_row, kRows, output, outputs);
     } else {
