@@ -67,25 +67,24 @@ TEST(CortexM7, LatenciesAsMeasured) {  // [1]
 
 // One row by four outputs before and after the instructions took turns; [2] has 17 and 11.
 TEST(CortexM7, SixteenProducts) {
-  EXPECT_EQ(cycles_a_turn("M7", {"ldrd r8, lr, [r4], #8", "ldrd r7, r9, [r5], #8", "sxtb16 sl, r7", "sxtb16 fp, r9",
-                                 "sxtb16 r7, r7, ror #8", "sxtb16 r9, r9, ror #8", "smlad r0, sl, r8, r0",
-                                 "smlad r1, fp, r8, r1", "smlad r0, r7, lr, r0", "smlad r1, r9, lr, r1",
-                                 "ldrd r7, r9, [r5], #56", "sxtb16 sl, r7", "sxtb16 fp, r9", "sxtb16 r7, r7, ror #8",
-                                 "sxtb16 r9, r9, ror #8", "smlad r2, sl, r8, r2", "smlad r3, fp, r8, r3",
-                                 "smlad r2, r7, lr, r2", "smlad r3, r9, lr, r3"}),
+  EXPECT_EQ(cycles_a_turn(
+                "M7", {"ldrd r8, lr, [r4], #8", "ldrd r7, r9, [r5], #8", "sxtb16 sl, r7", "sxtb16 fp, r9",
+                       "sxtb16 r7, r7, ror #8", "sxtb16 r9, r9, ror #8", "smlad r0, sl, r8, r0", "smlad r1, fp, r8, r1",
+                       "smlad r0, r7, lr, r0", "smlad r1, r9, lr, r1", "ldrd r7, r9, [r5], #56", "sxtb16 sl, r7",
+                       "sxtb16 fp, r9", "sxtb16 r7, r7, ror #8", "sxtb16 r9, r9, ror #8", "smlad r2, sl, r8, r2",
+                       "smlad r3, fp, r8, r3", "smlad r2, r7, lr, r2", "smlad r3, r9, lr, r3"}),
             19);
-  EXPECT_EQ(cycles_a_turn("M7", {"sxtb16 sl, r2", "smlad r7, r5, r1, r7", "ldrd r0, r1, [r8], #8",
-                                 "ldrd r4, r5, [r9], #56", "sxtb16 r2, r2, ror #8", "smlad r6, sl, r0, r6",
-                                 "sxtb16 sl, r3", "smlad r6, r2, r1, r6", "sxtb16 r3, r3, ror #8",
-                                 "smlad fp, sl, r0, fp", "sxtb16 sl, r4", "smlad fp, r3, r1, fp",
-                                 "ldrd r2, r3, [r9], #8", "sxtb16 r4, r4, ror #8", "smlad ip, sl, r0, ip",
-                                 "sxtb16 sl, r5", "smlad ip, r4, r1, ip", "sxtb16 r5, r5, ror #8",
-                                 "smlad r7, sl, r0, r7"}),
-            11);
+  EXPECT_EQ(
+      cycles_a_turn("M7", {"sxtb16 sl, r2", "smlad r7, r5, r1, r7", "ldrd r0, r1, [r8], #8", "ldrd r4, r5, [r9], #56",
+                           "sxtb16 r2, r2, ror #8", "smlad r6, sl, r0, r6", "sxtb16 sl, r3", "smlad r6, r2, r1, r6",
+                           "sxtb16 r3, r3, ror #8", "smlad fp, sl, r0, fp", "sxtb16 sl, r4", "smlad fp, r3, r1, fp",
+                           "ldrd r2, r3, [r9], #8", "sxtb16 r4, r4, ror #8", "smlad ip, sl, r0, ip", "sxtb16 sl, r5",
+                           "smlad ip, r4, r1, ip", "sxtb16 r5, r5, ror #8", "smlad r7, sl, r0, r7"}),
+      11);
 }
 
-// A vector takes two cycles of its unit, and another unit may begin in the second. Of one row by four outputs [2] has 10
-// cycles, too.
+// A vector takes two cycles of its unit, and another unit may begin in the second. Of one row by four outputs [2] has
+// 10 cycles, too.
 TEST(CortexM55, UnitsOverlap) {
   EXPECT_EQ(cycles_a_turn("M55", {"vldrb.u8 q0, [r0], #16"}), 2);
   EXPECT_EQ(cycles_a_turn("M55", {"vldrb.u8 q0, [r0], #16", "vmlava.s8 r2, q1, q2"}), 2);

@@ -56,8 +56,7 @@ Operands read_operands(std::string_view text) {
     at = end + 1;
     const std::vector<int> registers = registers_of(word);
     if (!registers.empty()) {
-      if (!(in_list || in_address)) 
-        operands.all.emplace_back();
+      if (!(in_list || in_address)) operands.all.emplace_back();
       Operand& operand = operands.all.back();
       if (operand.letter == 0) operand.letter = word[0] == 'q' || word[0] == 'd' || word[0] == 's' ? word[0] : 'r';
       if (word == "sp" || word == "sl") operand.letter = 'r';
