@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const std::vector<Trace> traces = read_traces(argv[1]);
+    const std::vector<Trace> traces = read_traces(argv[1], decode);
     const std::map<Shape, Pair> pairs = pair_up(argv[1], traces);
     const Core& core = core_named(argv[2]);
     if (argc == 4) return floors_hold(pairs, core, argv[3]) ? 0 : 1;

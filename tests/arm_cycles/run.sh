@@ -33,7 +33,7 @@ work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 mkdir "$work/proc"
 cc -O2 -shared -fPIC -fvisibility=hidden "$here/tracer.c" -o "$work/tracer.so"
-c++ -std=c++20 -O2 -I tests "$here"/{arm_cycles,cores,decode,simulate,trace}.cc -o "$work/arm_cycles"
+c++ -std=c++20 -O2 -I tests "$here"/{arm_cycles,cores,cores_m,decode,simulate,trace}.cc -o "$work/arm_cycles"
 
 # XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.
 ln -s /usr/aarch64-linux-gnu/lib "$work/lib"

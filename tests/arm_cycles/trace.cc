@@ -3,6 +3,7 @@
 #include "arm_cycles/trace.h"
 
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 
@@ -48,9 +49,8 @@ std::map<uint64_t, Line> read_listing(const std::string& path) {
 
 }  // namespace
 
-std::vector<Trace> read_traces(const std::string& prefix) {
+std::vector<Trace> read_traces(const std::string& prefix, Decoder decode) {
   constexpr uint32_t kSection = 0xffffffff;
-  constexpr uint64_t kInstructionBytes = 4;
   const std::vector<Block> blocks = read_records<Block>(prefix + ".blocks");
   const std::vector<uint32_t> runs = read_records<uint32_t>(prefix + ".runs");
   const std::map<uint64_t, Line> listing = read_listing(prefix + ".listing");
@@ -65,18 +65,17 @@ std::vector<Trace> read_traces(const std::string& prefix) {
     if (traces.empty() || runs[run] >= blocks.size()) throw std::runtime_error(prefix + ": damaged");
     Trace& trace = traces.back();
     const Block& block = blocks[runs[run]];
-    for (uint64_t i = 0; i < block.n; ++i) {
-      const uint64_t offset = block.offset + kInstructionBytes * i;
-      const auto [found, is_new] = known.emplace(offset, static_cast<uint32_t>(trace.instructions.size()));
-      if (is_new) {
-        const Line& line = listing.at(offset);
-        trace.instructions.push_back(decode(line.name, line.operands));
-      }
+    auto line = listing.find(block.offset);
+    for (uint64_t i = 0; i < block.n; ++i, ++line) {
+      if (line == listing.end()) throw std::runtime_error(prefix + ": damaged");
+      const auto [found, is_new] = known.emplace(line->first, static_cast<uint32_t>(trace.instructions.size()));
+      if (is_new) trace.instructions.push_back(decode(line->second.name, line->second.operands));
       trace.steps.push_back({found->second, false});
     }
     const bool last = run + 1 == runs.size() || runs[run + 1] == kSection;
     if (!last) {
-      trace.steps.back().jumped = blocks[runs[run + 1]].address != block.address + kInstructionBytes * block.n;
+      const uint64_t end = line == listing.end() ? std::prev(line)->first + 4 : line->first;
+      trace.steps.back().jumped = blocks[runs[run + 1]].address != block.address + (end - block.offset);
     }
   }
   return traces;

@@ -32,7 +32,7 @@ std::string write_trace(const std::string& folder, const std::vector<uint32_t>& 
 TEST(Trace, SectionsOfBlocksInTheirOrder) {
   const goldcrest::test::TemporaryFolder folder;
   const std::string prefix = write_trace(folder.path().string(), {0xffffffff, 0, 1, 0, 0xffffffff, 1});
-  const std::vector<Trace> traces = read_traces(prefix);
+  const std::vector<Trace> traces = read_traces(prefix, decode);
   ASSERT_EQ(traces.size(), 2u);
   const auto& steps = traces[0].steps;
   ASSERT_EQ(steps.size(), 5u);
@@ -46,10 +46,10 @@ TEST(Trace, SectionsOfBlocksInTheirOrder) {
 
 TEST(Trace, DamagedFilesAreRefused) {
   const goldcrest::test::TemporaryFolder folder;
-  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0})), std::runtime_error);
-  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 3})), std::runtime_error);
-  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 2})), std::runtime_error);
-  EXPECT_THROW(read_traces(folder / "none"), std::runtime_error);
+  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0}), decode), std::runtime_error);
+  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 3}), decode), std::runtime_error);
+  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 2}), decode), std::runtime_error);
+  EXPECT_THROW(read_traces(folder / "none", decode), std::runtime_error);
 }
 
 }  // namespace
