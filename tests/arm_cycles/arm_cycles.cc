@@ -24,31 +24,30 @@ namespace {
 
 using Shape = std::tuple<std::string, int, int, int>;  // table, n, k, rows
 
-struct Pair {
-  const Trace* ours = nullptr;
-  const Trace* theirs = nullptr;
-};
+using Calls = std::map<std::string, Trace>;  // by whose kernel
 
-std::map<Shape, Pair> pair_up(const std::string& prefix, const std::vector<Trace>& traces) {
+constexpr const char* kOurs = "ours";
+
+std::map<Shape, Calls> read_calls(const std::string& prefix) {
+  const TraceFile file(prefix);
   std::ifstream names(prefix + ".names");
-  std::map<Shape, Pair> pairs;
+  std::map<Shape, Calls> calls;
   size_t section = 0;
   for (std::string line; std::getline(names, line); ++section) {
     std::istringstream words(line);
     std::string who, table;
     int n = 0, k = 0, rows = 0;
-    if (!(words >> who >> table >> n >> k >> rows) || section >= traces.size())
+    if (!(words >> who >> table >> n >> k >> rows) || section >= file.sections())
       throw std::runtime_error(prefix + ".names: does not fit the trace");
-    Pair& pair = pairs[{table, n, k, rows}];
-    (who == "ours" ? pair.ours : pair.theirs) = &traces[section];
+    calls[{table, n, k, rows}][who] = file.trace(section);
   }
-  if (section != traces.size()) throw std::runtime_error(prefix + ".names: does not fit the trace");
-  return pairs;
+  if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
+  return calls;
 }
 
-std::string verdict(const Pair& pair, const Core& core) {
+std::string verdict(const Trace& our, const Trace& their, const Core& core) {
   std::set<Kind> kinds;
-  for (const Trace* trace : {pair.ours, pair.theirs}) {
+  for (const Trace* trace : {&our, &their}) {
     for (const Instruction& instruction : trace->instructions) kinds.insert(instruction.kind);
   }
   std::vector<Change> changes = {{}, {Kind::kNop, 0, -1}};
@@ -58,7 +57,7 @@ std::string verdict(const Pair& pair, const Core& core) {
   }
   size_t ahead = 0, behind = 0;
   for (const Change& change : changes) {
-    const int64_t ours = cycles_of(*pair.ours, core, change), theirs = cycles_of(*pair.theirs, core, change);
+    const int64_t ours = cycles_of(our, core, change), theirs = cycles_of(their, core, change);
     ahead += ours < theirs ? 1 : 0;
     behind += ours > theirs ? 1 : 0;
   }
@@ -70,22 +69,24 @@ double rate(const Shape& shape, const Trace& trace, const Core& core) {
   return 1.0 * n * k * rows / static_cast<double>(cycles_of(trace, core, {}));
 }
 
-void print_core(const std::map<Shape, Pair>& pairs, const Core& core) {
-  std::printf("%s, at most %d\n  %-12s %5s %5s %5s %8s %8s\n", core.name.c_str(), core.peak, "table", "n", "k", "rows",
-              "ours", "XNNPACK");
-  for (const auto& [shape, pair] : pairs) {
+void print_core(const std::map<Shape, Calls>& calls, const Core& core) {
+  std::printf("%s, at most %d\n", core.name.c_str(), core.peak);
+  for (const auto& [shape, by_whom] : calls) {
     const auto& [table, n, k, rows] = shape;
-    std::printf("  %-12s %5d %5d %5d ", table.c_str(), n, k, rows);
-    if (pair.ours != nullptr) std::printf("%8.2f ", rate(shape, *pair.ours, core));
-    if (pair.theirs != nullptr) std::printf("%8.2f ", rate(shape, *pair.theirs, core));
-    if (pair.ours != nullptr && pair.theirs != nullptr) std::printf("%s", verdict(pair, core).c_str());
+    std::printf("  %-12s n %d k %4d rows %2d", table.c_str(), n, k, rows);
+    const Trace& our = by_whom.at(kOurs);
+    std::printf("  %s %6.2f", kOurs, rate(shape, our, core));
+    for (const auto& [who, trace] : by_whom) {
+      if (who == kOurs) continue;
+      std::printf("  %s %6.2f %-6s", who.c_str(), rate(shape, trace, core), verdict(our, trace, core).c_str());
+    }
     std::printf("\n");
     std::fflush(stdout);
   }
 }
 
 // Prints what lies below its floor. Throws std::runtime_error where a floor has no trace, or a core no floor.
-bool floors_hold(const std::map<Shape, Pair>& pairs, const Core& core, const std::string& path) {
+bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const std::string& path) {
   std::ifstream file(path);
   bool hold = true;
   int n_floors = 0;
@@ -96,8 +97,8 @@ bool floors_hold(const std::map<Shape, Pair>& pairs, const Core& core, const std
     double floor = 0;
     if (line.starts_with('#') || !(words >> name >> table >> n >> k >> rows >> floor) || name != core.name) continue;
     const Shape shape = {table, n, k, rows};
-    if (!pairs.contains(shape) || pairs.at(shape).ours == nullptr) throw std::runtime_error(line + ": not traced");
-    const double found = rate(shape, *pairs.at(shape).ours, core);
+    if (!calls.contains(shape)) throw std::runtime_error(line + ": not traced");
+    const double found = rate(shape, calls.at(shape).at(kOurs), core);
     ++n_floors;
     if (found >= floor) continue;
     hold = false;
@@ -117,11 +118,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const std::vector<Trace> traces = read_traces(argv[1]);
-    const std::map<Shape, Pair> pairs = pair_up(argv[1], traces);
+    const std::map<Shape, Calls> calls = read_calls(argv[1]);
     const Core& core = core_named(argv[2]);
-    if (argc == 4) return floors_hold(pairs, core, argv[3]) ? 0 : 1;
-    print_core(pairs, core);
+    if (argc == 4) return floors_hold(calls, core, argv[3]) ? 0 : 1;
+    print_core(calls, core);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "arm_cycles: %s\n", error.what());
     return 1;

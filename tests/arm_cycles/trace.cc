@@ -3,15 +3,11 @@
 #include "arm_cycles/trace.h"
 
 #include <fstream>
-#include <map>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace arm_cycles {
 namespace {
-
-struct Block {
-  uint64_t address, offset, n;  // in memory; in PREFIX.code; instructions
-};
 
 std::ifstream open(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -19,67 +15,66 @@ std::ifstream open(const std::string& path) {
   return file;
 }
 
-template <typename T>
-std::vector<T> read_records(const std::string& path) {
+template <typename Records>
+Records read_records(const std::string& path) {
   std::ifstream file = open(path);
-  std::vector<T> records;
-  for (T record; file.read(reinterpret_cast<char*>(&record), sizeof record);) records.push_back(record);
+  Records records;
+  for (typename Records::value_type record; file.read(reinterpret_cast<char*>(&record), sizeof record);)
+    records.push_back(record);
   return records;
 }
 
-struct Line {
-  std::string name, operands;
-};
+constexpr char32_t kSection = 0xffffffff;
 
-// Lines such as "      10:	sadalp	v0.4s, v1.8h", by their offset.
-std::map<uint64_t, Line> read_listing(const std::string& path) {
-  std::ifstream file = open(path);
-  std::map<uint64_t, Line> lines;
+}  // namespace
+
+TraceFile::TraceFile(const std::string& prefix)
+    : blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
+      runs_(read_records<std::u32string>(prefix + ".runs")) {
+  for (size_t run = 0; run < runs_.size(); ++run) {
+    if (runs_[run] == kSection) {
+      begins_.push_back(run + 1);
+    } else if (begins_.empty() || runs_[run] >= blocks_.size()) {
+      throw std::runtime_error(prefix + ": damaged");
+    }
+  }
+  // Lines such as "      10:	sadalp	v0.4s, v1.8h", by their offset.
+  std::ifstream file = open(prefix + ".listing");
   for (std::string text; std::getline(file, text);) {
     const size_t colon = text.find(":\t");
     if (colon == std::string::npos) continue;
     const size_t name = colon + 2, name_end = text.find('\t', name);
     Line line = {text.substr(name, name_end - name), ""};
     if (name_end != std::string::npos) line.operands = text.substr(name_end + 1);
-    lines[std::stoull(text.substr(0, colon), nullptr, 16)] = line;
+    listing_[std::stoull(text.substr(0, colon), nullptr, 16)] = line;
   }
-  return lines;
 }
 
-}  // namespace
+std::u32string_view TraceFile::blocks(size_t section) const {
+  const size_t begin = begins_[section];
+  const size_t end = section + 1 < begins_.size() ? begins_[section + 1] - 1 : runs_.size();
+  return std::u32string_view(runs_).substr(begin, end - begin);
+}
 
-std::vector<Trace> read_traces(const std::string& prefix) {
-  constexpr uint32_t kSection = 0xffffffff;
+Trace TraceFile::trace(size_t section) const {
   constexpr uint64_t kInstructionBytes = 4;
-  const std::vector<Block> blocks = read_records<Block>(prefix + ".blocks");
-  const std::vector<uint32_t> runs = read_records<uint32_t>(prefix + ".runs");
-  const std::map<uint64_t, Line> listing = read_listing(prefix + ".listing");
-  std::vector<Trace> traces;
-  std::map<uint64_t, uint32_t> known;  // by offset: the instruction's index in this section's trace
+  Trace trace;
+  std::unordered_map<char32_t, uint32_t> known;  // by block: its first instruction's index in the trace
+  const std::u32string_view runs = blocks(section);
   for (size_t run = 0; run < runs.size(); ++run) {
-    if (runs[run] == kSection) {
-      traces.emplace_back();
-      known.clear();
-      continue;
-    }
-    if (traces.empty() || runs[run] >= blocks.size()) throw std::runtime_error(prefix + ": damaged");
-    Trace& trace = traces.back();
-    const Block& block = blocks[runs[run]];
-    for (uint64_t i = 0; i < block.n; ++i) {
-      const uint64_t offset = block.offset + kInstructionBytes * i;
-      const auto [found, is_new] = known.emplace(offset, static_cast<uint32_t>(trace.instructions.size()));
+    const Block& block = blocks_[runs[run]];
+    const auto [first, is_new] = known.emplace(runs[run], static_cast<uint32_t>(trace.instructions.size()));
+    for (uint32_t i = 0; i < block.n; ++i) {
       if (is_new) {
-        const Line& line = listing.at(offset);
+        const Line& line = listing_.at(block.offset + kInstructionBytes * i);
         trace.instructions.push_back(decode(line.name, line.operands));
       }
-      trace.steps.push_back({found->second, false});
+      trace.steps.push_back({first->second + i, false});
     }
-    const bool last = run + 1 == runs.size() || runs[run + 1] == kSection;
-    if (!last) {
-      trace.steps.back().jumped = blocks[runs[run + 1]].address != block.address + kInstructionBytes * block.n;
-    }
+    if (run + 1 < runs.size())
+      trace.steps.back().jumped = blocks_[runs[run + 1]].address != block.address + kInstructionBytes * block.n;
   }
-  return traces;
+  return trace;
 }
 
 }  // namespace arm_cycles

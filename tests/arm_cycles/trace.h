@@ -2,15 +2,38 @@
 // The files that tracer.c writes, read back.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arm_cycles/core.h"
 
 namespace arm_cycles {
 
-// The traced sections, from PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws
-// std::runtime_error.
-std::vector<Trace> read_traces(const std::string& prefix);
+// PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws std::runtime_error.
+class TraceFile {
+ public:
+  explicit TraceFile(const std::string& prefix);
+
+  size_t sections() const { return begins_.size(); }
+  // The blocks of a section in their order. Sections with the same ran the same instructions.
+  std::u32string_view blocks(size_t section) const;
+  Trace trace(size_t section) const;
+
+ private:
+  struct Block {
+    uint64_t address, offset, n;  // in memory; in PREFIX.code; instructions
+  };
+  struct Line {
+    std::string name, operands;
+  };
+
+  std::vector<Block> blocks_;
+  std::u32string runs_;
+  std::vector<size_t> begins_;  // of sections in runs_, behind their marks
+  std::map<uint64_t, Line> listing_;
+};
 
 }  // namespace arm_cycles
