@@ -95,8 +95,6 @@ Time time_of(const Part& part, const Core& core, const Board& board, double byte
   return time;
 }
 
-constexpr std::array kColumns = {"linear",     "output_block", "attention", "quantize_rows",
-                                 "layer_norm", "next_above",   "embed",     "between"};
 
 void print(const std::string& name, const Time& time) {
   std::printf("  %-14s %9.0f %7s %4.0f%%", name.c_str(), time.cycles / 1e3,

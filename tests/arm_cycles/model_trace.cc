@@ -51,6 +51,17 @@ struct Tracer {
 const Kernels* Tracer::table = nullptr;
 std::vector<CallWork> Tracer::sections;
 
+// An output block with its sums apart.
+void output_block(const OutputBlockArgs<int8_t>& args) {
+  OutputBlockArgs<int8_t> products = args;
+  products.block_max = nullptr;
+  bench::ObservedTypedKernels<Tracer, int8_t>::table().output_block(products);
+  if (args.block_max == nullptr) return;
+  const LogitSumsArgs sums = {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,
+                              args.stride,   args.linear.rows, args.count};
+  Tracer::observe({bench::kLogitSums, 0, 0}, [&] { Tracer::table->logit_sums(sums); });
+}
+
 void print_sections(const char* part) {
   for (const CallWork& work : Tracer::sections) {
     std::printf("%s %s %llu %llu\n", part, work.slot == bench::kSlots ? "between" : bench::slot_name(work.slot),
@@ -78,7 +89,8 @@ void trace_translation(const char* model, const char* table, const Work& work) {
   search.min_target_tokens = search.max_target_tokens = work.target_tokens;
   engine.set_search(search);
   Tracer::table = exchange_kernels(engine.get(), nullptr);
-  const Kernels observed = bench::ObservedKernels<Tracer>::table(*Tracer::table, nullptr);
+  Kernels observed = bench::ObservedKernels<Tracer>::table(*Tracer::table, nullptr);
+  observed.int8.output_block = output_block;
 
   Rng rng(1);
   const std::vector<int32_t> source = rng.ids(work.source_tokens, engine.info().source_vocab_size);
