@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints multiply-accumulates a cycle of traced linear layers on the models of cores, ours beside others'.
 //
-//   arm_cycles PREFIX CORE
-//   arm_cycles PREFIX CORE FLOORS
+//   arm_cycles PREFIX CORE BYTES_A_CYCLE
+//   arm_cycles PREFIX CORE --floors FILE
 //
 // PREFIX.names has one line for each traced section: who, table, n, k, rows. Sections of the same table and shape are
 // compared: ours leads, or they do, if it is so on the model and with each latency one cycle longer or shorter and with
-// one issue slot less; else it is a tie. FLOORS has a line for each shape that must not fall below a figure: core,
-// table, n, k, rows, figure; nothing else is printed then, and the program fails where one does.
+// one issue slot less; else it is a tie. With all in the first cache, and with weights from memory, of which a core
+// reads BYTES_A_CYCLE (0: not printed). FILE has a line for each shape that must not fall below a figure: core, table,
+// n, k, rows, figure; nothing else is printed then, and the program fails where one does.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -45,7 +47,12 @@ std::map<Shape, Calls> read_calls(const std::string& prefix) {
   return calls;
 }
 
-std::string verdict(const Trace& our, const Trace& their, const Core& core) {
+// Cycles of a call whose weights take at least `least` cycles to come.
+int64_t cycles(const Trace& trace, const Core& core, const Change& change, int64_t least) {
+  return std::max(cycles_of(trace, core, change), least);
+}
+
+std::string verdict(const Trace& our, const Trace& their, const Core& core, int64_t least) {
   std::set<Kind> kinds;
   for (const Trace* trace : {&our, &their}) {
     for (const Instruction& instruction : trace->instructions) kinds.insert(instruction.kind);
@@ -55,30 +62,43 @@ std::string verdict(const Trace& our, const Trace& their, const Core& core) {
     changes.push_back({kind, 1, 0});
     changes.push_back({kind, -1, 0});
   }
-  size_t ahead = 0, behind = 0;
+  int sign = 0;
   for (const Change& change : changes) {
-    const int64_t ours = cycles_of(our, core, change), theirs = cycles_of(their, core, change);
-    ahead += ours < theirs ? 1 : 0;
-    behind += ours > theirs ? 1 : 0;
+    const int64_t ours = cycles(our, core, change, least), theirs = cycles(their, core, change, least);
+    const int now = ours < theirs ? 1 : ours > theirs ? -1 : 0;
+    if (now == 0 || now == -sign) return "tie";
+    sign = now;
   }
-  return ahead == changes.size() ? "ahead" : behind == changes.size() ? "behind" : "tie";
+  return sign > 0 ? "ahead" : "behind";
 }
 
-double rate(const Shape& shape, const Trace& trace, const Core& core) {
+double rate(const Shape& shape, const Trace& trace, const Core& core, int64_t least) {
   const auto& [table, n, k, rows] = shape;
-  return 1.0 * n * k * rows / static_cast<double>(cycles_of(trace, core, {}));
+  return 1.0 * n * k * rows / static_cast<double>(cycles(trace, core, {}, least));
 }
 
-void print_core(const std::map<Shape, Calls>& calls, const Core& core) {
-  std::printf("%s, at most %d\n", core.name.c_str(), core.peak);
+void print_calls(const Shape& shape, const Calls& by_whom, const Core& core, int64_t least) {
+  const Trace& our = by_whom.at(kOurs);
+  std::printf("  %s %6.2f", kOurs, rate(shape, our, core, least));
+  for (const auto& [who, trace] : by_whom) {
+    if (who == kOurs) continue;
+    std::printf("  %s %6.2f %-6s", who.c_str(), rate(shape, trace, core, least),
+                verdict(our, trace, core, least).c_str());
+  }
+}
+
+void print_core(const std::map<Shape, Calls>& calls, const Core& core, double bytes_a_cycle) {
+  std::printf("%s, at most %d", core.name.c_str(), core.peak);
+  if (bytes_a_cycle > 0) std::printf("; | with %.1f bytes a cycle from memory", bytes_a_cycle);
+  std::printf("\n");
   for (const auto& [shape, by_whom] : calls) {
     const auto& [table, n, k, rows] = shape;
-    std::printf("  %-12s n %d k %4d rows %2d", table.c_str(), n, k, rows);
-    const Trace& our = by_whom.at(kOurs);
-    std::printf("  %s %6.2f", kOurs, rate(shape, our, core));
-    for (const auto& [who, trace] : by_whom) {
-      if (who == kOurs) continue;
-      std::printf("  %s %6.2f %-6s", who.c_str(), rate(shape, trace, core), verdict(our, trace, core).c_str());
+    std::printf("  %-20s n %d k %4d rows %2d", table.c_str(), n, k, rows);
+    print_calls(shape, by_whom, core, 0);
+    constexpr int kBytesPerOutput = 12;  // scale, bias, sum
+    if (bytes_a_cycle > 0) {
+      std::printf("  |");
+      print_calls(shape, by_whom, core, static_cast<int64_t>(n * (k + kBytesPerOutput) / bytes_a_cycle));
     }
     std::printf("\n");
     std::fflush(stdout);
@@ -98,7 +118,7 @@ bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const st
     if (line.starts_with('#') || !(words >> name >> table >> n >> k >> rows >> floor) || name != core.name) continue;
     const Shape shape = {table, n, k, rows};
     if (!calls.contains(shape)) throw std::runtime_error(line + ": not traced");
-    const double found = rate(shape, calls.at(shape).at(kOurs), core);
+    const double found = rate(shape, calls.at(shape).at(kOurs), core, 0);
     ++n_floors;
     if (found >= floor) continue;
     hold = false;
@@ -113,15 +133,16 @@ bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const st
 
 int main(int argc, char** argv) {
   using namespace arm_cycles;
-  if (argc != 3 && argc != 4) {
-    std::fprintf(stderr, "usage: arm_cycles PREFIX CORE [FLOORS]\n");
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() < 3) {
+    std::fprintf(stderr, "usage: arm_cycles PREFIX CORE BYTES_A_CYCLE | --floors FILE\n");
     return 2;
   }
   try {
-    const std::map<Shape, Calls> calls = read_calls(argv[1]);
-    const Core& core = core_named(argv[2]);
-    if (argc == 4) return floors_hold(calls, core, argv[3]) ? 0 : 1;
-    print_core(calls, core);
+    const std::map<Shape, Calls> calls = read_calls(words[0]);
+    const Core& core = core_named(words[1]);
+    if (words[2] == "--floors") return floors_hold(calls, core, words.at(3)) ? 0 : 1;
+    print_core(calls, core, std::stod(words[2]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "arm_cycles: %s\n", error.what());
     return 1;
