@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the models whose speed is modelled into a folder, with seeded random weights: model_files FOLDER. The source's
-// vocabulary is small, as it costs a translation nothing.
+// Writes the models whose speed is modelled into a folder, with seeded random weights: model_files FOLDER MODEL... The
+// source's vocabulary is small, as it costs a translation nothing.
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -35,6 +35,13 @@ TinyStack stack(const Shape& shape, uint32_t n_layers) {
   return stack;
 }
 
+const Shape& shape_named(const std::string& name) {
+  for (const Shape& shape : kShapes) {
+    if (shape.name == name) return shape;
+  }
+  throw std::runtime_error("no model is named " + name);
+}
+
 void write(const std::string& path, const Shape& shape) {
   TinyOptions options;
   options.encoder = stack(shape, shape.encoder_layers);
@@ -51,12 +58,12 @@ void write(const std::string& path, const Shape& shape) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: model_files FOLDER\n";
+  if (argc < 3) {
+    std::cerr << "usage: model_files FOLDER MODEL...\n";
     return 2;
   }
   try {
-    for (const Shape& shape : kShapes) write(std::string(argv[1]) + "/" + shape.name + ".gcst", shape);
+    for (int i = 2; i < argc; ++i) write(std::string(argv[1]) + "/" + argv[i] + ".gcst", shape_named(argv[i]));
   } catch (const std::exception& error) {
     std::cerr << "model_files: " << error.what() << "\n";
     return 1;

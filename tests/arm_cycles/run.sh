@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Modelled cycles of our 64-bit Arm kernels. Usage: bash tests/arm_cycles/run.sh [OPTION...] [BUILD [ROWS...]]
+# Modelled cycles of our 64-bit Arm kernels. Usage: bash tests/arm_cycles/run.sh [OPTION...] [BUILD [WHAT...]]
 #   BUILD                 a build for 64-bit Arm; default: build/xnnpack-aarch64 (of tests/xnnpack.sh, which traces
 #                         XNNPACK's kernels beside ours), else build/aarch64, which it configures
-#   ROWS                  of the linear layers; default: 1 2 4 6 32
+#   WHAT                  rows of the linear layers; default: 1 2 4 6 32
 #   --kleidiai FOLDER     a checkout of KleidiAI, whose kernels are then traced, too
-#   --models              whole models on boards in place of linear layers
+#   --models              whole models on boards in place of linear layers; WHAT: of base opus small tiny (all)
 #   --bytes-a-cycle N     what a core reads from memory, in place of each board's own
 #   --floors              fails where a figure of floors.txt (models_floors.txt) is not reached by build/aarch64; leaves
 #                         with 77 where that cannot be told
@@ -29,6 +29,7 @@ done
 if [ -n "$floors" ]; then
   [ $# -eq 0 ] || fail "the floors are of build/aarch64"
   floors=$here/$models$floors
+  [ -z "$models" ] || set -- base small tiny  # opus has base's layers
   version=$(aarch64-linux-gnu-g++ -dumpversion 2> /dev/null) || fail "needs aarch64-linux-gnu-g++"
   grep -q "^# GCC $version\$" "$floors" || fail "the floors are another compiler's, this is GCC $version"
 elif [ $# -gt 0 ]; then
@@ -52,11 +53,12 @@ for program in arm_cycles model_cycles; do
   c++ -std=c++20 -O2 -I tests "$here"/{$program,cores,decode,simulate,trace}.cc -o "$work/$program"
 done
 if [ -n "$models" ]; then
+  [ $# -gt 0 ] || set -- base opus small tiny
   if [ -z "${MODEL_FILES:-}" ]; then
     cmake --preset host > /dev/null && cmake --build build/host --target model_files > /dev/null
     MODEL_FILES=build/host/tests/arm_cycles/model_files
   fi
-  "$MODEL_FILES" "$work"
+  "$MODEL_FILES" "$work" "$@"
 fi
 
 # XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.
@@ -77,10 +79,12 @@ while read -r core table part cpu board board_bytes; do
     "$work/arm_cycles" "$work/$core" "$core" ${floors:+--floors} "${floors:-$memory}" || failed=1
   elif [ "$board" != - ]; then
     prefixes=()
-    for model in base opus small tiny; do
+    mkdir -p "$work/$table"
+    for model in "$@"; do
       for beam in 1 4; do
-        prefixes+=("$work/$model.$beam")
-        trace "$work/$model.$beam" model_trace "$work/$model.gcst" "$table" $beam 32 64
+        prefix=$work/$table/$model.$beam
+        prefixes+=("$prefix")
+        [ -e "$prefix.listing" ] || trace "$prefix" model_trace "$work/$model.gcst" "$table" $beam 32 64
       done
     done
     "$work/model_cycles" "$board" "$memory" ${floors:+--floors "$floors"} "${prefixes[@]}" || failed=1
