@@ -3,12 +3,15 @@
 //
 //   arm_cycles PREFIX CORE BYTES_A_CYCLE
 //   arm_cycles PREFIX CORE --floors FILE
+//   arm_cycles PREFIX V1 --mca PROGRAM
 //
 // PREFIX.names has one line for each traced section: who, table, n, k, rows. Sections of the same table and shape are
 // compared: ours leads, or they do, if it is so on the model and with each latency one cycle longer or shorter and with
 // one issue slot less; else it is a tie. With all in the first cache, and with weights from memory, of which a core
 // reads BYTES_A_CYCLE (0: not printed). FILE has a line for each shape that must not fall below a figure: core, table,
 // n, k, rows, figure; nothing else is printed then, and the program fails where one does.
+// Of Neoverse V1 there is no model here: PROGRAM is llvm-mca, of a version that knows it, which gets all instructions
+// of a call in their order; beside its figure stand multiply-accumulates an instruction.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -30,10 +33,10 @@ using Calls = std::map<std::string, Trace>;  // by whose kernel
 
 constexpr const char* kOurs = "ours";
 
-std::map<Shape, Calls> read_calls(const std::string& prefix) {
-  const TraceFile file(prefix);
+// visit(who, shape, section) for each traced section.
+template <typename Visit>
+void for_sections(const std::string& prefix, const TraceFile& file, const Visit& visit) {
   std::ifstream names(prefix + ".names");
-  std::map<Shape, Calls> calls;
   size_t section = 0;
   for (std::string line; std::getline(names, line); ++section) {
     std::istringstream words(line);
@@ -41,9 +44,17 @@ std::map<Shape, Calls> read_calls(const std::string& prefix) {
     int n = 0, k = 0, rows = 0;
     if (!(words >> who >> table >> n >> k >> rows) || section >= file.sections())
       throw std::runtime_error(prefix + ".names: does not fit the trace");
-    calls[{table, n, k, rows}][who] = file.trace(section);
+    visit(who, Shape(table, n, k, rows), section);
   }
   if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
+}
+
+std::map<Shape, Calls> read_calls(const std::string& prefix) {
+  const TraceFile file(prefix);
+  std::map<Shape, Calls> calls;
+  for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
+    calls[shape][who] = file.trace(section);
+  });
   return calls;
 }
 
@@ -105,6 +116,49 @@ void print_core(const std::map<Shape, Calls>& calls, const Core& core, double by
   }
 }
 
+struct McaCycles {
+  double simulated = 0, ports = 0;  // the latter alone: as if nothing waited for anything
+};
+
+// What llvm-mca says of the instructions in the file.
+McaCycles mca_cycles(const std::string& program, const std::string& file) {
+  const std::string command =
+      program + " -mtriple=aarch64 -mcpu=neoverse-v1 -mattr=+i8mm -iterations=1 -instruction-info=false " +
+      "-resource-pressure=false " + file + " 2>/dev/null";
+  std::FILE* const output = popen(command.c_str(), "r");
+  McaCycles cycles;
+  char line[256];
+  while (output != nullptr && std::fgets(line, sizeof line, output) != nullptr) {
+    std::sscanf(line, "Total Cycles: %lf", &cycles.simulated);
+    std::sscanf(line, "Block RThroughput: %lf", &cycles.ports);
+  }
+  if (output == nullptr || pclose(output) != 0 || cycles.ports == 0) throw std::runtime_error(program + ": no cycles");
+  return cycles;
+}
+
+void print_mca(const std::string& prefix, const std::string& program) {
+  const TraceFile file(prefix);
+  std::printf(
+      "V1 as llvm-mca sees it: multiply-accumulates a cycle simulated, as its ports allow, and an instruction\n");
+  std::map<Shape, std::map<std::string, std::string>> lines;
+  for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
+    std::ofstream(prefix + ".s") << file.assembly(section);
+    const auto& [table, n, k, rows] = shape;
+    const double macs = 1.0 * n * k * rows;
+    char text[64];
+    const McaCycles cycles = mca_cycles(program, prefix + ".s");
+    std::snprintf(text, sizeof text, "%5.1f %5.1f %4.1f", macs / cycles.simulated, macs / cycles.ports,
+                  macs / static_cast<double>(file.trace(section).steps.size()));
+    lines[shape][who] = text;
+  });
+  for (const auto& [shape, by_whom] : lines) {
+    const auto& [table, n, k, rows] = shape;
+    std::printf("  %-20s n %d k %4d rows %2d", table.c_str(), n, k, rows);
+    for (const auto& [who, text] : by_whom) std::printf("  %s %s", who.c_str(), text.c_str());
+    std::printf("\n");
+  }
+}
+
 // Prints what lies below its floor. Throws std::runtime_error where a floor has no trace, or a core no floor.
 bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const std::string& path) {
   std::ifstream file(path);
@@ -139,6 +193,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    if (words[2] == "--mca") return print_mca(words[0], words.at(3)), 0;
     const std::map<Shape, Calls> calls = read_calls(words[0]);
     const Core& core = core_named(words[1]);
     if (words[2] == "--floors") return floors_hold(calls, core, words.at(3)) ? 0 : 1;

@@ -5,6 +5,7 @@
 #                         XNNPACK's kernels beside ours), else build/aarch64, which it configures
 #   WHAT                  rows of the linear layers; default: 1 2 4 6 32
 #   --kleidiai FOLDER     a checkout of KleidiAI, whose kernels are then traced, too
+#   --mca LLVM_MCA        Neoverse V1 alone, as this program sees it; of LLVM 19, say (Debian 12: llvm-19)
 #   --models              whole models on boards in place of linear layers; WHAT: of base opus small tiny (all)
 #   --bytes-a-cycle N     what a core reads from memory, in place of each board's own
 #   --floors              fails where a figure of floors.txt (models_floors.txt) is not reached by build/aarch64; leaves
@@ -13,11 +14,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-here=tests/arm_cycles kleidiai="" models="" floors="" bytes="" build="" code=1
+here=tests/arm_cycles kleidiai="" models="" floors="" mca="" bytes="" build="" code=1
 fail() { echo "run.sh: $1" >&2; exit "$code"; }
 while [ $# -gt 0 ]; do
   case $1 in
     --kleidiai) kleidiai=$(realpath "${2:?}") && shift ;;
+    --mca) mca=${2:?} && shift ;;
     --bytes-a-cycle) bytes=${2:?} && shift ;;
     --models) models=models_ ;;
     --floors) floors=floors.txt build=build/aarch64 code=77 ;;
@@ -74,9 +76,11 @@ while read -r core table part cpu board board_bytes; do
   printf 'processor: 0\nCPU implementer: 0x41\nCPU architecture: 8\nCPU variant: 0x1\nCPU part: %s\nCPU revision: 0\n' \
     "$part" > "$work/proc/cpuinfo"
   memory=${bytes:-$board_bytes}
+  if [ "$core" = V1 ]; then [ -n "$mca" ] || continue; else [ -z "$mca" ] || continue; fi
   if [ -z "$models" ]; then
     trace "$work/$core" linear_trace "$table" "$@"
-    "$work/arm_cycles" "$work/$core" "$core" ${floors:+--floors} "${floors:-$memory}" || failed=1
+    option=${floors:+--floors}${mca:+--mca}
+    "$work/arm_cycles" "$work/$core" "$core" ${option:+"$option"} "${floors:-${mca:-$memory}}" || failed=1
   elif [ "$board" != - ]; then
     prefixes=()
     mkdir -p "$work/$table"
@@ -94,5 +98,6 @@ A53 arm_neon 0xd03 cortex-a53 Pi3 2
 A72 arm_neon 0xd08 cortex-a72 Pi4 3
 A55 arm_dotprod 0xd05 cortex-a76 - 2
 A76 arm_dotprod 0xd0b cortex-a76 Pi5 3.8
+V1 arm_i8mm 0xd40 max,sve=off,sme=off - 0
 END
 exit "${failed:-0}"

@@ -25,6 +25,7 @@ Records read_records(const std::string& path) {
 }
 
 constexpr char32_t kSection = 0xffffffff;
+constexpr uint64_t kInstructionBytes = 4;
 
 }  // namespace
 
@@ -57,7 +58,6 @@ std::u32string_view TraceFile::blocks(size_t section) const {
 }
 
 Trace TraceFile::trace(size_t section) const {
-  constexpr uint64_t kInstructionBytes = 4;
   Trace trace;
   std::unordered_map<char32_t, uint32_t> known;  // by block: its first instruction's index in the trace
   const std::u32string_view runs = blocks(section);
@@ -75,6 +75,18 @@ Trace TraceFile::trace(size_t section) const {
       trace.steps.back().jumped = blocks_[runs[run + 1]].address != block.address + kInstructionBytes * block.n;
   }
   return trace;
+}
+
+std::string TraceFile::assembly(size_t section) const {
+  std::string text;
+  for (const char32_t run : blocks(section)) {
+    for (uint64_t i = 0; i < blocks_[run].n; ++i) {
+      const Line& line = listing_.at(blocks_[run].offset + kInstructionBytes * i);
+      if (line.name.starts_with("adr") || decode(line.name, line.operands).kind == Kind::kBranch) continue;
+      text += line.name + " " + line.operands + "\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace arm_cycles

@@ -21,6 +21,8 @@ class TraceFile {
   // The blocks of a section in their order. Sections with the same ran the same instructions.
   std::u32string_view blocks(size_t section) const;
   Trace trace(size_t section) const;
+  // A section's instructions for an assembler, one after another, without branches and addresses of code.
+  std::string assembly(size_t section) const;
 
  private:
   struct Block {
