@@ -8,30 +8,16 @@
 #include <cstdint>
 
 #include "goldcrest/goldcrest.h"
-#include "kernels/kernels.h"
+#include "observed_kernels.h"
 #include "timing.h"
 
 namespace bench {
 
-// Of float32 files quantize_rows are their copies.
-enum Slot {
-  kLinear,
-  kOutputBlock,
-  kAttention,
-  kQuantizeRows,
-  kLayerNorm,
-  kEmbed,
-  kLogitSums,
-  kRecurrence,
-  kNextAbove,
-  kSlots
-};
-const char* slot_name(size_t slot);
-
+// The CallWork of all calls of a kernel, and their time.
 struct KernelWork {
   uint64_t calls = 0;
-  uint64_t macs = 0;   // multiply-accumulates
-  uint64_t bytes = 0;  // weights, their scales, biases and sums, or keys, values and their scales: each once a call
+  uint64_t macs = 0;
+  uint64_t bytes = 0;
   double seconds = 0;  // without the clock's own time
 };
 using KernelWorks = std::array<KernelWork, kSlots>;

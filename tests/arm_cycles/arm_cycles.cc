@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints multiply-accumulates a cycle of traced linear layers on the models of cores, ours beside others'.
 //
-//   arm_cycles PREFIX CORE
-//   arm_cycles PREFIX CORE FLOORS
+//   arm_cycles PREFIX CORE BYTES_A_CYCLE
+//   arm_cycles PREFIX CORE --floors FILE
+//   arm_cycles PREFIX V1 --mca PROGRAM
 //
 // PREFIX.names has one line for each traced section: who, table, n, k, rows. Sections of the same table and shape are
 // compared: ours leads, or they do, if it is so on the model and with each latency one cycle longer or shorter and with
-// one issue slot less; else it is a tie. FLOORS has a line for each shape that must not fall below a figure: core,
-// table, n, k, rows, figure; nothing else is printed then, and the program fails where one does.
+// one issue slot less; else it is a tie. With all in the first cache, and with weights from memory, of which a core
+// reads BYTES_A_CYCLE (0: not printed). FILE has a line for each shape that must not fall below a figure: core, table,
+// n, k, rows, figure; nothing else is printed then, and the program fails where one does.
+// Of Neoverse V1 there is no model here: PROGRAM is llvm-mca, of a version that knows it, which gets all instructions
+// of a call in their order; beside its figure stand multiply-accumulates an instruction.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -24,31 +29,43 @@ namespace {
 
 using Shape = std::tuple<std::string, int, int, int>;  // table, n, k, rows
 
-struct Pair {
-  const Trace* ours = nullptr;
-  const Trace* theirs = nullptr;
-};
+using Calls = std::map<std::string, Trace>;  // by whose kernel
 
-std::map<Shape, Pair> pair_up(const std::string& prefix, const std::vector<Trace>& traces) {
+constexpr const char* kOurs = "ours";
+
+// visit(who, shape, section) for each traced section.
+template <typename Visit>
+void for_sections(const std::string& prefix, const TraceFile& file, const Visit& visit) {
   std::ifstream names(prefix + ".names");
-  std::map<Shape, Pair> pairs;
   size_t section = 0;
   for (std::string line; std::getline(names, line); ++section) {
     std::istringstream words(line);
     std::string who, table;
     int n = 0, k = 0, rows = 0;
-    if (!(words >> who >> table >> n >> k >> rows) || section >= traces.size())
+    if (!(words >> who >> table >> n >> k >> rows) || section >= file.sections())
       throw std::runtime_error(prefix + ".names: does not fit the trace");
-    Pair& pair = pairs[{table, n, k, rows}];
-    (who == "ours" ? pair.ours : pair.theirs) = &traces[section];
+    visit(who, Shape(table, n, k, rows), section);
   }
-  if (section != traces.size()) throw std::runtime_error(prefix + ".names: does not fit the trace");
-  return pairs;
+  if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
 }
 
-std::string verdict(const Pair& pair, const Core& core) {
+std::map<Shape, Calls> read_calls(const std::string& prefix) {
+  const TraceFile file(prefix, decode);
+  std::map<Shape, Calls> calls;
+  for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
+    calls[shape][who] = file.trace(section);
+  });
+  return calls;
+}
+
+// Cycles of a call whose weights take at least `least` cycles to come.
+int64_t cycles(const Trace& trace, const Core& core, const Change& change, int64_t least) {
+  return std::max(cycles_of(trace, core, change), least);
+}
+
+std::string verdict(const Trace& our, const Trace& their, const Core& core, int64_t least) {
   std::set<Kind> kinds;
-  for (const Trace* trace : {pair.ours, pair.theirs}) {
+  for (const Trace* trace : {&our, &their}) {
     for (const Instruction& instruction : trace->instructions) kinds.insert(instruction.kind);
   }
   std::vector<Change> changes = {{}, {Kind::kNop, 0, -1}};
@@ -56,36 +73,94 @@ std::string verdict(const Pair& pair, const Core& core) {
     changes.push_back({kind, 1, 0});
     changes.push_back({kind, -1, 0});
   }
-  size_t ahead = 0, behind = 0;
+  int sign = 0;
   for (const Change& change : changes) {
-    const int64_t ours = cycles_of(*pair.ours, core, change), theirs = cycles_of(*pair.theirs, core, change);
-    ahead += ours < theirs ? 1 : 0;
-    behind += ours > theirs ? 1 : 0;
+    const int64_t ours = cycles(our, core, change, least), theirs = cycles(their, core, change, least);
+    const int now = ours < theirs ? 1 : ours > theirs ? -1 : 0;
+    if (now == 0 || now == -sign) return "tie";
+    sign = now;
   }
-  return ahead == changes.size() ? "ahead" : behind == changes.size() ? "behind" : "tie";
+  return sign > 0 ? "ahead" : "behind";
 }
 
-double rate(const Shape& shape, const Trace& trace, const Core& core) {
+double rate(const Shape& shape, const Trace& trace, const Core& core, int64_t least) {
   const auto& [table, n, k, rows] = shape;
-  return 1.0 * n * k * rows / static_cast<double>(cycles_of(trace, core, {}));
+  return 1.0 * n * k * rows / static_cast<double>(cycles(trace, core, {}, least));
 }
 
-void print_core(const std::map<Shape, Pair>& pairs, const Core& core) {
-  std::printf("%s, at most %d\n  %-12s %5s %5s %5s %8s %8s\n", core.name.c_str(), core.peak, "table", "n", "k", "rows",
-              "ours", "XNNPACK");
-  for (const auto& [shape, pair] : pairs) {
+void print_calls(const Shape& shape, const Calls& by_whom, const Core& core, int64_t least) {
+  const Trace& our = by_whom.at(kOurs);
+  std::printf("  %s %6.2f", kOurs, rate(shape, our, core, least));
+  for (const auto& [who, trace] : by_whom) {
+    if (who == kOurs) continue;
+    std::printf("  %s %6.2f %-6s", who.c_str(), rate(shape, trace, core, least),
+                verdict(our, trace, core, least).c_str());
+  }
+}
+
+void print_core(const std::map<Shape, Calls>& calls, const Core& core, double bytes_a_cycle) {
+  std::printf("%s, at most %d", core.name.c_str(), core.peak);
+  if (bytes_a_cycle > 0) std::printf("; | with %.1f bytes a cycle from memory", bytes_a_cycle);
+  std::printf("\n");
+  for (const auto& [shape, by_whom] : calls) {
     const auto& [table, n, k, rows] = shape;
-    std::printf("  %-12s %5d %5d %5d ", table.c_str(), n, k, rows);
-    if (pair.ours != nullptr) std::printf("%8.2f ", rate(shape, *pair.ours, core));
-    if (pair.theirs != nullptr) std::printf("%8.2f ", rate(shape, *pair.theirs, core));
-    if (pair.ours != nullptr && pair.theirs != nullptr) std::printf("%s", verdict(pair, core).c_str());
+    std::printf("  %-20s n %d k %4d rows %2d", table.c_str(), n, k, rows);
+    print_calls(shape, by_whom, core, 0);
+    constexpr int kBytesPerOutput = 12;  // scale, bias, sum
+    if (bytes_a_cycle > 0) {
+      std::printf("  |");
+      print_calls(shape, by_whom, core, static_cast<int64_t>(n * (k + kBytesPerOutput) / bytes_a_cycle));
+    }
     std::printf("\n");
     std::fflush(stdout);
   }
 }
 
+struct McaCycles {
+  double simulated = 0, ports = 0;  // the latter alone: as if nothing waited for anything
+};
+
+// What llvm-mca says of the instructions in the file.
+McaCycles mca_cycles(const std::string& program, const std::string& file) {
+  const std::string command =
+      program + " -mtriple=aarch64 -mcpu=neoverse-v1 -mattr=+i8mm -iterations=1 -instruction-info=false " +
+      "-resource-pressure=false " + file + " 2>/dev/null";
+  std::FILE* const output = popen(command.c_str(), "r");
+  McaCycles cycles;
+  char line[256];
+  while (output != nullptr && std::fgets(line, sizeof line, output) != nullptr) {
+    std::sscanf(line, "Total Cycles: %lf", &cycles.simulated);
+    std::sscanf(line, "Block RThroughput: %lf", &cycles.ports);
+  }
+  if (output == nullptr || pclose(output) != 0 || cycles.ports == 0) throw std::runtime_error(program + ": no cycles");
+  return cycles;
+}
+
+void print_mca(const std::string& prefix, const std::string& program) {
+  const TraceFile file(prefix, decode);
+  std::printf(
+      "V1 as llvm-mca sees it: multiply-accumulates a cycle simulated, as its ports allow, and an instruction\n");
+  std::map<Shape, std::map<std::string, std::string>> lines;
+  for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
+    std::ofstream(prefix + ".s") << file.assembly(section);
+    const auto& [table, n, k, rows] = shape;
+    const double macs = 1.0 * n * k * rows;
+    char text[64];
+    const McaCycles cycles = mca_cycles(program, prefix + ".s");
+    std::snprintf(text, sizeof text, "%5.1f %5.1f %4.1f", macs / cycles.simulated, macs / cycles.ports,
+                  macs / static_cast<double>(file.trace(section).steps.size()));
+    lines[shape][who] = text;
+  });
+  for (const auto& [shape, by_whom] : lines) {
+    const auto& [table, n, k, rows] = shape;
+    std::printf("  %-20s n %d k %4d rows %2d", table.c_str(), n, k, rows);
+    for (const auto& [who, text] : by_whom) std::printf("  %s %s", who.c_str(), text.c_str());
+    std::printf("\n");
+  }
+}
+
 // Prints what lies below its floor. Throws std::runtime_error where a floor has no trace, or a core no floor.
-bool floors_hold(const std::map<Shape, Pair>& pairs, const Core& core, const std::string& path) {
+bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const std::string& path) {
   std::ifstream file(path);
   bool hold = true;
   int n_floors = 0;
@@ -96,8 +171,8 @@ bool floors_hold(const std::map<Shape, Pair>& pairs, const Core& core, const std
     double floor = 0;
     if (line.starts_with('#') || !(words >> name >> table >> n >> k >> rows >> floor) || name != core.name) continue;
     const Shape shape = {table, n, k, rows};
-    if (!pairs.contains(shape) || pairs.at(shape).ours == nullptr) throw std::runtime_error(line + ": not traced");
-    const double found = rate(shape, *pairs.at(shape).ours, core);
+    if (!calls.contains(shape)) throw std::runtime_error(line + ": not traced");
+    const double found = rate(shape, calls.at(shape).at(kOurs), core, 0);
     ++n_floors;
     if (found >= floor) continue;
     hold = false;
@@ -112,16 +187,17 @@ bool floors_hold(const std::map<Shape, Pair>& pairs, const Core& core, const std
 
 int main(int argc, char** argv) {
   using namespace arm_cycles;
-  if (argc != 3 && argc != 4) {
-    std::fprintf(stderr, "usage: arm_cycles PREFIX CORE [FLOORS]\n");
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() < 3) {
+    std::fprintf(stderr, "usage: arm_cycles PREFIX CORE BYTES_A_CYCLE | --floors FILE\n");
     return 2;
   }
   try {
-    const std::vector<Trace> traces = read_traces(argv[1], decode);
-    const std::map<Shape, Pair> pairs = pair_up(argv[1], traces);
-    const Core& core = core_named(argv[2]);
-    if (argc == 4) return floors_hold(pairs, core, argv[3]) ? 0 : 1;
-    print_core(pairs, core);
+    if (words[2] == "--mca") return print_mca(words[0], words.at(3)), 0;
+    const std::map<Shape, Calls> calls = read_calls(words[0]);
+    const Core& core = core_named(words[1]);
+    if (words[2] == "--floors") return floors_hold(calls, core, words.at(3)) ? 0 : 1;
+    print_core(calls, core, std::stod(words[2]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "arm_cycles: %s\n", error.what());
     return 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What instructions take on each core. Latencies and throughputs are those that programs measured on silicon:
 //   [1] ocxtal/insn_bench_aarch64, commit 5145ffc: Cortex-A53 (Raspberry Pi 3), A72 (LX2160A), Neoverse N1 (Altra)
+// (a division takes what a square root was measured to),
 // and what shares a cycle in order is what others found or published:
 //   [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md
 //   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, version
@@ -73,6 +74,10 @@ Cost cost(const Instruction& instruction) {
     case Kind::kFloatQ:
     case Kind::kConvertQ:
       return {both_halves(1), 4};
+    case Kind::kFloatDivideQ:
+      return {both_halves(9), 12};
+    case Kind::kFloatDivideD:
+      return {{{kEitherHalf, 9}}, 12};
     case Kind::kVectorMultiplyD:
     case Kind::kFloatD:
     case Kind::kConvertX:
@@ -195,6 +200,10 @@ Cost cost_without_address(const Instruction& instruction) {
       return {.uses = {{kVector0, 1}}, .latency = 4, .accumulate_latency = 1};
     case Kind::kFloatQ:
       return {.uses = {{kVector0, 1}, {kVector1, 1}}, .latency = 4, .slots = 2};
+    case Kind::kFloatDivideQ:
+      return {.uses = {{kVector0, 30}}, .latency = 30, .slots = 2};
+    case Kind::kFloatDivideD:
+      return {{{kVector0, 8}}, 17};
     case Kind::kConvertQ:
       return {.uses = {{kVector0, 2}}, .latency = 3, .slots = 2};
     case Kind::kFloatD:
@@ -287,6 +296,10 @@ Cost cost_without_address(const Instruction& instruction) {
     case Kind::kFloatQ:
     case Kind::kFloatD:
       return {{{kVector, 1}}, 3};
+    case Kind::kFloatDivideQ:
+      return {{{kVector0, 7}}, 9};
+    case Kind::kFloatDivideD:
+      return {{{kVector0, 2}}, 9};
     case Kind::kConvertQ:
       return {{{kVector0, 2}}, 4};
     case Kind::kFromX:

@@ -27,7 +27,7 @@ struct Figures {
 using Shape = std::pair<int, int>;  // k, rows
 
 std::map<Shape, std::map<std::string, Figures>> read_figures(const std::string& prefix, const Core& core) {
-  const std::vector<Trace> traces = read_traces(prefix, decode_thumb);
+  const TraceFile file(prefix, decode_thumb);
   std::ifstream names(prefix + ".names");
   std::map<Shape, std::map<std::string, Figures>> figures;
   size_t section = 0;
@@ -35,14 +35,14 @@ std::map<Shape, std::map<std::string, Figures>> read_figures(const std::string& 
     std::istringstream words(line);
     std::string who, table;
     int n = 0, k = 0, rows = 0;
-    if (!(words >> who >> table >> n >> k >> rows) || section >= traces.size())
+    if (!(words >> who >> table >> n >> k >> rows) || section >= file.sections())
       throw std::runtime_error(prefix + ".names: does not fit the trace");
     const double products = 1.0 * n * k * rows;
-    const Trace& trace = traces[section];
+    const Trace trace = file.trace(section);
     figures[{k, rows}][who] = {products / static_cast<double>(cycles_of(trace, core, {})),
                                static_cast<double>(trace.steps.size()) / products};
   }
-  if (section != traces.size()) throw std::runtime_error(prefix + ".names: does not fit the trace");
+  if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
   return figures;
 }
 

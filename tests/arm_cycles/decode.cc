@@ -207,9 +207,9 @@ Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
                     "sli", "sri", "ssra", "usra"}))
     return whole ? Kind::kShiftQ : Kind::kVectorD;
   if (any_of(name, {"scvtf", "ucvtf", "fcvtns", "fcvtzs"})) return whole ? Kind::kConvertQ : Kind::kFloatD;
-  if (any_of(name, {"fadd",  "fsub",   "fmul",  "fmla",  "fmls",  "fmax",  "fmin",  "fmaxnm", "fminnm",
-                    "fdiv",  "fsqrt",  "fabs",  "fneg",  "fcmgt", "fcmge", "fcmeq", "faddp",  "fmaxp",
-                    "fminp", "frintn", "fmadd", "fmsub", "fnmul", "fcsel", "fcmp",  "fcmpe",  "fcvt"}))
+  if (any_of(name, {"fdiv", "fsqrt"})) return whole ? Kind::kFloatDivideQ : Kind::kFloatDivideD;
+  if (any_of(name, {"fadd", "fsub", "fmul", "fmla", "fmls", "fmax", "fmin", "fmaxnm", "fminnm", "faddp", "fmaxp",
+                    "fminp", "frintn", "fmadd", "fmsub", "fnmul", "fcmp", "fcmpe", "fcvt"}))
     return whole ? Kind::kFloatQ : Kind::kFloatD;
   return whole || name.back() == '2' ? Kind::kVectorQ : Kind::kVectorD;
 }
@@ -273,11 +273,12 @@ Instruction decode(std::string_view name, std::string_view operands) {
 
 const char* name_of(Kind kind) {
   static constexpr std::array<const char*, kKinds> kNames = {
-      "nop",      "alu",       "alu with shift", "multiply",  "divide",   "branch",      "prefetch",  "load x",
-      "load 2 x", "load d",    "load 2 d",       "load q",    "load 2 q", "load lane",   "load n d",  "load n q",
-      "store x",  "store 2 x", "store d",        "store 2 d", "store q",  "store 2 q",   "smull",     "smlal",
-      "sadalp",   "sdot",      "smmla",          "shift q",   "vector q", "vector d",    "mul q",     "mul d",
-      "float q",  "float d",   "convert q",      "from x",    "insert x", "duplicate x", "convert x", "to x"};
+      "nop",       "alu",       "alu with shift", "multiply",  "divide",      "branch",    "prefetch",
+      "load x",    "load 2 x",  "load d",         "load 2 d",  "load q",      "load 2 q",  "load lane",
+      "load n d",  "load n q",  "store x",        "store 2 x", "store d",     "store 2 d", "store q",
+      "store 2 q", "smull",     "smlal",          "sadalp",    "sdot",        "smmla",     "shift q",
+      "vector q",  "vector d",  "mul q",          "mul d",     "float q",     "float d",   "divide q",
+      "divide d",  "convert q", "from x",         "insert x",  "duplicate x", "convert x", "to x"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -44,6 +44,8 @@ enum class Kind : uint8_t {
   kVectorMultiplyD,
   kFloatQ,
   kFloatD,
+  kFloatDivideQ,  // square roots, too
+  kFloatDivideD,
   kConvertQ,
   kFromX,       // a general register into a vector register
   kInsertX,     // into one lane

@@ -5,10 +5,15 @@
 //   linear_trace TABLE [ROWS...]
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "arm_cycles/traced.h"
+#include "kernels/cpu_features.h"
 #include "kernels/linear_problem.h"
+#if defined(GOLDCREST_TRACE_KLEIDIAI)
+#include "kleidiai_operator.h"
+#endif
 #if defined(GOLDCREST_TRACE_XNNPACK)
 #include "kernels/xnnpack_operator.h"
 #endif
@@ -20,21 +25,47 @@ constexpr uint32_t kOutputs = 64;
 constexpr uint32_t kInputs[] = {128, 256, 512, 2048};
 
 template <typename Call>
-void trace(const char* who, const Kernels& table, const LinearArgs<int8_t>& args, Call call) {
+void trace(const char* who, const std::string& what, const LinearArgs<int8_t>& args, Call call) {
   call();  // what is done once is done now
   begin_trace();
   call();
   end_trace();
-  std::printf("%s %s %u %u %u\n", who, table.name, args.n, args.k, args.rows);
+  std::printf("%s %s %u %u %u\n", who, what.c_str(), args.n, args.k, args.rows);
 }
+
+#if defined(GOLDCREST_TRACE_KLEIDIAI)
+// The products alone, and once more with the quantization of the inputs, which it joins with their packing.
+void trace_kleidiai(const Kernels& table, LinearProblem& problem, const LinearArgs<int8_t>& args) {
+  if ((table.cpu_features & kCpuDotProduct) == 0) return;
+  KleidiOperator peer(problem, {args.n, args.k}, args.rows, (table.cpu_features & kCpuMatrixInt8) != 0);
+  trace("kleidiai", table.name, args, [&] { peer.multiply(); });
+  if (!peer.agrees_with(problem.y)) {
+    std::fprintf(stderr, "linear_trace: KleidiAI computes something else\n");
+    std::exit(1);
+  }
+  const std::string what = std::string(table.name) + "+quantize";
+  trace("kleidiai", what, args, [&] {
+    peer.quantize();
+    peer.multiply();
+  });
+  trace("ours", what, args, [&] {
+    table.int8.quantize_rows(
+        {peer.x().begin(), problem.x.begin(), problem.x_scale.begin(), args.k, args.k, 1, args.rows, args.k});
+    table.int8.linear(args);
+  });
+}
+#endif
 
 void trace_layer(const Kernels& table, LinearShape shape, uint32_t rows) {
   LinearProblem problem(shape, rows);
   const LinearArgs<int8_t> args = problem.args();
-  trace("ours", table, args, [&] { table.int8.linear(args); });
+  trace("ours", table.name, args, [&] { table.int8.linear(args); });
 #if defined(GOLDCREST_TRACE_XNNPACK)
   PeerOperator peer(problem, shape, rows);
-  trace("xnnpack", table, args, [&] { peer.run(); });
+  trace("xnnpack", table.name, args, [&] { peer.run(); });
+#endif
+#if defined(GOLDCREST_TRACE_KLEIDIAI)
+  trace_kleidiai(table, problem, args);
 #endif
 }
 

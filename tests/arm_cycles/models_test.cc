@@ -52,6 +52,8 @@ TEST(CortexA53, LatenciesAsMeasured) {  // [1] results/raspberry-pi-3_cortex-a53
   EXPECT_EQ(latency("A53", "sadalp v0.4s, v1.8h"), 4);
   EXPECT_EQ(latency("A53", "add v0.4s, v0.4s, v1.4s"), 2);
   EXPECT_EQ(latency("A53", "fadd v0.4s, v0.4s, v1.4s"), 4);
+  EXPECT_EQ(latency("A53", "fcmgt v0.4s, v0.4s, v1.4s"), 2);
+  EXPECT_EQ(latency("A53", "fsqrt s0, s0"), 12);
 }
 
 TEST(CortexA53, ThroughputsAsMeasured) {
@@ -106,6 +108,8 @@ TEST(CortexA72, AsMeasured) {  // [1] results/nxp_lx2160a_a72.md
   EXPECT_EQ(latency("A72", "smlal v0.8h, v0.8b, v2.8b"), 4);
   EXPECT_EQ(latency("A72", "add v0.4s, v0.4s, v1.4s"), 3);
   EXPECT_EQ(latency("A72", "fadd v0.4s, v0.4s, v1.4s"), 4);
+  EXPECT_EQ(latency("A72", "fsqrt s0, s0"), 17);
+  EXPECT_NEAR(throughput("A72", "fcmge v&.4s, v1.4s, v2.4s"), 1.5, 0.01);
   EXPECT_NEAR(throughput("A72", "add x&, x1, x2"), 2, 0.01);
   EXPECT_NEAR(throughput("A72", "add v&.4s, v1.4s, v2.4s"), 1.5, 0.01);
   EXPECT_NEAR(throughput("A72", "fadd v&.4s, v1.4s, v2.4s"), 1, 0.01);
@@ -123,6 +127,8 @@ TEST(CortexA76, AsMeasuredOnNeoverseN1) {  // [1] results/gcp_ampere_altra.md
   EXPECT_EQ(latency("A76", "sdot v0.4s, v0.16b, v2.16b"), 3);
   EXPECT_EQ(latency("A76", "add v0.4s, v0.4s, v1.4s"), 2);
   EXPECT_EQ(latency("A76", "smlal v0.8h, v0.8b, v2.8b"), 4);
+  EXPECT_EQ(latency("A76", "fsqrt v0.4s, v0.4s"), 9);
+  EXPECT_NEAR(throughput("A76", "fsqrt v&.4s, v1.4s"), 1.0 / 7, 0.01);
   EXPECT_NEAR(throughput("A76", "add x&, x1, x2"), 3, 0.01);
   EXPECT_NEAR(throughput("A76", "sdot v&.4s, v1.16b, v2.4b[0]"), 2, 0.01);
   EXPECT_NEAR(throughput("A76", "smull v&.8h, v1.8b, v2.8b"), 1, 0.01);

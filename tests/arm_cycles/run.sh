@@ -1,53 +1,103 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Multiply-accumulates a cycle of our 64-bit Arm linear kernels on models of cores, beside XNNPACK's where the build has
-# it. Usage: bash tests/arm_cycles/run.sh [BUILD [ROWS...]]
-#        bash tests/arm_cycles/run.sh --floors
-#   BUILD      a build for 64-bit Arm; default: build/xnnpack-aarch64 (of tests/xnnpack.sh), else build/aarch64
-#   --floors   fails where a figure of floors.txt is not reached by build/aarch64, which it configures; leaves with 77
-#              where that cannot be told
+# Modelled cycles of our 64-bit Arm kernels. Usage: bash tests/arm_cycles/run.sh [OPTION...] [BUILD [WHAT...]]
+#   BUILD                 a build for 64-bit Arm; default: build/xnnpack-aarch64 (of tests/xnnpack.sh, which traces
+#                         XNNPACK's kernels beside ours), else build/aarch64, which it configures
+#   WHAT                  rows of the linear layers; default: 1 2 4 6 32
+#   --kleidiai FOLDER     a checkout of KleidiAI, whose kernels are then traced, too
+#   --mca LLVM_MCA        Neoverse V1 alone, as this program sees it; of LLVM 19, say (Debian 12: llvm-19)
+#   --models              whole models on boards in place of linear layers; WHAT: of base opus small tiny (all)
+#   --bytes-a-cycle N     what a core reads from memory, in place of each board's own
+#   --floors              fails where a figure of floors.txt (models_floors.txt) is not reached by build/aarch64; leaves
+#                         with 77 where that cannot be told
+# MODEL_FILES is the program of that name (a build of this machine); by default it is built here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-here=tests/arm_cycles floors=() code=1
+here=tests/arm_cycles kleidiai="" models="" floors="" mca="" bytes="" build="" code=1
 fail() { echo "run.sh: $1" >&2; exit "$code"; }
-if [ "${1:-}" = --floors ]; then
+while [ $# -gt 0 ]; do
+  case $1 in
+    --kleidiai) kleidiai=$(realpath "${2:?}") && shift ;;
+    --mca) mca=${2:?} && shift ;;
+    --bytes-a-cycle) bytes=${2:?} && shift ;;
+    --models) models=models_ ;;
+    --floors) floors=floors.txt build=build/aarch64 code=77 ;;
+    -*) fail "no option is named $1" ;;
+    *) break ;;
+  esac
   shift
-  [ $# -eq 0 ] || { echo "usage: bash tests/arm_cycles/run.sh [--floors | BUILD [ROWS...]]" >&2; exit 2; }
-  floors=("$here/floors.txt") code=77
+done
+if [ -n "$floors" ]; then
+  [ $# -eq 0 ] || fail "the floors are of build/aarch64"
+  floors=$here/$models$floors
+  [ -z "$models" ] || set -- base small tiny  # opus has base's layers
   version=$(aarch64-linux-gnu-g++ -dumpversion 2> /dev/null) || fail "needs aarch64-linux-gnu-g++"
-  grep -q "^# GCC $version\$" "${floors[0]}" || fail "the floors are another compiler's, this is GCC $version"
-  build=build/aarch64
-  cmake --preset aarch64 > /dev/null
+  grep -q "^# GCC $version\$" "$floors" || fail "the floors are another compiler's, this is GCC $version"
+elif [ $# -gt 0 ]; then
+  build=$1 && shift
 else
-  build=${1:-build/xnnpack-aarch64}
-  [ $# -gt 0 ] || [ -e "$build/build.ninja" ] || build=build/aarch64
-  shift $(($# > 0))
+  build=build/xnnpack-aarch64
+  [ -e "$build/build.ninja" ] || build=build/aarch64
 fi
 # Debian 13's is linked statically, without plugins.
 qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-aarch64 with plugins, as Debian 12 has it"
+[ "$build" != build/aarch64 ] || cmake --preset aarch64 > /dev/null
 [ -e "$build/build.ninja" ] || fail "$build is no build; run bash tests/xnnpack.sh, or cmake --preset aarch64"
 code=1
-cmake --build "$build" --target linear_trace > /dev/null
+cmake "-DGOLDCREST_KLEIDIAI=$kleidiai" "$build" > /dev/null
+cmake --build "$build" --target linear_trace model_trace > /dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 mkdir "$work/proc"
 cc -O2 -shared -fPIC -fvisibility=hidden "$here/tracer.c" -o "$work/tracer.so"
-c++ -std=c++20 -O2 -I tests "$here"/{arm_cycles,cores,cores_m,decode,simulate,trace}.cc -o "$work/arm_cycles"
+for program in arm_cycles model_cycles; do
+  c++ -std=c++20 -O2 -I tests "$here"/{$program,cores,cores_m,decode,simulate,trace}.cc -o "$work/$program"
+done
+if [ -n "$models" ]; then
+  [ $# -gt 0 ] || set -- base opus small tiny
+  if [ -z "${MODEL_FILES:-}" ]; then
+    cmake --preset host > /dev/null && cmake --build build/host --target model_files > /dev/null
+    MODEL_FILES=build/host/tests/arm_cycles/model_files
+  fi
+  "$MODEL_FILES" "$work" "$@"
+fi
 
 # XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.
 ln -s /usr/aarch64-linux-gnu/lib "$work/lib"
-while read -r core table part cpu; do
+
+# trace PREFIX PROGRAM ARGUMENTS...
+trace() {
+  qemu-aarch64 -L "$work" -cpu "$cpu" -plugin "$work/tracer.so,prefix=$1" "$build/tests/arm_cycles/$2" "${@:3}" > "$1.names"
+  aarch64-linux-gnu-objdump -D -b binary -m aarch64 --no-show-raw-insn "$1.code" > "$1.listing"
+}
+
+while read -r core table part cpu board board_bytes; do
   printf 'processor: 0\nCPU implementer: 0x41\nCPU architecture: 8\nCPU variant: 0x1\nCPU part: %s\nCPU revision: 0\n' \
     "$part" > "$work/proc/cpuinfo"
-  qemu-aarch64 -L "$work" -cpu "$cpu" -plugin "$work/tracer.so,prefix=$work/$core" \
-    "$build/tests/arm_cycles/linear_trace" "$table" "$@" > "$work/$core.names"
-  aarch64-linux-gnu-objdump -D -b binary -m aarch64 --no-show-raw-insn "$work/$core.code" > "$work/$core.listing"
-  "$work/arm_cycles" "$work/$core" "$core" "${floors[@]}" || failed=1
+  memory=${bytes:-$board_bytes}
+  if [ "$core" = V1 ]; then [ -n "$mca" ] || continue; else [ -z "$mca" ] || continue; fi
+  if [ -z "$models" ]; then
+    trace "$work/$core" linear_trace "$table" "$@"
+    option=${floors:+--floors}${mca:+--mca}
+    "$work/arm_cycles" "$work/$core" "$core" ${option:+"$option"} "${floors:-${mca:-$memory}}" || failed=1
+  elif [ "$board" != - ]; then
+    prefixes=()
+    mkdir -p "$work/$table"
+    for model in "$@"; do
+      for beam in 1 4; do
+        prefix=$work/$table/$model.$beam
+        prefixes+=("$prefix")
+        [ -e "$prefix.listing" ] || trace "$prefix" model_trace "$work/$model.gcst" "$table" $beam 32 64
+      done
+    done
+    "$work/model_cycles" "$board" "$memory" ${floors:+--floors "$floors"} "${prefixes[@]}" || failed=1
+  fi
 done << 'END'
-A53 arm_neon 0xd03 cortex-a53
-A72 arm_neon 0xd08 cortex-a72
-A55 arm_dotprod_a55 0xd05 cortex-a76
-A76 arm_dotprod 0xd0b cortex-a76
+A53 arm_neon 0xd03 cortex-a53 Pi3 2
+A72 arm_neon 0xd08 cortex-a72 Pi4 3
+A55 arm_dotprod_a55 0xd05 cortex-a76 - 2
+A76 arm_dotprod 0xd0b cortex-a76 Pi5 3.8
+V1 arm_i8mm 0xd40 max,sve=off,sme=off - 0
 END
 exit "${failed:-0}"

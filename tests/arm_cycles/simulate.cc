@@ -113,21 +113,10 @@ class OutOfOrder {
   OutOfOrder(const Machine& machine, const std::vector<Trace::Step>& steps)
       : machine_(machine),
         steps_(steps),
-        issued_(steps.size(), -1),
-        sources_(steps.size()),
+        window_(static_cast<size_t>(machine.core.window)),
+        in_flight_(window_),
         ports_(machine.core.ports) {
-    std::array<int64_t, kRegisters> writer;
-    writer.fill(-1);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const Instruction& instruction = machine.instructions[steps[i].instruction];
-      const auto depends_on = [&](int reg, bool accumulated) {
-        const int64_t source = writer[static_cast<size_t>(reg)];
-        if (source >= 0) sources_[i].push_back({static_cast<size_t>(source), reg, accumulated});
-      };
-      for (const int reg : instruction.reads) depends_on(reg, false);
-      if (instruction.accumulator >= 0) depends_on(instruction.accumulator, true);
-      for (const int reg : instruction.writes) writer[static_cast<size_t>(reg)] = static_cast<int64_t>(i);
-    }
+    writer_.fill(-1);
   }
 
   int64_t run() {
@@ -144,32 +133,43 @@ class OutOfOrder {
  private:
   struct Source {
     size_t writer;
-    int reg;
-    bool accumulated;
+    int delay;
+  };
+  struct Entry {
+    std::vector<Source> sources;  // until `ready` is known
+    int64_t ready, issued;        // cycles; -1: not yet
   };
 
   const Cost& cost(size_t i) const { return machine_.costs[steps_[i].instruction]; }
+  Entry& entry(size_t i) { return in_flight_[i % window_]; }
 
   void retire(int64_t cycle) {
     constexpr int kRetired = 8;
     for (int n = 0; n < kRetired && head_ < next_; ++n, ++head_) {
-      if (issued_[head_] < 0 || issued_[head_] + cost(head_).latency > cycle) break;
+      const int64_t issued = entry(head_).issued;
+      if (issued < 0 || issued + cost(head_).latency > cycle) break;
     }
   }
 
-  bool ready(size_t i, int64_t cycle) const {
-    return std::all_of(sources_[i].begin(), sources_[i].end(), [&](const Source& source) {
-      const int delay =
-          machine_.delay(steps_[source.writer].instruction, steps_[i].instruction, source.reg, source.accumulated);
-      return issued_[source.writer] >= 0 && issued_[source.writer] + delay <= cycle;
-    });
+  bool ready(Entry& waiting, int64_t cycle) {
+    if (waiting.ready < 0) {
+      int64_t ready = 0;
+      for (const Source& source : waiting.sources) {
+        if (source.writer < head_) continue;  // it has retired
+        const int64_t issued = entry(source.writer).issued;
+        if (issued < 0) return false;
+        ready = std::max(ready, issued + source.delay);
+      }
+      waiting.ready = ready;
+    }
+    return waiting.ready <= cycle;
   }
 
   void issue(int64_t cycle) {
     size_t kept = 0;
     for (const size_t i : waiting_) {
-      if (ready(i, cycle) && ports_.take(cost(i).uses, cycle)) {
-        issued_[i] = cycle;
+      if (ready(entry(i), cycle) && ports_.take(cost(i).uses, cycle)) {
+        entry(i).issued = cycle;
       } else {
         waiting_[kept++] = i;
       }
@@ -177,12 +177,30 @@ class OutOfOrder {
     waiting_.resize(kept);
   }
 
+  void enter(size_t i) {
+    const uint32_t index = steps_[i].instruction;
+    const Instruction& instruction = machine_.instructions[index];
+    Entry& entered = entry(i);
+    entered.sources.clear();
+    entered.ready = entered.issued = -1;
+    const auto depends_on = [&](int reg, bool accumulated) {
+      const int64_t writer = writer_[static_cast<size_t>(reg)];
+      if (writer < static_cast<int64_t>(head_)) return;
+      const auto source = static_cast<size_t>(writer);
+      entered.sources.push_back({source, machine_.delay(steps_[source].instruction, index, reg, accumulated)});
+    };
+    for (const int reg : instruction.reads) depends_on(reg, false);
+    if (instruction.accumulator >= 0) depends_on(instruction.accumulator, true);
+    for (const int reg : instruction.writes) writer_[static_cast<size_t>(reg)] = static_cast<int64_t>(i);
+    waiting_.push_back(i);
+  }
+
   // Returns the slots that are left.
   int dispatch(int slots) {
-    while (next_ < steps_.size() && slots > 0 && next_ - head_ < static_cast<size_t>(machine_.core.window) &&
+    while (next_ < steps_.size() && slots > 0 && next_ - head_ < window_ &&
            waiting_.size() < static_cast<size_t>(machine_.core.scheduler)) {
       slots -= cost(next_).slots;
-      waiting_.push_back(next_);
+      enter(next_);
       if (steps_[next_++].jumped) return std::min(0, slots);
     }
     return slots;
@@ -190,8 +208,9 @@ class OutOfOrder {
 
   const Machine& machine_;
   const std::vector<Trace::Step>& steps_;
-  std::vector<int64_t> issued_;  // the cycle; -1: not yet
-  std::vector<std::vector<Source>> sources_;
+  size_t window_;
+  std::vector<Entry> in_flight_;              // of [head_, next_), by their number modulo the window
+  std::array<int64_t, kRegisters> writer_{};  // who writes a register last; -1: nobody
   Ports ports_;
   std::vector<size_t> waiting_;  // dispatched, not issued, the oldest first
   size_t head_ = 0, next_ = 0;   // the oldest that has not retired; the next to dispatch

@@ -4,15 +4,11 @@
 
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace arm_cycles {
 namespace {
-
-struct Block {
-  uint64_t address, offset, n;  // in memory; in PREFIX.code; instructions
-};
 
 std::ifstream open(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -20,65 +16,91 @@ std::ifstream open(const std::string& path) {
   return file;
 }
 
-template <typename T>
-std::vector<T> read_records(const std::string& path) {
+template <typename Records>
+Records read_records(const std::string& path) {
   std::ifstream file = open(path);
-  std::vector<T> records;
-  for (T record; file.read(reinterpret_cast<char*>(&record), sizeof record);) records.push_back(record);
+  Records records;
+  for (typename Records::value_type record; file.read(reinterpret_cast<char*>(&record), sizeof record);)
+    records.push_back(record);
   return records;
 }
 
-struct Line {
-  std::string name, operands;
-};
+constexpr char32_t kSection = 0xffffffff;
+constexpr uint64_t kLastBytes = 4;  // of the listing's last instruction
 
-// Lines such as "      10:	sadalp	v0.4s, v1.8h", by their offset.
-std::map<uint64_t, Line> read_listing(const std::string& path) {
-  std::ifstream file = open(path);
-  std::map<uint64_t, Line> lines;
+}  // namespace
+
+TraceFile::TraceFile(const std::string& prefix, Decoder decode)
+    : decode_(decode),
+      blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
+      runs_(read_records<std::u32string>(prefix + ".runs")) {
+  for (size_t run = 0; run < runs_.size(); ++run) {
+    if (runs_[run] == kSection) {
+      begins_.push_back(run + 1);
+    } else if (begins_.empty() || runs_[run] >= blocks_.size()) {
+      throw std::runtime_error(prefix + ": damaged");
+    }
+  }
+  // Lines such as "      10:	sadalp	v0.4s, v1.8h", by their offset.
+  std::ifstream file = open(prefix + ".listing");
   for (std::string text; std::getline(file, text);) {
     const size_t colon = text.find(":\t");
     if (colon == std::string::npos) continue;
     const size_t name = colon + 2, name_end = text.find('\t', name);
     Line line = {text.substr(name, name_end - name), ""};
     if (name_end != std::string::npos) line.operands = text.substr(name_end + 1);
-    lines[std::stoull(text.substr(0, colon), nullptr, 16)] = line;
+    listing_[std::stoull(text.substr(0, colon), nullptr, 16)] = line;
   }
-  return lines;
 }
 
-}  // namespace
+std::u32string_view TraceFile::blocks(size_t section) const {
+  const size_t begin = begins_[section];
+  const size_t end = section + 1 < begins_.size() ? begins_[section + 1] - 1 : runs_.size();
+  return std::u32string_view(runs_).substr(begin, end - begin);
+}
 
-std::vector<Trace> read_traces(const std::string& prefix, Decoder decode) {
-  constexpr uint32_t kSection = 0xffffffff;
-  const std::vector<Block> blocks = read_records<Block>(prefix + ".blocks");
-  const std::vector<uint32_t> runs = read_records<uint32_t>(prefix + ".runs");
-  const std::map<uint64_t, Line> listing = read_listing(prefix + ".listing");
-  std::vector<Trace> traces;
-  std::map<uint64_t, uint32_t> known;  // by offset: the instruction's index in this section's trace
+std::vector<TraceFile::Line> TraceFile::lines(const Block& block, uint64_t* end) const {
+  std::vector<Line> found;
+  auto line = listing_.find(block.offset);
+  for (uint64_t i = 0; i < block.n; ++i, ++line) {
+    if (line == listing_.end()) throw std::runtime_error("a trace's listing does not have all its blocks");
+    found.push_back(line->second);
+  }
+  if (end != nullptr) *end = line == listing_.end() ? std::prev(line)->first + kLastBytes : line->first;
+  return found;
+}
+
+Trace TraceFile::trace(size_t section) const {
+  Trace trace;
+  struct Known {
+    uint32_t first;  // its first instruction's index in the trace
+    uint64_t end;    // the address behind it
+  };
+  std::unordered_map<char32_t, Known> known;  // by block
+  const std::u32string_view runs = blocks(section);
   for (size_t run = 0; run < runs.size(); ++run) {
-    if (runs[run] == kSection) {
-      traces.emplace_back();
-      known.clear();
-      continue;
+    const Block& block = blocks_[runs[run]];
+    const auto [entry, is_new] = known.emplace(runs[run], Known{static_cast<uint32_t>(trace.instructions.size()), 0});
+    if (is_new) {
+      for (const Line& line : lines(block, &entry->second.end))
+        trace.instructions.push_back(decode_(line.name, line.operands));
+      entry->second.end += block.address - block.offset;
     }
-    if (traces.empty() || runs[run] >= blocks.size()) throw std::runtime_error(prefix + ": damaged");
-    Trace& trace = traces.back();
-    const Block& block = blocks[runs[run]];
-    auto line = listing.find(block.offset);
-    for (uint64_t i = 0; i < block.n; ++i, ++line) {
-      if (line == listing.end()) throw std::runtime_error(prefix + ": damaged");
-      const auto [found, is_new] = known.emplace(line->first, static_cast<uint32_t>(trace.instructions.size()));
-      if (is_new) trace.instructions.push_back(decode(line->second.name, line->second.operands));
-      trace.steps.push_back({found->second, false});
-    }
-    const bool last = run + 1 == runs.size() || runs[run + 1] == kSection;
-    if (!last) {
-      const uint64_t end = line == listing.end() ? std::prev(line)->first + 4 : line->first;
-      trace.steps.back().jumped = blocks[runs[run + 1]].address != block.address + (end - block.offset);
+    for (uint32_t i = 0; i < block.n; ++i) trace.steps.push_back({entry->second.first + i, false});
+    if (run + 1 < runs.size()) trace.steps.back().jumped = blocks_[runs[run + 1]].address != entry->second.end;
+  }
+  return trace;
+}
+
+std::string TraceFile::assembly(size_t section) const {
+  std::string text;
+  for (const char32_t run : blocks(section)) {
+    for (const Line& line : lines(blocks_[run], nullptr)) {
+      if (line.name.starts_with("adr") || decode_(line.name, line.operands).kind == Kind::kBranch) continue;
+      text += line.name + " " + line.operands + "\n";
     }
   }
-  return traces;
+  return text;
 }
 
 }  // namespace arm_cycles

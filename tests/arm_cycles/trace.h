@@ -2,6 +2,8 @@
 // The files that tracer.c writes, read back.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +15,34 @@ namespace arm_cycles {
 // decode or decode_thumb.
 using Decoder = Instruction (*)(std::string_view name, std::string_view operands);
 
-// The traced sections, from PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws
-// std::runtime_error.
-std::vector<Trace> read_traces(const std::string& prefix, Decoder decode);
+// PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws std::runtime_error.
+class TraceFile {
+ public:
+  TraceFile(const std::string& prefix, Decoder decode);
+
+  size_t sections() const { return begins_.size(); }
+  // The blocks of a section in their order. Sections with the same ran the same instructions.
+  std::u32string_view blocks(size_t section) const;
+  Trace trace(size_t section) const;
+  // A section's instructions for an assembler, one after another, without branches and addresses of code.
+  std::string assembly(size_t section) const;
+
+ private:
+  struct Block {
+    uint64_t address, offset, n;  // in memory; in PREFIX.code; instructions
+  };
+  struct Line {
+    std::string name, operands;
+  };
+
+  // A block's, and where it ends in PREFIX.code.
+  std::vector<Line> lines(const Block& block, uint64_t* end) const;
+
+  Decoder decode_;
+  std::vector<Block> blocks_;
+  std::u32string runs_;
+  std::vector<size_t> begins_;  // of sections in runs_, behind their marks
+  std::map<uint64_t, Line> listing_;
+};
 
 }  // namespace arm_cycles

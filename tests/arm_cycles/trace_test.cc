@@ -32,24 +32,26 @@ std::string write_trace(const std::string& folder, const std::vector<uint32_t>& 
 TEST(Trace, SectionsOfBlocksInTheirOrder) {
   const goldcrest::test::TemporaryFolder folder;
   const std::string prefix = write_trace(folder.path().string(), {0xffffffff, 0, 1, 0, 0xffffffff, 1});
-  const std::vector<Trace> traces = read_traces(prefix, decode);
-  ASSERT_EQ(traces.size(), 2u);
-  const auto& steps = traces[0].steps;
+  const TraceFile file(prefix, decode);
+  ASSERT_EQ(file.sections(), 2u);
+  const Trace first = file.trace(0);
+  const auto& steps = first.steps;
   ASSERT_EQ(steps.size(), 5u);
-  EXPECT_EQ(traces[0].instructions.size(), 3u);
-  EXPECT_EQ(traces[0].instructions[1].kind, Kind::kLoadQ);
+  EXPECT_EQ(first.instructions.size(), 3u);
+  EXPECT_EQ(first.instructions[1].kind, Kind::kLoadQ);
   EXPECT_EQ(steps[3].instruction, steps[0].instruction);
   EXPECT_FALSE(steps[1].jumped);  // 108 follows 104
   EXPECT_TRUE(steps[2].jumped);   // back to 100
-  EXPECT_EQ(traces[1].steps.size(), 1u);
+  EXPECT_EQ(file.trace(1).steps.size(), 1u);
+  EXPECT_EQ(file.blocks(1), std::u32string_view(U"\1"));
 }
 
 TEST(Trace, DamagedFilesAreRefused) {
   const goldcrest::test::TemporaryFolder folder;
-  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0}), decode), std::runtime_error);
-  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 3}), decode), std::runtime_error);
-  EXPECT_THROW(read_traces(write_trace(folder.path().string(), {0xffffffff, 2}), decode), std::runtime_error);
-  EXPECT_THROW(read_traces(folder / "none", decode), std::runtime_error);
+  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0}), decode), std::runtime_error);
+  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 3}), decode), std::runtime_error);
+  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 2}), decode).trace(0), std::runtime_error);
+  EXPECT_THROW(TraceFile(folder / "none", decode), std::runtime_error);
 }
 
 }  // namespace

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel table that does what another does and tells an observer of each call (engine/api/observe.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/kernels.h"
+
+namespace bench {
+
+// Of float32 files quantize_rows are their copies.
+enum Slot {
+  kLinear,
+  kOutputBlock,
+  kAttention,
+  kQuantizeRows,
+  kLayerNorm,
+  kEmbed,
+  kLogitSums,
+  kRecurrence,
+  kNextAbove,
+  kSlots
+};
+
+inline const char* slot_name(size_t slot) {
+  static constexpr const char* kNames[kSlots] = {"linear", "output_block", "attention",  "quantize_rows", "layer_norm",
+                                                 "embed",  "logit_sums",   "recurrence", "next_above"};
+  return kNames[slot];
+}
+
+struct CallWork {
+  Slot slot;
+  uint64_t macs;   // multiply-accumulates
+  uint64_t bytes;  // weights, their scales, biases and sums, or keys, values and their scales: each once
+};
+
+// Kernels are plain functions, so all of an observer is static:
+//   static const goldcrest::Kernels* table;        the engine's own
+//   static auto observe(const CallWork&, call);    returns call()
+template <typename Observer, typename Element>
+struct ObservedTypedKernels {
+  static goldcrest::TypedKernels<Element> table() {
+    static_assert(sizeof(goldcrest::TypedKernels<Element>) == 5 * sizeof(void (*)()), "a slot that is not observed");
+    goldcrest::TypedKernels<Element> kernels = {};
+    kernels.quantize_rows = quantize_rows;
+    kernels.linear = linear;
+    kernels.embed = embed;
+    kernels.attention = attention;
+    kernels.output_block = output_block;
+    return kernels;
+  }
+
+ private:
+  using LinearArgs = goldcrest::LinearArgs<Element>;
+  static constexpr bool kScaled = !std::is_same_v<Element, float>;
+  static constexpr uint64_t kBytesPerOutput = kScaled ? 12 : 4;  // float bias; of int8 also float scale and int32 sum
+
+  static const goldcrest::TypedKernels<Element>& own() {
+    if constexpr (kScaled)
+      return Observer::table->int8;
+    else
+      return *Observer::table->float32;
+  }
+
+  static CallWork linear_work(Slot slot, const LinearArgs& args) {
+    return {slot, uint64_t{args.rows} * args.n * args.k,
+            args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput)};
+  }
+
+  static void quantize_rows(const goldcrest::QuantizeRowsArgs<Element>& args) {
+    Observer::observe({kQuantizeRows, 0, 0}, [&] { own().quantize_rows(args); });
+  }
+
+  static void linear(const LinearArgs& args) {
+    Observer::observe(linear_work(kLinear, args), [&] { own().linear(args); });
+  }
+
+  static void embed(const goldcrest::EmbedArgs<Element>& args) {
+    Observer::observe({kEmbed, 0, args.n * sizeof(Element)}, [&] { own().embed(args); });
+  }
+
+  static void attention(const goldcrest::AttentionArgs<Element>& args) {
+    // Keys and values; the rows of a call share them, or at least have that many. A key and a value have a scale each.
+    const uint64_t pairs = uint64_t{2} * args.n_heads * args.n_keys, products = pairs * args.d_head;
+    const uint64_t scales_bytes = kScaled ? pairs * sizeof(float) : 0;
+    Observer::observe({kAttention, args.rows * products, products * sizeof(Element) + scales_bytes},
+                      [&] { own().attention(args); });
+  }
+
+  static void output_block(const goldcrest::OutputBlockArgs<Element>& args) {
+    Observer::observe(linear_work(kOutputBlock, args.linear), [&] { own().output_block(args); });
+  }
+};
+
+template <typename Observer>
+struct ObservedKernels {
+  // Observers in the slots that searches use. With a slot that is not named this does not compile; those of opening a
+  // file, and a backend's, stay as they are. float32: that table's, null where `own` has none.
+  static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
+    const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_recurrence,
+                 own_next_above, crc32c, weights_valid, backend, computes_whole] = own;
+    return {name,
+            cpu_features,
+            ObservedTypedKernels<Observer, int8_t>::table(),
+            own_float32 != nullptr ? float32 : nullptr,
+            layer_norm,
+            own_logit_sums != nullptr ? logit_sums : nullptr,
+            own_recurrence != nullptr ? recurrence : nullptr,
+            next_above,
+            crc32c,
+            weights_valid,
+            backend,
+            computes_whole};
+  }
+
+ private:
+  static void layer_norm(const goldcrest::LayerNormArgs& args) {
+    Observer::observe({kLayerNorm, 0, 0}, [&] { Observer::table->layer_norm(args); });
+  }
+
+  static void logit_sums(const goldcrest::LogitSumsArgs& args) {
+    Observer::observe({kLogitSums, 0, 0}, [&] { Observer::table->logit_sums(args); });
+  }
+
+  static void recurrence(const goldcrest::RecurrenceArgs& args) {
+    Observer::observe({kRecurrence, 0, 0}, [&] { Observer::table->recurrence(args); });
+  }
+
+  static uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
+    return Observer::observe({kNextAbove, 0, 0}, [&] { return Observer::table->next_above(x, begin, end, threshold); });
+  }
+};
+
+}  // namespace bench

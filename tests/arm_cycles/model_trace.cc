@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translates one source of random ids with markers of tracer.c around each kernel call and around what lies between
+// two; prints a line for each section: the part of the work (encode; first: the first position; decode: the middle
+// one), the kernel (or none), its multiply-accumulates and the bytes that it reads.
+//
+//   model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "api/observe.h"
+#include "arm_cycles/traced.h"
+#include "examples/bench/observed_kernels.h"
+#include "examples/support/mapped_file.h"
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+namespace {
+
+using bench::CallWork;
+
+constexpr CallWork kBetween = {bench::kSlots, 0, 0};
+
+// Ends the section of what lay between two kernels, and begins it again.
+struct Tracer {
+  static const Kernels* table;
+  static std::vector<CallWork> sections;
+
+  template <typename Call>
+  static auto observe(const CallWork& work, const Call& call) {
+    struct Section {
+      explicit Section(const CallWork& work) {
+        end_trace();
+        sections.push_back(work);
+        sections.push_back(kBetween);
+        begin_trace();
+      }
+      ~Section() {
+        end_trace();
+        begin_trace();
+      }
+    } const section(work);
+    return call();
+  }
+};
+const Kernels* Tracer::table = nullptr;
+std::vector<CallWork> Tracer::sections;
+
+// An output block with its sums apart.
+void output_block(const OutputBlockArgs<int8_t>& args) {
+  OutputBlockArgs<int8_t> products = args;
+  products.block_max = nullptr;
+  bench::ObservedTypedKernels<Tracer, int8_t>::table().output_block(products);
+  if (args.block_max == nullptr) return;
+  const LogitSumsArgs sums = {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,
+                              args.stride,   args.linear.rows, args.count};
+  Tracer::observe({bench::kLogitSums, 0, 0}, [&] { Tracer::table->logit_sums(sums); });
+}
+
+void print_sections(const char* part) {
+  for (const CallWork& work : Tracer::sections) {
+    std::printf("%s %s %llu %llu\n", part, work.slot == bench::kSlots ? "between" : bench::slot_name(work.slot),
+                static_cast<unsigned long long>(work.macs), static_cast<unsigned long long>(work.bytes));
+  }
+}
+
+struct Work {
+  uint32_t beam_size, source_tokens, target_tokens;
+};
+
+void trace_translation(const char* model, const char* table, const Work& work) {
+  MappedFile file;
+  const std::string problem = file.open(model);
+  if (!problem.empty()) throw std::runtime_error(problem);
+  EngineSetup setup;
+  setup.verify = GOLDCREST_VERIFY_STRUCTURE;
+  setup.kernels = table;
+  setup.limits.beam_size = work.beam_size;
+  setup.limits.max_source_tokens = work.source_tokens;
+  setup.limits.max_target_tokens = work.target_tokens;
+  TestEngine engine({static_cast<const uint8_t*>(file.bytes()), file.size()}, setup);
+  goldcrest_search search = engine.search();
+  search.beam_size = work.beam_size;
+  search.min_target_tokens = search.max_target_tokens = work.target_tokens;
+  engine.set_search(search);
+  Tracer::table = exchange_kernels(engine.get(), nullptr);
+  Kernels observed = bench::ObservedKernels<Tracer>::table(*Tracer::table, nullptr);
+  observed.int8.output_block = output_block;
+
+  Rng rng(1);
+  const std::vector<int32_t> source = rng.ids(work.source_tokens, engine.info().source_vocab_size);
+  if (goldcrest_begin(engine.get(), source.data(), source.size()) < 0)
+    throw std::runtime_error(engine.detail().message);
+  const uint32_t middle = work.target_tokens / 2;
+  for (uint32_t position = 0; position <= middle;) {
+    const bool traced = position == 0 || position == middle;  // encoding comes before position 0
+    exchange_kernels(engine.get(), traced ? &observed : Tracer::table);
+    Tracer::sections.assign(1, kBetween);
+    if (traced) begin_trace();
+    const int status = goldcrest_step(engine.get(), nullptr);
+    end_trace();
+    if (status < 0 || status == GOLDCREST_DONE) throw std::runtime_error(goldcrest_status_string(status));
+    const bool encoding = traced && std::none_of(Tracer::sections.begin(), Tracer::sections.end(),
+                                                 [](CallWork call) { return call.slot == bench::kOutputBlock; });
+    if (traced) print_sections(encoding ? "encode" : position == middle ? "decode" : "first");
+    position += encoding ? 0 : 1;
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+int main(int argc, char** argv) {
+  if (argc != 6) {
+    std::fprintf(stderr, "usage: model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS\n");
+    return 2;
+  }
+  const auto number = [&](int i) { return static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)); };
+  try {
+    goldcrest::test::trace_translation(argv[1], argv[2], {number(3), number(4), number(5)});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "model_trace: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
