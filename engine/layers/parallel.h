@@ -18,13 +18,17 @@ constexpr uint64_t kMacsPerTask = uint64_t{1} << 18;
 // And those that are worth a piece of their own, where a task has several: taking one costs some 0.05 us.
 constexpr uint64_t kMacsPerPiece = kMacsPerTask / 2;
 
-// Pieces that a task has on equal cores, at most: one core of four that is a quarter as fast then holds up the others
-// by an eighth of the time, where with one piece a task it is three times.
+// Pieces that a task has on equal cores, at most: the others then wait for a core that is a quarter as fast for half of
+// their own time at most, where with one piece a task they wait for three times as long.
 constexpr uint32_t kPiecesPerTask = 8;
 
 // Rows for each task from which whole layers are split by rows: every task then reads all weights, but waits for the
 // others once a layer. With fewer rows each linear layer is split by outputs, so that weights are read once.
 constexpr uint32_t kRowsPerTask = 8;
+
+// Rows of a piece where a task has several: with fewer, reading the weights for each piece costs more than equal cores
+// can win.
+constexpr uint32_t kRowsPerPiece = 16;
 
 // Items [first, first + count) of something.
 struct Range {
@@ -50,8 +54,9 @@ struct Split {
 
 // `rows` rows when they are to be split by rows; one piece when they are too few.
 inline Split split_rows(const Runtime& runtime, uint32_t rows) {
-  if (rows / kRowsPerTask < runtime.threads) return {1, 1};
-  return {smaller(rows / kRowsPerTask, runtime.threads * kPiecesPerTask), runtime.threads};
+  const uint32_t n_tasks = runtime.threads;
+  if (n_tasks == 1 || rows / kRowsPerTask < n_tasks) return {1, 1};
+  return {larger(n_tasks, smaller(rows / kRowsPerPiece, n_tasks * kPiecesPerTask)), n_tasks};
 }
 
 // Multiply-accumulates of a linear layer with k inputs and n outputs. Fewer than 4 rows take as long as 4: reading the
