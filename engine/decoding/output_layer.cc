@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by blocks,
-// so that weights are read once, and each task lists the outputs that it computed; by rows where logits are hashed.
-// Rows with candidates of their own are split by sentences.
+// so that weights are read once; each task lists the outputs that it computed. Rows with candidates of their own are
+// split by sentences.
 #include "decoding/output_layer.h"
 
 #include <cstring>
@@ -68,7 +68,8 @@ class OutputLayer {
   }
 
   void empty_lists(Range rows, uint32_t task) const {
-    memset(lists(task).counts + rows.first, 0, rows.count * sizeof(uint32_t));
+    memset(runtime_.task_buffer<uint32_t>(search_.refs.candidates.counts, task) + rows.first, 0,
+           rows.count * sizeof(uint32_t));
   }
 
   // Candidates of some rows among some blocks, added to the lists of `task`, which has had none of higher blocks; with
@@ -208,13 +209,9 @@ void run_together(const Search& search, const OutputSet& outputs) {
   const Runtime& runtime = *search.runtime;
   const uint32_t n_rows = search.n_rows;
   const OutputLayer layer(search, outputs);
-  if (hashes_logits(search)) {  // a row's blocks in order
-    const Split split = split_rows(runtime, n_rows);
-    return run_pieces(runtime, split, [&](uint32_t piece, uint32_t) { layer.run_rows(split.part_of(n_rows, piece)); });
-  }
-
   const uint64_t macs = linear_macs(n_rows, outputs.panels.n, outputs.panels.k);
-  const Split split = split_work(macs, layer.n_blocks(), runtime.threads);
+  // A hash is of blocks in order.
+  const Split split = split_work(macs, layer.n_blocks(), hashes_logits(search) ? 1 : runtime.threads);
   const LinearInputs inputs = layer.quantize({0, n_rows});
   if (has_two_passes(search)) {
     run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/arithmetic.h"
+#include "base/build_options.h"
 #include "layers/runtime.h"
 
 namespace goldcrest {
@@ -20,7 +21,7 @@ constexpr uint64_t kMacsPerPiece = kMacsPerTask / 2;
 
 // Pieces that a task has on equal cores, at most: the others then wait for a core that is a quarter as fast for half of
 // their own time at most, where with one piece a task they wait for three times as long.
-constexpr uint32_t kPiecesPerTask = 8;
+constexpr uint32_t kPiecesPerTask = kHasUnequalCores ? 8 : 1;
 
 // Rows for each task from which whole layers are split by rows: every task then reads all weights, but waits for the
 // others once a layer. With fewer rows each linear layer is split by outputs, so that weights are read once.
@@ -63,31 +64,44 @@ inline Split split_rows(const Runtime& runtime, uint32_t rows) {
 // weights bounds them.
 inline uint64_t linear_macs(uint32_t rows, uint32_t n, uint32_t k) { return uint64_t{rows < 4 ? 4 : rows} * n * k; }
 
+// At most `most` parts of so much work.
+inline uint32_t count_parts(uint64_t macs, uint64_t macs_each, uint32_t most) {
+  const uint64_t worth = macs / macs_each;
+  return worth >= most ? most : worth > 1 ? static_cast<uint32_t>(worth) : 1;
+}
+
 // n items of work, for at most so many tasks.
 inline Split split_work(uint64_t macs, uint32_t n, uint32_t most_tasks) {
-  const auto count = [&](uint64_t macs_each, uint32_t most) {
-    const uint64_t worth = macs / macs_each;
-    return worth >= most ? most : worth > 1 ? static_cast<uint32_t>(worth) : 1;
+  const uint32_t n_tasks = count_parts(macs, kMacsPerTask, smaller(n, most_tasks));
+  if (!kHasUnequalCores || n_tasks == 1) return {n_tasks, n_tasks};
+  return {count_parts(macs, kMacsPerPiece, smaller(n, n_tasks * kPiecesPerTask)), n_tasks};
+}
+
+// task(i, i) for every i in [0, n_tasks); returns when all are done.
+template <typename Task>
+void run_tasks(const Runtime& runtime, uint32_t n_tasks, const Task& task) {
+  if (n_tasks == 1 || runtime.parallel_for == nullptr) {
+    for (uint32_t i = 0; i < n_tasks; ++i) task(i, i);
+    return;
+  }
+  const auto call = [](void* context, size_t i) {
+    (*static_cast<const Task*>(context))(static_cast<uint32_t>(i), static_cast<uint32_t>(i));
   };
-  const uint32_t n_tasks = count(kMacsPerTask, smaller(n, most_tasks));
-  if (n_tasks == 1) return {1, 1};
-  return {count(kMacsPerPiece, smaller(n, n_tasks * kPiecesPerTask)), n_tasks};
+  runtime.parallel_for(runtime.parallel_context, call, const_cast<Task*>(&task), n_tasks);
 }
 
 // work(piece, task) for every piece, in ascending order within a task; returns when all are done. Work must not call
 // this again.
 template <typename Work>
 void run_pieces(const Runtime& runtime, Split split, const Work& work) {
-  std::atomic<uint32_t> n_taken = 0;
-  auto take_pieces = [&](uint32_t task) {
-    for (uint32_t piece = 0; (piece = n_taken.fetch_add(1, std::memory_order_relaxed)) < split.n_pieces;) {
-      work(piece, task);
-    }
-  };
-  if (split.n_tasks == 1 || runtime.parallel_for == nullptr) return take_pieces(0);
-  using Task = decltype(take_pieces);
-  const auto call = [](void* context, size_t i) { (*static_cast<Task*>(context))(static_cast<uint32_t>(i)); };
-  runtime.parallel_for(runtime.parallel_context, call, &take_pieces, split.n_tasks);
+  if constexpr (kHasUnequalCores) {
+    std::atomic<uint32_t> n_taken = 0;
+    run_tasks(runtime, split.n_tasks, [&](uint32_t task, uint32_t) {
+      for (uint32_t i = 0; (i = n_taken.fetch_add(1, std::memory_order_relaxed)) < split.n_pieces;) work(i, task);
+    });
+  } else {
+    run_tasks(runtime, split.n_tasks, work);  // each its own
+  }
 }
 
 }  // namespace goldcrest
