@@ -48,6 +48,12 @@ constexpr bool kHasInspection = true;  // tells token scores and alignments, sco
 constexpr bool kHasInspection = false;
 #endif
 
+#ifdef GOLDCREST_UNEQUAL_CORES
+constexpr bool kHasUnequalCores = true;  // gives out work in more pieces than there are tasks
+#else
+constexpr bool kHasUnequalCores = false;
+#endif
+
 // Bits of a file's features (schema/model.fbs, Feature).
 constexpr uint32_t kFeatureFloat32 = 1, kFeatureRecurrent = 32, kFeatureShortlist = 512, kFeatureRules = 8192,
                    kFeatureSubword = 131072;

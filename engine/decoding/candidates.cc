@@ -44,12 +44,20 @@ bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block) {
   return !(candidates.block_max[size_t{row} * candidates.block_stride + block] <= candidates.row_values(row)[kept - 1]);
 }
 
+namespace {
+
+bool comes_before(float value, int32_t token, float other_value, int32_t other_token) {
+  return value > other_value || (value == other_value && token < other_token);
+}
+
+}  // namespace
+
 void insert_candidate(const Candidates& candidates, uint32_t row, float value, int32_t token) {
   float* values = candidates.row_values(row);
   int32_t* tokens = candidates.row_tokens(row);
   uint32_t& kept = candidates.counts[row];
   uint32_t at = kept < candidates.per_row ? kept++ : candidates.per_row - 1;
-  for (; at > 0 && values[at - 1] < value; --at) {
+  for (; at > 0 && comes_before(value, token, values[at - 1], tokens[at - 1]); --at) {
     values[at] = values[at - 1];
     tokens[at] = tokens[at - 1];
   }
@@ -57,11 +65,16 @@ void insert_candidate(const Candidates& candidates, uint32_t row, float value, i
   tokens[at] = token;
 }
 
-void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t row) {
-  for (uint32_t i = 0; i < higher.counts[row]; ++i) {
-    const float value = higher.row_values(row)[i];
-    if (into.counts[row] == into.per_row && !(value > into.threshold(row))) return;
-    insert_candidate(into, row, value, higher.row_tokens(row)[i]);
+void merge_candidates(const Candidates& into, const Candidates& others, uint32_t row) {
+  for (uint32_t i = 0; i < others.counts[row]; ++i) {
+    const float value = others.row_values(row)[i];
+    const int32_t token = others.row_tokens(row)[i];
+    const uint32_t last = into.per_row - 1;
+    if (into.counts[row] == into.per_row &&
+        !comes_before(value, token, into.row_values(row)[last], into.row_tokens(row)[last])) {
+      return;
+    }
+    insert_candidate(into, row, value, token);
   }
 }
 

@@ -47,11 +47,11 @@ Candidates candidates(const Runtime& runtime, const CandidateRefs& refs, uint32_
 // Whether logits of an output block, whose block_max is known, can still enter the candidates of a row.
 bool may_enter(const Candidates& candidates, uint32_t row, uint32_t block);
 
-// Puts a token into a row's full or partial list, behind all that are at least as good; a full list loses its last.
+// Puts a token into its place in a row's full or partial list; a full list loses its last.
 void insert_candidate(const Candidates& candidates, uint32_t row, float value, int32_t token);
 
-// Merges a row's candidates among higher outputs into `into`.
-void merge_candidates(const Candidates& into, const Candidates& higher, uint32_t row);
+// Merges a row's candidates among other outputs into `into`.
+void merge_candidates(const Candidates& into, const Candidates& others, uint32_t row);
 
 // M + log(sum over blocks of s_b * exp(m_b - M)), M = max m_b, in block order.
 float log_sum_exp(const Candidates& candidates, uint32_t row);

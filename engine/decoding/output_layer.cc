@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by rows
-// when they are many, else by blocks; each task lists the outputs that it computed. Rows with candidates of their own
-// are split by sentences.
+// Block by block of 256 outputs: logits, their hash, what may not be chosen, the best few of each row. Split by blocks,
+// so that weights are read once; each task lists the outputs that it computed. Rows with candidates of their own are
+// split by sentences.
 #include "decoding/output_layer.h"
 
 #include <cstring>
@@ -63,14 +63,19 @@ class OutputLayer {
       sum(rows, inputs, blocks, 0);
       store_sums(rows);
     }
+    empty_lists(rows, 0);
     run(rows, inputs, blocks, 0);
   }
 
-  // Candidates of some rows among some blocks, into the lists of `task`; with them the rows' log-sum-exp parts and
-  // logits hashes.
+  void empty_lists(Range rows, uint32_t task) const {
+    memset(runtime_.task_buffer<uint32_t>(search_.refs.candidates.counts, task) + rows.first, 0,
+           rows.count * sizeof(uint32_t));
+  }
+
+  // Candidates of some rows among some blocks, added to the lists of `task`, which has had none of higher blocks; with
+  // them the rows' log-sum-exp parts and logits hashes.
   void run(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
     const Candidates lists = this->lists(task);
-    memset(lists.counts + rows.first, 0, rows.count * sizeof *lists.counts);
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
       const Range outputs = block_outputs(block);
       float* logits = compute(rows, inputs, outputs, lists, needs_sums_ && !sums_rules_ && !has_two_passes(search_));
@@ -202,27 +207,23 @@ namespace {
 // The rows of all live sentences, which have the same outputs.
 void run_together(const Search& search, const OutputSet& outputs) {
   const Runtime& runtime = *search.runtime;
-  const uint32_t n_rows = search.n_rows, row_tasks = count_row_tasks(runtime, n_rows);
+  const uint32_t n_rows = search.n_rows;
   const OutputLayer layer(search, outputs);
-  if (row_tasks > 1) {
-    run_tasks(runtime, row_tasks, [&](uint32_t task) { layer.run_rows(part_of(n_rows, task, row_tasks)); });
-    return;
-  }
-
   const uint64_t macs = linear_macs(n_rows, outputs.panels.n, outputs.panels.k);
   // A hash is of blocks in order.
-  const uint32_t n_tasks = hashes_logits(search) ? 1 : count_tasks(macs, smaller(layer.n_blocks(), runtime.threads));
+  const Split split = split_work(macs, layer.n_blocks(), hashes_logits(search) ? 1 : runtime.threads);
   const LinearInputs inputs = layer.quantize({0, n_rows});
   if (has_two_passes(search)) {
-    run_tasks(runtime, n_tasks, [&](uint32_t task) {
-      layer.sum({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
+    run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
+      layer.sum({0, n_rows}, inputs, split.part_of(layer.n_blocks(), piece), task);
     });
     layer.store_sums({0, n_rows});
   }
-  run_tasks(runtime, n_tasks, [&](uint32_t task) {
-    layer.run({0, n_rows}, inputs, part_of(layer.n_blocks(), task, n_tasks), task);
+  for (uint32_t task = 0; task < split.n_tasks; ++task) layer.empty_lists({0, n_rows}, task);
+  run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
+    layer.run({0, n_rows}, inputs, split.part_of(layer.n_blocks(), piece), task);
   });
-  for (uint32_t task = 1; task < n_tasks; ++task) {
+  for (uint32_t task = 1; task < split.n_tasks; ++task) {
     for (uint32_t row = 0; row < n_rows; ++row) merge_candidates(layer.lists(0), layer.lists(task), row);
   }
 }
@@ -236,9 +237,9 @@ void run_together(const Search& search, const OutputSet& outputs) {
     const uint32_t n = count_outputs(search, sentence_of(search, live[i]));
     macs += linear_macs(live[i].n_rows, n, runtime.model.projection.k);
   }
-  const uint32_t n_tasks = count_tasks(macs, smaller(search.n_live, runtime.threads));
-  run_tasks(runtime, n_tasks, [&](uint32_t task) {
-    const Range part = part_of(search.n_live, task, n_tasks);
+  const Split split = split_work(macs, search.n_live, runtime.threads);
+  run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
+    const Range part = split.part_of(search.n_live, piece);
     for (uint32_t i = part.first; i < part.first + part.count; ++i) {
       if constexpr (kHasShortlist) {
         const OutputSet outputs = outputs_of(search, sentence_of(search, live[i]));

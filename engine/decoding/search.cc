@@ -60,9 +60,9 @@ void embed_rows(const Search& search) {
   const Runtime& runtime = *search.runtime;
   const TargetRows rows = target_rows(search);
   const int32_t* tokens = runtime.buffer<int32_t>(search.refs.tokens) + search.position * rows.n_slots;
-  const uint32_t n_tasks = count_row_tasks(runtime, search.n_rows);
-  run_tasks(runtime, n_tasks, [&](uint32_t task) {
-    const Range part = part_of(rows.n_sentences, task, n_tasks);
+  const Split split = split_rows(runtime, search.n_rows);
+  run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
+    const Range part = split.part_of(rows.n_sentences, piece);
     for (uint32_t i = part.first; i < part.first + part.count; ++i) {
       const LiveSentence& sentence = rows.sentences[i];
       for (uint32_t b = 0; b < sentence.n_rows; ++b) {
@@ -160,9 +160,9 @@ int32_t search_advance(Search& search) {
                                                      : force_token(search, sentence, view, next);
     if (sentence == 0) first_token = token;
   };
-  const uint32_t n_tasks = count_row_tasks(*search.runtime, search.n_rows);
-  run_tasks(*search.runtime, n_tasks, [&](uint32_t task) {
-    const Range part = part_of(search.batch->n_sentences, task, n_tasks);
+  const Split split = split_rows(*search.runtime, search.n_rows);
+  run_pieces(*search.runtime, split, [&](uint32_t piece, uint32_t) {
+    const Range part = split.part_of(search.batch->n_sentences, piece);
     for (uint32_t sentence = part.first; sentence < part.first + part.count; ++sentence) advance(sentence);
   });
   ++search.position;

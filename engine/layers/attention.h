@@ -43,14 +43,13 @@ struct SentenceKeys {
 template <typename KeysOf>
 void attend(const Pass& pass, const AttentionRows& all, uint32_t n_sentences, const KeysOf& keys_of) {
   const uint32_t width = pass.stack.attention_width();
-  const uint32_t most = pass.stack.n_heads < pass.n_tasks ? pass.stack.n_heads : pass.n_tasks;
-  const uint32_t n_tasks = count_tasks(all.n_products * width * kAttentionCost, most);
-  run_tasks(pass.runtime, n_tasks, [&](uint32_t task) {
+  const Split split = split_work(all.n_products * width * kAttentionCost, pass.stack.n_heads, pass.n_tasks);
+  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
     AttentionCall call = {};
     call.query_stride = all.query_stride;
     call.position_stride = all.position_stride;
     call.ancestor_stride = all.ancestor_stride;
-    call.heads = part_of(pass.stack.n_heads, task, n_tasks);
+    call.heads = split.part_of(pass.stack.n_heads, piece);
     call.weights = pass.attention_weights + task * pass.attention_weights_stride;
     call.query_row = pass.query_row + task * pass.query_row_stride;
     for (uint32_t i = 0; i < n_sentences; ++i) {

@@ -31,10 +31,10 @@ void multiply(const Pass& pass, const LinearCall& call) {
   if (computes_whole(pass.runtime, call)) return operation.linear(pass.runtime, call);
   const LinearView& view = *call.view;
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
-  const uint32_t n_tasks = count_tasks(linear_macs(call.rows, view.n, view.k), smaller(n_groups, pass.n_tasks));
-  if (n_tasks == 1) return operation.linear(pass.runtime, call);
-  run_tasks(pass.runtime, n_tasks, [&](uint32_t task) {
-    const Range groups = part_of(n_groups, task, n_tasks);
+  const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);
+  if (split.n_tasks == 1) return operation.linear(pass.runtime, call);
+  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t) {
+    const Range groups = split.part_of(n_groups, piece);
     const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
     LinearView slice;
     operation.linear(pass.runtime, outputs_of(call, first, smaller(end, view.n) - first, &slice));

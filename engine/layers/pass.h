@@ -59,11 +59,11 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
 // stay together, and each operation on them is split.
 template <typename Work>
 void for_all_rows(const Runtime& runtime, const StackView& stack, const PassRefs& refs, Range rows, const Work& work) {
-  const uint32_t n_tasks = count_row_tasks(runtime, rows.count);
-  run_tasks(runtime, n_tasks, [&](uint32_t task) {
-    const Range part = part_of(rows.count, task, n_tasks);
+  const Split split = split_rows(runtime, rows.count);
+  run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
+    const Range part = split.part_of(rows.count, piece);
     work(make_pass(runtime, stack, refs, part.first,
-                   {{rows.first + part.first, part.count}, task, n_tasks > 1 ? 1 : runtime.threads}));
+                   {{rows.first + part.first, part.count}, task, split.n_tasks > 1 ? 1 : runtime.threads}));
   });
 }
 

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "api/observe.h"
 #include "examples/support/thread_pool.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
@@ -165,6 +168,63 @@ TEST(Threads, ShareTheWork) {
   Backwards counts;
   translate(models()[0], kCases[0], 3, run_backwards, &counts);
   EXPECT_EQ(counts.n_regions, 0u);
+}
+
+// Two threads, of which one is three times as slow: it ends a call of a kernel only when the other has made three more,
+// or has no more work. What it stands for is a core of another kind, or one that something else runs on.
+struct UnequalThreads {
+  const Kernels* native;
+  std::atomic<uint32_t> fast_calls = 0, slow_calls = 0;
+  std::atomic<bool> slow_began = false, fast_is_done = false;
+};
+UnequalThreads unequal;
+thread_local bool is_slow = false;
+
+void count_linear(const LinearArgs<int8_t>& args) {
+  unequal.native->int8.linear(args);
+  if (!is_slow) {
+    ++unequal.fast_calls;
+    return;
+  }
+  const uint32_t enough = unequal.fast_calls + 3;
+  while (unequal.fast_calls < enough && !unequal.fast_is_done) std::this_thread::yield();
+  ++unequal.slow_calls;
+}
+
+void run_on_unequal(void*, void (*task)(void*, size_t), void* task_context, size_t n) {
+  ASSERT_EQ(n, 2u);
+  unequal.slow_began = unequal.fast_is_done = false;
+  std::thread slow([&] {
+    is_slow = true;
+    unequal.slow_began = true;
+    task(task_context, 0);
+  });
+  while (!unequal.slow_began) std::this_thread::yield();
+  task(task_context, 1);
+  unequal.fast_is_done = true;
+  slow.join();
+}
+
+TEST(Threads, ASlowOneLeavesItsWorkToTheOther) {
+  const Model& wide = models()[2];
+  const auto sources = some_sources(wide, 1);
+  const auto translations = [&](uint32_t threads, goldcrest_parallel_for parallel_for) {
+    EngineSetup setup;
+    setup.limits.beam_size = 4;
+    setup.limits.threads = threads;
+    setup.parallel_for = parallel_for;
+    TestEngine engine(wide.file.span(), setup);
+    unequal.native = exchange_kernels(engine.get(), nullptr);
+    Kernels table = *unequal.native;
+    table.int8.linear = count_linear;
+    exchange_kernels(engine.get(), &table);
+    return engine.run(sources);
+  };
+  const auto alone = translations(1, nullptr);
+  unequal.fast_calls = unequal.slow_calls = 0;
+  EXPECT_EQ(translations(2, run_on_unequal), alone);
+  EXPECT_GT(unequal.slow_calls, 0u);
+  EXPECT_GT(unequal.fast_calls, 2 * unequal.slow_calls);
 }
 
 TEST(Threads, ATraceIsMadeByTheCaller) {

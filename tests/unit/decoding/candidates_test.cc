@@ -83,7 +83,33 @@ TEST(Collect, EqualsAStableSort) {
   }
 }
 
-// Tasks with neighbouring outputs find together what one finds.
+// Tasks that each took some of the blocks, in ascending order, find together what one finds.
+TEST(Collect, MergedListsOfAnyBlocksAreTheListOfAll) {
+  test::Rng rng(4);
+  constexpr uint32_t kBlocks = 6;
+  for (const uint32_t per_row : {1u, 2u, 8u, 32u}) {
+    for (int turn = 0; turn < 20; ++turn) {
+      std::vector<float> x(kBlocks * kOutputBlock);
+      for (float& value : x) value = static_cast<float>(rng.below(30));  // with ties
+      Row all(kBlocks * kOutputBlock, per_row);
+      all.collect_all(x);
+      Row tasks[3] = {
+          {kBlocks * kOutputBlock, per_row}, {kBlocks * kOutputBlock, per_row}, {kBlocks * kOutputBlock, per_row}};
+      for (uint32_t block = 0; block < kBlocks; ++block) {
+        Row& task = tasks[rng.below(3)];
+        std::copy_n(x.begin() + block * kOutputBlock, kOutputBlock, task.logits.begin());
+        collect(kernels_reference, task.outputs, {block * kOutputBlock, kOutputBlock}, task.lists, 0);
+      }
+      merge_candidates(tasks[0].lists, tasks[1].lists, 0);
+      merge_candidates(tasks[0].lists, tasks[2].lists, 0);
+      EXPECT_EQ(tasks[0].count, all.count);
+      EXPECT_EQ(tasks[0].tokens, all.tokens) << "best " << per_row;
+      EXPECT_EQ(tasks[0].values, all.values);
+    }
+  }
+}
+
+// Tasks with neighbouring outputs, within a block.
 TEST(Collect, MergedListsAreTheListOfAll) {
   test::Rng rng(3);
   for (const uint32_t per_row : {1u, 2u, 8u}) {
