@@ -26,7 +26,7 @@ configure() {
 
 # What limits an input: seconds, and megabytes of one allocation and of the process.
 limits=(-timeout=10 -malloc_limit_mb=1024 -rss_limit_mb=2048)
-export ASAN_OPTIONS=quarantine_size_mb=16:allocator_release_to_os_interval_ms=1000
+export ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=6:allocator_release_to_os_interval_ms=1000
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 total() { echo "$(git rev-parse --short=12 HEAD) $1: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
@@ -50,7 +50,7 @@ fuzz() {
   rm -rf "$logs"
   mkdir -p "$corpus" "$findings" "$logs" "tests/fuzz/corpus/$target"
   for ((job = 0; job < jobs; ++job)); do
-    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=1024 -reload=10 -print_final_stats=1 \
+    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=1024 -entropic=0 -reload=10 -print_final_stats=1 \
       "-artifact_prefix=$findings/" "$corpus" "tests/fuzz/corpus/$target" 2>"$logs/$job" &
     running+=($!)
   done

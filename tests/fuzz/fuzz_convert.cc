@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   static Tally tally;
   Script script(bytes, n);
   CheckpointFiles files = good[script.below(static_cast<uint32_t>(good.size()))];
-  for (uint32_t i = script.below(4); i > 0; --i) change_checkpoint(script, files);
+  for (uint32_t i = script.below(3); i > 0; --i) change_checkpoint(script, files);
   const TemporaryFolder folder;
   write_checkpoint(files, folder.path());
   ++tally.inputs;
