@@ -16,7 +16,7 @@ import tempfile
 MODULES = {
     "validate": (["engine/model/validate", "engine/model/validate.cc", "engine/model/float_bounds.cc"], ["model_test"]),
     "structure": (["engine/model/structure.cc"], ["model_test"]),
-    "plan": (["engine/memory/plan.cc"], ["plan_test"]),
+    "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
         "ctranslate2_binary", "marian_binary", "marian_npz", "numpy_array", "pickle", "safetensors", "state_dict",
