@@ -5,6 +5,7 @@
 # Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS]
 # Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
 # into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
+# Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +22,7 @@ configure() {
     fi
   done
   echo "fuzz.sh: needs clang; bash toolchains/install_packages.sh fuzz installs it" >&2
-  exit 1
+  exit 77
 }
 
 # What limits an input: seconds, and megabytes of one allocation and of the process.
@@ -31,16 +32,17 @@ if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 total() { echo "$(git rev-parse --short=12 HEAD) $1: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
 
-# Keeps of all inputs the smallest ones that have all edges.
+# Keeps of all inputs, as they are now, those that are needed for all edges.
 merge() {
-  local target=$1 kept=tests/fuzz/corpus/$1
-  rm -rf "build/fuzz/merged/$target"
-  mkdir -p "build/fuzz/merged/$target" "$kept" "build/fuzz/corpus/$target"
-  "build/fuzz/tests/fuzz/$target" -merge=1 "${limits[@]}" "build/fuzz/merged/$target" "$kept" "build/fuzz/corpus/$target" \
-    2>"build/fuzz/$target.log"
+  local target=$1 kept=tests/fuzz/corpus/$1 work=build/fuzz/merge/$1
+  rm -rf "$work"
+  mkdir -p "$work/merged" "$kept" "build/fuzz/corpus/$target"
+  cp -r "$kept" "$work/kept"
+  cp -r "build/fuzz/corpus/$target" "$work/found"
+  "build/fuzz/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "$work/kept" "$work/found" 2>"$work/log"
   rm -rf "$kept"
-  mv "build/fuzz/merged/$target" "$kept"
-  echo "$target: $(ls "$kept" | wc -l) inputs, $(du -sb "$kept" | cut -f1) bytes"
+  mv "$work/merged" "$kept"
+  echo "$target: $(ls "$kept" | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
 }
 
 # Runs JOBS processes that share their inputs, each with a log of its own.
@@ -50,7 +52,7 @@ fuzz() {
   rm -rf "$logs"
   mkdir -p "$corpus" "$findings" "$logs" "tests/fuzz/corpus/$target"
   for ((job = 0; job < jobs; ++job)); do
-    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=1024 -entropic=0 -reload=10 -print_final_stats=1 \
+    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=1024 -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
       "-artifact_prefix=$findings/" "$corpus" "tests/fuzz/corpus/$target" 2>"$logs/$job" &
     running+=($!)
   done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loaded before a program (LD_PRELOAD): one of its calls of the system fails as a broken disk's does, or is its last.
- * FAULT_CALL: which, from 1 on. FAULT_KILLS: it ends the program. FAULT_COUNT: a file for the number of calls there
- * were. */
+ * Names with 64 are what programs of 64-bit file offsets call. FAULT_CALL: which, from 1 on. FAULT_KILLS: it ends the
+ * program. FAULT_COUNT: a file for the number of calls there were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,6 +50,15 @@ int open(const char* path, int flags, ...) {
   return fails() ? -1 : call(path, flags, mode);
 }
 
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_in(flags, more);
+  va_end(more);
+  int (*call)(const char*, int, ...) = real("open64");
+  return fails() ? -1 : call(path, flags, mode);
+}
+
 int openat(int folder, const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
@@ -64,6 +73,11 @@ FILE* fopen(const char* path, const char* mode) {
   return fails() ? NULL : call(path, mode);
 }
 
+FILE* fopen64(const char* path, const char* mode) {
+  FILE* (*call)(const char*, const char*) = real("fopen64");
+  return fails() ? NULL : call(path, mode);
+}
+
 ssize_t read(int file, void* bytes, size_t n) {
   ssize_t (*call)(int, void*, size_t) = real("read");
   return fails() ? -1 : call(file, bytes, n);
@@ -71,6 +85,11 @@ ssize_t read(int file, void* bytes, size_t n) {
 
 ssize_t pread(int file, void* bytes, size_t n, off_t offset) {
   ssize_t (*call)(int, void*, size_t, off_t) = real("pread");
+  return fails() ? -1 : call(file, bytes, n, offset);
+}
+
+ssize_t pread64(int file, void* bytes, size_t n, off64_t offset) {
+  ssize_t (*call)(int, void*, size_t, off64_t) = real("pread64");
   return fails() ? -1 : call(file, bytes, n, offset);
 }
 
@@ -89,8 +108,18 @@ void* mmap(void* address, size_t n, int protection, int flags, int file, off_t o
   return fails() ? MAP_FAILED : call(address, n, protection, flags, file, offset);
 }
 
+void* mmap64(void* address, size_t n, int protection, int flags, int file, off64_t offset) {
+  void* (*call)(void*, size_t, int, int, int, off64_t) = real("mmap64");
+  return fails() ? MAP_FAILED : call(address, n, protection, flags, file, offset);
+}
+
 int fstat(int file, struct stat* status) {
   int (*call)(int, struct stat*) = real("fstat");
+  return fails() ? -1 : call(file, status);
+}
+
+int fstat64(int file, struct stat64* status) {
+  int (*call)(int, struct stat64*) = real("fstat64");
   return fails() ? -1 : call(file, status);
 }
 

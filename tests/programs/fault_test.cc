@@ -69,7 +69,7 @@ TEST_F(Faults, OfReadersAreTold) {
     const Arguments arguments = {file};
     const std::string right = run(program, arguments, {.input = "one one\n"}).out;
     const int n_calls = count_calls(program, arguments);
-    EXPECT_GT(n_calls, 3) << name;
+    EXPECT_GE(n_calls, 3) << name;
     for (int call = 1; call <= n_calls; ++call)
       expect_told(run_with_fault(program, arguments, call), right, name, call);
   }
@@ -81,7 +81,8 @@ TEST_F(Faults, OfTheConverterLeaveAWholeFile) {
   const TemporaryFolder out;
   const Arguments arguments = {"-q", checkpoint.folder.path(), "-o", out / "model.gcst"};
   const int n_calls = count_calls(convert_program(), arguments);
-  const std::string right = out.read("model.gcst"), before = "what was there before";
+  const std::string right = out.read("model.gcst"), before = "what was there before",
+                    report = run(convert_program(), arguments).out;
   EXPECT_GT(n_calls, 20);
   int n_failed = 0;
   for (int call = 1; call <= n_calls; ++call) {
@@ -94,8 +95,8 @@ TEST_F(Faults, OfTheConverterLeaveAWholeFile) {
         EXPECT_EQ(outcome.status, 128 + SIGKILL) << "call " << call;
         continue;
       }
-      expect_told(outcome, "", "goldcrest-convert", call);
-      if (outcome.status == 0) EXPECT_EQ(found, right) << "call " << call;
+      expect_told(outcome, report, "goldcrest-convert", call);
+      EXPECT_TRUE(outcome.status != 0 || found == right) << "call " << call;
       n_failed += outcome.status != 0;
     }
   }
