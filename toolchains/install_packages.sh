@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs and the machine lacks, from the distribution's own packages (Debian 12 or 13, Ubuntu 24.04),
-# saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint]
+# saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint|fuzz]
 set -euo pipefail
 
 # Whether apt knows a version of the package: "apt-cache show" also succeeds for a name that others merely mention.
@@ -24,6 +24,9 @@ elif [ "${1:-}" = full ]; then
   done
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
+elif [ "${1:-}" = fuzz ]; then
+  packages+=(clang llvm libgtest-dev)
+  if is_offered libclang-rt-dev; then packages+=(libclang-rt-dev); fi  # a part of clang's where there is none
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

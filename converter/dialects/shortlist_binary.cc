@@ -29,7 +29,7 @@ uint64_t checksum_of(std::string_view bytes) {
 template <typename Integer>
 std::vector<Integer> read_array(std::string_view bytes, size_t n) {
   std::vector<Integer> values(n);
-  std::memcpy(values.data(), bytes.data(), n * sizeof(Integer));
+  if (n > 0) std::memcpy(values.data(), bytes.data(), n * sizeof(Integer));  // which takes no null
   return values;
 }
 

@@ -1,14 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Checkpoints that tests write for themselves, without Python.
-add_library(goldcrest_checkpoint_writer STATIC ../support/checkpoint_writer.cc
-  ../support/ctranslate2_model.cc
-  ../support/marian_native.cc ../support/marian_tensors.cc)
-target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
-target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
-target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
-target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources PRIVATE goldcrest_plain_z)
-goldcrest_warnings(goldcrest_checkpoint_writer)
-
 # A checkpoint of OPUS-MT's real shape: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
 add_executable(make_opus_checkpoint ../support/make_opus_checkpoint.cc)
 target_compile_definitions(make_opus_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")

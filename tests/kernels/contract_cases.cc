@@ -13,9 +13,9 @@ namespace {
 constexpr Layout kPackedLayouts[] = {Layout::kN16K4, Layout::kN4K16};
 constexpr Layout kAllLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
 
-Difference compare_quantize_rows(const Kernels& table, const Kernels& specification) {
-  Rng rng(1);
-  for (const uint32_t n : kWidths) {
+Difference compare_quantize_rows(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 1);
+  for (const uint32_t n : sizes_of(run, kWidths, rng)) {
     for (uint32_t rows = 1; rows <= 9; ++rows) {
       for (const Fill kind : kFloatFills) {
         const size_t x_stride = n + 16 * rng.below(2), q_stride = n + 16 * rng.below(2),
@@ -80,14 +80,14 @@ struct LinearInputs {
   GuardedBuffer<int32_t> sum;
 };
 
-Difference compare_linear(const Kernels& table, const Kernels& specification) {
-  Rng rng(2);
+Difference compare_linear(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 2);
   uint32_t turn = 0;
   for (const Layout layout : kPackedLayouts) {
     for (uint32_t rows = 1; rows <= 18; ++rows) {
       if (rows == 18) rows = 259;  // more than some tables take at once
-      for (const uint32_t n : {16u, 32u, 48u, 80u}) {
-        for (const uint32_t k : kWidths) {
+      for (const uint32_t n : sizes_of(run, {16, 32, 48, 80}, rng)) {
+        for (const uint32_t k : sizes_of(run, kWidths, rng)) {
           if (rows > 17 && n + k > 64) continue;
           const Fill kind = kWeightFills[turn % 5];
           const auto activation = kActivations[turn++ % 7 % 5];
@@ -110,10 +110,10 @@ Difference compare_linear(const Kernels& table, const Kernels& specification) {
   return {};
 }
 
-Difference compare_embed(const Kernels& table, const Kernels& specification) {
-  Rng rng(3);
+Difference compare_embed(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 3);
   for (const Layout layout : kAllLayouts) {
-    for (const uint32_t n : kWidths) {
+    for (const uint32_t n : sizes_of(run, kWidths, rng)) {
       const uint32_t vocab_size = 32;
       GuardedBuffer<int8_t> w(size_t{vocab_size} * n);
       fill(w, Fill::kRandom, rng);
@@ -135,8 +135,8 @@ Difference compare_embed(const Kernels& table, const Kernels& specification) {
   return {};
 }
 
-Difference compare_layer_norm(const Kernels& table, const Kernels& specification) {
-  Rng rng(4);
+Difference compare_layer_norm(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 4);
   for (uint32_t n = 1; n <= 1030; n += n < 70 ? 1 : 37) {
     for (const Fill kind : kFloatFills) {
       const uint32_t padded = pad16(n), rows = 1 + rng.below(5);
@@ -225,13 +225,13 @@ struct AttentionInputs {
   GuardedBuffer<uint8_t> ancestor;
 };
 
-Difference compare_attention(const Kernels& table, const Kernels& specification) {
-  Rng rng(5);
+Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 5);
   uint32_t turn = 0;
   std::vector<uint32_t> key_counts = {64, 127, 129, 200, 255, 256, 257};
-  for (uint32_t n = 1; n <= 40; ++n) key_counts.push_back(n);
+  for (uint32_t n = 1; n <= 40; ++n) key_counts.push_back(run == 0 ? n : rng.between(1, 300));
   for (const uint32_t n_keys : key_counts) {
-    for (const uint32_t d_head : {16u, 32u, 48u, 64u, 80u, 128u, 144u}) {
+    for (const uint32_t d_head : sizes_of(run, {16, 32, 48, 64, 80, 128, 144}, rng)) {
       for (const bool ancestors : {false, true}) {
         const uint32_t rows = 1 + rng.below(9), slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
         const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
@@ -252,8 +252,8 @@ Difference compare_attention(const Kernels& table, const Kernels& specification)
   return {};
 }
 
-Difference compare_output_block(const Kernels& table, const Kernels& specification) {
-  Rng rng(6);
+Difference compare_output_block(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 6);
   for (const Layout layout : kPackedLayouts) {
     for (uint32_t count = 1; count <= kOutputBlock; count += count < 40 || count > 230 ? 1 : 23) {
       const uint32_t rows = 1 + rng.below(9), n = pad16(count), k = 16 * (1 + rng.below(8)), stride = 1 + rng.below(4);
@@ -279,8 +279,8 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
   return {};
 }
 
-Difference compare_next_above(const Kernels& table, const Kernels& specification) {
-  Rng rng(7);
+Difference compare_next_above(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 7);
   for (uint32_t n = 1; n <= 256; n += 1 + n / 20) {
     for (const Fill kind : kFloatFills) {
       GuardedBuffer<float> x(n);
@@ -314,8 +314,8 @@ Difference compare_checksums(const Kernels& table, const Kernels& specification,
   return {};
 }
 
-Difference compare_crc32c(const Kernels& table, const Kernels& specification) {
-  Rng rng(8);
+Difference compare_crc32c(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 8);
   for (size_t n = 0; n <= 600; ++n) {
     if (Difference d = compare_checksums(table, specification, n, rng)) return d;
   }
@@ -358,11 +358,11 @@ Difference compare_damaged_weights(const Kernels& table, const Kernels& specific
   return {};
 }
 
-Difference compare_weights_valid(const Kernels& table, const Kernels& specification) {
-  Rng rng(9);
+Difference compare_weights_valid(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 9);
   for (const Layout layout : kAllLayouts) {
-    for (const uint32_t n : {16u, 48u}) {
-      for (const uint32_t k : kWidths) {
+    for (const uint32_t n : sizes_of(run, {16, 48}, rng)) {
+      for (const uint32_t k : sizes_of(run, kWidths, rng)) {
         for (const Fill kind : {Fill::kRandom, Fill::kSmallest}) {
           LinearInputs inputs(1, n, k, kind, rng);
           const int32_t* sums = inputs.args(1, n, k, layout, nullptr).weight_sum;

@@ -2,11 +2,14 @@
 // What the contract's cases are made of: seeded arguments of many kinds, and what two tables write for them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "contract_cases.h"
 #include "support/guarded_buffer.h"
@@ -19,6 +22,17 @@ inline const float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Powers of two and their neighbours, padded as the engine pads them.
 inline constexpr uint32_t kWidths[] = {16, 32, 48, 64, 80, 112, 128, 144, 240, 256, 272, 512, 528, 1024, 1040};
+
+inline Rng rng_of(uint64_t run, uint64_t contract_case) { return Rng(contract_case + (run << 8)); }
+
+// In run 0 the usual sizes; in others as many multiples of 16, not larger.
+template <size_t n>
+std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rng) {
+  std::vector<uint32_t> sizes(std::begin(usual), std::end(usual));
+  const uint32_t most = *std::max_element(sizes.begin(), sizes.end()) / 16;
+  for (uint32_t& size : sizes) size = run == 0 ? size : 16 * rng.between(1, most);
+  return sizes;
+}
 
 // What fills int8 and float arrays: all that the engine can meet, and bits that it never should. No product of two of
 // the special floats is a denormal, which some units flush to zero.

@@ -4,10 +4,10 @@
 
 namespace goldcrest::test {
 
-Difference compare_recurrence(const Kernels& table, const Kernels& specification) {
+Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run) {
   if (table.recurrence == nullptr && specification.recurrence == nullptr) return {};  // without GOLDCREST_SSRU
-  Rng rng(10);
-  for (const uint32_t n : kWidths) {
+  Rng rng = rng_of(run, 10);
+  for (const uint32_t n : sizes_of(run, kWidths, rng)) {
     for (const Fill kind : kFloatFills) {
       for (const bool first : {false, true}) {  // position
         GuardedBuffer<float> input(n), forget(n), past(n);

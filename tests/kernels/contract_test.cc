@@ -29,7 +29,7 @@ void expect_reference_bits(const Kernels& table, const char* way) {
   std::printf("%s %s\n", table.name, way);
   std::fflush(stdout);  // a fault is then this table's
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c) {
-    const test::Difference difference = c->compare(table, kernels_reference);
+    const test::Difference difference = c->compare(table, kernels_reference, 0);
     EXPECT_FALSE(difference.has_value()) << table.name << ' ' << way << ", " << c->slot << ": "
                                          << difference.value_or("");
   }
@@ -126,7 +126,7 @@ Kernels broken_table(const std::string& slot) {
 TEST(Contract, ABrokenSlotIsFound) {
   int n = 0;
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
-    EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference).has_value()) << c->slot;
+    EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   }
   EXPECT_EQ(n, 10) << "one case for each slot of Kernels";
 }

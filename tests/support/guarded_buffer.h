@@ -10,6 +10,11 @@
 #include <new>
 #include <type_traits>
 
+#if defined(__has_feature)  // clang's way to tell
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__
+#endif
+#endif
 #if !defined(__SANITIZE_ADDRESS__) && defined(__linux__)
 #define GOLDCREST_UNMAPPED_PAGE
 #include <sys/mman.h>

@@ -46,6 +46,9 @@ TEST(Plan, EveryFactorHasItsValue) {
   greedy.max_source_tokens = 12;
   EXPECT_EQ(bytes_of(greedy, {0, 64, {GOLDCREST_FACTOR_BEAM_USED, 0, 0, 0}}), 0u);
   EXPECT_EQ(bytes_of(greedy, {0, 64, {GOLDCREST_FACTOR_LONGEST, 0, 0, 0}}), 64u * 12);
+  goldcrest_limits two = limits;
+  two.beam_size = 2;
+  EXPECT_EQ(bytes_of(two, {0, 64, {GOLDCREST_FACTOR_BEAM_USED, 0, 0, 0}}), 64u);
 }
 
 TEST(Plan, BytesAreTheFormulaRoundedUpTo64) {
@@ -102,6 +105,32 @@ TEST(Plan, PhasesLieOverEachOtherBehindWhatLivesAlways) {
   EXPECT_EQ(plan.part_offset(Region::kScratch, Phase::kDecode), 192u + 128u);
 }
 
+TEST(Plan, OfNothingIsNothing) {
+  const Plan plan(some_limits());
+  EXPECT_EQ(plan.longest_phase(), 0u);
+  EXPECT_EQ(plan.longest_phase(Region::kScratch), 0u);
+}
+
+// A buffer of a phase lies behind all that always lives, in either region, and behind its phase's others.
+TEST(Plan, OffsetsCountWhatLivesAlwaysInBothRegions) {
+  const auto fill = [](Plan& plan) {
+    (void)plan.add("main", Phase::kAlways, Region::kMain, {64, 0, {}});
+    (void)plan.add("scratch", Phase::kAlways, Region::kScratch, {128, 0, {}});
+    (void)plan.add("first", Phase::kText, Region::kMain, {256, 0, {}});
+    (void)plan.add("second", Phase::kText, Region::kMain, {64, 0, {}});
+  };
+  Plan finished(some_limits()), reported(some_limits());
+  fill(finished);
+  std::vector<uint64_t> offsets;
+  reported.report_to(
+      [](void* context, const goldcrest_buffer* buffer) {
+        static_cast<std::vector<uint64_t>*>(context)->push_back(buffer->offset_bytes);
+      },
+      &offsets, finished);
+  fill(reported);
+  EXPECT_EQ(offsets, (std::vector<uint64_t>{0, 64, 64 + 128, 64 + 128 + 256}));
+}
+
 TEST(Plan, ReportsWhatItPlaced) {
   const auto fill = [](Plan& plan) {
     (void)plan.add("first", Phase::kAlways, Region::kMain, {10, 0, {}});
@@ -149,6 +178,13 @@ TEST(Plan, OverflowIsKeptAndNothingWraps) {
     EXPECT_TRUE(plan.overflowed());
     EXPECT_LE(plan.longest_phase(), 64u);
   }
+}
+
+TEST(Plan, TheLargestBufferIsNoOverflow) {
+  Plan plan(some_limits());
+  (void)plan.add("buffer", Phase::kEncode, Region::kMain, {uint64_t{1} << 37, 0, {}});
+  EXPECT_FALSE(plan.overflowed());
+  EXPECT_EQ(plan.longest_phase(), uint64_t{1} << 37);
 }
 
 // Offsets are 32 bits of 64-byte units: 256 GiB.

@@ -11,14 +11,20 @@
 
 namespace goldcrest::test {
 
-// Tables of every kind that has some, as the converter makes them.
+// Tokenizers of every kind that has tables.
+inline std::vector<converter::TokenizerSpec> good_specs() {
+  std::vector<converter::TokenizerSpec> specs;
+  for (const char* name : {"bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes"}) {
+    specs.push_back(converter::read_sentencepiece_model(source_path(std::string("tests/data/") + name + ".model")));
+  }
+  for (const char* name : {"codes", "codes_0_1"}) specs.push_back(subword_spec(name));
+  return specs;
+}
+
+// Their tables as the converter makes them.
 inline std::vector<converter::PackedTokenizer> good_tables() {
   std::vector<converter::PackedTokenizer> tables;
-  for (const char* name : {"bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes"}) {
-    tables.push_back(converter::pack_tokenizer(
-        converter::read_sentencepiece_model(source_path(std::string("tests/data/") + name + ".model"))));
-  }
-  for (const char* name : {"codes", "codes_0_1"}) tables.push_back(converter::pack_tokenizer(subword_spec(name)));
+  for (const converter::TokenizerSpec& spec : good_specs()) tables.push_back(converter::pack_tokenizer(spec));
   return tables;
 }
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fuzzes one target, or all in turn, on every core, and appends what it ran to tests/fuzz/totals.txt ($FUZZ_TOTALS in its
+# place). The target "kernels" is the contract of the kernel tables with ever other sizes and contents.
+# Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS]
+# Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
+# into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
+# Status 77: there is no clang.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[ $# -ge 2 ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }
+wanted=$1 seconds=$2 jobs=${3:-$(nproc)} totals=${FUZZ_TOTALS:-tests/fuzz/totals.txt}
+
+configure() {
+  [ -e build/fuzz/build.ninja ] && return
+  local version
+  for version in -14 ''; do
+    if command -v "clang++$version" >/dev/null; then
+      CC="clang$version" CXX="clang++$version" cmake --preset fuzz
+      return
+    fi
+  done
+  echo "fuzz.sh: needs clang; bash toolchains/install_packages.sh fuzz installs it" >&2
+  exit 77
+}
+
+# What limits an input: seconds, and megabytes of one allocation and of the process.
+limits=(-timeout=10 -malloc_limit_mb=1024 -rss_limit_mb=2048)
+export ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=6:allocator_release_to_os_interval_ms=1000
+if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
+
+total() { echo "$(git rev-parse --short=12 HEAD) $1: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
+
+# Keeps of all inputs, as they are now, those that are needed for all edges.
+merge() {
+  local target=$1 kept=tests/fuzz/corpus/$1 work=build/fuzz/merge/$1
+  rm -rf "$work"
+  mkdir -p "$work/merged" "$kept" "build/fuzz/corpus/$target"
+  cp -r "$kept" "$work/kept"
+  cp -r "build/fuzz/corpus/$target" "$work/found"
+  "build/fuzz/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "$work/kept" "$work/found" 2>"$work/log"
+  rm -rf "$kept"
+  mv "$work/merged" "$kept"
+  echo "$target: $(ls "$kept" | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
+}
+
+# Runs JOBS processes that share their inputs, each with a log of its own.
+fuzz() {
+  local target=$1 corpus=build/fuzz/corpus/$1 findings=build/fuzz/findings/$1 logs=build/fuzz/logs/$1 job status=0
+  local -a running=()
+  rm -rf "$logs"
+  mkdir -p "$corpus" "$findings" "$logs" "tests/fuzz/corpus/$target"
+  for ((job = 0; job < jobs; ++job)); do
+    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=1024 -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
+      "-artifact_prefix=$findings/" "$corpus" "tests/fuzz/corpus/$target" 2>"$logs/$job" &
+    running+=($!)
+  done
+  for job in "${running[@]}"; do wait "$job" || status=1; done
+  local executions edges n_findings
+  executions=$(sed -n 's/^stat::number_of_executed_units: //p' "$logs"/* | awk '{ n += $1 } END { print n + 0 }')
+  edges=$(grep -oh ' cov: [0-9]*' "$logs"/* | awk '$2 > n { n = $2 } END { print n + 0 }')
+  n_findings=$(find "$findings" -type f | wc -l)
+  total "$target" "$executions executions, $edges edges, $n_findings findings"
+  if [ "$status" -ne 0 ] || [ "$n_findings" -ne 0 ]; then
+    grep -hE 'broken promise|ERROR|runtime error|Test unit written' "$logs"/* >&2 || tail -n 5 "$logs"/* >&2
+    return 1
+  fi
+}
+
+fuzz_kernels() {
+  local job status=0 runs=build/fuzz/logs/kernels
+  cmake --preset host >/dev/null
+  cmake --build --preset host --target contract_runs >/dev/null
+  rm -rf "$runs"
+  mkdir -p "$runs"
+  local -a running=()
+  for ((job = 0; job < jobs; ++job)); do  # never a run twice
+    build/host/tests/kernels/contract_runs "$seconds" "$(($(date +%s) * 1000000 + job * 100000))" >"$runs/$job" &
+    running+=($!)
+  done
+  for job in "${running[@]}"; do wait "$job" || status=1; done
+  cat "$runs"/* >&2
+  total kernels "$(sed -n 's/^runs .*: \([0-9]*\) slots of tables, \([0-9]*\) differ$/\1 \2/p' "$runs"/* |
+    awk '{ n += $1; d += $2 } END { print n + 0 " slots of tables compared, " d + 0 " differ" }')"
+  return "$status"
+}
+
+if [ "$wanted" = kernels ]; then
+  fuzz_kernels
+  exit
+fi
+configure
+if [ "$wanted" = all ]; then
+  mapfile -t targets < <(find tests/fuzz -name 'fuzz_*.cc' -printf '%f\n' | sed 's/\.cc$//' | sort)
+else
+  targets=("$wanted")
+fi
+cmake --build --preset fuzz --target "${targets[@]}"
+for target in "${targets[@]}"; do
+  if [ "$seconds" = merge ]; then merge "$target"; else fuzz "$target"; fi
+done

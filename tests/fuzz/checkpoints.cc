@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folders that other tests make, read back.
+#include "fuzz/checkpoints.h"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "convert/ctranslate2_folder.h"
+#include "convert/native_folder.h"
+#include "convert/nn_folder.h"
+#include "convert/toolkit_folder.h"
+#include "convert/tutorial_folder.h"
+#include "sources/zip_directory.h"
+#include "support/marian_tensors.h"
+#include "tokenizers/sentencepiece_model.h"
+#include "unit/text/test_tokenizer.h"
+
+namespace goldcrest::test {
+namespace {
+
+CheckpointFiles files_in(const std::filesystem::path& folder) {
+  CheckpointFiles files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    const converter::InputFile file(entry.path());
+    if (!converter::looks_like_zip(file)) {
+      files[name] = file.text(0, file.size());
+      continue;
+    }
+    for (const converter::ZipMember& member : converter::read_zip_directory(file))
+      files[name + "!" + member.name] = converter::read_member(file, member);
+  }
+  return files;
+}
+
+template <typename Folder>
+CheckpointFiles loaded(Folder&& folder) {
+  folder.load();
+  return files_in(folder.folder.path());
+}
+
+std::vector<NamedTensor> values_of(const std::map<std::string, NamedTensor>& tensors) {
+  std::vector<NamedTensor> all;
+  for (const auto& [name, tensor] : tensors) all.push_back(tensor);
+  return all;
+}
+
+std::string safetensors_of(const std::vector<NamedTensor>& tensors, converter::ElementType type) {
+  std::ostringstream stream;
+  write_safetensors(stream, tensors, type);
+  return stream.str();
+}
+
+// transformers' Marian, with a SentencePiece model's own vocabulary.
+CheckpointFiles marian() {
+  const std::string pieces = read_bytes(source_path("tests/data/char.model"));
+  const converter::TokenizerSpec tokenizer = converter::parse_sentencepiece_model(pieces, "char.model");
+  nlohmann::json vocabulary = {{"</s>", 0}};
+  for (const converter::Piece& piece : tokenizer.pieces)
+    if (!vocabulary.contains(piece.text)) vocabulary[piece.text] = vocabulary.size();
+  vocabulary["<pad>"] = vocabulary.size();
+  const MarianShape shape = {static_cast<uint32_t>(vocabulary.size()), 8, 1, 1, 2, 2, 12, 12, 16};
+  return {{"config.json", marian_config(shape).dump()},
+          {"vocab.json", vocabulary.dump()},
+          {"source.spm", pieces},
+          {"target.spm", pieces},
+          {"tokenizer_config.json", R"({"source_lang": "en", "target_lang": "fr"})"},
+          {"model.safetensors", safetensors_of(marian_tensors(shape, 1), converter::ElementType::kF16)}};
+}
+
+// nn.Transformer in safetensors, and in shards of them.
+CheckpointFiles nn_safetensors(size_t n_shards) {
+  const NnFolder made;
+  const TemporaryFolder folder;
+  folder.write("config.json", made.config.dump());
+  if (n_shards > 1)
+    write_shards(folder.path(), values_of(made.tensors), n_shards);
+  else
+    folder.write("model.safetensors", safetensors_of(values_of(made.tensors), converter::ElementType::kBf16));
+  return files_in(folder.path());
+}
+
+CheckpointFiles native_binary(BinaryKind kind) {
+  const NativeFolder made;
+  std::string decoder = made.decoder;
+  decoder.replace(decoder.find("model.npz"), 9, "model.bin");
+  return {{"vocab.yml", made.folder.read("vocab.yml")},
+          {"decoder.yml", decoder},
+          {"model.bin", binary_bytes(binary_items(made.tensors, made.settings, kind))}};
+}
+
+// A place in the text where a number or a word begins, from `from` on; its end in `end`.
+size_t find_token(const std::string& text, size_t from, size_t& end) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
+  while (from < text.size() && !is_part(text[from])) ++from;
+  for (end = from; end < text.size() && is_part(text[end]);) ++end;
+  return from;
+}
+
+const char* const kTokens[] = {"0",    "1",   "-1",    "2",          "3",          "15",
+                               "16",   "255", "65536", "2147483647", "4294967296", "18446744073709551615",
+                               "1e39", "0.5", "-0.0",  "null",       "true",       "false",
+                               "{}",   "[]",  "\"\"",  "[0]",        "F16",        "I64",
+                               "relu", "gelu"};
+
+void change_file(Script& script, const CheckpointFiles& files, std::string& file) {
+  const size_t at = (script.below(2) == 0 ? script.half() : script.word()) % (file.size() + 1);
+  switch (script.below(9)) {
+    case 0:
+      if (at < file.size()) file[at] = static_cast<char>(script.byte());
+      return;
+    case 1: {
+      const uint32_t word = script.word();
+      if (at + 4 <= file.size()) std::memcpy(file.data() + at, &word, 4);
+      return;
+    }
+    case 2:
+      file.insert(at, script.text());
+      return;
+    case 3:
+      file.erase(at, script.byte());
+      return;
+    case 4:
+      if (script.one_in(4)) file.resize(at);
+      return;
+    case 5:
+      file.insert(at, file.substr(script.half() % (file.size() + 1), script.byte()));
+      return;
+    case 6: {
+      const std::string& other = std::next(files.begin(), script.below(static_cast<uint32_t>(files.size())))->second;
+      file.replace(at, script.byte(), other.substr(script.half() % (other.size() + 1), script.byte()));
+      return;
+    }
+    default: {
+      size_t end = 0;
+      const size_t begin = find_token(file, at, end);
+      const uint32_t which = script.below(static_cast<uint32_t>(std::size(kTokens)) + 1);
+      file.replace(begin, end - begin, which < std::size(kTokens) ? kTokens[which] : std::string(script.text()));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CheckpointFiles> good_checkpoints() {
+  std::vector<CheckpointFiles> all = {marian(), nn_safetensors(1), nn_safetensors(2), loaded(NnFolder()),
+                                      loaded(NativeFolder())};
+  for (const BinaryKind kind : {BinaryKind::kFloat, BinaryKind::kInt8, BinaryKind::kInt8WithAlphas})
+    all.push_back(native_binary(kind));
+  for (const CTranslate2Type type : {kFloat32, kInt8, kInt16, kFloat16}) all.push_back(loaded(CTranslate2Folder(type)));
+  for (const bool is_fairseq : {false, true}) {
+    for (const bool is_old : {false, true})
+      all.push_back(loaded(ToolkitFolder({.is_fairseq = is_fairseq, .is_old = is_old})));
+  }
+  for (const auto& [kind, name] : kTutorials) all.push_back(loaded(TutorialFolder(kind)));
+  return all;
+}
+
+void change_checkpoint(Script& script, CheckpointFiles& files) {
+  const auto file = std::next(files.begin(), script.byte() % static_cast<uint32_t>(files.size()));
+  if (files.size() > 1 && script.one_in(32))
+    files.erase(file);
+  else
+    change_file(script, files, file->second);
+}
+
+void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder) {
+  for (auto file = files.begin(); file != files.end();) {
+    const size_t mark = file->first.find('!');
+    std::ofstream stream(folder / file->first.substr(0, mark), std::ios::binary);
+    if (mark == std::string::npos) {
+      stream << file->second;
+      ++file;
+      continue;
+    }
+    const std::string zip = file->first.substr(0, mark + 1);
+    ZipWriter writer(stream);
+    for (; file != files.end() && file->first.starts_with(zip); ++file)
+      writer.add({file->first.substr(mark + 1), file->second});
+    writer.finish();
+  }
+}
+
+}  // namespace goldcrest::test

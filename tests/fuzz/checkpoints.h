@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small checkpoint of each family and each container as texts by the files' names, and changes of them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fuzz/script.h"
+
+namespace goldcrest::test {
+
+// By the file's name; of a zip each member by "zip!member", so that a changed one can be put into a right zip.
+using CheckpointFiles = std::map<std::string, std::string>;
+
+// Each converts as it is.
+std::vector<CheckpointFiles> good_checkpoints();
+
+// One change of one file: bytes, a number or a word of a text, a part taken from another file, the file itself gone.
+void change_checkpoint(Script& script, CheckpointFiles& files);
+
+void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder);
+
+}  // namespace goldcrest::test

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/engine_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "goldcrest/goldcrest.h"
+#include "goldcrest/inspection.h"
+#include "goldcrest/languages.h"
+#include "support/guarded_buffer.h"
+
+namespace goldcrest::test {
+namespace {
+
+// What one input may take; a file may ask for more, and is then not run.
+constexpr uint64_t kMostArenaBytes = 1u << 20, kMostMacs = 1u << 22, kMostTextSteps = 1u << 22;
+
+using Memory = std::unique_ptr<GuardedBuffer<uint8_t>>;
+
+// `status` is a success or one of these errors.
+int64_t allow(int64_t status, std::initializer_list<int> errors, const char* function) {
+  if (status < 0) require(std::find(errors.begin(), errors.end(), status) != errors.end(), function);
+  return status;
+}
+
+// Small numbers mostly, so that they fit.
+uint32_t limit(Script& script, uint32_t usual) { return script.one_in(16) ? script.word() : script.below(usual + 1); }
+
+goldcrest_limits choose_limits(Script& script) {
+  goldcrest_limits limits = {};
+  if (script.one_in(4)) return limits;
+  limits.max_source_tokens = limit(script, 4);
+  limits.max_source_bytes = limit(script, 16);
+  limits.max_target_tokens = limit(script, 4);
+  limits.beam_size = limit(script, 4);
+  limits.batch = limit(script, 3);
+  limits.n_best = limit(script, 2);
+  limits.encoder_rows = limit(script, 4);
+  limits.threads = limit(script, 2);
+  limits.inspection = limit(script, 3);
+  limits.alignment_layers = limit(script, 1);
+  limits.max_candidates = limit(script, 8);
+  return limits;
+}
+
+class Calls {
+ public:
+  Calls(Script& script, std::span<const uint8_t> model) : script_(script), model_(model) {}
+
+  bool run() {
+    if (!plan() || !start()) return false;
+    while (!script_.is_done()) {
+      call();
+      require(arena_->intact() && (scratch_ == nullptr || scratch_->intact()), "nothing in front of the memory");
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int kArgument = GOLDCREST_ERROR_ARGUMENT, kCorrupt = GOLDCREST_ERROR_MODEL_CORRUPT,
+                       kVersion = GOLDCREST_ERROR_MODEL_VERSION, kUnsupported = GOLDCREST_ERROR_UNSUPPORTED,
+                       kTooSmall = GOLDCREST_ERROR_ARENA_TOO_SMALL, kRange = GOLDCREST_ERROR_TOKEN_RANGE,
+                       kTooLong = GOLDCREST_ERROR_TOO_LONG, kTruncated = GOLDCREST_ERROR_TRUNCATED,
+                       kState = GOLDCREST_ERROR_STATE, kSelfTest = GOLDCREST_ERROR_SELF_TEST;
+
+  bool plan() {
+    const int known = goldcrest_model_info(model_.data(), model_.size(), &info_, &detail_);
+    allow(known, {kCorrupt, kVersion, kUnsupported}, "model_info: errors");
+    require(known == 0 || detail_.message != nullptr, "model_info: a reason");
+    const goldcrest_limits limits = choose_limits(script_);
+    const int planned =
+        goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, nullptr, nullptr, nullptr);
+    allow(planned, {kArgument, kCorrupt, kVersion, kUnsupported}, "plan_memory: errors");
+    require(known == 0 || planned == known, "plan_memory refuses what model_info does");
+    const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
+    require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
+    if (planned < 0) return false;
+    allow(goldcrest_target_languages(model_.data(), model_.size(), nullptr, nullptr, nullptr), {kCorrupt},
+          "target_languages: errors");
+    return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
+           memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
+  }
+
+  bool start() {
+    const bool is_split = script_.one_in(4);
+    goldcrest_config config = {};
+    arena_ = filled(is_split ? memory_.main_bytes : memory_.arena_bytes);
+    if (is_split) scratch_ = filled(memory_.scratch_bytes);
+    config.model = model_.data();
+    config.model_bytes = model_.size();
+    config.arena = arena_->get();
+    config.arena_bytes = arena_->size();
+    config.scratch = is_split ? scratch_->get() : nullptr;
+    config.scratch_bytes = is_split ? scratch_->size() : 0;
+    config.limits = memory_.limits;
+    config.verify = script_.one_in(4) ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
+    config.step_size = script_.below(2) == 0 ? GOLDCREST_STEP_POSITION : GOLDCREST_STEP_LAYER;
+    config.kernels = script_.one_in(4) ? "reference" : nullptr;
+    config.detail = &detail_;
+    const int status = goldcrest_init(&engine_, &config);
+    allow(status, {kCorrupt}, "init: errors");
+    if (status < 0) {
+      require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
+      return false;
+    }
+    // The same again, with a byte less than it needs, is refused and changes no byte.
+    const Memory small = filled(config.arena_bytes - 1);
+    goldcrest_config less = config;
+    goldcrest_engine* none = nullptr;
+    less.arena = small->get() - (reinterpret_cast<uintptr_t>(small->get()) % GOLDCREST_ALIGN);
+    less.arena_bytes = config.arena_bytes - 1;
+    less.detail = nullptr;
+    require(goldcrest_init(&none, &less) == kTooSmall && none == nullptr, "init: one byte short");
+    require(std::all_of(small->begin(), small->end(), [](uint8_t byte) { return byte == 0xAA; }), "init: untouched");
+    return true;
+  }
+
+  static Memory filled(uint64_t bytes) {
+    auto memory = std::make_unique<GuardedBuffer<uint8_t>>(static_cast<size_t>(bytes));
+    std::fill(memory->begin(), memory->end(), uint8_t{0xAA});
+    return memory;
+  }
+
+  void call() {
+    switch (script_.below(16)) {
+      case 0:
+        return begin(goldcrest_begin, {kArgument, kTooLong, kRange}, "begin: errors");
+      case 1:
+        return begin(goldcrest_add, {kArgument, kTooLong, kRange, kState}, "add: errors");
+      case 2:
+        return begin_text(goldcrest_begin_text, {kArgument, kUnsupported, kTooLong, kCorrupt}, "begin_text");
+      case 3:
+        return begin_text(goldcrest_add_text, {kArgument, kUnsupported, kTooLong, kCorrupt, kState}, "add_text");
+      case 4:
+        return step();
+      case 5:
+        return (void)allow(goldcrest_run(engine_), {kState}, "run: errors");
+      case 6:
+        return get_result();
+      case 7:
+        return get_source();
+      case 8:
+        return detokenize();
+      case 9:
+        return translate();
+      case 10:
+        return score();
+      case 11:
+        return get_alignment();
+      case 12:
+        return set_search();
+      case 13:
+        return set_languages();
+      case 14:
+        return (void)allow(goldcrest_self_test(engine_, &detail_), {kSelfTest, kTooLong}, "self_test: errors");
+      default:
+        return goldcrest_reset(engine_);
+    }
+  }
+
+  // Ids of which most are in range.
+  std::vector<int32_t> ids(uint32_t vocab_size) {
+    std::vector<int32_t> ids(script_.below(9));
+    for (int32_t& id : ids) id = static_cast<int32_t>(script_.one_in(32) ? script_.word() : script_.below(vocab_size));
+    return ids;
+  }
+
+  template <typename Function>
+  void begin(Function store, std::initializer_list<int> errors, const char* function) {
+    const std::vector<int32_t> source = ids(info_.source_vocab_size);
+    allow(store(engine_, source.data(), source.size()), errors, function);
+  }
+  template <typename Function>
+  void begin_text(Function store, std::initializer_list<int> errors, const char* function) {
+    const std::string_view text = script_.text();
+    allow(store(engine_, text.data(), text.size()), errors, function);
+  }
+
+  void step() {
+    int32_t token = -1;
+    for (uint32_t n = script_.below(8) + 1; n > 0; --n) {
+      const int64_t status = allow(goldcrest_step(engine_, &token), {kState}, "step: errors");
+      if (status == GOLDCREST_TOKEN) require_target(token);
+    }
+  }
+
+  void require_target(int32_t id) const {
+    require(id >= 0 && static_cast<uint32_t>(id) < info_.target_vocab_size, "a token in range");
+  }
+
+  void get_result() {
+    goldcrest_result result = {};
+    const int64_t status = allow(goldcrest_get_result(engine_, script_.byte(), script_.below(4), &result),
+                                 {kArgument, kState}, "get_result: errors");
+    if (status < 0) return;
+    require(result.n_tokens <= memory_.limits.max_target_tokens, "get_result: tokens within the limits");
+    require(result.n_outputs <= info_.target_vocab_size, "get_result: outputs");
+    for (uint32_t i = 0; i < result.n_tokens; ++i) require_target(result.tokens[i]);
+  }
+
+  void get_source() {
+    const int32_t* source = nullptr;
+    const int64_t n = allow(goldcrest_get_source(engine_, script_.byte(), &source), {kArgument}, "get_source: errors");
+    require(n <= int64_t{memory_.limits.max_source_tokens}, "get_source: ids within the limits");
+    for (int64_t i = 0; i < n; ++i)
+      require(source[i] >= 0 && static_cast<uint32_t>(source[i]) < info_.source_vocab_size, "a source id in range");
+  }
+
+  void detokenize() {
+    if (script_.one_in(16)) text_state_ = {script_.byte(), script_.byte(), {script_.byte(), 0, 0, script_.byte()}};
+    const std::vector<int32_t> tokens = ids(info_.target_vocab_size);
+    GuardedBuffer<char> out(script_.below(64));
+    const goldcrest_text_state before = text_state_;
+    const int64_t n =
+        allow(goldcrest_detokenize(engine_, &text_state_, tokens.data(), tokens.size(), out.get(), out.size()),
+              {kArgument, kUnsupported, kRange, kTruncated}, "detokenize: errors");
+    require(n <= static_cast<int64_t>(out.size()) && out.intact(), "detokenize: within its bytes");
+    if (n < 0) require(std::memcmp(&before, &text_state_, sizeof before) == 0, "detokenize: an error changes nothing");
+  }
+
+  void translate() {
+    const std::string_view text = script_.text();
+    GuardedBuffer<char> out(script_.below(64));
+    const int64_t n = allow(goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
+                            {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated}, "translate: errors");
+    require(n < static_cast<int64_t>(out.size()) || n < 0, "translate: room for a terminator");
+    if (n >= 0) require(out[static_cast<size_t>(n)] == '\0', "translate: a terminator");
+  }
+
+  void score() {
+    const std::vector<int32_t> target = ids(info_.target_vocab_size);
+    allow(goldcrest_score(engine_, script_.below(4), target.data(), target.size()),
+          {kArgument, kState, kTooLong, kRange, kUnsupported}, "score: errors");
+  }
+
+  void get_alignment() {
+    const goldcrest_alignment wanted = {script_.below(4), script_.below(4), script_.below(8),
+                                        static_cast<int32_t>(script_.below(4)) - 1,
+                                        static_cast<int32_t>(script_.below(4)) - 1};
+    GuardedBuffer<float> weights(script_.below(16));
+    const int64_t n = allow(goldcrest_get_alignment(engine_, &wanted, weights.get(), weights.size()),
+                            {kArgument, kState, kTruncated, kUnsupported}, "get_alignment: errors");
+    require(n <= static_cast<int64_t>(weights.size()) && weights.intact(), "get_alignment: within its room");
+  }
+
+  void set_search() {
+    goldcrest_search search = info_.search;
+    if (script_.one_in(8)) {
+      for (size_t i = 0; i < sizeof search / 4; ++i) {
+        const uint32_t value = script_.word();
+        std::memcpy(reinterpret_cast<char*>(&search) + 4 * i, &value, 4);
+      }
+    } else {
+      search.beam_size = script_.below(5);
+      search.max_target_tokens = script_.below(5);
+      search.min_target_tokens = script_.below(3);
+      search.flags = script_.below(8);
+      search.length_penalty = static_cast<float>(script_.below(7)) - 2;
+      search.renormalize = static_cast<uint8_t>(script_.below(3));
+      search.force_end = static_cast<uint8_t>(script_.below(3));
+      search.early_stopping = static_cast<uint8_t>(script_.below(4));
+      search.length_penalty_kind = static_cast<uint8_t>(script_.below(3));
+      search.no_repeat_ngram = script_.below(4);
+      search.max_extra_tokens = script_.below(3);
+      search.repetition_penalty = static_cast<float>(script_.below(5)) / 2;
+      search.max_length_factor = static_cast<float>(script_.below(5)) / 2;
+    }
+    allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState},
+          "set_search: errors");
+  }
+
+  void set_languages() {
+    const std::string source(script_.below(4) == 0 ? script_.text() : std::string_view(info_.source_language)),
+        target(script_.below(2) == 0 ? script_.text() : std::string_view(info_.target_language));
+    allow(goldcrest_set_languages(engine_, script_.below(2) == 0 ? nullptr : source.c_str(),
+                                  script_.below(4) == 0 ? nullptr : target.c_str()),
+          {kArgument}, "set_languages: errors");
+  }
+
+  Script& script_;
+  std::span<const uint8_t> model_;
+  goldcrest_info info_ = {};
+  goldcrest_memory memory_ = {};
+  goldcrest_detail detail_ = {};
+  goldcrest_text_state text_state_ = {};
+  Memory arena_, scratch_;
+  goldcrest_engine* engine_ = nullptr;
+};
+
+}  // namespace
+
+bool call_engine(std::span<const uint8_t> model, Script& script) { return Calls(script, model).run(); }
+
+}  // namespace goldcrest::test

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of every family with any of their files changed: an error that names the file, or a model that the engine
+// takes and runs.
+#include <cstdio>
+
+#include "converter/dialects/config_template.h"
+#include "converter/dialects/dialect.h"
+#include "converter/file/write.h"
+#include "converter/spec/error.h"
+#include "fuzz/checkpoints.h"
+#include "fuzz/engine_calls.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+// Printed at the end: seeds are of use as long as many inputs build a model.
+struct Tally {
+  uint64_t inputs = 0, models = 0;
+  ~Tally() {
+    std::fprintf(stderr, "%llu of %llu inputs built a model\n", static_cast<unsigned long long>(models),
+                 static_cast<unsigned long long>(inputs));
+  }
+};
+
+void convert(Script& script, const std::filesystem::path& folder) {
+  const converter::ModelSpec spec = converter::load_checkpoint(folder, {});
+  converter::BuildOptions options;
+  if (script.one_in(4)) options.weights = converter::Weights::kFloat32;
+  const converter::FileImage file = converter::assemble(converter::build_payload(spec, options), {});
+  goldcrest_info info;
+  require(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr) == GOLDCREST_OK, "the engine takes it");
+  call_engine(file.span(), script);
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
+  using namespace goldcrest;
+  using namespace goldcrest::test;
+  static const std::vector<CheckpointFiles> good = good_checkpoints();
+  static Tally tally;
+  Script script(bytes, n);
+  CheckpointFiles files = good[script.below(static_cast<uint32_t>(good.size()))];
+  for (uint32_t i = script.below(3); i > 0; --i) change_checkpoint(script, files);
+  const TemporaryFolder folder;
+  write_checkpoint(files, folder.path());
+  ++tally.inputs;
+  try {
+    if (script.one_in(16)) converter::config_template(folder.path());
+    convert(script, folder.path());
+    ++tally.models;
+  } catch (const converter::Error& error) {
+    const std::string message = error.what();
+    require(message.starts_with(folder.path().string()), "an error begins with the file's name");
+    require(message.size() < 4096, "an error is short");
+  }
+  return 0;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model file with some fields of its metadata changed, then bytes anywhere, with right checksums, and then any calls:
+// it is refused with a reason, or it runs within the memory that it asked for.
+#include <algorithm>
+#include <vector>
+
+#include "fuzz/engine_calls.h"
+#include "fuzz/metadata_tree.h"
+#include "support/guarded_buffer.h"
+#include "unit/model/hostile_file.h"
+
+namespace goldcrest::test {
+namespace {
+
+using converter::FileImage;
+
+// What a file consists of.
+struct ModelParts {
+  MetadataTable metadata;
+  std::vector<std::vector<uint8_t>> sections;
+};
+
+ModelParts parts_of(const FileImage& file) {
+  ModelParts parts = {read_metadata(file.bytes()), {}};
+  for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
+    const uint8_t* start = file.bytes() + size_t{section->offset()} * kAlignment;
+    parts.sections.emplace_back(start, start + section->size());
+  }
+  return parts;
+}
+
+const std::vector<ModelParts>& base_models() {
+  static const std::vector<ModelParts> models = {parts_of(smallest_file()), parts_of(smallest_float32_file()),
+                                                 parts_of(smallest_recurrent_file()), parts_of(smallest_listed_file()),
+                                                 parts_of(smallest_subword_file())};
+  return models;
+}
+
+// Field `i` of the metadata's section `section`, as far as there is one.
+void set_section(MetadataTable& metadata, size_t section, size_t i, uint64_t value) {
+  constexpr size_t kSections = 2;  // model.fbs: table Model
+  std::vector<MetadataTable>& tables = metadata.fields[kSections].tables;
+  if (section >= tables.size() || !tables[section].fields[i].is_present) return;
+  std::memcpy(tables[section].fields[i].bytes.data(), &value, tables[section].fields[i].bytes.size());
+}
+
+// Sections lie where the metadata's size lets them, unless the script wants them elsewhere.
+FileImage assemble(ModelParts& parts, bool places_lie) {
+  constexpr size_t kOffset = 1, kSize = 2;  // model.fbs: table Section
+  const auto metadata_bytes = static_cast<uint32_t>(write_metadata(parts.metadata).size());
+  uint64_t end = align_bytes(metadata_bytes);
+  std::vector<uint64_t> places;
+  for (size_t i = 0; i < parts.sections.size(); ++i) {
+    places.push_back(end);
+    if (!places_lie) {
+      set_section(parts.metadata, i, kOffset, end / kAlignment);
+      set_section(parts.metadata, i, kSize, parts.sections[i].size());
+    }
+    end = align_bytes(end + parts.sections[i].size());
+  }
+  FileImage file(end + kAlignment);
+  const flatbuffers::DetachedBuffer metadata = write_metadata(parts.metadata);
+  std::copy_n(metadata.data(), metadata_bytes, file.bytes());
+  for (size_t i = 0; i < places.size(); ++i)
+    std::copy(parts.sections[i].begin(), parts.sections[i].end(), file.bytes() + places[i]);
+  std::memcpy(file.bytes() + file.size() - kAlignment + 12, &metadata_bytes, sizeof metadata_bytes);  // the trailer
+  return file;
+}
+
+void change_bytes(Script& script, uint8_t* bytes, size_t n) {
+  for (uint32_t i = script.below(8); i > 0 && n >= 4; --i) {
+    const size_t at = script.half() % (n - 3);
+    const uint32_t value = script.word();
+    std::memcpy(bytes + at, &value, script.below(2) == 0 ? 1 : 4);
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
+  using namespace goldcrest;
+  using namespace goldcrest::test;
+  Script script(bytes, n);
+  ModelParts parts = base_models()[script.below(static_cast<uint32_t>(base_models().size()))];
+  for (uint32_t i = script.below(5); i > 0; --i) change_metadata(script, parts.metadata);
+  if (script.one_in(2)) {
+    std::vector<uint8_t>& section = parts.sections[script.below(4)];
+    if (script.one_in(4)) section.resize(script.half() % (2 * section.size() + 1));
+    change_bytes(script, section.data(), section.size());
+  }
+  converter::FileImage file = assemble(parts, script.one_in(16));
+  const bool is_damaged = script.one_in(8);
+  if (is_damaged) change_bytes(script, file.bytes(), file.size());
+  if (!is_damaged || script.below(2) == 0) repair_checksums(file);
+  const size_t model_bytes = is_damaged && script.one_in(4) ? script.half() % file.size() : file.size();
+  // Nothing behind the file may be read.
+  GuardedBuffer<uint8_t> model(align_bytes(model_bytes));
+  std::copy_n(file.bytes(), model_bytes, model.begin());
+  call_engine({model.get(), model_bytes}, script);
+  return 0;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fuzz target makes of its input: choices in a row, each from a few bytes. So that every input means something,
+// small changes of it are small changes of what is done, and one that has ended goes on with zeros.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+// What libFuzzer, and replay.cc, call.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);  // NOLINT(readability-identifier-naming)
+
+namespace goldcrest::test {
+
+class Script {
+ public:
+  Script(const uint8_t* bytes, size_t n) : bytes_(bytes), n_(n) {}
+
+  bool is_done() const { return n_ == 0; }
+  uint8_t byte() { return take<uint8_t>(); }
+  uint16_t half() { return take<uint16_t>(); }
+  uint32_t word() { return take<uint32_t>(); }
+  // In [0, n), n >= 1.
+  uint32_t below(uint32_t n) { return (n <= 256 ? byte() : n <= 65536 ? half() : word()) % n; }
+  // One input in `n`, if they were random.
+  bool one_in(uint32_t n) { return below(n) == n - 1; }
+  // A byte that tells how many follow.
+  std::string_view text() { return text_of(byte()); }
+  // All that is left.
+  std::string_view rest() { return text_of(n_); }
+
+ private:
+  template <typename Value>
+  Value take() {
+    Value value = 0;
+    const size_t n = n_ < sizeof value ? n_ : sizeof value;
+    std::memcpy(&value, bytes_, n);
+    bytes_ += n;
+    n_ -= n;
+    return value;
+  }
+  std::string_view text_of(size_t n) {
+    if (n > n_) n = n_;
+    const std::string_view text(reinterpret_cast<const char*>(bytes_), n);
+    bytes_ += n;
+    n_ -= n;
+    return text;
+  }
+
+  const uint8_t* bytes_;
+  size_t n_;
+};
+
+// A promise that does not hold ends the program, and libFuzzer keeps the input.
+inline void require(bool holds, const char* promise) {
+  if (holds) return;
+  std::fprintf(stderr, "broken promise: %s\n", promise);
+  std::abort();
+}
+
+}  // namespace goldcrest::test
