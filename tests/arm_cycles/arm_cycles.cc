@@ -50,7 +50,7 @@ void for_sections(const std::string& prefix, const TraceFile& file, const Visit&
 }
 
 std::map<Shape, Calls> read_calls(const std::string& prefix) {
-  const TraceFile file(prefix);
+  const TraceFile file(prefix, decode);
   std::map<Shape, Calls> calls;
   for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
     calls[shape][who] = file.trace(section);
@@ -137,7 +137,7 @@ McaCycles mca_cycles(const std::string& program, const std::string& file) {
 }
 
 void print_mca(const std::string& prefix, const std::string& program) {
-  const TraceFile file(prefix);
+  const TraceFile file(prefix, decode);
   std::printf(
       "V1 as llvm-mca sees it: multiply-accumulates a cycle simulated, as its ports allow, and an instruction\n");
   std::map<Shape, std::map<std::string, std::string>> lines;

@@ -25,12 +25,12 @@ Records read_records(const std::string& path) {
 }
 
 constexpr char32_t kSection = 0xffffffff;
-constexpr uint64_t kInstructionBytes = 4;
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& prefix)
-    : blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
+TraceFile::TraceFile(const std::string& prefix, Decoder decode)
+    : decode_(decode),
+      blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
       runs_(read_records<std::u32string>(prefix + ".runs")) {
   for (size_t run = 0; run < runs_.size(); ++run) {
     if (runs_[run] == kSection) {
@@ -57,6 +57,22 @@ std::u32string_view TraceFile::blocks(size_t section) const {
   return std::u32string_view(runs_).substr(begin, end - begin);
 }
 
+std::vector<TraceFile::Line> TraceFile::lines_of(const Block& block) const {
+  std::vector<Line> lines;
+  for (auto line = listing_.find(block.offset); lines.size() < block.n; ++line) {
+    if (line == listing_.end()) throw std::runtime_error("a trace without its listing");
+    lines.push_back(line->second);
+  }
+  return lines;
+}
+
+// Whether it does in memory. The last block's end is not known, but what is translated last is not traced.
+bool TraceFile::follows(char32_t block, char32_t next) const {
+  if (block + 1 == blocks_.size()) return false;
+  const uint64_t bytes = blocks_[block + 1].offset - blocks_[block].offset;
+  return blocks_[next].address == blocks_[block].address + bytes;
+}
+
 Trace TraceFile::trace(size_t section) const {
   Trace trace;
   std::unordered_map<char32_t, uint32_t> known;  // by block: its first instruction's index in the trace
@@ -64,15 +80,11 @@ Trace TraceFile::trace(size_t section) const {
   for (size_t run = 0; run < runs.size(); ++run) {
     const Block& block = blocks_[runs[run]];
     const auto [first, is_new] = known.emplace(runs[run], static_cast<uint32_t>(trace.instructions.size()));
-    for (uint32_t i = 0; i < block.n; ++i) {
-      if (is_new) {
-        const Line& line = listing_.at(block.offset + kInstructionBytes * i);
-        trace.instructions.push_back(decode(line.name, line.operands));
-      }
-      trace.steps.push_back({first->second + i, false});
+    if (is_new) {
+      for (const auto& [name, operands] : lines_of(block)) trace.instructions.push_back(decode_(name, operands));
     }
-    if (run + 1 < runs.size())
-      trace.steps.back().jumped = blocks_[runs[run + 1]].address != block.address + kInstructionBytes * block.n;
+    for (uint32_t i = 0; i < block.n; ++i) trace.steps.push_back({first->second + i, false});
+    if (run + 1 < runs.size()) trace.steps.back().jumped = !follows(runs[run], runs[run + 1]);
   }
   return trace;
 }
@@ -80,10 +92,9 @@ Trace TraceFile::trace(size_t section) const {
 std::string TraceFile::assembly(size_t section) const {
   std::string text;
   for (const char32_t run : blocks(section)) {
-    for (uint64_t i = 0; i < blocks_[run].n; ++i) {
-      const Line& line = listing_.at(blocks_[run].offset + kInstructionBytes * i);
-      if (line.name.starts_with("adr") || decode(line.name, line.operands).kind == Kind::kBranch) continue;
-      text += line.name + " " + line.operands + "\n";
+    for (const auto& [name, operands] : lines_of(blocks_[run])) {
+      if (name.starts_with("adr") || decode_(name, operands).kind == Kind::kBranch) continue;
+      text += name + " " + operands + "\n";
     }
   }
   return text;

@@ -12,10 +12,13 @@
 
 namespace arm_cycles {
 
+// Of an instruction set.
+using Decoder = Instruction (*)(std::string_view name, std::string_view operands);
+
 // PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws std::runtime_error.
 class TraceFile {
  public:
-  explicit TraceFile(const std::string& prefix);
+  TraceFile(const std::string& prefix, Decoder decode);
 
   size_t sections() const { return begins_.size(); }
   // The blocks of a section in their order. Sections with the same ran the same instructions.
@@ -32,6 +35,10 @@ class TraceFile {
     std::string name, operands;
   };
 
+  std::vector<Line> lines_of(const Block& block) const;
+  bool follows(char32_t block, char32_t next) const;
+
+  Decoder decode_;
   std::vector<Block> blocks_;
   std::u32string runs_;
   std::vector<size_t> begins_;  // of sections in runs_, behind their marks

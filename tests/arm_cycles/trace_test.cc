@@ -32,7 +32,7 @@ std::string write_trace(const std::string& folder, const std::vector<uint32_t>& 
 TEST(Trace, SectionsOfBlocksInTheirOrder) {
   const goldcrest::test::TemporaryFolder folder;
   const std::string prefix = write_trace(folder.path().string(), {0xffffffff, 0, 1, 0, 0xffffffff, 1});
-  const TraceFile file(prefix);
+  const TraceFile file(prefix, decode);
   ASSERT_EQ(file.sections(), 2u);
   const Trace first = file.trace(0);
   const auto& steps = first.steps;
@@ -48,10 +48,10 @@ TEST(Trace, SectionsOfBlocksInTheirOrder) {
 
 TEST(Trace, DamagedFilesAreRefused) {
   const goldcrest::test::TemporaryFolder folder;
-  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0})), std::runtime_error);
-  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 3})), std::runtime_error);
-  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 2})).trace(0), std::runtime_error);
-  EXPECT_THROW(TraceFile(folder / "none"), std::runtime_error);
+  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0}), decode), std::runtime_error);
+  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 3}), decode), std::runtime_error);
+  EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 2}), decode).trace(0), std::runtime_error);
+  EXPECT_THROW(TraceFile(folder / "none", decode), std::runtime_error);
 }
 
 }  // namespace
