@@ -78,6 +78,8 @@ inline V select(Mask mask, V yes, V no) {
   return selected;
 }
 
+inline V larger(V x, V y) { return select(greater(x, y), x, y); }
+
 inline Mask first_lanes(uint32_t n) {
   static constexpr uint32_t kLanes[4] = {0, 1, 2, 3};
   Mask mask;
@@ -98,11 +100,34 @@ inline uint32_t first_true(Mask mask) {
   return second == 0 ? 16 : 8 + static_cast<uint32_t>(__builtin_ctz(second)) / 4;
 }
 
-inline V scale_by_power_of_two(V p, V n) {
-  return each(p, n, [](float32x4_t value, float32x4_t power) {
-    const int32x4_t exponent = vshlq_n_s32(vcvtq_s32_f32(power), 23);
-    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(value), exponent));
-  });
+struct Power {
+  V value;
+  int32x4_t q[4];
+};
+
+inline Power nearest_power(V x) {
+  Power n;
+  for (int i = 0; i < 4; ++i) {
+    n.q[i] = round_to_int(x.q[i]);
+    n.value.q[i] = vcvtq_f32_s32(n.q[i]);
+  }
+  return n;
+}
+
+inline V scale_by_power_of_two(V p, const Power& n) {
+  for (int i = 0; i < 4; ++i)
+    p.q[i] = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p.q[i]), vshlq_n_s32(n.q[i], 23)));
+  return p;
+}
+
+// ARMv7's first NEON has no fused operation.
+inline V subtract_exact(V x, V n, V c) {
+#if defined(__aarch64__)
+  for (int i = 0; i < 4; ++i) x.q[i] = vfmsq_f32(x.q[i], n.q[i], c.q[i]);
+  return x;
+#else
+  return x - n * c;
+#endif
 }
 
 inline V max_magnitude(V a, V x) {

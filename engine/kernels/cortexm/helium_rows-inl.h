@@ -48,10 +48,23 @@ inline V negate(V x) { return {vnegq_f32(x.lanes)}; }
 inline Mask greater(V a, V b) { return vcmpgtq_f32(a.lanes, b.lanes); }
 inline Mask not_less(V a, V b) { return vcmpgeq_f32(a.lanes, b.lanes); }
 inline V select(Mask mask, V yes, V no) { return {vpselq_f32(yes.lanes, no.lanes, mask)}; }
-inline V scale_by_power_of_two(V p, V n) {
-  const int32x4_t exponent = vshlq_n_s32(vcvtq_s32_f32(n.lanes), 23);
-  return {vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p.lanes), exponent))};
+inline V larger(V x, V y) { return select(greater(x, y), x, y); }
+
+struct Power {
+  V value;
+  int32x4_t lanes;
+};
+
+inline Power nearest_power(V x) {
+  const int32x4_t n = vcvtnq_s32_f32(x.lanes);
+  return {{vcvtq_f32_s32(n)}, n};
 }
+
+inline V scale_by_power_of_two(V p, const Power& n) {
+  return {vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p.lanes), vshlq_n_s32(n.lanes, 23)))};
+}
+
+inline V subtract_exact(V x, V n, Scalar c) { return {vfmaq_n_f32(x.lanes, n.lanes, -c.value)}; }
 
 constexpr int kExpVectors = 1;
 
@@ -181,7 +194,7 @@ void attention(const AttentionArgs<int8_t>& args) {
 inline float largest_logit(const float* logits, uint32_t n) {
   V largest = set(logits[0]);
   uint32_t i = 0;
-  for (; i + 4 <= n; i += 4) largest = select(greater(load(logits + i), largest), load(logits + i), largest);
+  for (; i + 4 <= n; i += 4) largest = larger(load(logits + i), largest);
   float single = logits[0];
 #pragma GCC unroll 4
   for (int lane = 0; lane < 4; ++lane) single = largest.lanes[lane] > single ? largest.lanes[lane] : single;

@@ -7,7 +7,10 @@
 //   V       16 floats: load, store, set, operators + - * /, negate (the sign bit), select(Mask, yes, no)
 //   Mask    of 16 lanes: greater(a, b), not_less(a, b) (false for NaN), first_lanes(n), first_true(mask) (16: none)
 //   V load_first(const float*, n)       the first n floats, then zeros; n <= 16
-//   V scale_by_power_of_two(V p, V n)   p * 2^n for integral n, where both are normal
+//   Power   the whole numbers next to 16 floats (halves to even), as V .value and otherwise: nearest_power(V)
+//   V scale_by_power_of_two(V p, Power n)   p * 2^n, where both are normal
+//   V subtract_exact(V x, V n, V c)     x - n * c, where n * c has no more bits than a float
+//   V larger(V x, V y)                  x where it is larger than y, else y
 //   V max_magnitude(V a, V x)           the larger of a and the sign-cleared bits of x, as integers
 //   uint32_t largest_bits(V)            the largest lane, as an integer
 //   V load_int8(const int8_t*)          16 int8

@@ -124,12 +124,8 @@ void logit_sums(const LogitSumsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* logits = args.logits + row * args.logits_stride;
     V largest = set(logits[0]);
-    for (uint32_t i = 0; i < whole; i += 16)
-      largest = select(greater(load(logits + i), largest), load(logits + i), largest);
-    if (rest != 0) {
-      const V last = select(counts, load(logits + whole), set(logits[0]));
-      largest = select(greater(last, largest), last, largest);
-    }
+    for (uint32_t i = 0; i < whole; i += 16) largest = larger(load(logits + i), largest);
+    if (rest != 0) largest = larger(select(counts, load(logits + whole), set(logits[0])), largest);
     args.block_max[row * args.stride] = largest_lane(largest);
   }
   for (uint32_t row = 0; row < args.rows; ++row) {
@@ -159,7 +155,10 @@ uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshol
     if (lane < 16) return begin + lane;
     begin += 16;
   }
-  return reference_next_above(x, begin, end, threshold);
+  if (begin == end) return end;
+  const uint32_t rest = end - begin;
+  const uint32_t lane = first_true(greater(select(first_lanes(rest), load_first(x + begin, rest), limit), limit));
+  return lane < rest ? begin + lane : end;
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 namespace goldcrest {
 namespace {
 
-inline V round_half_even(V x) { return (x + set(12582912.0f)) - set(12582912.0f); }
-
 // body(0), body(1), ... one after the other, so that the arrays they index can live in registers.
 template <int kCount, typename Body>
 inline void unrolled(Body body) {
@@ -17,9 +15,12 @@ inline void unrolled(Body body) {
 // for the one before.
 template <int kCount>
 inline void exp_vectors(V (&x)[kCount]) {
-  V n[kCount], r[kCount], p[kCount];
-  unrolled<kCount>([&](int i) { n[i] = round_half_even(x[i] * set(1.44269504f)); });
-  unrolled<kCount>([&](int i) { r[i] = (x[i] - n[i] * set(0.693359375f)) - n[i] * set(-2.12194440e-4f); });
+  Power n[kCount];
+  V r[kCount], p[kCount];
+  unrolled<kCount>([&](int i) { n[i] = nearest_power(x[i] * set(1.44269504f)); });
+  // The first part of ln 2 has so few bits that its product with n is exact.
+  unrolled<kCount>([&](int i) { r[i] = subtract_exact(x[i], n[i].value, set(0.693359375f)); });
+  unrolled<kCount>([&](int i) { r[i] = r[i] - n[i].value * set(-2.12194440e-4f); });
   unrolled<kCount>([&](int i) { p[i] = set(1.98412698e-4f) * r[i] + set(1.38888889e-3f); });
   unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(8.33333333e-3f); });
   unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(4.16666667e-2f); });
@@ -81,7 +82,7 @@ inline V erf_vector(V x) {
 inline V activate(Activation activation, V x) {
   switch (activation) {
     case Activation::kRelu:
-      return select(greater(x, set(0.0f)), x, set(0.0f));
+      return larger(x, set(0.0f));
     case Activation::kGelu:
       return (set(0.5f) * x) * (set(1.0f) + erf_vector(x * set(0.707106781f)));
     case Activation::kGeluTanh:

@@ -16,7 +16,7 @@ void recurrence(const RecurrenceArgs& args) {
     const V magnitude = select(greater(zero, cell), negate(cell), cell);
     const V kept = select(not_less(magnitude, smallest), cell, zero);
     store(args.cell + i, kept);
-    store(args.y + i, load(args.y + i) + select(greater(kept, zero), kept, zero));
+    store(args.y + i, load(args.y + i) + larger(kept, zero));
   }
 }
 

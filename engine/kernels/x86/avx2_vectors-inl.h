@@ -55,11 +55,24 @@ inline uint32_t first_true(Mask mask) {
   return static_cast<uint32_t>(__builtin_ctz(bits | 0x10000u));
 }
 
-inline __m256 scale_half(__m256 p, __m256 n) {
-  const __m256i exponent = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
-  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), exponent));
+inline V larger(V x, V y) { return {_mm256_max_ps(x.low, y.low), _mm256_max_ps(x.high, y.high)}; }
+
+struct Power {
+  V value;
+  __m256i low, high;
+};
+
+inline Power nearest_power(V x) {
+  const __m256i low = _mm256_cvtps_epi32(x.low), high = _mm256_cvtps_epi32(x.high);
+  return {{_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high)}, low, high};
 }
-inline V scale_by_power_of_two(V p, V n) { return {scale_half(p.low, n.low), scale_half(p.high, n.high)}; }
+
+inline __m256 scale_half(__m256 p, __m256i n) {
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(n, 23)));
+}
+inline V scale_by_power_of_two(V p, Power n) { return {scale_half(p.low, n.low), scale_half(p.high, n.high)}; }
+
+inline V subtract_exact(V x, V n, V c) { return x - n * c; }
 
 inline __m256 max_magnitude_half(__m256 a, __m256 x) {
   const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));

@@ -41,7 +41,15 @@ inline V select(Mask mask, V yes, V no) { return {_mm512_mask_blend_ps(mask.m, n
 inline Mask first_lanes(uint32_t n) { return {static_cast<__mmask16>((1u << n) - 1)}; }
 inline uint32_t first_true(Mask mask) { return static_cast<uint32_t>(__builtin_ctz(mask.m | 0x10000u)); }
 
-inline V scale_by_power_of_two(V p, V n) { return {_mm512_scalef_ps(p.v, n.v)}; }
+inline V larger(V x, V y) { return {_mm512_max_ps(x.v, y.v)}; }
+
+struct Power {
+  V value;
+};
+
+inline Power nearest_power(V x) { return {{_mm512_roundscale_ps(x.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}}; }
+inline V scale_by_power_of_two(V p, Power n) { return {_mm512_scalef_ps(p.v, n.value.v)}; }
+inline V subtract_exact(V x, V n, V c) { return {_mm512_fnmadd_ps(n.v, c.v, x.v)}; }
 
 inline V max_magnitude(V a, V x) {
   const __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(0x7fffffff));
