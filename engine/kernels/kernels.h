@@ -185,6 +185,9 @@ const char* wanted_kernels(const char* name);
 // lacks.
 const Kernels* select_kernels(const char* name);
 
+// Why select_kernels(null) takes what it takes, for people; on machines with an operating system.
+const char* kernels_reason();
+
 // A fixed vector through linear, layer norm and soft-max gives the hash that the reference gave: this build keeps the
 // bits. scratch: [kBuildCheckBytes], aligned to 64 bytes, so that small stacks suffice
 constexpr uint32_t kBuildCheckBytes = 2048;

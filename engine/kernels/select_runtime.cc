@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of a kernel table on machines with an operating system: the best that the CPU runs, or the one that the
 // caller or the environment variable GOLDCREST_KERNELS names. The only engine file that calls the C library.
+//
+// What an instruction set does not tell is whether a 64-bit Arm core issues in order. Linux shows the identification
+// register of each core; tables for Cortex-A53 and A55 go first where all CPUs on which the process may run are one of
+// the two. A big core among them, a core of another kind (Cortex-A510, whose pipes nobody has measured for us), or a
+// system without these files: the tables for cores out of order go first, as for any unknown CPU.
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <asm/hwcap.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 #endif
 
 #include <cstdlib>
@@ -25,7 +33,9 @@ extern const Kernels kernels_x86_avx2;
 #elif defined(__aarch64__)
 extern const Kernels kernels_arm_i8mm;
 extern const Kernels kernels_arm_dotprod;
+extern const Kernels kernels_arm_dotprod_a55;
 extern const Kernels kernels_arm_neon;
+extern const Kernels kernels_arm_neon_a53;
 #elif defined(__arm__) && defined(__linux__)
 extern const Kernels kernels_arm_neon32;
 #endif
@@ -41,12 +51,55 @@ const Kernels* const kTables[] = {
 #elif defined(__aarch64__)
     &kernels_arm_i8mm,
     &kernels_arm_dotprod,
+    &kernels_arm_dotprod_a55,
     &kernels_arm_neon,
+    &kernels_arm_neon_a53,
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,
 #endif
     &kernels_reference,
 };
+
+#if defined(__aarch64__) && defined(__linux__)
+// The same where all cores are Cortex-A53 or A55.
+const Kernels* const kInOrderTables[] = {
+    &kernels_arm_i8mm,     &kernels_arm_dotprod_a55, &kernels_arm_dotprod,
+    &kernels_arm_neon_a53, &kernels_arm_neon,        &kernels_reference,
+};
+static_assert(std::size(kInOrderTables) == std::size(kTables), "the same tables");
+
+// The low half of a core's MIDR_EL1, or 0.
+uint32_t identification_of(uint32_t cpu) {
+  char path[] = "/sys/devices/system/cpu/cpu0000/regs/identification/midr_el1";
+  char* end = strchr(path, '0');
+  for (uint32_t unit = cpu >= 1000 ? 1000 : cpu >= 100 ? 100 : cpu >= 10 ? 10 : 1; unit > 0; unit /= 10)
+    *end++ = static_cast<char>('0' + cpu / unit % 10);
+  memmove(end, strchr(end, '/'), sizeof "/regs/identification/midr_el1");
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[32] = {};  // 0x00000000410fd034
+  const bool has_text = read(file, text, sizeof text - 1) > 0;
+  close(file);
+  return has_text ? static_cast<uint32_t>(strtoull(text, nullptr, 16)) : 0;
+}
+
+bool all_cores_issue_in_order() {
+  constexpr uint32_t kArm = 0x41, kCortexA53 = 0xd03, kCortexA55 = 0xd05;
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return false;
+  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &cpus)) continue;
+    const uint32_t identification = identification_of(cpu), part = identification >> 4 & 0xfff;
+    if (identification >> 24 != kArm || (part != kCortexA53 && part != kCortexA55)) return false;
+  }
+  return true;
+}
+
+// [size of kTables]
+const Kernels* const* tables() { return all_cores_issue_in_order() ? kInOrderTables : kTables; }
+#else
+const Kernels* const* tables() { return kTables; }
+#endif
 
 }  // namespace
 
@@ -78,8 +131,9 @@ uint32_t detect_cpu_features() {
 
 const Kernels* kernels_at(uint32_t index) {
   const uint32_t features = detect_cpu_features();
-  for (const Kernels* table : kTables) {
-    if ((table->cpu_features & ~features) == 0 && index-- == 0) return table;
+  const Kernels* const* const best_first = tables();
+  for (size_t i = 0; i < std::size(kTables); ++i) {
+    if ((best_first[i]->cpu_features & ~features) == 0 && index-- == 0) return best_first[i];
   }
   return nullptr;
 }
@@ -95,8 +149,14 @@ const Kernels* select_kernels(const char* name) {
   return nullptr;
 }
 
+const char* kernels_reason() {
+  if (getenv("GOLDCREST_KERNELS") != nullptr) return "GOLDCREST_KERNELS names it";
+  if (tables() != kTables) return "every CPU of this process is a Cortex-A53 or A55";
+  return "the best that this CPU runs";
+}
+
 }  // namespace goldcrest
 
 extern "C" const char* goldcrest_kernels_built(uint32_t index) {
-  return index < std::size(goldcrest::kTables) ? goldcrest::kTables[index]->name : nullptr;
+  return index < std::size(goldcrest::kTables) ? goldcrest::tables()[index]->name : nullptr;
 }

@@ -7,7 +7,9 @@ set(GOLDCREST_KERNEL_TABLES
   # GCC's own AVX-512 header warns of its placeholders for unused lanes.
   "x86_64 kernels/x86/avx512vnni.cc -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -Wno-uninitialized -Wno-maybe-uninitialized"
   "aarch64 kernels/arm/neon.cc -march=armv8-a+crc"
+  "aarch64 kernels/arm/neon_a53.cc -march=armv8-a+crc"
   "aarch64 kernels/arm/dotprod.cc -march=armv8.2-a+dotprod"
+  "aarch64 kernels/arm/dotprod_a55.cc -march=armv8.2-a+dotprod"
   "aarch64 kernels/arm/i8mm.cc -march=armv8.2-a+dotprod+i8mm"
   # No fused operation is ever used, so the first NEON is enough.
   "armv7 kernels/arm/neon32.cc -march=armv7-a+simd -mfpu=neon")

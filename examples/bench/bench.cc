@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../support/messages.h"
+#include "kernels/kernels.h"
 #include "measurements.h"
 #include "report.h"
 
@@ -30,8 +31,14 @@ struct Arguments {
   bool json = false, list_kernels = false;
 };
 
+// The tables to standard output, for programs; which of them is taken and why to standard error, for people.
 void list_kernels() {
   for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) std::printf("%s\n", goldcrest_kernels_at(i));
+  const std::string problem = kernels_problem("");
+  const char* wanted = goldcrest::wanted_kernels(nullptr);
+  const char* taken = wanted != nullptr ? wanted : goldcrest_kernels_at(0);
+  if (!problem.empty()) std::fprintf(stderr, "%s: %s\n", kProgram, problem.c_str());
+  if (problem.empty()) std::fprintf(stderr, "%s: takes %s: %s\n", kProgram, taken, goldcrest::kernels_reason());
 }
 
 // Where the user names no length, the usual one or as much as the model has positions for.
@@ -119,7 +126,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--low-memory", settings.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--json", arguments.json, "print JSON instead of tables");
-  app.add_flag("--list-kernels", arguments.list_kernels, "print the kernel tables that run here, best first");
+  app.add_flag("--list-kernels", arguments.list_kernels, "print the kernel tables that run here, best first; which is taken, and why, to standard error");
   app.footer(
       "What is measured:\n"
       "  open       from a file in the page cache to an engine, to the first token and the first sentence; peak "

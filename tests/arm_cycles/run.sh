@@ -94,9 +94,9 @@ while read -r core table part cpu board board_bytes; do
     "$work/model_cycles" "$board" "$memory" ${floors:+--floors "$floors"} "${prefixes[@]}" || failed=1
   fi
 done << 'END'
-A53 arm_neon 0xd03 cortex-a53 Pi3 2
+A53 arm_neon_a53 0xd03 cortex-a53 Pi3 2
 A72 arm_neon 0xd08 cortex-a72 Pi4 3
-A55 arm_dotprod 0xd05 cortex-a76 - 2
+A55 arm_dotprod_a55 0xd05 cortex-a76 - 2
 A76 arm_dotprod 0xd0b cortex-a76 Pi5 3.8
 V1 arm_i8mm 0xd40 max,sve=off,sme=off - 0
 END

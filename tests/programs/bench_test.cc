@@ -192,7 +192,9 @@ TEST(Bench, TellsTheSpreadOfEveryTime) {
 TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
   std::vector<std::string> names;
   for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) names.push_back(goldcrest_kernels_at(i));
-  EXPECT_EQ(lines_of(bench({"--list-kernels"}).out), names);
+  const Outcome list = bench({"--list-kernels"});
+  EXPECT_EQ(lines_of(list.out), names);
+  EXPECT_EQ(list.err, "goldcrest-bench: takes " + names[0] + ": the best that this CPU runs\n");
   EXPECT_EQ(bench_json({"--measure", "open", "--kernels", "reference"})["kernels"], "reference");
 }
 

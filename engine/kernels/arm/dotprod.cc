@@ -1,14 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 with the dot product instructions (Armv8.2 and later, Raspberry Pi 5): SDOT over four outputs a register.
 #include "kernels/arm/dotprod_vectors-inl.h"
-#include "kernels/vector/kernels-inl.h"
 
 namespace goldcrest {
 namespace {
 
+// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
+// sum.
+constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
+
+}  // namespace
+}  // namespace goldcrest
+
+#include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
+// Over the ones above.
+#include "kernels/arm/dotprod_linear-inl.h"
+
+namespace goldcrest {
+namespace {
+
+void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
+  linear_by_dots(args.linear);
+  output_block_sums(args);
+}
+
 constexpr Kernels make_table() {
   Kernels table = make_vector_table("arm_dotprod", kCpuDotProduct);
   table.crc32c = crc32c_words;
+  table.int8.linear = linear_by_dots;
+  table.int8.output_block = output_block_by_dots;
   return table;
 }
 

@@ -32,20 +32,24 @@ inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
 
 template <int kRows>
 inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
+  // One row has little to do but load: in pairs, and none so early that a sum goes to memory.
+  if constexpr (kRows == 1) asm("" : "+r"(w), "+w"(acc.q[3]));
+  W weights = load_panel(w);
+  if constexpr (kRows == 1)
+    asm("" : "+w"(weights.q[0]), "+w"(weights.q[1]), "+w"(weights.q[2]), "+w"(weights.q[3]));
   for (int i = 0; i < 4; ++i) {
-    const int8x16_t weights = vld1q_s8(w + 16 * i);
     switch (block) {
       case 0:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 0);
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 0);
         break;
       case 1:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 1);
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 1);
         break;
       case 2:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 2);
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 2);
         break;
       default:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights, x.v, 3);
+        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 3);
     }
   }
   return acc;
@@ -60,11 +64,6 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   }
   return add_lanes(sum);
 }
-
-// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
-// sum.
-constexpr int kTilePanels[] = {1, 1, 1, 1, 1};
-constexpr int kTileSplits[] = {4, 2, 1, 1, 1};
 
 }  // namespace
 }  // namespace goldcrest

@@ -6,8 +6,21 @@
 #error "compile with -march=armv8.2-a+dotprod+i8mm"
 #endif
 #include "kernels/arm/dotprod_vectors-inl.h"
-// The order matters: the vectors first, then what is written over them.
+
+namespace goldcrest {
+namespace {
+
+// Of a single row: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {2};
+constexpr int kTileSplits[] = {1};
+
+}  // namespace
+}  // namespace goldcrest
+
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
+// Over the ones above.
+#include "kernels/arm/dotprod_linear-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -62,7 +75,7 @@ inline void matrix_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint
 }
 
 void linear_by_pairs(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4 || args.rows == 1) return linear(args);
+  if (args.layout != Layout::kN16K4 || args.rows == 1) return linear_by_dots(args);
   // A group of panels stays in the first-level cache while the rows pass by.
   constexpr uint32_t kGroup = 16 * 4;
   for (uint32_t output = 0; output < args.n; output += kGroup) {
@@ -72,7 +85,7 @@ void linear_by_pairs(const LinearArgs<int8_t>& args) {
     const uint32_t rest = args.rows - row;
     if (rest >= 4) matrix_rows<2>(args, row, output, end);
     if (rest == 2 || rest == 3) matrix_rows<1>(args, row, output, end);
-    if (rest % 2 == 1) linear_rows<1>(args, args.rows - 1, output, end);
+    if (rest % 2 == 1) linear_rows<1, true>(args, args.rows - 1, output, end);
   }
 }
 

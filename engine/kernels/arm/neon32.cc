@@ -91,6 +91,7 @@ constexpr int kTileSplits[] = {1};
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
 
 namespace goldcrest {
 

@@ -26,7 +26,10 @@ inline V load_first(const float* p, uint32_t n) {
   return load(lanes);
 }
 inline void store(float* p, V x) {
-  for (int i = 0; i < 4; ++i) vst1q_f32(p + 4 * i, x.q[i]);
+  vst1q_f32(p, x.q[0]);
+  vst1q_f32(p + 4, x.q[1]);
+  vst1q_f32(p + 8, x.q[2]);
+  vst1q_f32(p + 12, x.q[3]);
 }
 inline V set(float x) {
   const float32x4_t all = vdupq_n_f32(x);

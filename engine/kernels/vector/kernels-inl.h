@@ -28,7 +28,8 @@
 //   int kExpVectors                     exponentials whose steps take turns, to hide their latency
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats
-// Behind this one it defines its table from make_vector_table.
+// Behind this one it includes vector/tile-inl.h, or has its own linear_tile (vector/linear-inl.h), and defines its
+// table from make_vector_table.
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"

@@ -9,19 +9,6 @@ inline void prefetch(const int8_t* w, size_t bytes) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
 }
 
-// Which weights a tile asks for while it reads its own: the next tile's, in the order of the file as one stream, where
-// both fit the first-level cache; else those that come soon in each of its panels.
-struct Prefetch {
-  size_t at, panel_step, step;  // bytes: from the tile's start; to the next panel's; for each `step_bytes` of a panel
-};
-
-template <int kPanels>
-inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
-  const size_t tile_bytes = kPanels * panel_bytes;
-  if (tile_bytes <= 16384) return {tile_bytes, step_bytes, kPanels * step_bytes};
-  return {2048, panel_bytes, step_bytes};
-}
-
 // Scales, bias, activation and residual for a tile's sums.
 template <int kRows, int kPanels>
 inline void finish_tile(const LinearArgs<int8_t>& linear_args, uint32_t first_row, uint32_t first_output,
@@ -40,61 +27,28 @@ inline void finish_tile(const LinearArgs<int8_t>& linear_args, uint32_t first_ro
   }
 }
 
-// Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
-// hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
-template <int kRows, int kPanels, int kSplit>
-inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
-  constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step
-  constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kBlocks;
-  const size_t k = args.k, panel_bytes = 16 * k;
-  const int8_t* x = args.x + first_row * k;
-  const int8_t* const tile = args.w + first_output * k;
-  const int8_t* w = tile;
-  Prefetch soon = make_prefetch<kPanels>(panel_bytes, kStepBytes);
-  Acc acc[kSplit][kRows][kPanels] = {};
-  for (size_t block = 0; block < k; block += kBlockInputs * kBlocks, w += kStepBytes, soon.at += soon.step) {
-    X inputs[kRows];
-    unrolled<kBlocks>([&](int b) {
-      unrolled<kRows>([&](int r) {
-        if (b % kXBlocks == 0) inputs[r] = broadcast(x + static_cast<size_t>(r) * k + block + kBlockInputs * b);
-        unrolled<kPanels>([&](int p) {
-          const int8_t* weights = w + static_cast<size_t>(p) * panel_bytes + kBlockBytes * b;
-          Acc& sum = acc[b % kSplit][r][p];
-          sum = accumulate<kRows>(sum, inputs[r], b % kXBlocks, weights);
-        });
-      });
-    });
-    unrolled<kPanels>([&](int p) {
-      const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
-      unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
-    });
-  }
-  Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
-  unrolled<kRows>([&](int r) {
-    unrolled<kPanels>([&](int p) {
-      sums[r][p] = acc[0][r][p];
-      unrolled<kSplit - 1>([&](int s) { sums[r][p] = add(sums[r][p], acc[s + 1][r][p]); });
-    });
-  });
-  finish_tile(args, first_row, first_output, sums);
-}
+// Rows x panels of 16 outputs. vector/tile-inl.h has it in the order of instructions that the compiler finds; for cores
+// that need another order a file has its own. kSplit: the accumulators that share a sum; kPrefetches: asks for weights
+// ahead.
+template <int kRows, int kPanels, int kSplit, bool kPrefetches>
+inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output);
 
 // All panels for kRows rows.
-template <int kRows>
+template <int kRows, bool kPrefetches>
 inline void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output,
                         uint32_t end_output) {
   constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
   uint32_t output = first_output;
   for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
-    linear_tile<kRows, kPanels, kSplit>(args, first_row, output);
-  for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit>(args, first_row, output);
+    linear_tile<kRows, kPanels, kSplit, kPrefetches>(args, first_row, output);
+  for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit, kPrefetches>(args, first_row, output);
 }
 
 // The same for a number of rows that is known only now, at most kMaxRows.
 template <int kMaxRows>
 inline void linear_some_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
-  if (rows == kMaxRows) return linear_rows<kMaxRows>(args, first_row, first_output, end_output);
+  if (rows == kMaxRows) return linear_rows<kMaxRows, true>(args, first_row, first_output, end_output);
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 

@@ -48,6 +48,7 @@ constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -175,6 +175,7 @@ constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/tile-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// AArch64 with the dot product instructions on cores that issue two instructions a cycle in order (Cortex-A55):
+// arm_dotprod with products in an order of instructions of their own.
+#include "kernels/arm/dotprod_vectors-inl.h"
+
+namespace goldcrest {
+namespace {
+
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1, 1, 1, 1};
+constexpr int kTileSplits[] = {1, 1, 1, 1};
+
+}  // namespace
+}  // namespace goldcrest
+
+#include "kernels/vector/kernels-inl.h"
+
+// The order matters: the vectors first, then what is written over them.
+#include "kernels/arm/in_order-inl.h"
+// Over the one above.
+#include "kernels/arm/dotprod_tile_a55-inl.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("arm_dotprod_a55", kCpuDotProduct);
+  table.crc32c = crc32c_words;
+  table.int8.linear = linear_flat;
+  table.int8.output_block = output_block_flat;
+  return table;
+}
+
+}  // namespace
+
+extern const Kernels kernels_arm_dotprod_a55;
+constexpr Kernels kernels_arm_dotprod_a55 = make_table();
+
+}  // namespace goldcrest

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers by SDOT on cores out of order, over vector/linear-inl.h.
+
+namespace goldcrest {
+namespace {
+
+// A single row has two loads for each two products, and a prefetch takes the place of a load. So a layer that half of
+// the smallest second cache (256 KiB) holds does without.
+constexpr size_t kSmallLayer = 128 * 1024;
+
+void linear_by_dots(const LinearArgs<int8_t>& args) {
+  const bool small = args.rows == 1 && size_t{args.n} * args.k <= kSmallLayer;
+  if (small && args.layout == Layout::kN16K4) return linear_rows<1, false>(args, 0, 0, args.n);
+  linear(args);
+}
+
+}  // namespace
+}  // namespace goldcrest

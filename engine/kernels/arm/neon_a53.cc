@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// AArch64 without dot product instructions on cores that issue two instructions a cycle in order (Cortex-A53: Raspberry
+// Pi 3, Zero 2 W): arm_neon with products in an order of instructions of their own.
+#include "kernels/arm/neon_products_aarch64-inl.h"
+
+namespace goldcrest {
+namespace {
+
+// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1, 1};
+constexpr int kTileSplits[] = {1, 1};
+
+}  // namespace
+}  // namespace goldcrest
+
+#include "kernels/vector/kernels-inl.h"
+
+// The order matters: the vectors first, then what is written over them.
+#include "kernels/arm/in_order-inl.h"
+// Over the one above.
+#include "kernels/arm/neon_tile_a53-inl.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr Kernels make_table() {
+  Kernels table = make_vector_table("arm_neon_a53", kCpuNeon | kCpuCrc32);
+  table.crc32c = crc32c_words;
+  table.int8.linear = linear_flat;
+  table.int8.output_block = output_block_flat;
+  return table;
+}
+
+}  // namespace
+
+extern const Kernels kernels_arm_neon_a53;
+constexpr Kernels kernels_arm_neon_a53 = make_table();
+
+}  // namespace goldcrest

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of int8 without dot product instructions on AArch64: arm_neon's and arm_neon_a53's.
+#include "kernels/arm/aarch64_vectors-inl.h"
+#include "kernels/arm/neon_products-inl.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr int kXBlocks = 2;
+
+inline V finish(Acc acc, const int32_t*) {
+  V sums;
+  for (int i = 0; i < 4; ++i) sums.q[i] = vcvtq_f32_s32(vpaddq_s32(acc.q[2 * i], acc.q[2 * i + 1]));
+  return sums;
+}
+
+// The activations of two blocks.
+struct X {
+  int8x16_t v;
+};
+
+inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
+
+// Four of them, four times.
+template <int kFour>
+inline int8x16_t four_of(X x) {
+  int32x4_t all = vdupq_laneq_s32(vreinterpretq_s32_s8(x.v), kFour);
+#if defined(__clang__)
+  // Clang, if it knows that both halves are the same, moves the weights' upper halves down to multiply by the lower
+  // one.
+  asm("" : "+w"(all));
+#endif
+  return vreinterpretq_s8_s32(all);
+}
+
+// What is computed here stays here in the order of instructions.
+template <typename Sums>
+inline Sums here(Sums sums) {
+  asm volatile("" : "+w"(sums));
+  return sums;
+}
+
+// Cores that issue in order wait four cycles for a sum of two products, so it goes into its accumulator among the
+// products of the next outputs. Left to itself GCC keeps so many sums of two rows at once that accumulators go to
+// memory.
+template <int kRows>
+inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
+  const int8x16_t first_x = block == 0 ? four_of<0>(x) : four_of<2>(x);
+  const int8x16_t last_x = block == 0 ? four_of<1>(x) : four_of<3>(x);
+  int8x16_t first[4], last[4];
+  for (int i = 0; i < 4; ++i) {
+    first[i] = vld1q_s8(w + 16 * i);
+    last[i] = vld1q_s8(w + 64 + 16 * i);
+  }
+  int16x8_t low[4], high[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    low[i] = here(vmull_s8(vget_low_s8(first[i]), vget_low_s8(first_x)));
+    high[i] = here(vmull_high_s8(first[i], first_x));
+    if (i > 0) acc.q[2 * i - 2] = here(vpadalq_s16(acc.q[2 * i - 2], low[i - 1]));
+    low[i] = here(vmlal_s8(low[i], vget_low_s8(last[i]), vget_low_s8(last_x)));
+    high[i] = here(vmlal_high_s8(high[i], last[i], last_x));
+    if (i > 0) acc.q[2 * i - 1] = here(vpadalq_s16(acc.q[2 * i - 1], high[i - 1]));
+  }
+  acc.q[6] = here(vpadalq_s16(acc.q[6], low[3]));
+  acc.q[7] = here(vpadalq_s16(acc.q[7], high[3]));
+  return acc;
+}
+
+inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
+  const int32x4_t none = vdupq_n_s32(0);
+  int32x4_t sum[4] = {none, none, none, none};
+  for (uint32_t i = 0; i < n; i += 16) {
+    const int8x16_t x = vld1q_s8(q + i);
+    for (int k = 0; k < 4; ++k) {  // two products fit 16 bits
+      const int8x16_t key = vld1q_s8(keys[k] + i);
+      sum[k] = vpadalq_s16(sum[k], vmlal_high_s8(vmull_s8(vget_low_s8(x), vget_low_s8(key)), x, key));
+    }
+  }
+  return add_lanes(sum);
+}
+
+}  // namespace
+}  // namespace goldcrest
