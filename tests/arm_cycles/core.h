@@ -27,7 +27,7 @@ struct Cost {
   std::vector<Use> uses;
   int latency = 1;
   int accumulate_latency = 0;  // from the accumulator to the next of the same kind; 0: `latency`
-  int slots = 1;               // out of order: of a cycle's `width`
+  int slots = 1;               // out of order: of a cycle's `width`; in order, 0: it takes no time
   int alone = 0;               // in order: so many cycles in which nothing else issues; 0: it shares its cycle
   bool first_slot = false;     // in order: only as the first of its cycle
 };
@@ -41,9 +41,13 @@ struct Core {
   int ports;
   int taken_branch;  // in order: cycles in which nothing issues behind one
   std::function<Cost(const Instruction&)> cost;
+  // Cycles beyond `latency` until `to` can read what `from` wrote to a register; null: none.
+  int (*extra_delay)(const Instruction& from, const Instruction& to, int reg) = nullptr;
 };
 
-// Cortex-A53, A55, A72, A76 (and Neoverse N1). Throws std::runtime_error for another name.
+extern const Core kCortexM7, kCortexM55;
+
+// Cortex-A53, A55, A72, A76 (and Neoverse N1), M7, M55. Throws std::runtime_error for another name.
 const Core& core_named(const std::string& name);
 
 // What ran: each instruction once, and the order, in which an entry may stand often.

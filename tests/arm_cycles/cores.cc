@@ -90,7 +90,7 @@ Cost cost(const Instruction& instruction) {
       return {both_halves(1), 2};
     case Kind::kToX:
       return {{{kEitherHalf, 1}}, 3};
-    case Kind::kMatrix:
+    default:
       break;
   }
   throw std::runtime_error(std::string("no cost for ") + name_of(instruction.kind));
@@ -215,8 +215,7 @@ Cost cost_without_address(const Instruction& instruction) {
       return {.uses = {{kLoad, 1}, {kVector, 1}}, .latency = 8, .slots = 2};
     case Kind::kToX:
       return {{{kLoad, 1}}, 7};
-    case Kind::kDot:
-    case Kind::kMatrix:
+    default:
       break;
   }
   throw std::runtime_error(std::string("Cortex-A72 has no ") + name_of(instruction.kind));
@@ -311,7 +310,7 @@ Cost cost_without_address(const Instruction& instruction) {
       return {{{kMultiplier, 1}}, 6};
     case Kind::kToX:
       return {{{kVector1, 1}}, 2};
-    case Kind::kMatrix:
+    default:
       break;
   }
   throw std::runtime_error(std::string("Cortex-A76 has no ") + name_of(instruction.kind));
@@ -339,6 +338,9 @@ const Core kCores[] = {
 const Core& core_named(const std::string& name) {
   for (const Core& core : kCores) {
     if (core.name == name) return core;
+  }
+  for (const Core* core : {&kCortexM7, &kCortexM55}) {
+    if (core->name == name) return *core;
   }
   throw std::runtime_error("no core is named " + name);
 }

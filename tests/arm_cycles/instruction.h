@@ -52,12 +52,17 @@ enum class Kind : uint8_t {
   kDuplicateX,  // into all lanes
   kConvertX,    // as a float
   kToX,
+  kExtend,         // Cortex-M: sign and zero extension, bit fields and the other operations of the DSP extension
+  kLoadMultipleX,  // `count` registers
+  kStoreMultiple,
+  kLoopEnd,  // le, letp
 };
-constexpr int kKinds = static_cast<int>(Kind::kToX) + 1;
+constexpr int kKinds = static_cast<int>(Kind::kLoopEnd) + 1;
 
 const char* name_of(Kind kind);
 
-// Registers by number: 0 to 30 general, 31 the stack pointer, 32 to 63 vectors, 64 the flags.
+// Registers by number: 0 to 30 general, 31 the stack pointer, 32 to 63 vectors, 64 the flags. Cortex-M: 0 to 15
+// general, 32 to 63 the floats s0 to s31, of which four in a row are a vector, 64 the flags and predicates.
 constexpr int kVectors = 32, kFlags = 64, kRegisters = 65;
 
 struct Instruction {
@@ -71,5 +76,8 @@ struct Instruction {
 // An instruction of AArch64 as objdump prints it: its name and its operands. Throws std::runtime_error for one it does
 // not know.
 Instruction decode(std::string_view name, std::string_view operands);
+
+// The same for Thumb with the floating-point, DSP and Helium instructions of Cortex-M.
+Instruction decode_thumb(std::string_view name, std::string_view operands);
 
 }  // namespace arm_cycles

@@ -52,7 +52,7 @@ trap 'rm -r "$work"' EXIT
 mkdir "$work/proc"
 cc -O2 -shared -fPIC -fvisibility=hidden "$here/tracer.c" -o "$work/tracer.so"
 for program in arm_cycles model_cycles; do
-  c++ -std=c++20 -O2 -I tests "$here"/{$program,cores,decode,simulate,trace}.cc -o "$work/$program"
+  c++ -std=c++20 -O2 -I tests "$here"/{$program,cores,cores_m,decode,simulate,trace}.cc -o "$work/$program"
 done
 if [ -n "$models" ]; then
   [ $# -gt 0 ] || set -- base opus small tiny

@@ -28,7 +28,8 @@ struct Machine {
     const bool long_sum = from.kind == Kind::kMultiplyLong && to.kind == Kind::kMultiplyLongAdd;
     const bool same_sum = from.kind == to.kind && from.accumulator == reg;
     const bool early = accumulated && (same_sum || long_sum);
-    return early ? costs[producer].accumulate_latency : costs[producer].latency;
+    const int extra = core.extra_delay != nullptr ? core.extra_delay(from, to, reg) : 0;
+    return early ? costs[producer].accumulate_latency : costs[producer].latency + extra;
   }
 
   const Core& core;
@@ -82,6 +83,7 @@ int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) 
   for (const Trace::Step& step : steps) {
     const Instruction& instruction = machine.instructions[step.instruction];
     const Cost& cost = machine.costs[step.instruction];
+    if (cost.slots == 0) continue;
     int64_t ready = cycle;
     const auto wait_for = [&](int reg, bool accumulated) {
       const Written& source = written[static_cast<size_t>(reg)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of QEMU's user emulation that writes down which code runs between two markers, instructions that do nothing
+// A plugin of QEMU that writes down which code runs between two markers, instructions that do nothing
 // (traced.h): PREFIX.code has the code of all blocks one after another, PREFIX.blocks one record a block, PREFIX.runs
 // the blocks in the order in which they ran. Its argument is `prefix=PREFIX`; one thread.
 #include <stddef.h>
@@ -12,14 +12,15 @@
 
 // What this uses of the plugin interface, version 1 (QEMU 7.2), whose header no package of Debian 12 brings.
 typedef uint64_t qemu_plugin_id_t;
-struct qemu_info_t;
+struct qemu_info_t {
+  const char* target_name;  // and more
+};
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef void (*Callback)(unsigned int cpu, void* context);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* block);
 struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn* instruction);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn* instruction);
 const void* qemu_plugin_insn_data(const struct qemu_plugin_insn* instruction);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* instruction, Callback call, int register_access,
                                             void* context);
@@ -33,12 +34,13 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*call)(qemu_plugi
 EXPORT int qemu_plugin_version = 1;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* qemu, int n_arguments, char** arguments);
 
-static const uint32_t kBegin = 0xaa1b03fb, kEnd = 0xaa1c03fc;  // mov x27, x27; mov x28, x28
-static const uint32_t kSection = 0xffffffff;                   // in PREFIX.runs, before a section's blocks
+static const uint32_t kBegin = 0xaa1b03fb, kEnd = 0xaa1c03fc;    // mov x27, x27; mov x28, x28
+static const uint32_t kBeginThumb = 0x46d2, kEndThumb = 0x46db;  // mov r10, r10; mov r11, r11
+static const uint32_t kSection = 0xffffffff;                     // in PREFIX.runs, before a section's blocks
 
 static FILE *code, *blocks, *runs;
 static uint32_t n_blocks, code_bytes;
-static int tracing;
+static int tracing, thumb;
 
 static void begin(unsigned int cpu, void* context) {
   (void)cpu, (void)context;
@@ -65,11 +67,13 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
   qemu_plugin_register_vcpu_tb_exec_cb(block, run_block, 0, (void*)(uintptr_t)n_blocks++);
   for (size_t i = 0; i < n; ++i) {
     struct qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
-    const size_t bytes = qemu_plugin_insn_size(instruction);
     uint32_t word = 0;
-    memcpy(&word, qemu_plugin_insn_data(instruction), bytes);
-    if (word == kBegin) qemu_plugin_register_vcpu_insn_exec_cb(instruction, begin, 0, NULL);
-    if (word == kEnd) qemu_plugin_register_vcpu_insn_exec_cb(instruction, end, 0, NULL);
+    memcpy(&word, qemu_plugin_insn_data(instruction), sizeof word);
+    // Of Thumb code QEMU 7.2 counts two more bytes where the next instruction lies across two pages.
+    const size_t bytes = !thumb ? 4 : (word & 0xffff) >> 11 >= 0x1d ? 4 : 2;
+    if (bytes == 2) word &= 0xffff;
+    if (word == kBegin || word == kBeginThumb) qemu_plugin_register_vcpu_insn_exec_cb(instruction, begin, 0, NULL);
+    if (word == kEnd || word == kEndThumb) qemu_plugin_register_vcpu_insn_exec_cb(instruction, end, 0, NULL);
     fwrite(&word, bytes, 1, code);
     code_bytes += (uint32_t)bytes;
   }
@@ -90,7 +94,7 @@ static FILE* open_output(const char* prefix, const char* ending) {
 
 // Not 0: QEMU ends.
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* qemu, int n_arguments, char** arguments) {
-  (void)qemu;
+  thumb = strcmp(qemu->target_name, "arm") == 0;
   if (n_arguments != 1 || strncmp(arguments[0], "prefix=", 7) != 0) return 1;
   code = open_output(arguments[0] + 7, "code");
   blocks = open_output(arguments[0] + 7, "blocks");

@@ -91,5 +91,6 @@ include(firmware.cmake)
 # Stack and flash, then counts where an emulator has the board.
 include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")
 include(instructions.cmake)
+include(cortexm_trace.cmake)
 
 include(student.cmake)

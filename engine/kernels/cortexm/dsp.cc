@@ -3,6 +3,7 @@
 // Activations are expanded to such pairs once and used for many outputs; SXTB16 expands the weights, once for all rows
 // of a tile.
 #if defined(__ARM_FEATURE_DSP)
+#include "kernels/cortexm/dsp_products-inl.h"
 #include "kernels/cortexm/dsp_rows-inl.h"
 
 namespace goldcrest {
@@ -12,131 +13,6 @@ namespace {
 // The loops below take every register, of which an unoptimized build keeps some for itself.
 void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 #else
-
-// Four inputs of one row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords of them lie on the stack.
-constexpr uint32_t kExpandedWords = 256;
-constexpr uint32_t kTileRows = 4;
-
-// One output of a tile: the sum of its products, later its scaled value.
-union Output {
-  int32_t sum;
-  float value;
-};
-
-// Repeated text in what follows is written out and not given to .rept: the compiler counts an assembler block's lines
-// to know how far its constants may lie.
-
-// Four inputs of one row by four outputs.
-#define GOLDCREST_DSP_FOUR_OUTPUTS                \
-  "ldrd %[x_even], %[x_odd], [%[x]], #8\n"        \
-  "ldrd %[w0], %[w1], [%[w]], #8\n"               \
-  "sxtb16 %[even0], %[w0]\n"                      \
-  "sxtb16 %[even1], %[w1]\n"                      \
-  "sxtb16 %[w0], %[w0], ror #8\n"                 \
-  "sxtb16 %[w1], %[w1], ror #8\n"                 \
-  "smlad %[sum0], %[even0], %[x_even], %[sum0]\n" \
-  "smlad %[sum1], %[even1], %[x_even], %[sum1]\n" \
-  "smlad %[sum0], %[w0], %[x_odd], %[sum0]\n"     \
-  "smlad %[sum1], %[w1], %[x_odd], %[sum1]\n"     \
-  "ldrd %[w0], %[w1], [%[w]], #56\n"              \
-  "sxtb16 %[even0], %[w0]\n"                      \
-  "sxtb16 %[even1], %[w1]\n"                      \
-  "sxtb16 %[w0], %[w0], ror #8\n"                 \
-  "sxtb16 %[w1], %[w1], ror #8\n"                 \
-  "smlad %[sum2], %[even0], %[x_even], %[sum2]\n" \
-  "smlad %[sum3], %[even1], %[x_even], %[sum3]\n" \
-  "smlad %[sum2], %[w0], %[x_odd], %[sum2]\n"     \
-  "smlad %[sum3], %[w1], %[x_odd], %[sum3]\n"
-
-// outputs[j] (+)= products of one row with four outputs of a panel.
-// x: pairs up to `end`, a multiple of 8 words. w: the first of the four outputs in a panel; its next four inputs lie 64
-// bytes on.
-inline void add_products_of_row(const uint32_t* x, const uint32_t* end, const int8_t* w, bool continued,
-                                Output* outputs) {
-  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  if (continued) sum0 = outputs[0].sum, sum1 = outputs[1].sum, sum2 = outputs[2].sum, sum3 = outputs[3].sum;
-  uint32_t x_even, x_odd, w0, w1, even0, even1;
-  asm volatile(
-      "1:\n" GOLDCREST_DSP_FOUR_OUTPUTS GOLDCREST_DSP_FOUR_OUTPUTS GOLDCREST_DSP_FOUR_OUTPUTS GOLDCREST_DSP_FOUR_OUTPUTS
-      "cmp %[x], %[end]\n"
-      "bne 1b\n"
-      : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-        [x_even] "=&r"(x_even), [x_odd] "=&r"(x_odd), [w0] "=&r"(w0), [w1] "=&r"(w1), [even0] "=&r"(even0),
-        [even1] "=&r"(even1)
-      : [end] "r"(end)
-      : "cc", "memory");
-  outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[2].sum = sum2, outputs[3].sum = sum3;
-}
-
-// Four inputs of one output, then those of each row. r8-r11 take the pairs of two rows in one load.
-#define GOLDCREST_DSP_WEIGHTS        \
-  "ldr %[even], [%[w]], #64\n"       \
-  "sxtb16 %[odd], %[even], ror #8\n" \
-  "sxtb16 %[even], %[even]\n"
-#define GOLDCREST_DSP_TWO_ROWS(a, b)     \
-  "ldmia %[x]!, {r8-r11}\n"              \
-  "smlad %[" #a "], %[even], r8, %[" #a  \
-  "]\n"                                  \
-  "smlad %[" #b "], %[even], r10, %[" #b \
-  "]\n"                                  \
-  "smlad %[" #a "], %[odd], r9, %[" #a   \
-  "]\n"                                  \
-  "smlad %[" #b "], %[odd], r11, %[" #b "]\n"
-#define GOLDCREST_DSP_ROW(a)            \
-  "ldrd r8, r9, [%[x]], #8\n"           \
-  "smlad %[" #a "], %[even], r8, %[" #a \
-  "]\n"                                 \
-  "smlad %[" #a "], %[odd], r9, %[" #a "]\n"
-// Sixteen blocks of four inputs a turn; the first turn begins where `odd`, blocks modulo 16, says.
-#define GOLDCREST_DSP_LOOP(block)                                                              \
-  "cbz %[odd], 1f\n"                                                                           \
-  "cmp %[odd], #8\n"                                                                           \
-  "beq 3f\n"                                                                                   \
-  "bcc 4f\n"                                                                                   \
-  "b 2f\n"                                                                                     \
-  "1:\n" block block block block "2:\n" block block block block "3:\n" block block block block \
-  "4:\n" block block block block                                                               \
-  "cmp %[x], %[end]\n"                                                                         \
-  "bne 1b\n"
-
-// outputs[16 * r] (+)= products of kRows rows with one output of a panel, whose end is returned.
-// x: for each block of four inputs the pairs of all rows; blocks % 4 == 0
-template <uint32_t kRows>
-inline const int8_t* add_products_of_output(const uint32_t* x, uint32_t blocks, const int8_t* w, bool continued,
-                                            Output* outputs) {
-  static_assert(kRows >= 2 && kRows <= kTileRows);
-  const uint32_t* const end = x + 2 * kRows * blocks;
-  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  if (continued) {
-    sum0 = outputs[0].sum, sum1 = outputs[16].sum;
-    if (kRows > 2) sum2 = outputs[32].sum;
-    if (kRows > 3) sum3 = outputs[48].sum;
-  }
-  uint32_t even, odd = blocks % 16;
-  if constexpr (kRows == 2) {
-    asm volatile(GOLDCREST_DSP_LOOP(GOLDCREST_DSP_WEIGHTS GOLDCREST_DSP_TWO_ROWS(sum0, sum1))
-                 : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [even] "=&r"(even), [odd] "+l"(odd)
-                 : [end] "r"(end)
-                 : "r8", "r9", "r10", "r11", "cc", "memory");
-  } else if constexpr (kRows == 3) {
-    asm volatile(GOLDCREST_DSP_LOOP(GOLDCREST_DSP_WEIGHTS GOLDCREST_DSP_TWO_ROWS(sum0, sum1) GOLDCREST_DSP_ROW(sum2))
-                 : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2),
-                   [even] "=&r"(even), [odd] "+l"(odd)
-                 : [end] "r"(end)
-                 : "r8", "r9", "r10", "r11", "cc", "memory");
-  } else {
-    asm volatile(
-        GOLDCREST_DSP_LOOP(GOLDCREST_DSP_WEIGHTS GOLDCREST_DSP_TWO_ROWS(sum0, sum1) GOLDCREST_DSP_TWO_ROWS(sum2, sum3))
-        : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-          [even] "=&r"(even), [odd] "+l"(odd)
-        : [end] "r"(end)
-        : "r8", "r9", "r10", "r11", "cc", "memory");
-  }
-  outputs[0].sum = sum0, outputs[16].sum = sum1;
-  if (kRows > 2) outputs[32].sum = sum2;
-  if (kRows > 3) outputs[48].sum = sum3;
-  return w;
-}
 
 // y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y: args.y, or `outputs`
 // where a residual is to be added. outputs: [rows, 16]
@@ -153,35 +29,41 @@ __attribute__((noinline)) void scale_outputs(const LinearArgs<int8_t>& args, uin
   // Eight outputs of all rows, then the other eight.
   const size_t row_bytes = 4 * rows, sum_bytes = 64 * rows - 32, stride_bytes = 4 * y_stride,
                y_bytes = stride_bytes * rows - 32;
-#define GOLDCREST_DSP_SCALE(i) \
-  "vmul.f32 s9, s8, s1" #i     \
-  "\n"                         \
-  "vcvt.f32.s32 s" #i ", s" #i \
-  "\n"                         \
-  "vmul.f32 s" #i ", s" #i     \
-  ", s9\n"                     \
-  "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
+  // A result is there three instructions later: the steps of one output lie among those of the next two.
+#define GOLDCREST_DSP_CONVERT(i, scale) \
+  "vmul.f32 " scale ", s8, s1" #i       \
+  "\n"                                  \
+  "vcvt.f32.s32 s" #i ", s" #i "\n"
+#define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
+#define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
 #define GOLDCREST_DSP_SCALE_EIGHT \
-  "vldmia %[w_scale]!, {s10-s17}\n"                                                                                  \
-  "vldmia %[bias]!, {s20-s27}\n"                                                                                     \
-  "1:\n"                                                                                                             \
-  "vldmia %[x_scale]!, {s8}\n"                                                                                       \
-  "vldmia %[sums], {s0-s7}\n"                                                                                        \
-  "add %[sums], #64\n" GOLDCREST_DSP_SCALE(0) GOLDCREST_DSP_SCALE(1) GOLDCREST_DSP_SCALE(2) GOLDCREST_DSP_SCALE(3)   \
-      GOLDCREST_DSP_SCALE(4) GOLDCREST_DSP_SCALE(5) GOLDCREST_DSP_SCALE(6) GOLDCREST_DSP_SCALE(7)                    \
-  "vstmia %[y], {s0-s7}\n"                                                                                           \
-  "add %[y], %[stride_bytes]\n"                                                                                      \
-  "cmp %[x_scale], %[end]\n"                                                                                         \
-  "bne 1b\n"                                                                                                         \
-  "sub %[x_scale], %[row_bytes]\n"                                                                                   \
-  "sub %[sums], %[sum_bytes]\n"                                                                                      \
+  "vldmia %[w_scale]!, {s10-s17}\n" \
+  "vldmia %[bias]!, {s20-s27}\n" \
+  "1:\n" \
+  "vldmia %[x_scale]!, {s8}\n" \
+  "vldmia %[sums], {s0-s7}\n" \
+  "add %[sums], #64\n" \
+  GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") \
+  GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9") \
+  GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0) GOLDCREST_DSP_CONVERT(4, "s18") \
+  GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1) GOLDCREST_DSP_CONVERT(5, "s19") \
+  GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2) GOLDCREST_DSP_CONVERT(6, "s9") \
+  GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3) GOLDCREST_DSP_CONVERT(7, "s18") \
+  GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4) \
+  GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7) \
+  "vstmia %[y], {s0-s7}\n" \
+  "add %[y], %[stride_bytes]\n" \
+  "cmp %[x_scale], %[end]\n" \
+  "bne 1b\n" \
+  "sub %[x_scale], %[row_bytes]\n" \
+  "sub %[sums], %[sum_bytes]\n" \
   "sub %[y], %[y_bytes]\n"
   asm volatile(GOLDCREST_DSP_SCALE_EIGHT GOLDCREST_DSP_SCALE_EIGHT
                : [sums] "+r"(outputs), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias)
                : [end] "r"(end), [row_bytes] "r"(row_bytes), [sum_bytes] "r"(sum_bytes),
                  [stride_bytes] "r"(stride_bytes), [y_bytes] "r"(y_bytes)
                : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
-                 "s16", "s17", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "cc", "memory");
+                 "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "cc", "memory");
 #else
   for (; x_scale < end; ++x_scale, outputs += 16, y += y_stride) {
     for (int j = 0; j < 16; ++j) y[j] = static_cast<float>(outputs[j].sum) * (*x_scale * w_scale[j]) + bias[j];
@@ -217,8 +99,22 @@ void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
 }
 
 template <uint32_t kRows>
-inline void expand_rows(const int8_t* x, uint32_t k, uint32_t blocks, uint32_t* expanded) {
+Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
+  const uint32_t blocks = inputs / 4;
   for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, 2 * kRows, expanded + 2 * r);
+  return {expanded, expanded + 2 * kRows * blocks, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+}
+
+// outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
+template <uint32_t kRows>
+inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* outputs) {
+  if constexpr (kRows == 1) {
+    for (int j = 0; j < 16; j += 4) add_products_of_row(chunk, w + 4 * j, outputs + j);
+  } else if constexpr (kRows == 2) {
+    for (int j = 0; j < 16; j += 2) add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
+  } else {
+    add_products_of_rows<kRows>(chunk, w, outputs);
+  }
 }
 
 // All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each panel.
@@ -230,24 +126,19 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   const int8_t* const x = args.x + size_t{first_row} * k;
   const int8_t* w = args.w;
   const bool is_plain = args.activation == Activation::kNone && args.residual == nullptr;
-  if (k <= kChunk) expand_rows<kRows>(x, k, k / 4, expanded);
+  Chunk chunk;
   for (uint32_t output = 0; output < n; output += 16) {
     Output outputs[kRows * 16];
-    for (uint32_t input = 0; input < k; input += kChunk) {
-      const uint32_t blocks = (k - input < kChunk ? k - input : kChunk) / 4;
-      if (k > kChunk) expand_rows<kRows>(x + input, k, blocks, expanded);
-      const size_t chunk_bytes = size_t{64} * blocks;
-      if constexpr (kRows == 1) {
-        for (int j = 0; j < 16; j += 4)
-          add_products_of_row(expanded, expanded + 2 * blocks, w + 4 * j, input > 0, outputs + j);
-      } else {
-        const int8_t* w_of_output = w;
-        for (int j = 0; j < 16; ++j)
-          w_of_output =
-              add_products_of_output<kRows>(expanded, blocks, w_of_output, input > 0, outputs + j) + 4 - chunk_bytes;
+    uint32_t input = 0;
+    do {
+      if (k > kChunk || output == 0) {
+        chunk = expand_rows<kRows>(x + input, k, k - input < kChunk ? k - input : kChunk, expanded);
+        chunk.continued = input > 0;
       }
-      w += chunk_bytes;
-    }
+      add_products_of_panel<kRows>(chunk, w, outputs);
+      w += chunk.w_bytes;
+      input += kChunk;
+    } while (input < k);
     if (is_plain) {
       scale_outputs(args, first_row, kRows, output, outputs);
     } else {

@@ -7,39 +7,93 @@
 namespace goldcrest {
 namespace {
 
-// Sums of one row with the four outputs of an N4K16 panel, whose end w becomes. VMLADAVA adds to even registers alone:
-// "Te".
-inline int32x4_t dot_row(const int8_t* x, const int8_t*& w, uint32_t blocks) {
-  int32x4_t sums;
-  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  asm volatile(
-      "dls lr, %[blocks]\n"
-      "1:\n"
-      "vldrb.8 q0, [%[x]], #16\n"
-      "vldrb.8 q1, [%[w]], #64\n"
-      "vmladava.s8 %[sum0], q0, q1\n"
-      "vldrb.8 q2, [%[w], #-48]\n"
-      "vmladava.s8 %[sum1], q0, q2\n"
-      "vldrb.8 q1, [%[w], #-32]\n"
-      "vmladava.s8 %[sum2], q0, q1\n"
-      "vldrb.8 q2, [%[w], #-16]\n"
-      "vmladava.s8 %[sum3], q0, q2\n"
-      "le lr, 1b\n"
-      "vmov %q[sums][2], %q[sums][0], %[sum0], %[sum2]\n"
-      "vmov %q[sums][3], %q[sums][1], %[sum1], %[sum3]\n"
-      : [x] "+r"(x), [w] "+r"(w), [sum0] "+Te"(sum0), [sum1] "+Te"(sum1), [sum2] "+Te"(sum2), [sum3] "+Te"(sum3),
-        [sums] "=w"(sums)
-      : [blocks] "r"(blocks)
-      : "q0", "q1", "q2", "lr", "memory");
-  return sums;
-}
+// Loads and products take turns: each keeps its unit busy for two cycles, and the next of the other may begin in the
+// second. So a product waits for no load where it comes one instruction later, the last one of a block in the next
+// block. VMLADAVA adds to even registers alone: "Te". All eight hold sums, lr too, so that a loop counts by itself;
+// `le` without lr goes back without a bubble. A turn is two blocks of sixteen inputs, the first turn of an odd number
+// one.
+#define GOLDCREST_HELIUM_LOOP(first, second, last) \
+  "vmov.i32 q2, #0\n"                              \
+  "lsrs %[blocks], %[blocks], #1\n"                \
+  "adc %[blocks], %[blocks], #0\n"                 \
+  "bcs 2f\n"                                       \
+  "1:\n" first "2:\n" second                       \
+  "beq 3f\n"                                       \
+  "le 1b\n"                                        \
+  "3:\n" last
 
-// The same for two rows. All eight even registers hold sums, lr too, so the loop counts by itself and the rest takes
-// odd registers.
-struct TwoRowSums {
+struct EightSums {
   int32x4_t first, second;
 };
-inline TwoRowSums dot_two_rows(const int8_t* first_x, const int8_t* second_x, const int8_t*& panel, uint32_t n_blocks) {
+
+// The sums of one row with the eight outputs of two N4K16 panels. x_vector: where its inputs go; before: those of the
+// block before.
+#define GOLDCREST_HELIUM_EIGHT_OUTPUTS(x_vector, before, count) \
+  "vldrb.8 " x_vector                                           \
+  ", [%[x]], #16\n"                                             \
+  "vmladava.s8 %[sum7], " before                                \
+  ", q2\n"                                                      \
+  "vldrb.8 q1, [%[w]], #64\n" count                             \
+  "vldrb.8 q2, [%[w], #-48]\n"                                  \
+  "vmladava.s8 %[sum0], " x_vector                              \
+  ", q1\n"                                                      \
+  "vldrb.8 q1, [%[w], #-32]\n"                                  \
+  "vmladava.s8 %[sum1], " x_vector                              \
+  ", q2\n"                                                      \
+  "vldrb.8 q2, [%[w], #-16]\n"                                  \
+  "vmladava.s8 %[sum2], " x_vector                              \
+  ", q1\n"                                                      \
+  "vldrb.8 q1, [%[next_w]], #64\n"                              \
+  "vmladava.s8 %[sum3], " x_vector                              \
+  ", q2\n"                                                      \
+  "vldrb.8 q2, [%[next_w], #-48]\n"                             \
+  "vmladava.s8 %[sum4], " x_vector                              \
+  ", q1\n"                                                      \
+  "vldrb.8 q1, [%[next_w], #-32]\n"                             \
+  "vmladava.s8 %[sum5], " x_vector                              \
+  ", q2\n"                                                      \
+  "vldrb.8 q2, [%[next_w], #-16]\n"                             \
+  "vmladava.s8 %[sum6], " x_vector ", q1\n"
+inline EightSums dot_row(const int8_t* row_x, const int8_t* panel, uint32_t n_blocks) {
+  register const int8_t* x asm("r1") = row_x;
+  register const int8_t* w asm("r3") = panel;
+  register const int8_t* next_w asm("r5") = panel + 64 * n_blocks;
+  register uint32_t blocks asm("r9") = n_blocks;
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, sum4 = 0, sum5 = 0, sum6 = 0, sum7 = 0;
+  int32x4_t first, second;
+  asm volatile(
+      GOLDCREST_HELIUM_LOOP(GOLDCREST_HELIUM_EIGHT_OUTPUTS("q0", "q3", ""),
+                            GOLDCREST_HELIUM_EIGHT_OUTPUTS("q3", "q0", "subs %[blocks], #1\n"),
+                            "vmladava.s8 %[sum7], q3, q2\n")
+      "vmov %q[first][2], %q[first][0], %[sum0], %[sum2]\n"
+      "vmov %q[first][3], %q[first][1], %[sum1], %[sum3]\n"
+      "vmov %q[second][2], %q[second][0], %[sum4], %[sum6]\n"
+      "vmov %q[second][3], %q[second][1], %[sum5], %[sum7]\n"
+      : [x] "+r"(x), [w] "+r"(w), [next_w] "+r"(next_w), [blocks] "+r"(blocks), [sum0] "+Te"(sum0), [sum1] "+Te"(sum1),
+        [sum2] "+Te"(sum2), [sum3] "+Te"(sum3), [sum4] "+Te"(sum4), [sum5] "+Te"(sum5), [sum6] "+Te"(sum6),
+        [sum7] "+Te"(sum7), [first] "=w"(first), [second] "=&w"(second)
+      :
+      : "q0", "q1", "q2", "q3", "cc", "memory");
+  return {first, second};
+}
+
+// The same of two rows with the four outputs of one panel, whose end is left in `panel`.
+#define GOLDCREST_HELIUM_TWO_ROWS(count) \
+  "vldrb.8 q0, [%[x]], #16\n"            \
+  "vmladava.s8 %[next3], q3, q2\n"       \
+  "vldrb.8 q1, [%[w]], #64\n"            \
+  "vmladava.s8 %[sum0], q0, q1\n"        \
+  "vldrb.8 q3, [%[next_x]], #16\n"       \
+  "vmladava.s8 %[next0], q3, q1\n"       \
+  "vldrb.8 q2, [%[w], #-48]\n"           \
+  "vmladava.s8 %[sum1], q0, q2\n" count  \
+  "vmladava.s8 %[next1], q3, q2\n"       \
+  "vldrb.8 q1, [%[w], #-32]\n"           \
+  "vmladava.s8 %[sum2], q0, q1\n"        \
+  "vmladava.s8 %[next2], q3, q1\n"       \
+  "vldrb.8 q2, [%[w], #-16]\n"           \
+  "vmladava.s8 %[sum3], q0, q2\n"
+inline EightSums dot_two_rows(const int8_t* first_x, const int8_t* second_x, const int8_t*& panel, uint32_t n_blocks) {
   register const int8_t* x asm("r1") = first_x;
   register const int8_t* next_x asm("r3") = second_x;
   register const int8_t* w asm("r5") = panel;
@@ -47,23 +101,8 @@ inline TwoRowSums dot_two_rows(const int8_t* first_x, const int8_t* second_x, co
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, next0 = 0, next1 = 0, next2 = 0, next3 = 0;
   int32x4_t sums, next_sums;
   asm volatile(
-      "1:\n"
-      "vldrb.8 q0, [%[x]], #16\n"
-      "vldrb.8 q1, [%[w]], #64\n"
-      "vmladava.s8 %[sum0], q0, q1\n"
-      "vldrb.8 q3, [%[next_x]], #16\n"
-      "vmladava.s8 %[next0], q3, q1\n"
-      "vldrb.8 q2, [%[w], #-48]\n"
-      "vmladava.s8 %[sum1], q0, q2\n"
-      "subs %[blocks], #1\n"
-      "vmladava.s8 %[next1], q3, q2\n"
-      "vldrb.8 q1, [%[w], #-32]\n"
-      "vmladava.s8 %[sum2], q0, q1\n"
-      "vmladava.s8 %[next2], q3, q1\n"
-      "vldrb.8 q2, [%[w], #-16]\n"
-      "vmladava.s8 %[sum3], q0, q2\n"
-      "vmladava.s8 %[next3], q3, q2\n"
-      "bne 1b\n"
+      GOLDCREST_HELIUM_LOOP(GOLDCREST_HELIUM_TWO_ROWS(""), GOLDCREST_HELIUM_TWO_ROWS("subs %[blocks], #1\n"),
+                            "vmladava.s8 %[next3], q3, q2\n")
       "vmov %q[sums][2], %q[sums][0], %[sum0], %[sum2]\n"
       "vmov %q[sums][3], %q[sums][1], %[sum1], %[sum3]\n"
       "vmov %q[next_sums][2], %q[next_sums][0], %[next0], %[next2]\n"
@@ -106,9 +145,10 @@ void linear_row(const LinearArgs<int8_t>& args, uint32_t row) {
   const int8_t* w = args.w;
   const float *const w_scale = args.w_scale, *const bias = args.bias;
   const uint32_t n = args.n, blocks = args.k / 16;
-  for (uint32_t output = 0; output < n; output += 4) {
-    const int32x4_t sums = dot_row(x, w, blocks);
-    to.finish(output, sums, load(w_scale + output), load(bias + output));
+  for (uint32_t output = 0; output < n; output += 8, w += 128 * blocks) {
+    const EightSums sums = dot_row(x, w, blocks);
+    to.finish(output, sums.first, load(w_scale + output), load(bias + output));
+    to.finish(output + 4, sums.second, load(w_scale + output + 4), load(bias + output + 4));
   }
 }
 
@@ -120,7 +160,7 @@ void linear_two_rows(const LinearArgs<int8_t>& args, uint32_t row) {
   const float *const w_scale = args.w_scale, *const bias = args.bias;
   const uint32_t n = args.n, blocks = args.k / 16;
   for (uint32_t output = 0; output < n; output += 4) {
-    const TwoRowSums sums = dot_two_rows(x, next_x, w, blocks);
+    const EightSums sums = dot_two_rows(x, next_x, w, blocks);
     to.finish(output, sums.first, load(w_scale + output), load(bias + output));
     to_next.finish(output, sums.second, load(w_scale + output), load(bias + output));
   }
@@ -142,7 +182,7 @@ void linear_n16k4(const LinearArgs<int8_t>& args, uint32_t row) {
         sums[i] = vaddq_s32(vaddq_s32(sums[i], vmovlbq_s16(pairs)), vmovltq_s16(pairs));
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 1
     for (uint32_t i = 0; i < 4; ++i) {
       const uint32_t first = output + 4 * i;
       to.finish(first, sums[i], load(args.w_scale + first), load(args.bias + first));

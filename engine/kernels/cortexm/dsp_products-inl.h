@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The products of a linear layer with N16K4 weights: one row by four outputs, two by two, three or four by one, as many
+// as the general registers hold.
+#pragma once
+
+#include "kernels/cortexm/dsp_rows-inl.h"
+
+#if defined(__OPTIMIZE__)  // the loops take every register, of which an unoptimized build keeps some for itself
+namespace goldcrest {
+namespace {
+
+// Four inputs of one row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords of them lie on the stack.
+constexpr uint32_t kExpandedWords = 256;
+constexpr uint32_t kTileRows = 4;
+
+// Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
+struct Chunk {
+  const uint32_t* x;  // [blocks, rows, 2]
+  const uint32_t* end;
+  uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  size_t w_bytes;  // of a panel's weights for them
+  bool continued;  // adds to the outputs
+};
+
+// One output of a tile: the sum of its products, later its scaled value.
+union Output {
+  int32_t sum;
+  float value;
+};
+
+// A Cortex-M7 issues two instructions a cycle, of which one may multiply and the first may extend, and a pair or a
+// multiple of registers alone: so SXTB16 and SMLAD alternate, what a product needs is there two cycles before it, and
+// the weights of the next block are loaded among the products of this one. Behind the last block they are not read.
+//
+// A turn is some blocks of four inputs; the first turn begins in its middle where `odd` says. Repeated text is
+// written out and not given to .rept: the compiler counts an assembler block's lines to know how far its constants may
+// lie. The end of x lies in memory, as the loops take every register but one.
+#define GOLDCREST_DSP_THREE_TIMES(block) block block block
+#define GOLDCREST_DSP_SMLAD(sum, a, b) "smlad %[" #sum "], " a ", " b ", %[" #sum "]\n"
+
+// Four inputs of one row by four outputs, of which w0 to w3 are the weights; the last product comes in the next block.
+#define GOLDCREST_DSP_FOUR_OUTPUTS(load) \
+  "sxtb16 %[even], %[w0]\n"                                              \
+  GOLDCREST_DSP_SMLAD(sum3, "%[w3]", "%[x_odd]")                         \
+  "ldrd %[x_even], %[x_odd], [%[x]], #8\n"                               \
+  "ldrd %[w2], %[w3], [%[w]], #56\n"                                     \
+  "sxtb16 %[w0], %[w0], ror #8\n"                                        \
+  GOLDCREST_DSP_SMLAD(sum0, "%[even]", "%[x_even]")                      \
+  "sxtb16 %[even], %[w1]\n"                                              \
+  GOLDCREST_DSP_SMLAD(sum0, "%[w0]", "%[x_odd]")                         \
+  "sxtb16 %[w1], %[w1], ror #8\n"                                        \
+  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "%[x_even]")                      \
+  "sxtb16 %[even], %[w2]\n"                                              \
+  GOLDCREST_DSP_SMLAD(sum1, "%[w1]", "%[x_odd]")                         \
+  load                                                                   \
+  "sxtb16 %[w2], %[w2], ror #8\n"                                        \
+  GOLDCREST_DSP_SMLAD(sum2, "%[even]", "%[x_even]")                      \
+  "sxtb16 %[even], %[w3]\n"                                              \
+  GOLDCREST_DSP_SMLAD(sum2, "%[w2]", "%[x_odd]")                         \
+  "sxtb16 %[w3], %[w3], ror #8\n"                                        \
+  GOLDCREST_DSP_SMLAD(sum3, "%[even]", "%[x_even]")
+
+// outputs[j] (+)= products of one row with four outputs of a panel.
+// w: the first of the four outputs in a panel; its next four inputs lie 64 bytes on.
+inline void add_products_of_row(const Chunk& chunk, const int8_t* w, Output* outputs) {
+  const uint32_t* x = chunk.x;
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  if (chunk.continued) sum0 = outputs[0].sum, sum1 = outputs[1].sum, sum2 = outputs[2].sum, sum3 = outputs[3].sum;
+  uint32_t x_even, x_odd = 0, w0, w1, w2, w3 = chunk.odd, even;
+#define GOLDCREST_DSP_NEXT "ldrd %[w0], %[w1], [%[w]], #8\n"
+#define GOLDCREST_DSP_NEXT_UNLESS_LAST \
+  "ldr %[w0], %[end]\n"                \
+  "cmp %[x], %[w0]\n"                  \
+  "it ne\n"                            \
+  "ldrdne %[w0], %[w1], [%[w]], #8\n"
+  asm volatile(
+      "ldrd %[w0], %[w1], [%[w]], #8\n"
+      "cbz %[w3], 1f\n"
+      "b 2f\n"
+      "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT)) GOLDCREST_DSP_FOUR_OUTPUTS(
+          GOLDCREST_DSP_NEXT) "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT))
+          GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w3]",
+                                                                                                    "%[x_odd]")
+      : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
+        [x_even] "=&r"(x_even), [x_odd] "+r"(x_odd), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "+l"(w3),
+        [even] "=&r"(even)
+      : [end] "m"(chunk.end)
+      : "cc", "memory");
+  outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[2].sum = sum2, outputs[3].sum = sum3;
+}
+
+// Four inputs of two rows by two outputs; r8 to r11 take the pairs of both rows in one load. The last product comes in
+// the next block.
+#define GOLDCREST_DSP_TWO_BY_TWO(load) \
+  "sxtb16 %[even], %[w0]\n"                        \
+  GOLDCREST_DSP_SMLAD(sum3, "%[w1]", "r11")        \
+  "ldmia %[x]!, {r8-r11}\n"                        \
+  "sxtb16 %[w0], %[w0], ror #8\n"                  \
+  GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8")       \
+  "ldr %[w1], [%[w], #4]\n"                        \
+  GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r10")      \
+  GOLDCREST_DSP_SMLAD(sum0, "%[w0]", "r9")         \
+  "sxtb16 %[even], %[w1]\n"                        \
+  GOLDCREST_DSP_SMLAD(sum2, "%[w0]", "r11")        \
+  "sxtb16 %[w1], %[w1], ror #8\n"                  \
+  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r8")       \
+  load                                             \
+  GOLDCREST_DSP_SMLAD(sum3, "%[even]", "r10")      \
+  GOLDCREST_DSP_SMLAD(sum1, "%[w1]", "r9")
+
+// outputs[16 * r + j] (+)= products of two rows with two outputs of a panel.
+inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
+  const uint32_t* x = chunk.x;
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  if (chunk.continued) sum0 = outputs[0].sum, sum1 = outputs[1].sum, sum2 = outputs[16].sum, sum3 = outputs[17].sum;
+  uint32_t w0, w1 = 0, even;
+#define GOLDCREST_DSP_NEXT_W0 "ldr %[w0], [%[w], #64]!\n"
+#define GOLDCREST_DSP_NEXT_W0_UNLESS_LAST \
+  "ldr %[w0], %[end]\n"                   \
+  "cmp %[x], %[w0]\n"                     \
+  "it ne\n"                               \
+  "ldrne %[w0], [%[w], #64]!\n"
+  asm volatile(
+      "ldr %[w0], [%[w]]\n"
+      "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0)) GOLDCREST_DSP_TWO_BY_TWO(
+          GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]", "r11")
+      : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
+        [w0] "=&r"(w0), [w1] "+r"(w1), [even] "=&r"(even)
+      : [end] "m"(chunk.end)
+      : "r8", "r9", "r10", "r11", "cc", "memory");
+  outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[16].sum = sum2, outputs[17].sum = sum3;
+}
+
+// Four inputs of three or four rows by one output. The first weights of a turn are loaded at its beginning, those of
+// its other blocks in the block before.
+#define GOLDCREST_DSP_FOUR_ROWS(load, extend)                                                                         \
+  "ldmia %[x]!, {r8-r11}\n"                                                                                           \
+  "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                                  \
+  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r10") GOLDCREST_DSP_SMLAD(sum0, "%[odd]", "r9")                               \
+      GOLDCREST_DSP_SMLAD(sum1, "%[odd]", "r11") "ldmia %[x]!, {r8-r11}\n" GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r8") \
+          GOLDCREST_DSP_SMLAD(sum3, "%[even]", "r10") GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9") extend                \
+          GOLDCREST_DSP_SMLAD(sum3, "%[odd]", "r11")
+#define GOLDCREST_DSP_THREE_ROWS(load, extend)                                                                         \
+  "ldmia %[x]!, {r8-r11}\n"                                                                                            \
+  "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                                   \
+  GOLDCREST_DSP_SMLAD(sum1, "%[even]", "r10")                                                                          \
+      GOLDCREST_DSP_SMLAD(sum0, "%[odd]", "r9") "ldrd r8, r9, [%[x]], #8\n" GOLDCREST_DSP_SMLAD(sum1, "%[odd]", "r11") \
+          GOLDCREST_DSP_SMLAD(sum2, "%[even]", "r8") extend                                                            \
+          GOLDCREST_DSP_SMLAD(sum2, "%[odd]", "r9")
+#define GOLDCREST_DSP_EXTEND_EVEN "sxtb16 %[even], %[next]\n"
+#define GOLDCREST_DSP_BLOCK(rows) rows("ldr %[next], [%[w], #64]!\n", GOLDCREST_DSP_EXTEND_EVEN)
+// The outputs of a panel, one after another. `odd` is the chunk's first turn, above a bit that says whether sums go on.
+#define GOLDCREST_DSP_PANEL(rows, load_sum3, store_sum3) \
+  "5:\n"                                                                                                             \
+  "ldr %[x], %[start]\n"                                                                                             \
+  "ldr %[odd], %[turn]\n"                                                                                            \
+  "ldr %[next], [%[w]]\n"                                                                                            \
+  "ldrd %[sum0], %[sum1], %[zeros]\n" \
+  "ldrd %[sum2], %[sum3], %[zeros]\n" GOLDCREST_DSP_EXTEND_EVEN                                                                      \
+  "cbz %[odd], 1f\n"                                                                                                 \
+  "lsrs %[odd], %[odd], #1\n"                                                                                        \
+  "bcc 6f\n"                                                                                                         \
+  "ldr %[even], %[to]\n"                                                                                             \
+  "ldr %[sum0], [%[even]]\n"                                                                                         \
+  "ldr %[sum1], [%[even], #64]\n"                                                                                    \
+  "ldr %[sum2], [%[even], #128]\n" load_sum3 GOLDCREST_DSP_EXTEND_EVEN                                               \
+  "6:\n"                                                                                                             \
+  "cbz %[odd], 1f\n"                                                                                                 \
+  "cmp %[odd], #8\n"                                                                                                 \
+  "beq 3f\n"                                                                                                         \
+  "bcc 4f\n"                                                                                                         \
+  "b 2f\n"                                                                                                           \
+  "0:\n"                                                                                                             \
+  "ldr %[next], [%[w], #64]!\n" GOLDCREST_DSP_EXTEND_EVEN                                                            \
+  "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
+  "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
+  "3:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
+  "4:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) \
+  rows("ldr %[next], %[end]\n", "cmp %[x], %[next]\n")                                                              \
+  "bne 0b\n"                                                                                                         \
+  "ldr %[next], %[to]\n"                                                                                             \
+  "ldr %[odd], %[back]\n"                                                                                            \
+  "ldr %[even], %[to_end]\n"                                                                                         \
+  "str %[sum1], [%[next], #64]\n"                                                                                    \
+  "str %[sum2], [%[next], #128]\n" store_sum3                                                                        \
+  "str %[sum0], [%[next]], #4\n"                                                                                     \
+  "sub %[w], %[odd]\n"                                                                                               \
+  "str %[next], %[to]\n"                                                                                             \
+  "cmp %[next], %[even]\n"                                                                                           \
+  "bne 5b\n"
+
+// outputs[r, j] (+)= products of three or four rows with the 16 outputs of a panel.
+template <uint32_t kRows>
+inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
+  static_assert(kRows == 3 || kRows == 4);
+  Output *to = outputs, *const to_end = outputs + 16;
+  const uint32_t turn = 2 * chunk.odd + (chunk.continued ? 1 : 0);
+  const size_t back = chunk.w_bytes - 64 - 4;  // from an output's last weights to the next one's first
+  const uint64_t zeros = 0;
+  const uint32_t* x;
+  int32_t sum0, sum1, sum2, sum3;
+  uint32_t even, odd, next;
+  if constexpr (kRows == 3) {
+    asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
+                 : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
+                   [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
+                 : [start] "m"(chunk.x), [end] "m"(chunk.end), [turn] "m"(turn), [back] "m"(back), [to_end] "m"(to_end),
+                   [zeros] "m"(zeros)
+                 : "r8", "r9", "r10", "r11", "cc", "memory");
+  } else {
+    asm volatile(
+        GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
+        : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
+          [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
+        : [start] "m"(chunk.x), [end] "m"(chunk.end), [turn] "m"(turn), [back] "m"(back), [to_end] "m"(to_end),
+          [zeros] "m"(zeros)
+        : "r8", "r9", "r10", "r11", "cc", "memory");
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
+#endif  // __OPTIMIZE__

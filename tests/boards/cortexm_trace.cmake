@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The program that tests/arm_cycles/cortexm.sh traces, with CMSIS-NN's functions of the checkout GOLDCREST_CMSIS_NN.
+if(NOT GOLDCREST_BOARD_RUN)
+  return()
+endif()
+goldcrest_board_program(cortexm_trace ../arm_cycles/cortexm_trace.cc)
+set_target_properties(cortexm_trace PROPERTIES EXCLUDE_FROM_ALL TRUE)
+set(GOLDCREST_CMSIS_NN "" CACHE PATH "Checkout of CMSIS-NN, to trace beside ours")
+if(GOLDCREST_CMSIS_NN)
+  add_library(cmsis_nn_products OBJECT EXCLUDE_FROM_ALL
+    "${GOLDCREST_CMSIS_NN}/Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c"
+    "${GOLDCREST_CMSIS_NN}/Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c")
+  target_include_directories(cmsis_nn_products SYSTEM PUBLIC "${GOLDCREST_CMSIS_NN}/Include")
+  target_compile_options(cmsis_nn_products PRIVATE -Ofast)  # as its own build
+  target_compile_definitions(cortexm_trace PRIVATE GOLDCREST_CMSIS_NN)
+  target_link_libraries(cortexm_trace PRIVATE cmsis_nn_products)
+endif()
