@@ -23,13 +23,13 @@ while [ $# -gt 0 ]; do
     --bytes-a-cycle) bytes=${2:?} && shift ;;
     --models) models=models_ ;;
     --floors) floors=floors.txt build=build/aarch64 code=77 ;;
-    -*) fail "no option is named $1" ;;
+    -*) code=2 && fail "no option is named $1" ;;
     *) break ;;
   esac
   shift
 done
 if [ -n "$floors" ]; then
-  [ $# -eq 0 ] || fail "the floors are of build/aarch64"
+  [ $# -eq 0 ] || { code=2 && fail "the floors are of build/aarch64 as a whole"; }
   floors=$here/$models$floors
   [ -z "$models" ] || set -- base small tiny  # opus has base's layers
   version=$(aarch64-linux-gnu-g++ -dumpversion 2> /dev/null) || fail "needs aarch64-linux-gnu-g++"
