@@ -273,12 +273,12 @@ Instruction decode(std::string_view name, std::string_view operands) {
 
 const char* name_of(Kind kind) {
   static constexpr std::array<const char*, kKinds> kNames = {
-      "nop",       "alu",       "alu with shift", "multiply",  "divide",      "branch",    "prefetch",
-      "load x",    "load 2 x",  "load d",         "load 2 d",  "load q",      "load 2 q",  "load lane",
-      "load n d",  "load n q",  "store x",        "store 2 x", "store d",     "store 2 d", "store q",
-      "store 2 q", "smull",     "smlal",          "sadalp",    "sdot",        "smmla",     "shift q",
-      "vector q",  "vector d",  "mul q",          "mul d",     "float q",     "float d",   "divide q",
-      "divide d",  "convert q", "from x",         "insert x",  "duplicate x", "convert x", "to x"};
+      "nop",       "alu",       "alu with shift", "multiply",  "divide",    "branch",    "prefetch", "load x",
+      "load 2 x",  "load d",    "load 2 d",       "load q",    "load 2 q",  "load lane", "load n d", "load n q",
+      "store x",   "store 2 x", "store d",        "store 2 d", "store q",   "store 2 q", "smull",    "smlal",
+      "sadalp",    "sdot",      "smmla",          "shift q",   "vector q",  "vector d",  "mul q",    "mul d",
+      "float q",   "float d",   "divide q",       "divide d",  "convert q", "from x",    "insert x", "duplicate x",
+      "convert x", "to x",      "extend",         "load n x",  "store n",   "loop end"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -23,13 +23,13 @@ while [ $# -gt 0 ]; do
     --bytes-a-cycle) bytes=${2:?} && shift ;;
     --models) models=models_ ;;
     --floors) floors=floors.txt build=build/aarch64 code=77 ;;
-    -*) fail "no option is named $1" ;;
+    -*) code=2 && fail "no option is named $1" ;;
     *) break ;;
   esac
   shift
 done
 if [ -n "$floors" ]; then
-  [ $# -eq 0 ] || fail "the floors are of build/aarch64"
+  [ $# -eq 0 ] || { code=2 && fail "the floors are of build/aarch64 as a whole"; }
   floors=$here/$models$floors
   [ -z "$models" ] || set -- base small tiny  # opus has base's layers
   version=$(aarch64-linux-gnu-g++ -dumpversion 2> /dev/null) || fail "needs aarch64-linux-gnu-g++"
@@ -94,7 +94,7 @@ while read -r core table part cpu board board_bytes; do
     "$work/model_cycles" "$board" "$memory" ${floors:+--floors "$floors"} "${prefixes[@]}" || failed=1
   fi
 done << 'END'
-A53 arm_neon 0xd03 cortex-a53 Pi3 2
+A53 arm_neon_a53 0xd03 cortex-a53 Pi3 2
 A72 arm_neon 0xd08 cortex-a72 Pi4 3
 A55 arm_dotprod_a55 0xd05 cortex-a76 - 2
 A76 arm_dotprod 0xd0b cortex-a76 Pi5 3.8

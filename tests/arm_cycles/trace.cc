@@ -3,7 +3,6 @@
 #include "arm_cycles/trace.h"
 
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -26,7 +25,6 @@ Records read_records(const std::string& path) {
 }
 
 constexpr char32_t kSection = 0xffffffff;
-constexpr uint64_t kLastBytes = 4;  // of the listing's last instruction
 
 }  // namespace
 
@@ -59,35 +57,34 @@ std::u32string_view TraceFile::blocks(size_t section) const {
   return std::u32string_view(runs_).substr(begin, end - begin);
 }
 
-std::vector<TraceFile::Line> TraceFile::lines(const Block& block, uint64_t* end) const {
-  std::vector<Line> found;
-  auto line = listing_.find(block.offset);
-  for (uint64_t i = 0; i < block.n; ++i, ++line) {
-    if (line == listing_.end()) throw std::runtime_error("a trace's listing does not have all its blocks");
-    found.push_back(line->second);
+std::vector<TraceFile::Line> TraceFile::lines_of(const Block& block) const {
+  std::vector<Line> lines;
+  for (auto line = listing_.find(block.offset); lines.size() < block.n; ++line) {
+    if (line == listing_.end()) throw std::runtime_error("a trace without its listing");
+    lines.push_back(line->second);
   }
-  if (end != nullptr) *end = line == listing_.end() ? std::prev(line)->first + kLastBytes : line->first;
-  return found;
+  return lines;
+}
+
+// Whether it does in memory. The last block's end is not known, but what is translated last is not traced.
+bool TraceFile::follows(char32_t block, char32_t next) const {
+  if (block + 1 == blocks_.size()) return false;
+  const uint64_t bytes = blocks_[block + 1].offset - blocks_[block].offset;
+  return blocks_[next].address == blocks_[block].address + bytes;
 }
 
 Trace TraceFile::trace(size_t section) const {
   Trace trace;
-  struct Known {
-    uint32_t first;  // its first instruction's index in the trace
-    uint64_t end;    // the address behind it
-  };
-  std::unordered_map<char32_t, Known> known;  // by block
+  std::unordered_map<char32_t, uint32_t> known;  // by block: its first instruction's index in the trace
   const std::u32string_view runs = blocks(section);
   for (size_t run = 0; run < runs.size(); ++run) {
     const Block& block = blocks_[runs[run]];
-    const auto [entry, is_new] = known.emplace(runs[run], Known{static_cast<uint32_t>(trace.instructions.size()), 0});
+    const auto [first, is_new] = known.emplace(runs[run], static_cast<uint32_t>(trace.instructions.size()));
     if (is_new) {
-      for (const Line& line : lines(block, &entry->second.end))
-        trace.instructions.push_back(decode_(line.name, line.operands));
-      entry->second.end += block.address - block.offset;
+      for (const auto& [name, operands] : lines_of(block)) trace.instructions.push_back(decode_(name, operands));
     }
-    for (uint32_t i = 0; i < block.n; ++i) trace.steps.push_back({entry->second.first + i, false});
-    if (run + 1 < runs.size()) trace.steps.back().jumped = blocks_[runs[run + 1]].address != entry->second.end;
+    for (uint32_t i = 0; i < block.n; ++i) trace.steps.push_back({first->second + i, false});
+    if (run + 1 < runs.size()) trace.steps.back().jumped = !follows(runs[run], runs[run + 1]);
   }
   return trace;
 }
@@ -95,9 +92,9 @@ Trace TraceFile::trace(size_t section) const {
 std::string TraceFile::assembly(size_t section) const {
   std::string text;
   for (const char32_t run : blocks(section)) {
-    for (const Line& line : lines(blocks_[run], nullptr)) {
-      if (line.name.starts_with("adr") || decode_(line.name, line.operands).kind == Kind::kBranch) continue;
-      text += line.name + " " + line.operands + "\n";
+    for (const auto& [name, operands] : lines_of(blocks_[run])) {
+      if (name.starts_with("adr") || decode_(name, operands).kind == Kind::kBranch) continue;
+      text += name + " " + operands + "\n";
     }
   }
   return text;

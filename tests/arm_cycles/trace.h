@@ -12,7 +12,7 @@
 
 namespace arm_cycles {
 
-// decode or decode_thumb.
+// Of an instruction set.
 using Decoder = Instruction (*)(std::string_view name, std::string_view operands);
 
 // PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws std::runtime_error.
@@ -35,8 +35,8 @@ class TraceFile {
     std::string name, operands;
   };
 
-  // A block's, and where it ends in PREFIX.code.
-  std::vector<Line> lines(const Block& block, uint64_t* end) const;
+  std::vector<Line> lines_of(const Block& block) const;
+  bool follows(char32_t block, char32_t next) const;
 
   Decoder decode_;
   std::vector<Block> blocks_;
