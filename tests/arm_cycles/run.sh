@@ -45,7 +45,7 @@ while read -r core table part cpu; do
   aarch64-linux-gnu-objdump -D -b binary -m aarch64 --no-show-raw-insn "$work/$core.code" > "$work/$core.listing"
   "$work/arm_cycles" "$work/$core" "$core" "${floors[@]}" || failed=1
 done << 'END'
-A53 arm_neon 0xd03 cortex-a53
+A53 arm_neon_a53 0xd03 cortex-a53
 A72 arm_neon 0xd08 cortex-a72
 A55 arm_dotprod_a55 0xd05 cortex-a76
 A76 arm_dotprod 0xd0b cortex-a76
