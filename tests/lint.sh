@@ -50,7 +50,9 @@ tidy_foreign() {
   local arm32=(--target=armv7a-none-eabihf "${headers[@]}") arm64=(--target=aarch64-none-elf "${headers[@]}")
   tidy_one engine/kernels/arm/neon32.cc "${arm32[@]}" -mfpu=neon
   tidy_one engine/kernels/arm/neon.cc "${arm64[@]}" -march=armv8-a+crc
+  tidy_one engine/kernels/arm/neon_a53.cc "${arm64[@]}" -march=armv8-a+crc
   tidy_one engine/kernels/arm/dotprod.cc "${arm64[@]}" -march=armv8.2-a+dotprod
+  tidy_one engine/kernels/arm/dotprod_a55.cc "${arm64[@]}" -march=armv8.2-a+dotprod
   tidy_one engine/kernels/arm/i8mm.cc "${arm64[@]}" -march=armv8.2-a+dotprod+i8mm
   tidy_one engine/kernels/cortexm/dsp.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 -O2 "${headers[@]}"
   tidy_one engine/kernels/cortexm/helium.cc --target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -O2 "${headers[@]}"

@@ -49,11 +49,7 @@ const Kernels* const kTables[] = {
     &kernels_x86_avxvnni,
     &kernels_x86_avx2,
 #elif defined(__aarch64__)
-    &kernels_arm_i8mm,
-    &kernels_arm_dotprod,
-    &kernels_arm_dotprod_a55,
-    &kernels_arm_neon,
-    &kernels_arm_neon_a53,
+    &kernels_arm_i8mm,  &kernels_arm_dotprod, &kernels_arm_dotprod_a55, &kernels_arm_neon, &kernels_arm_neon_a53,
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,
 #endif
@@ -80,7 +76,10 @@ uint32_t identification_of(uint32_t cpu) {
   char text[32] = {};  // 0x00000000410fd034
   const bool has_text = read(file, text, sizeof text - 1) > 0;
   close(file);
-  return has_text ? static_cast<uint32_t>(strtoull(text, nullptr, 16)) : 0;
+  uint32_t value = 0;
+  for (const char* digit = text + 2; has_text && *digit > ' '; ++digit)
+    value = value << 4 | static_cast<uint32_t>(*digit <= '9' ? *digit - '0' : *digit - 'a' + 10);
+  return value;
 }
 
 bool all_cores_issue_in_order() {

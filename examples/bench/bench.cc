@@ -126,7 +126,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--low-memory", settings.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--json", arguments.json, "print JSON instead of tables");
-  app.add_flag("--list-kernels", arguments.list_kernels, "print the kernel tables that run here, best first; which is taken, and why, to standard error");
+  app.add_flag("--list-kernels", arguments.list_kernels,
+               "print the kernel tables that run here, best first; which is taken, and why, to standard error");
   app.footer(
       "What is measured:\n"
       "  open       from a file in the page cache to an engine, to the first token and the first sentence; peak "

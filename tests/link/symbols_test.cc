@@ -85,7 +85,7 @@ std::vector<std::string> problems_of(const std::map<std::string, Object>& object
     if (file == "avx512vnni.cc.o") allowed.insert({"__cpu_model", "__cpu_features2"});  // of libgcc
     if (file == "select_runtime.cc.o") {  // only with an operating system; libgcc and the kernel say what the CPU has
       allowed.insert({"getenv", "strcmp", "getauxval", "__cpu_model", "__cpu_features2", "__cpu_indicator_init"});
-      allowed.insert({"sched_getaffinity", "open", "open64", "read", "close", "strchr", "strtoull"});  // 64-bit Arm
+      allowed.insert({"sched_getaffinity", "open", "open64", "read", "close", "strchr"});  // 64-bit Arm
     }
     for (const std::string& name : object.undefined) {
       if (defined.contains(name) || allowed.contains(name) || is_compiler_helper(name)) continue;

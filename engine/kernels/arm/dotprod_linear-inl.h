@@ -9,9 +9,8 @@ namespace {
 constexpr size_t kSmallLayer = 128 * 1024;
 
 void linear_by_dots(const LinearArgs<int8_t>& args) {
-  const bool small = args.rows == 1 && size_t{args.n} * args.k <= kSmallLayer;
-  if (small && args.layout == Layout::kN16K4) return linear_rows<1, false>(args, 0, 0, args.n);
-  linear(args);
+  if (args.rows > 1 || args.layout != Layout::kN16K4 || size_t{args.n} * args.k > kSmallLayer) return linear(args);
+  linear_rows<1, false>(args, 0, 0, args.n);
 }
 
 }  // namespace

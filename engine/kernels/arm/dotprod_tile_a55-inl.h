@@ -3,16 +3,17 @@
 // the cycle of the SDOT that stands before it. So weights come by halves, five registers ahead, and behind each SDOT
 // stands something else. Compilers keep no such order.
 //
-// In a turn, 16 inputs: v0 to v15 are the sums, four registers a row; v16 to v19 the first eight inputs of each row, v20
-// to v23 the last; v24 to v31 take turns as weights, and x8 to x15 hold their upper halves on the way.
+// In a turn, 16 inputs: v0 to v15 are the sums, four registers a row; v16 to v19 the first eight inputs of each row,
+// v20 to v23 the last; v24 to v31 take turns as weights, and x8 to x15 hold their upper halves on the way.
 
 // clang-format off
 #define GOLDCREST_DOT(sum, weights, x, lane) "sdot v" #sum ".4s, v" #weights ".16b, v" #x ".4b[" #lane "]\n"
 #define GOLDCREST_INPUTS(x, row) "ldr d" #x ", [%[" #row "], %[input]]\n"
 
-// Weights `now` times a lane of the rows' inputs a, b, c, d. Between the SDOTs: the loads of a register, one instruction
-// more, and the move that completes another register.
-#define GOLDCREST_GROUP(second, third, fourth, sum0, sum1, sum2, sum3, a, b, c, d, lane, now, low, high, at, joined, half, more) \
+// Weights `now` times a lane of the rows' inputs a, b, c, d. Between the SDOTs: the loads of a register, one
+// instruction more, and the move that completes another register.
+#define GOLDCREST_GROUP(second, third, fourth, sum0, sum1, sum2, sum3, a, b, c, d, lane, now, low, high, at, joined,   \
+                        half, more)                                                                                   \
   GOLDCREST_DOT(sum0, now, a, lane) GOLDCREST_LOW(low, at)                                                            \
   second(GOLDCREST_DOT(sum1, now, b, lane)) GOLDCREST_HIGH(high, at)                                                  \
   third(GOLDCREST_DOT(sum2, now, c, lane)) more                                                                       \
@@ -75,7 +76,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   const int8_t* w = args.w + first_output * k;
   const int8_t* const x0 = args.x + first_row * k;  // rows that are not there: the first
   const int8_t *const x1 = x0 + (kRows > 1 ? k : 0), *const x2 = x1 + (kRows > 2 ? k : 0),
-               *const x3 = x2 + (kRows > 3 ? k : 0);
+                      *const x3 = x2 + (kRows > 3 ? k : 0);
   size_t input = 0, left = k, step = 16;
   TileOutputs<kRows> out(args, first_row, first_output);
   if constexpr (kRows == 1) GOLDCREST_TILE(GOLDCREST_WITHOUT, GOLDCREST_WITHOUT, GOLDCREST_WITHOUT);

@@ -35,8 +35,7 @@ inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
   // One row has little to do but load: in pairs, and none so early that a sum goes to memory.
   if constexpr (kRows == 1) asm("" : "+r"(w), "+w"(acc.q[3]));
   W weights = load_panel(w);
-  if constexpr (kRows == 1)
-    asm("" : "+w"(weights.q[0]), "+w"(weights.q[1]), "+w"(weights.q[2]), "+w"(weights.q[3]));
+  if constexpr (kRows == 1) asm("" : "+w"(weights.q[0]), "+w"(weights.q[1]), "+w"(weights.q[2]), "+w"(weights.q[3]));
   for (int i = 0; i < 4; ++i) {
     switch (block) {
       case 0:

@@ -4,9 +4,9 @@
 // halves, two groups ahead. The sums of two products are added up while the next ones are made, four cycles later.
 // Compilers keep no such order.
 //
-// In a turn, eight inputs: v0 to v15 are the sums, eight registers a row, two for each four outputs; v16 and v17 a row's
-// first and last four inputs in all lanes, v18 and v19 the second row's; v20 to v23 sums of two products; v24 to v31
-// weights, of four outputs' first and last inputs in turn, of which x8 and x9 hold the upper halves on the way.
+// In a turn, eight inputs: v0 to v15 are the sums, eight registers a row, two for each four outputs; v16 and v17 the
+// row's first and last four inputs in all lanes, v18 and v19 the second row's; v20 to v23 sums of two products; v24 to
+// v31 weights, of four outputs' first and last inputs in turn, of which x8 and x9 hold the upper halves on the way.
 
 // clang-format off
 #define GOLDCREST_INPUTS(first, last, row) \
@@ -21,8 +21,8 @@
 #define GOLDCREST_SECOND(first, last) GOLDCREST_PRODUCTS(22, 23, first, last, 18, 19, "", "", "")
 #define GOLDCREST_ADD(even, odd, low, high) "sadalp v" #even ".4s, v" #low ".8h\nsadalp v" #odd ".4s, v" #high ".8h\n"
 
-// Four outputs: the first row's products, what is `before` and `after` them, and the loads of the weights two groups on,
-// `begun` and `ended`; `joined`, begun in the group before, gets its upper half.
+// Four outputs: the first row's products, what is `before` and `after` them, and the loads of the weights two groups
+// on, `begun` and `ended`; `joined`, begun in the group before, gets its upper half.
 #define GOLDCREST_FOUR(first, last, low, high, begun, ended, at, joined, before, beside, after)                       \
   GOLDCREST_LOW(begun, at) GOLDCREST_JOIN(joined, x9) before                                                          \
   GOLDCREST_PRODUCTS(low, high, first, last, 16, 17, GOLDCREST_HIGH(x8, at), GOLDCREST_HIGH(x9, at + 64), beside)     \
@@ -68,7 +68,8 @@
       "0:\n"                                                                                                          \
       turn                                                                                                            \
       "b.ne 0b\n"                                                                                                     \
-      last_sums GOLDCREST_LOAD_SCALES GOLDCREST_ROW_SUMS(0, 1, 2, 3, 4, 5, 6, 7) GOLDCREST_FINISH(0, 2, 4, 6, 0)                            \
+      last_sums GOLDCREST_LOAD_SCALES                                                                                 \
+      GOLDCREST_ROW_SUMS(0, 1, 2, 3, 4, 5, 6, 7) GOLDCREST_FINISH(0, 2, 4, 6, 0)                                      \
       second(GOLDCREST_ROW_SUMS(8, 9, 10, 11, 12, 13, 14, 15) GOLDCREST_FINISH(8, 10, 12, 14, 1))                     \
       GOLDCREST_STORE(0, 2, 4, 6) second(GOLDCREST_STORE(8, 10, 12, 14))                                              \
       : [w] "+r"(w), [left] "+r"(left), [step] "+r"(step), [row0] "+r"(x0), [row1] "+r"(x1), [y] "+r"(out.y)          \
