@@ -78,6 +78,6 @@ struct Instruction {
 Instruction decode(std::string_view name, std::string_view operands);
 
 // The same for Thumb with the floating-point, DSP and Helium instructions of Cortex-M.
-Instruction decode_thumb(std::string_view name, std::string_view operands);
+Instruction decode_thumb(std::string_view full_name, std::string_view text);
 
 }  // namespace arm_cycles

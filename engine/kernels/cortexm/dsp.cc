@@ -102,7 +102,8 @@ template <uint32_t kRows>
 Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
   const uint32_t blocks = inputs / 4;
   for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, 2 * kRows, expanded + 2 * r);
-  return {expanded, expanded + 2 * kRows * blocks, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+  expanded[2 * kRows * blocks] = kEndOfChunk;
+  return {expanded, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
 }
 
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
@@ -121,7 +122,7 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
 template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
-  uint32_t expanded[kExpandedWords];
+  uint32_t expanded[kExpandedWords + 1];
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
   const int8_t* w = args.w;
@@ -150,19 +151,13 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
 void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
   for (uint32_t row = 0; row < args.rows; row += kTileRows) {
-    switch (args.rows - row) {
-      case 1:
-        linear_rows<1>(args, row);
-        break;
-      case 2:
-        linear_rows<2>(args, row);
-        break;
-      case 3:
-        linear_rows<3>(args, row);
-        break;
-      default:
-        linear_rows<kTileRows>(args, row);
-        break;
+    const uint32_t rows = args.rows - row;
+    if (rows == 1) {
+      linear_rows<1>(args, row);
+    } else if (rows == 2 || kTileRows == 2) {
+      linear_rows<2>(args, row);
+    } else if constexpr (kTileRows == 4) {
+      rows == 3 ? linear_rows<3>(args, row) : linear_rows<4>(args, row);
     }
   }
 }

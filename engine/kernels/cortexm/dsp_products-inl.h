@@ -11,15 +11,20 @@ namespace {
 
 // Four inputs of one row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords of them lie on the stack.
 constexpr uint32_t kExpandedWords = 256;
+#if defined(__clang__)  // gives each operand in memory a register, which three and four rows do not leave
+constexpr uint32_t kTileRows = 2;
+#else
 constexpr uint32_t kTileRows = 4;
+#endif
+
+constexpr uint32_t kEndOfChunk = 0x80008000u;
 
 // Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
 struct Chunk {
-  const uint32_t* x;  // [blocks, rows, 2]
-  const uint32_t* end;
-  uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
-  size_t w_bytes;  // of a panel's weights for them
-  bool continued;  // adds to the outputs
+  const uint32_t* x;  // [blocks, rows, 2], then kEndOfChunk
+  uint32_t odd;       // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  size_t w_bytes;     // of a panel's weights for them
+  bool continued;     // adds to the outputs
 };
 
 // One output of a tile: the sum of its products, later its scaled value.
@@ -34,7 +39,7 @@ union Output {
 //
 // A turn is some blocks of four inputs; the first turn begins in its middle where `odd` says. Repeated text is
 // written out and not given to .rept: the compiler counts an assembler block's lines to know how far its constants may
-// lie. The end of x lies in memory, as the loops take every register but one.
+// lie. A word that no pair makes ends x, as the loops take every register but one.
 #define GOLDCREST_DSP_THREE_TIMES(block) block block block
 #define GOLDCREST_DSP_SMLAD(sum, a, b) "smlad %[" #sum "], " a ", " b ", %[" #sum "]\n"
 
@@ -69,8 +74,8 @@ inline void add_products_of_row(const Chunk& chunk, const int8_t* w, Output* out
   uint32_t x_even, x_odd = 0, w0, w1, w2, w3 = chunk.odd, even;
 #define GOLDCREST_DSP_NEXT "ldrd %[w0], %[w1], [%[w]], #8\n"
 #define GOLDCREST_DSP_NEXT_UNLESS_LAST \
-  "ldr %[w0], %[end]\n"                \
-  "cmp %[x], %[w0]\n"                  \
+  "ldr %[w0], [%[x]]\n"                \
+  "cmp %[w0], %[end]\n"                \
   "it ne\n"                            \
   "ldrdne %[w0], %[w1], [%[w]], #8\n"
   asm volatile(
@@ -84,7 +89,7 @@ inline void add_products_of_row(const Chunk& chunk, const int8_t* w, Output* out
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
         [x_even] "=&r"(x_even), [x_odd] "+r"(x_odd), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "+l"(w3),
         [even] "=&r"(even)
-      : [end] "m"(chunk.end)
+      : [end] "i"(kEndOfChunk)
       : "cc", "memory");
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[2].sum = sum2, outputs[3].sum = sum3;
 }
@@ -116,8 +121,8 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   uint32_t w0, w1 = 0, even;
 #define GOLDCREST_DSP_NEXT_W0 "ldr %[w0], [%[w], #64]!\n"
 #define GOLDCREST_DSP_NEXT_W0_UNLESS_LAST \
-  "ldr %[w0], %[end]\n"                   \
-  "cmp %[x], %[w0]\n"                     \
+  "ldr %[w0], [%[x]]\n"                   \
+  "cmp %[w0], %[end]\n"                   \
   "it ne\n"                               \
   "ldrne %[w0], [%[w], #64]!\n"
   asm volatile(
@@ -126,7 +131,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
           GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]", "r11")
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
         [w0] "=&r"(w0), [w1] "+r"(w1), [even] "=&r"(even)
-      : [end] "m"(chunk.end)
+      : [end] "i"(kEndOfChunk)
       : "r8", "r9", "r10", "r11", "cc", "memory");
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[16].sum = sum2, outputs[17].sum = sum3;
 }
@@ -176,7 +181,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
   "3:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
   "4:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) \
-  rows("ldr %[next], %[end]\n", "cmp %[x], %[next]\n")                                                              \
+  rows("ldr %[next], [%[x], %[last]]\n", "cmp %[next], %[end]\n")                                                              \
   "bne 0b\n"                                                                                                         \
   "ldr %[next], %[to]\n"                                                                                             \
   "ldr %[odd], %[back]\n"                                                                                            \
@@ -204,16 +209,16 @@ inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* ou
     asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
                  : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
                    [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
-                 : [start] "m"(chunk.x), [end] "m"(chunk.end), [turn] "m"(turn), [back] "m"(back), [to_end] "m"(to_end),
-                   [zeros] "m"(zeros)
+                 : [start] "m"(chunk.x), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [turn] "m"(turn),
+                   [back] "m"(back), [to_end] "m"(to_end), [zeros] "m"(zeros)
                  : "r8", "r9", "r10", "r11", "cc", "memory");
   } else {
     asm volatile(
         GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
         : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
           [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
-        : [start] "m"(chunk.x), [end] "m"(chunk.end), [turn] "m"(turn), [back] "m"(back), [to_end] "m"(to_end),
-          [zeros] "m"(zeros)
+        : [start] "m"(chunk.x), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [turn] "m"(turn), [back] "m"(back),
+          [to_end] "m"(to_end), [zeros] "m"(zeros)
         : "r8", "r9", "r10", "r11", "cc", "memory");
   }
 }
