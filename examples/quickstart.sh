@@ -9,7 +9,8 @@ bash toolchains/install_packages.sh
 cmake --preset quickstart
 cmake --build --preset quickstart
 mkdir -p build/bin
-for program in converter/goldcrest-convert examples/goldcrest-inspect examples/goldcrest-translate examples/goldcrest-bench; do
+for program in converter/goldcrest-convert examples/goldcrest-inspect examples/goldcrest-translate examples/goldcrest-bench \
+    examples/goldcrest-predictions; do
   ln -sfn "../quickstart/$program" build/bin/
 done
 build/bin/goldcrest-convert examples/models/enfr -o build/enfr.gcst

@@ -125,7 +125,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "fastest: theirs where they are faster (both give close, not equal, results)");
   app.add_flag("--low-memory", settings.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
-  app.add_flag("--json", arguments.json, "print JSON instead of tables");
+  app.add_flag("--json", arguments.json, "print JSON instead of tables (examples/bench/README.md has its fields)");
   app.add_flag("--list-kernels", arguments.list_kernels,
                "print the kernel tables that run here, best first; which is taken, and why, to standard error");
   app.footer(
@@ -142,7 +142,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       "Exit status: 0 done, 1 failed, 2 bad usage.");
 }
 
-void run(Arguments& arguments) {
+void run(Arguments& arguments, const std::string& command) {
   ThreadPool pool;
   const std::string problem = pool.start(arguments.threads);
   if (!problem.empty()) throw std::runtime_error(problem);
@@ -152,7 +152,9 @@ void run(Arguments& arguments) {
       {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, nullptr, false},
       {1, 1, 1, 1, 1});
   fit_lengths(probe.model(), arguments);
-  const bench::Report report = measure(arguments, probe);
+  bench::Report report = measure(arguments, probe);
+  report.command = command;
+  report.host = bench::host_of("");
   const std::string text = arguments.json ? report_json(settings, report) : report_text(settings, report);
   std::fputs(text.c_str(), stdout);
 }
@@ -178,7 +180,7 @@ int main(int argc, char** argv) {
     if (arguments.list_kernels) {
       list_kernels();
     } else {
-      run(arguments);
+      run(arguments, bench::command_line(argc, argv));
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.settings.model).c_str());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bounds.h"
+#include "host.h"
 #include "kernel_recorder.h"
 #include "machine.h"
 #include "model_runner.h"
@@ -80,6 +81,8 @@ struct MachineSpeeds {
 };
 
 struct Report {
+  std::string command;
+  Host host;
   goldcrest_info model = {};  // strings are not valid
   std::string kernels;
   uint32_t threads = 1, target_tokens = 0;

@@ -20,7 +20,10 @@ std::vector<double> spreads_of(const Report& report);
 constexpr double kLargeSpread = 0.1;
 std::string spread_warning(const Report& report);
 
+// Of the JSON: another one when a field changes its meaning or goes; new fields do not change it.
+constexpr int kSchemaVersion = 1;
+
 std::string report_text(const Settings& settings, const Report& report);
-std::string report_json(const Settings& settings, const Report& report);  // sizes in bytes, times in seconds
+std::string report_json(const Settings& settings, const Report& report);  // README.md has its fields
 
 }  // namespace bench

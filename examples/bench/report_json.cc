@@ -120,11 +120,39 @@ Json spreads_json(const Report& report) {
 
 }  // namespace
 
+Json host_json(const Host& host) {
+  return {{"board", host.board},
+          {"cpu", host.cpu},
+          {"architecture", host.architecture},
+          {"cpus", host.cpus},
+          {"clock_hz", host.clock_hz}};
+}
+
+Json shape_json(const goldcrest_info& model) {
+  return {{"encoder_layers", model.encoder_layers},
+          {"encoder_d_model", model.encoder_d_model},
+          {"encoder_d_ff", model.encoder_d_ff},
+          {"encoder_heads", model.encoder_heads},
+          {"decoder_layers", model.decoder_layers},
+          {"decoder_d_model", model.decoder_d_model},
+          {"decoder_d_ff", model.decoder_d_ff},
+          {"decoder_heads", model.decoder_heads},
+          {"source_vocab_size", model.source_vocab_size},
+          {"target_vocab_size", model.target_vocab_size},
+          {"weight_bits", model.weight_bits}};
+}
+
 std::string report_json(const Settings& settings, const Report& report) {
-  Json json = {{"version", GOLDCREST_VERSION},
+  Json json = {{"schema_version", kSchemaVersion},
+               {"program", "goldcrest-bench"},
+               {"version", GOLDCREST_VERSION},
+               {"command", report.command},
+               {"host", host_json(report.host)},
+               {"compiler", compiler_name()},
                {"model", settings.model},
                {"file_bytes", report.model.file_bytes},
                {"weights_hash", fmt::format("{:016x}", report.model.weights_hash)},
+               {"shape", shape_json(report.model)},
                {"kernels", report.kernels},
                {"threads", report.threads},
                {"source_tokens", settings.source_tokens},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Firmware that measures the engine on a board: the ticks that starting, tokenizing, encoding, one target position and
- * a whole search take, with the pronunciation model.
+ * a whole search take, with the pronunciation model. The last line is the same for programs, as JSON.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +33,13 @@ typedef struct search_parts {
   part encoder, position, whole;
 } search_parts;
 
+/* What the table's lines said, for the JSON. */
+static struct line {
+  const char *name;
+  uint64_t ticks;
+} lines[16];
+static size_t n_lines;
+
 void __attribute__((weak)) benchmark_begin(const char *name) { (void)name; }
 void __attribute__((weak)) benchmark_end(const char *name) { (void)name; }
 
@@ -62,6 +69,7 @@ static void print_part(const part *p) {
   put_text(p->name);
   for (; column > 0; --column) put_text(" ");
   const uint64_t ticks = p->count > 0 ? p->ticks / p->count : 0;
+  if (n_lines < sizeof lines / sizeof lines[0]) lines[n_lines++] = (struct line){p->name, ticks};
   put_right(ticks, kTicksColumn);
   put_right(ticks * 1000000 / board_ticks_per_second(), kTicksColumn);
   put_text("\n");
@@ -183,6 +191,106 @@ static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_pa
   print_part(&token);
 }
 
+/* CPUID, which every Cortex-M has there (Arm DDI 0403, B3.2.3): the part number of its core. */
+static const char *core_name(void) {
+  const uint32_t number = *(const volatile uint32_t *)0xE000ED00u >> 4 & 0xFFFu;
+  static const struct {
+    uint32_t number;
+    const char *name;
+  } kCores[] = {{0xC23, "Cortex-M3"},  {0xC24, "Cortex-M4"},  {0xC27, "Cortex-M7"},
+                {0xD21, "Cortex-M33"}, {0xD22, "Cortex-M55"}, {0xD23, "Cortex-M85"}};
+  for (size_t i = 0; i < sizeof kCores / sizeof kCores[0]; ++i) {
+    if (kCores[i].number == number) return kCores[i].name;
+  }
+  return "";
+}
+
+/* Whether a tick is a fixed number of instructions, one a nanosecond, as QEMU counts with -icount shift=0: ten of which
+ * each needs the one before. No core of less than a gigahertz takes as little time. */
+static int ticks_count_instructions(void) {
+  enum { kTurns = 100000, kInstructions = 10 };
+  uint32_t turns = kTurns;
+  const uint64_t start = board_ticks();
+  __asm__ volatile(
+      "1:\n"
+      "mvns %0, %0\n\tmvns %0, %0\n\tmvns %0, %0\n\tmvns %0, %0\n\t"
+      "mvns %0, %0\n\tmvns %0, %0\n\tmvns %0, %0\n\tmvns %0, %0\n\t"
+      "subs %0, #1\n\tbne 1b\n"
+      : "+l"(turns)
+      :
+      : "cc");
+  const uint64_t nanoseconds = (board_ticks() - start) * 1000 / (board_ticks_per_second() / 1000000);
+  return nanoseconds >= (uint64_t)kTurns * kInstructions * 98 / 100 &&
+         nanoseconds <= (uint64_t)kTurns * kInstructions * 102 / 100;
+}
+
+static void put_field(const char *name, const char *text) {
+  put_text("\"");
+  put_text(name);
+  put_text("\":\"");
+  put_text(text);
+  put_text("\",");
+}
+
+static void put_number(const char *name, uint64_t value, const char *end) {
+  put_text("\"");
+  put_text(name);
+  put_text("\":");
+  put_unsigned(value);
+  put_text(end);
+}
+
+static void put_hash(uint64_t hash) {
+  put_text("\"weights_hash\":\"");
+  for (int shift = 60; shift >= 0; shift -= 4) board_write(&"0123456789abcdef"[hash >> shift & 15], 1);
+  put_text("\",");
+}
+
+static void put_shape(const goldcrest_info *model) {
+  put_text("\"shape\":{");
+  put_number("encoder_layers", model->encoder_layers, ",");
+  put_number("encoder_d_model", model->encoder_d_model, ",");
+  put_number("encoder_d_ff", model->encoder_d_ff, ",");
+  put_number("encoder_heads", model->encoder_heads, ",");
+  put_number("decoder_layers", model->decoder_layers, ",");
+  put_number("decoder_d_model", model->decoder_d_model, ",");
+  put_number("decoder_d_ff", model->decoder_d_ff, ",");
+  put_number("decoder_heads", model->decoder_heads, ",");
+  put_number("source_vocab_size", model->source_vocab_size, ",");
+  put_number("target_vocab_size", model->target_vocab_size, ",");
+  put_number("weight_bits", model->weight_bits, "},");
+}
+
+/* One line. Its fields: examples/bench/README.md. */
+static void print_json(const goldcrest_engine *engine, const goldcrest_detail *detail) {
+  goldcrest_info model;
+  check("model", goldcrest_model_info(model_g2p, MODEL_G2P_BYTES, &model, NULL), detail);
+  put_text("{\"schema_version\":1,\"program\":\"benchmark_firmware\",\"version\":\"" GOLDCREST_VERSION
+           "\",\"command\":\"benchmark_firmware\",\"host\":{");
+  put_field("board", board_name());
+  put_field("cpu", core_name());
+  put_number("cpus", 1, "},\"compiler\":\"GCC " __VERSION__ "\",\"model\":\"g2p\",");
+  put_number("file_bytes", model.file_bytes, ",");
+  put_hash(model.weights_hash);
+  put_shape(&model);
+  put_field("kernels", goldcrest_kernels_name(engine));
+  put_number("arena_bytes", sizeof arena, ",");
+  put_number("ticks_per_second", board_ticks_per_second(), ",");
+  put_field("ticks_count", ticks_count_instructions() ? "instructions" : "time");
+  put_number("words", kNWords, ",\"parts\":[");
+  for (size_t i = 0; i < n_lines; ++i) {
+    put_text(i > 0 ? ",{" : "{");
+    put_field("name", lines[i].name);
+    put_number("ticks", lines[i].ticks, "");
+    if (i + 1 < n_lines && lines[i + 1].name[0] == ' ') { /* a token of what this line is */
+      put_text(",");
+      put_number("token_ticks", lines[++i].ticks, "");
+    }
+    put_text("}");
+  }
+  put_text("]}\n");
+}
+
 int main(void) {
   static const search_parts kGreedy = {.encoder = {.name = "greedy: encoder, one word"},
                                        .position = {.name = "greedy: one target position"},
@@ -196,5 +304,6 @@ int main(void) {
   print_text_parts(engine, &detail);
   print_search(engine, 1, kGreedy, &detail);
   print_search(engine, 4, kBeam, &detail);
+  print_json(engine, &detail);
   board_exit(0);
 }

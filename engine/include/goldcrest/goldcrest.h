@@ -250,8 +250,7 @@ typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_
 
 /* Calls task(task_context, i) once for every i in [0, n), on any threads and in any order, and returns when all calls
  * have returned; what they wrote must be visible to the caller then. n <= limits.threads. The engine has no threads of
- * its own: this is where a program's pool comes in. The tasks share the work out among themselves, piece by piece, so
- * that one on a slow core does less of it. */
+ * its own: this is where a program's pool comes in. */
 typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_context, size_t i), void *task_context,
                                        size_t n);
 

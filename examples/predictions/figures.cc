@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace predictions {
+namespace {
+
+// The cycle models know neither missed caches (but for weights that do not fit), mispredicted branches nor an operating
+// system, and A76's latencies are Neoverse N1's: silicon is rather slower than faster.
+constexpr double kFaster = 1.25, kSlower = 1.5;
+
+// Weights that a word's calls read, in bytes, by the shape of examples/models/g2p: a matrix of n outputs and k inputs
+// has n * (k + 12). Two encoder rows at a time take 5.2 passes over the encoder for a word; greedy search takes 9.6
+// positions and beam 4 takes 8.8.
+constexpr double kEncoderBytes = 3 * (4 * 128 * 140 + 512 * 140 + 128 * 524) + 2 * 256 * 140;
+constexpr double kPositionBytes = 2 * (6 * 128 * 140 + 512 * 140 + 128 * 524) + 80 * 140;
+double weight_bytes(const Word& word) {
+  return 5.2 * kEncoderBytes + (word.beam_size == 1 ? 9.6 : 8.8) * kPositionBytes;
+}
+
+}  // namespace
+
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> all = {{"g2p", 3, 2, 128, 512, 73},      {"enfr", 4, 2, 256, 1024, 6000},
+                                         {"tiny", 3, 2, 128, 512, 4000},   {"small", 4, 2, 256, 1024, 8000},
+                                         {"base", 6, 6, 512, 2048, 32000}, {"opus", 6, 6, 512, 2048, 58101}};
+  return all;
+}
+
+// tests/arm_cycles/run.sh --models at 28f01c3, GCC 12, and the same of the shipped checkpoints; bytes a cycle from
+// memory 2 (Pi 3), 3 (Pi 4), 3.8 (Pi 5).
+const std::vector<Computer>& computers() {
+  static const std::vector<Computer> all = {{"Raspberry Pi 3",
+                                             "Raspberry Pi 3",
+                                             "Cortex-A53",
+                                             1.2e9,
+                                             {{"g2p", 1, 2447},
+                                              {"g2p", 4, 993},
+                                              {"enfr", 1, 455},
+                                              {"enfr", 4, 177},
+                                              {"tiny", 1, 1574},
+                                              {"tiny", 4, 535},
+                                              {"small", 1, 417},
+                                              {"small", 4, 158},
+                                              {"base", 1, 48.6},
+                                              {"base", 4, 18.2},
+                                              {"opus", 1, 38.0},
+                                              {"opus", 4, 13.8}}},
+                                            {"Raspberry Pi 4",
+                                             "Raspberry Pi 4",
+                                             "Cortex-A72",
+                                             1.5e9,
+                                             {{"g2p", 1, 6721},
+                                              {"g2p", 4, 2520},
+                                              {"enfr", 1, 925},
+                                              {"enfr", 4, 445},
+                                              {"tiny", 1, 3168},
+                                              {"tiny", 4, 1339},
+                                              {"small", 1, 844},
+                                              {"small", 4, 402},
+                                              {"base", 1, 96.3},
+                                              {"base", 4, 47.1},
+                                              {"opus", 1, 74.3},
+                                              {"opus", 4, 35.6}}},
+                                            {"Raspberry Pi 5",
+                                             "Raspberry Pi 5",
+                                             "Cortex-A76",
+                                             2.4e9,
+                                             {{"g2p", 1, 31465},
+                                              {"g2p", 4, 12957},
+                                              {"enfr", 1, 2257},
+                                              {"enfr", 4, 1902},
+                                              {"tiny", 1, 23059},
+                                              {"tiny", 4, 6969},
+                                              {"small", 1, 2006},
+                                              {"small", 4, 1634},
+                                              {"base", 1, 218},
+                                              {"base", 4, 196},
+                                              {"opus", 1, 164},
+                                              {"opus", 4, 147}}}};
+  return all;
+}
+
+// cycles_an_instruction: M7 issues two instructions where they pair (its multiply-accumulates do, tests/arm_cycles) and
+// waits for loads of its caches; M33 issues one, and loads and taken branches take two or three; M55 takes two cycles
+// for most vector instructions and overlaps loads with arithmetic. bytes_a_cycle: H743 reads a flash word of 32 bytes,
+// a cache line, in LATENCY + 1 cycles of its bus and hands it over in four (RM0433, 4.3.8; the bus has half the CPU's
+// clock at 480 MHz); LATENCY is 7 after reset, and 4 at 480 MHz. RP2350's cache reads 8 bytes: with one line in 96
+// cycles of the flash's clock, with four in 28, and the flash's clock is the CPU's over 2 to 12 (datasheet, 12.14).
+// Ensemble's SRAM0 is behind a bus of 64 bits (Alif, "RAM Regions").
+const std::vector<Microcontroller>& microcontrollers() {
+  constexpr Band kM7 = {0.55, 0.75, 1.1}, kM33 = {1.0, 1.25, 1.6}, kM55 = {1.2, 1.6, 2.2};
+  static const std::vector<Microcontroller> all = {
+      {"nucleo-h743zi", "nucleo-h743zi", "Cortex-M7", "flash, as board.c leaves it", 64e6, kM7, {2.0, 2.7, 3.2}},
+      {"nucleo-h743zi at 480 MHz", "nucleo-h743zi", "Cortex-M7", "flash", 480e6, kM7, {1.2, 1.8, 2.5}},
+      {"rpi-pico2", "rpi-pico2", "Cortex-M33", "flash, one line", 150e6, kM33, {0.007, 0.02, 0.042}},
+      {"rpi-pico2 with four lines", "rpi-pico2", "Cortex-M33", "flash, four lines", 150e6, kM33, {0.09, 0.14, 0.25}},
+      {"Alif Ensemble E7", "alif-e7", "Cortex-M55", "SRAM0", 400e6, kM55, {1.0, 2.0, 4.0}}};
+  return all;
+}
+
+// benchmark_firmware in QEMU on mps2-an500, mps2-an505 and mps3-an547, GCC 12.2.
+const std::vector<Word>& words() {
+  static const std::vector<Word> all = {{"Cortex-M7", 1, 16341720},  {"Cortex-M7", 4, 29218280},
+                                        {"Cortex-M33", 1, 16421950}, {"Cortex-M33", 4, 29344500},
+                                        {"Cortex-M55", 1, 3144844},  {"Cortex-M55", 4, 6265688}};
+  return all;
+}
+
+Band tokens_per_s(const Computer::Speed& speed) {
+  return {speed.tokens_per_s / kSlower, speed.tokens_per_s, speed.tokens_per_s * kFaster};
+}
+
+// At best reading hides behind computing; in the middle and at worst one waits for the other.
+Band milliseconds_a_word(const Microcontroller& part, const Word& word) {
+  const double bytes = weight_bytes(word), ms_a_cycle = 1e3 / part.clock_hz;
+  const Band &core = part.cycles_an_instruction, &memory = part.bytes_a_cycle;
+  return {std::max(word.instructions * core.low, bytes / memory.high) * ms_a_cycle,
+          (word.instructions * core.middle + bytes / memory.middle) * ms_a_cycle,
+          (word.instructions * core.high + bytes / memory.low) * ms_a_cycle};
+}
+
+std::string digits(double figure) {
+  return figure < 100 ? fmt::format("{:.3g}", figure) : fmt::format("{:.0f}", figure);
+}
+
+std::string table() {
+  std::string text = "machine,cpu,MHz,model,beam,unit,predicted,low,high\n";
+  const auto add = [&](const auto& machine, const char* model, uint32_t beam_size, const char* unit, const Band& band) {
+    text += fmt::format("{},{},{:.0f},{},{},{},{},{},{}\n", machine.name, machine.cpu, machine.clock_hz / 1e6, model,
+                        beam_size, unit, digits(band.middle), digits(band.low), digits(band.high));
+  };
+  for (const Computer& computer : computers()) {
+    for (const Computer::Speed& speed : computer.speeds)
+      add(computer, speed.model, speed.beam_size, "tokens/s", tokens_per_s(speed));
+  }
+  for (const Microcontroller& part : microcontrollers()) {
+    for (const Word& word : words()) {
+      if (std::strcmp(word.cpu, part.cpu) == 0)
+        add(part, "g2p", word.beam_size, "ms a word", milliseconds_a_word(part, word));
+    }
+  }
+  return text;
+}
+
+}  // namespace predictions
