@@ -69,14 +69,17 @@ fuzz() {
 }
 
 fuzz_kernels() {
-  local job status=0 runs=build/fuzz/logs/kernels
-  cmake --preset host >/dev/null
-  cmake --build --preset host --target contract_runs >/dev/null
+  local job status=0 runs=build/fuzz/logs/kernels program=${CONTRACT_RUNS:-}
+  if [ -z "$program" ]; then
+    cmake --preset host >/dev/null
+    cmake --build --preset host --target contract_runs >/dev/null
+    program=build/host/tests/kernels/contract_runs
+  fi
   rm -rf "$runs"
   mkdir -p "$runs"
   local -a running=()
   for ((job = 0; job < jobs; ++job)); do  # never a run twice
-    build/host/tests/kernels/contract_runs "$seconds" "$(($(date +%s) * 1000000 + job * 100000))" >"$runs/$job" &
+    "$program" "$seconds" "$(($(date +%s) * 1000000 + job * 100000))" >"$runs/$job" &
     running+=($!)
   done
   for job in "${running[@]}"; do wait "$job" || status=1; done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine alone under clang's MemorySanitizer, with memory that nobody has set: no result, and no branch on the way to
- * it, depends on a byte that was not written. Usage: memory_sanitizer MODEL LINES [MOST_LINES] */
+ * The engine alone under clang's MemorySanitizer, with memory that nobody has set: no result, and no branch on the way
+ * to it, depends on a byte that was not written. Usage: memory_sanitizer MODEL LINES [MOST_LINES] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -182,9 +182,9 @@ TEST(Plan, OverflowIsKeptAndNothingWraps) {
 
 TEST(Plan, TheLargestBufferIsNoOverflow) {
   Plan plan(some_limits());
-  (void)plan.add("buffer", Phase::kEncode, Region::kMain, {uint64_t{1} << 37, 0, {}});
+  (void)plan.add("buffer", Phase::kEncode, Region::kMain, {uint64_t{UINT32_MAX} * 64, 0, {}});
   EXPECT_FALSE(plan.overflowed());
-  EXPECT_EQ(plan.longest_phase(), uint64_t{1} << 37);
+  EXPECT_EQ(plan.longest_phase(), uint64_t{UINT32_MAX} * 64);
 }
 
 // Offsets are 32 bits of 64-byte units: 256 GiB.

@@ -61,6 +61,19 @@ TEST(Truncation, BytesBehindTheFileAreRefused) {
 }
 
 // Every bit of metadata, parameters, positions, tokenizer, padding and trailer.
+TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
+  for (const uint32_t metadata_bytes : {0u, 15u, static_cast<uint32_t>(smallest_file().size() - 63), UINT32_MAX}) {
+    FileImage file = smallest_file();
+    uint8_t* const trailer = file.bytes() + file.size() - 64;
+    std::memcpy(trailer + 12, &metadata_bytes, sizeof metadata_bytes);
+    const uint32_t checksum = crc32c(0, trailer, 60);
+    std::memcpy(trailer + 60, &checksum, sizeof checksum);
+    goldcrest_detail detail = {};
+    EXPECT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << metadata_bytes;
+    EXPECT_STREQ(detail.message, "trailer: metadata size") << metadata_bytes;
+  }
+}
+
 TEST(BitFlip, EveryBitButTheWeights) {
   FileImage file = smallest_file();
   const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);

@@ -213,6 +213,7 @@ Verdict try_file(const FileImage& image) {
   }
   if (verdict.status < 0) {
     EXPECT_NE(detail.message, nullptr) << "refused without a reason";
+    EXPECT_TRUE(detail.index >= -1 || verdict.status != GOLDCREST_ERROR_MODEL_CORRUPT) << detail.message;
     verdict.detail = detail.message != nullptr ? detail.message : "";
   }
   return verdict;

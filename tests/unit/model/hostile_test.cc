@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "support/rng.h"
@@ -71,6 +72,7 @@ TEST(Hostile, IdsAndEnumerationsOutOfRange) {
        [](ModelT& m) {
          m.generation->suppressed_ids = {1, 7};
        }},
+      {"generation.suppressed_ids", [](ModelT& m) { m.generation->suppressed_ids.assign(kMaxPositions + 1, 0); }},
       {"generation.source_prefix", [](ModelT& m) { m.generation->source_prefix = {6}; }},
       {"generation.source_suffix",
        [](ModelT& m) {

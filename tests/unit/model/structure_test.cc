@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
 #include "hostile_file.h"
 #include "support/guarded_buffer.h"
@@ -52,6 +53,27 @@ TEST(Structure, EveryFlippedBitIsJudgedAsByTheGeneratedCheck) {
   }
   EXPECT_GT(refused, 1000);
   EXPECT_GT(accepted, 1000);
+}
+
+// As many tables as the check allows, and one more.
+TEST(Structure, TheNumberOfTablesIsJudgedAsByTheGeneratedCheck) {
+  const auto judged = [](size_t n_lines) {
+    const FileImage file = test::remade(smallest_file(), [&](format::ModelT& model) {
+      model.self_test.clear();
+      for (size_t i = 0; i < n_lines; ++i) model.self_test.push_back(std::make_unique<format::SelfTestLineT>());
+    });
+    uint32_t n = 0;
+    std::memcpy(&n, file.bytes() + file.size() - 64 + 12, sizeof n);
+    const bool expected = generated_check(file.bytes(), n);
+    EXPECT_EQ(metadata_is_sound(file.bytes(), n), expected) << n_lines << " lines";
+    return expected;
+  };
+  size_t fewest = 1, most = 8192;  // allowed, and not
+  while (most - fewest > 1) {
+    const size_t middle = (fewest + most) / 2;
+    (judged(middle) ? fewest : most) = middle;
+  }
+  EXPECT_GT(fewest, 8000u);
 }
 
 }  // namespace
