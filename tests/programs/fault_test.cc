@@ -52,7 +52,7 @@ class Faults : public testing::Test {
 
   // A model's file, made of a small checkpoint.
   std::filesystem::path model() const {
-    const std::filesystem::path path = folder_ / "model.gcst";
+    std::filesystem::path path = folder_ / "model.gcst";
     NnFolder checkpoint;
     checkpoint.load();
     EXPECT_EQ(run(convert_program(), {"-q", checkpoint.folder.path(), "-o", path}).status, 0);
