@@ -8,17 +8,10 @@
 #include <vector>
 
 #include "contract_cases.h"
+#include "emulated_tables.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
-#if defined(__x86_64__)
-// The tables of x86 over emulated intrinsics (intrinsics/CMakeLists.txt).
-extern const Kernels kernels_x86_avx512vnni_emulated;
-extern const Kernels kernels_x86_avxvnni_emulated;
-extern const Kernels kernels_x86_avx2_emulated;
-#endif
-
 namespace {
 
 using test::ContractCase;
@@ -34,10 +27,7 @@ std::vector<NamedTable> all_tables() {
     if (table != &kernels_reference) tables.push_back({table, "native"});
   }
 #if defined(__x86_64__)
-  for (const Kernels* table :
-       {&kernels_x86_avx512vnni_emulated, &kernels_x86_avxvnni_emulated, &kernels_x86_avx2_emulated}) {
-    tables.push_back({table, "emulated"});
-  }
+  for (const Kernels* table : kEmulatedTables) tables.push_back({table, "emulated"});
 #endif
   return tables;
 }

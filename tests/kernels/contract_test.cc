@@ -9,17 +9,10 @@
 #include <string>
 
 #include "contract_cases.h"
+#include "emulated_tables.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
-#if defined(__x86_64__)
-// The tables of x86 over emulated intrinsics (intrinsics/CMakeLists.txt).
-extern const Kernels kernels_x86_avx512vnni_emulated;
-extern const Kernels kernels_x86_avxvnni_emulated;
-extern const Kernels kernels_x86_avx2_emulated;
-#endif
-
 namespace {
 
 using test::ContractCase;
@@ -46,10 +39,9 @@ TEST(Contract, EveryTableOfX86EmulatedEqualsTheReference) {
     const std::filesystem::path& file = entry.path();
     if (file.extension() == ".cc") sources.insert("x86_" + file.stem().string());
   }
-  for (const Kernels& table :
-       {kernels_x86_avx512vnni_emulated, kernels_x86_avxvnni_emulated, kernels_x86_avx2_emulated}) {
-    expect_reference_bits(table, "emulated");
-    emulated.insert(table.name);
+  for (const Kernels* table : kEmulatedTables) {
+    expect_reference_bits(*table, "emulated");
+    emulated.insert(table->name);
   }
   EXPECT_EQ(emulated, sources) << "engine/kernels/x86/*.cc: a table that is not emulated";
 }

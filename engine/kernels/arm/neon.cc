@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 without dot product instructions (Raspberry Pi 4).
 #include "kernels/arm/neon_products_aarch64-inl.h"
-
-namespace goldcrest {
-namespace {
-
-// A row's sums take eight of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators
-// share a sum.
-constexpr int kTilePanels[] = {1, 1};
-constexpr int kTileSplits[] = {1, 1};
-
-}  // namespace
-}  // namespace goldcrest
-
+// The order matters: the vectors first, then what is written over them.
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
 

@@ -2,21 +2,9 @@
 // AArch64 without dot product instructions on cores that issue two instructions a cycle in order (Cortex-A53: Raspberry
 // Pi 3, Zero 2 W): arm_neon with products in an order of instructions of their own.
 #include "kernels/arm/neon_products_aarch64-inl.h"
-
-namespace goldcrest {
-namespace {
-
-// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
-constexpr int kTilePanels[] = {1, 1};
-constexpr int kTileSplits[] = {1, 1};
-
-}  // namespace
-}  // namespace goldcrest
-
-#include "kernels/vector/kernels-inl.h"
-
 // The order matters: the vectors first, then what is written over them.
 #include "kernels/arm/in_order-inl.h"
+#include "kernels/vector/kernels-inl.h"
 // Over the one above.
 #include "kernels/arm/neon_tile_a53-inl.h"
 

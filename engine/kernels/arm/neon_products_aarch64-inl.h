@@ -8,6 +8,11 @@ namespace {
 
 constexpr int kXBlocks = 2;
 
+// A row's sums take eight of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators
+// share a sum.
+constexpr int kTilePanels[] = {1, 1};
+constexpr int kTileSplits[] = {1, 1};
+
 inline V finish(Acc acc, const int32_t*) {
   V sums;
   for (int i = 0; i < 4; ++i) sums.q[i] = vcvtq_f32_s32(vpaddq_s32(acc.q[2 * i], acc.q[2 * i + 1]));
