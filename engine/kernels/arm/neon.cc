@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 without dot product instructions (Raspberry Pi 4).
+// In this order: the vectors first, then what is written over them.
+// clang-format off
 #include "kernels/arm/neon_products_aarch64-inl.h"
-// The order matters: the vectors first, then what is written over them.
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
+// clang-format on
 
 namespace goldcrest {
 namespace {
