@@ -21,20 +21,13 @@ inline void finish_tile(const Args& table_args, uint32_t first_row, uint32_t fir
   for (int p = 0; p < kPanels; ++p) {
     const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
     const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
-    // A few rows' activations take turns.
-    constexpr int kTogether = kRows % kExpVectors == 0 ? kExpVectors : 1;
-    for (int r = 0; r < kRows; r += kTogether) {
-      V y[kTogether];
-      for (int i = 0; i < kTogether; ++i) {
-        const uint32_t row = first_row + static_cast<uint32_t>(r + i);
-        y[i] = finish_sums(table_args, sums[r + i][p], row, output) * (set(args.x_scale[row]) * w_scale) + bias;
-      }
-      if (args.activation != Activation::kNone) activate_vectors(args.activation, y);
-      for (int i = 0; i < kTogether; ++i) {
-        const size_t at = (first_row + static_cast<uint32_t>(r + i)) * args.y_stride + output;
-        if (args.residual != nullptr) y[i] = y[i] + load(args.residual + at);
-        store(args.y + at, y[i]);
-      }
+    for (int r = 0; r < kRows; ++r) {
+      const uint32_t row = first_row + static_cast<uint32_t>(r);
+      const size_t at = row * args.y_stride + output;
+      V y = finish_sums(table_args, sums[r][p], row, output) * (set(args.x_scale[row]) * w_scale) + bias;
+      if (args.activation != Activation::kNone) y = activate(args.activation, y);
+      if (args.residual != nullptr) y = y + load(args.residual + at);
+      store(args.y + at, y);
     }
   }
 }
