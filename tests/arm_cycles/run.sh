@@ -6,7 +6,8 @@
 #   WHAT                  rows of the linear layers; default: 1 2 4 6 32
 #   --kleidiai FOLDER     a checkout of KleidiAI, whose kernels are then traced, too
 #   --mca LLVM_MCA        Neoverse V1 alone, as this program sees it; of LLVM 19, say (Debian 12: llvm-19)
-#   --models              whole models on boards in place of linear layers; WHAT: of base opus small tiny (all)
+#   --models              whole models on boards in place of linear layers; WHAT: of base opus small tiny (all), or
+#                         files that goldcrest-convert wrote (NAME.gcst)
 #   --bytes-a-cycle N     what a core reads from memory, in place of each board's own
 #   --floors              fails where a figure of floors.txt (models_floors.txt) is not reached by build/aarch64; leaves
 #                         with 77 where that cannot be told
@@ -60,7 +61,14 @@ if [ -n "$models" ]; then
     cmake --preset host > /dev/null && cmake --build build/host --target model_files > /dev/null
     MODEL_FILES=build/host/tests/arm_cycles/model_files
   fi
-  "$MODEL_FILES" "$work" "$@"
+  for what; do  # each name once more, behind the last
+    shift
+    case $what in
+      *.gcst) ln -s "$(realpath -e "$what")" "$work/" && what=$(basename "$what" .gcst) ;;
+      *) "$MODEL_FILES" "$work" "$what" ;;
+    esac
+    set -- "$@" "$what"
+  done
 fi
 
 # XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.

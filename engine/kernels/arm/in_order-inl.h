@@ -62,6 +62,7 @@ __attribute__((noinline)) inline void finish_rows(const LinearArgs<int8_t>& args
 // Where a tile's rows go as they leave the sums: to y, or to memory of finish_rows.
 template <int kRows>
 struct TileOutputs {
+  // cppcheck-suppress uninitMemberVar; the tile fills `products`
   TileOutputs(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output)
       : at(first_row * args.y_stride + first_output),
         plain(args.activation == Activation::kNone && args.residual == nullptr),

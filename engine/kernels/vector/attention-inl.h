@@ -41,6 +41,7 @@ struct Group {
   uint32_t keys[kMaxCommon];  // from a query's `keys` on
   float key_scales[kMaxCommon], value_scales[kMaxCommon];
 
+  // cppcheck-suppress uninitMemberVar; the arrays are filled as far as they are read
   explicit Group(const AttentionArgs<int8_t>& of)
       : args(of),
         padded_keys((of.n_keys + 15) / 16 * 16),

@@ -42,10 +42,11 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
         });
       });
     });
-    if constexpr (kPrefetches) unrolled<kPanels>([&](int p) {
-      const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
-      unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
-    });
+    if constexpr (kPrefetches)
+      unrolled<kPanels>([&](int p) {
+        const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
+        unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
+      });
   }
   Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
   unrolled<kRows>([&](int r) {

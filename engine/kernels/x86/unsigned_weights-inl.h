@@ -9,11 +9,14 @@ namespace {
 struct SummedArgs : LinearArgs<int8_t> {
   static constexpr uint32_t kMostRows = 256;
   int32_t excess[kMostRows];
-
-  explicit SummedArgs(const LinearArgs<int8_t>& args) : LinearArgs<int8_t>(args) {
-    for (uint32_t row = 0; row < rows; ++row) excess[row] = 128 * sum_inputs(x + size_t{row} * k, k);
-  }
 };
+
+inline void sum_rows(const LinearArgs<int8_t>& args, SummedArgs& summed) {
+  LinearArgs<int8_t>& layer = summed;
+  layer = args;
+  for (uint32_t row = 0; row < args.rows; ++row)
+    summed.excess[row] = 128 * sum_inputs(args.x + size_t{row} * args.k, args.k);
+}
 
 inline V finish_sums(const SummedArgs& args, Acc sums, uint32_t row, uint32_t) {
   return finish_less(sums, args.excess[row]);
@@ -43,7 +46,11 @@ inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t fir
 
 void linear_by_rows(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4 || args.rows < 3) return linear(args);
-  if (args.rows <= SummedArgs::kMostRows) return linear_panels(SummedArgs(args));
+  if (args.rows <= SummedArgs::kMostRows) {
+    SummedArgs summed;
+    sum_rows(args, summed);
+    return linear_panels(summed);
+  }
   LinearArgs<int8_t> some = args;
   for (uint32_t row = 0; row < args.rows; row += some.rows) {
     const uint32_t left = args.rows - row;
