@@ -14,8 +14,8 @@ struct SummedArgs : LinearArgs<int8_t> {
 inline void sum_rows(const LinearArgs<int8_t>& args, SummedArgs& summed) {
   LinearArgs<int8_t>& layer = summed;
   layer = args;
-  for (uint32_t row = 0; row < args.rows; ++row)
-    summed.excess[row] = 128 * sum_inputs(args.x + size_t{row} * args.k, args.k);
+  const int8_t* x = args.x;
+  for (uint32_t row = 0; row < args.rows; ++row, x += args.k) summed.excess[row] = 128 * sum_inputs(x, args.k);
 }
 
 inline V finish_sums(const SummedArgs& args, Acc sums, uint32_t row, uint32_t) {
