@@ -3,7 +3,8 @@
 // arguments' bits. Rows and columns are padded to multiples of 16 by the caller; no kernel touches memory beyond the
 // shapes.
 //
-// An ISA is one translation unit that exports one const table; a slot not worth writing points at the reference.
+// An ISA, or a core that wants another order of its instructions, is one translation unit that exports one const table;
+// a slot not worth writing points at the reference.
 //
 // The one exception is a backend: a library of compute kernels beside the tables (XNNPACK, goldcrest/xnnpack.h). The
 // table that it gives an engine is close, not equal. Of a linear layer, before the activation,

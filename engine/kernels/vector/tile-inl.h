@@ -18,6 +18,25 @@ inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
   return {2048, panel_bytes, step_bytes};
 }
 
+// kLines cache lines of each panel.
+template <int kPanels, int kLines>
+inline void prefetch_tile(const int8_t* tile, Prefetch soon) {
+  unrolled<kPanels>([&](int p) {
+    const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
+    unrolled<kLines>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
+  });
+}
+
+template <int kSplit, int kRows, int kPanels>
+inline void add_splits(const Acc (&acc)[kSplit][kRows][kPanels], Acc (&sums)[kRows][kPanels]) {
+  unrolled<kRows>([&](int r) {
+    unrolled<kPanels>([&](int p) {
+      sums[r][p] = acc[0][r][p];
+      unrolled<kSplit - 1>([&](int s) { sums[r][p] = add(sums[r][p], acc[s + 1][r][p]); });
+    });
+  });
+}
+
 // Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
 // hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
@@ -42,19 +61,10 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
         });
       });
     });
-    if constexpr (kPrefetches)
-      unrolled<kPanels>([&](int p) {
-        const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
-        unrolled<kStepBytes / 64>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });
-      });
+    if constexpr (kPrefetches) prefetch_tile<kPanels, kStepBytes / 64>(tile, soon);
   }
   Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
-  unrolled<kRows>([&](int r) {
-    unrolled<kPanels>([&](int p) {
-      sums[r][p] = acc[0][r][p];
-      unrolled<kSplit - 1>([&](int s) { sums[r][p] = add(sums[r][p], acc[s + 1][r][p]); });
-    });
-  });
+  add_splits(acc, sums);
   finish_tile(args, first_row, first_output, sums);
 }
 

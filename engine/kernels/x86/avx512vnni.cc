@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights;
-// the row sums of the file take the 128 back out, exactly.
+// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights,
+// and the row sums of the file take the 128 back out, exactly; from three rows on it is the other way round.
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || \
     !defined(__AVX512VNNI__)
 #error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni"

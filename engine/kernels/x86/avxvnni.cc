@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 with AVX2 and AVX-VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights; the row sums of
-// the file take the 128 back out, exactly.
+// x86-64 with AVX2 and AVX-VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights, and the row sums
+// of the file take the 128 back out, exactly; from three rows on it is the other way round.
 #if !defined(__AVX2__) || !defined(__AVXVNNI__)
 #error "compile with -mavx2 -mavxvnni"
 #endif

@@ -28,24 +28,27 @@ inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t fir
   const int8_t* x = args.x + first_row * k;
   const int8_t* const tile = args.w + first_output * k;
   const int8_t* w = tile;
-  Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64);
-  Acc acc[kRows][kPanels] = {};
-  for (size_t block = 0; block < k; block += 4, x += 4, w += 64, soon.at += soon.step) {
-    W weights[kPanels];
-    unrolled<kPanels>([&](int p) { weights[p] = load_unsigned(w + static_cast<size_t>(p) * panel_bytes); });
-    unrolled<kRows>([&](int r) {
-      const X input = broadcast_signed(x + static_cast<size_t>(r) * k);
-      unrolled<kPanels>([&](int p) { acc[r][p] = accumulate_unsigned(acc[r][p], weights[p], input); });
+  Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64 * kSplit);
+  Acc acc[kSplit][kRows][kPanels] = {};
+  for (size_t block = 0; block < k; block += 4 * kSplit, x += 4 * kSplit, w += 64 * kSplit, soon.at += soon.step) {
+    unrolled<kSplit>([&](int s) {
+      W weights[kPanels];
+      unrolled<kPanels>([&](int p) { weights[p] = load_unsigned(w + static_cast<size_t>(p) * panel_bytes + 64 * s); });
+      unrolled<kRows>([&](int r) {
+        const X input = broadcast_signed(x + static_cast<size_t>(r) * k + 4 * s);
+        unrolled<kPanels>([&](int p) { acc[s][r][p] = accumulate_unsigned(acc[s][r][p], weights[p], input); });
+      });
     });
-    unrolled<kPanels>([&](int p) { prefetch(tile, soon.at + static_cast<size_t>(p) * soon.panel_step); });
+    prefetch_tile<kPanels, kSplit>(tile, soon);
   }
   Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
-  unrolled<kRows>([&](int r) { unrolled<kPanels>([&](int p) { sums[r][p] = acc[r][p]; }); });
+  add_splits(acc, sums);
   finish_tile(args, first_row, first_output, sums);
 }
 
 void linear_by_rows(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4 || args.rows < 3) return linear(args);
+  if (args.layout != Layout::kN16K4) return reference_linear(args);
+  if (args.rows < 3) return linear_some_rows<2>(args, 0, args.rows, 0, args.n);
   if (args.rows <= SummedArgs::kMostRows) {
     SummedArgs summed;
     sum_rows(args, summed);
