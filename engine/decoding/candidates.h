@@ -34,10 +34,10 @@ struct Candidates {
   float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }
   int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
 
+  bool is_full(uint32_t row) const { return counts[row] == per_row; }
+
   // What a value must exceed to enter a row's list.
-  float threshold(uint32_t row) const {
-    return counts[row] == per_row ? row_values(row)[per_row - 1] : -__builtin_huge_valf();
-  }
+  float threshold(uint32_t row) const { return is_full(row) ? row_values(row)[per_row - 1] : -__builtin_huge_valf(); }
 };
 
 // The lists of a task, for rows that have so many outputs; after merge_candidates, those of task 0 are of all of them.

@@ -195,10 +195,14 @@ class OutputLayer {
 
 void collect(const Kernels& kernels, const OutputSet& outputs, Range block, const Candidates& lists, uint32_t row) {
   const float* logits = lists.logits + size_t{row} * kOutputBlock;
-  for (uint32_t i = 0;; ++i) {
-    i = kernels.next_above(logits, i, block.count, lists.threshold(row));
-    if (i == block.count) return;
-    insert_candidate(lists, row, logits[i], static_cast<int32_t>(output_token(outputs, block.first + i)));
+  uint8_t indices[kOutputBlock];
+  // While a list is not full, its threshold lets all in: there the block's own maxima say more.
+  const uint32_t largest = lists.is_full(row) || lists.per_row > 16 ? 0 : lists.per_row;
+  const uint32_t listed = kernels.list_largest({logits, indices, block.count, largest, lists.threshold(row)});
+  for (uint32_t i = 0; i < listed; ++i) {
+    const float logit = logits[indices[i]];
+    if (!(logit > lists.threshold(row))) continue;
+    insert_candidate(lists, row, logit, static_cast<int32_t>(output_token(outputs, block.first + indices[i])));
   }
 }
 

@@ -144,6 +144,16 @@ struct RecurrenceArgs {
   uint32_t n;           // n % 16 == 0
 };
 
+// The indices, ascending, of all x that are at least `threshold` and, where `largest` is not 0, at least the largest-th
+// of 16 maxima, the i-th of x[i], x[i + 16] ...: whatever is among that many largest of x is listed, and little else.
+struct ListLargestArgs {
+  const float* x;    // [n]; what is not a number is never listed
+  uint8_t* indices;  // [n]
+  uint32_t n;        // <= 256
+  uint32_t largest;  // <= 16
+  float threshold;
+};
+
 // The operations that differ by the weights' type.
 template <typename Element>
 struct TypedKernels {
@@ -163,9 +173,8 @@ struct Kernels {
   // Sums of a block of logits by themselves, where they are changed before; null: this build has no need of it
   // (GOLDCREST_RULES). Logits may be -infinity.
   void (*logit_sums)(const LogitSumsArgs&);
-  void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_SSRU)
-  // The first index in [begin, end) with x[index] > threshold, or end.
-  uint32_t (*next_above)(const float* x, uint32_t begin, uint32_t end, float threshold);
+  void (*recurrence)(const RecurrenceArgs&);         // null: this build runs no recurrent layers (GOLDCREST_SSRU)
+  uint32_t (*list_largest)(const ListLargestArgs&);  // the number of indices
   // CRC-32C, continued from `crc`.
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
   // Every weight is in [-127, 127] and every row's sum is what weight_sum says.

@@ -20,13 +20,13 @@ enum Slot {
   kEmbed,
   kLogitSums,
   kRecurrence,
-  kNextAbove,
+  kListLargest,
   kSlots
 };
 
 inline const char* slot_name(size_t slot) {
   static constexpr const char* kNames[kSlots] = {"linear", "output_block", "attention",  "quantize_rows", "layer_norm",
-                                                 "embed",  "logit_sums",   "recurrence", "next_above"};
+                                                 "embed",  "logit_sums",   "recurrence", "list_largest"};
   return kNames[slot];
 }
 
@@ -34,6 +34,7 @@ struct CallWork {
   Slot slot;
   uint64_t macs;   // multiply-accumulates
   uint64_t bytes;  // weights, their scales, biases and sums, or keys, values and their scales: each once
+  uint64_t exponentials = 0;
 };
 
 // Kernels are plain functions, so all of an observer is static:
@@ -85,12 +86,15 @@ struct ObservedTypedKernels {
     // Keys and values; the rows of a call share them, or at least have that many. A key and a value have a scale each.
     const uint64_t pairs = uint64_t{2} * args.n_heads * args.n_keys, products = pairs * args.d_head;
     const uint64_t scales_bytes = kScaled ? pairs * sizeof(float) : 0;
-    Observer::observe({kAttention, args.rows * products, products * sizeof(Element) + scales_bytes},
+    Observer::observe({kAttention, args.rows * products, products * sizeof(Element) + scales_bytes,
+                       uint64_t{args.rows} * args.n_heads * args.n_keys},
                       [&] { own().attention(args); });
   }
 
   static void output_block(const goldcrest::OutputBlockArgs<Element>& args) {
-    Observer::observe(linear_work(kOutputBlock, args.linear), [&] { own().output_block(args); });
+    CallWork work = linear_work(kOutputBlock, args.linear);
+    if (args.block_max != nullptr) work.exponentials = uint64_t{args.linear.rows} * args.count;
+    Observer::observe(work, [&] { own().output_block(args); });
   }
 };
 
@@ -100,7 +104,7 @@ struct ObservedKernels {
   // file, and a backend's, stay as they are. float32: that table's, null where `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_recurrence,
-                 own_next_above, crc32c, weights_valid, backend, computes_whole] = own;
+                 own_list_largest, crc32c, weights_valid, backend, computes_whole] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
@@ -108,7 +112,7 @@ struct ObservedKernels {
             layer_norm,
             own_logit_sums != nullptr ? logit_sums : nullptr,
             own_recurrence != nullptr ? recurrence : nullptr,
-            next_above,
+            list_largest,
             crc32c,
             weights_valid,
             backend,
@@ -121,15 +125,15 @@ struct ObservedKernels {
   }
 
   static void logit_sums(const goldcrest::LogitSumsArgs& args) {
-    Observer::observe({kLogitSums, 0, 0}, [&] { Observer::table->logit_sums(args); });
+    Observer::observe({kLogitSums, 0, 0, uint64_t{args.rows} * args.count}, [&] { Observer::table->logit_sums(args); });
   }
 
   static void recurrence(const goldcrest::RecurrenceArgs& args) {
     Observer::observe({kRecurrence, 0, 0}, [&] { Observer::table->recurrence(args); });
   }
 
-  static uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
-    return Observer::observe({kNextAbove, 0, 0}, [&] { return Observer::table->next_above(x, begin, end, threshold); });
+  static uint32_t list_largest(const goldcrest::ListLargestArgs& args) {
+    return Observer::observe({kListLargest, 0, 0}, [&] { return Observer::table->list_largest(args); });
   }
 };
 

@@ -82,7 +82,10 @@ void print_slots(const Kernels& table, Layout layout) {
   block.stride = 1;
   print_slot("log-sum-exp of output_block, 256 outputs",
              instructions_of([&] { table.int8.output_block(block); }) - logits);
-  print_slot("next_above, 256 numbers", instructions_of([&] { table.next_above(o.x, 0, 256, 100.0f); }));
+  uint8_t indices[256];
+  print_slot("list_largest, 256 numbers, above a threshold", instructions_of([&] {
+               table.list_largest({o.x, indices, 256, 0, 100.0f});
+             }));
   print_slot("crc32c, 1024 bytes", instructions_of([&] { table.crc32c(0, o.w, 1024); }));
   print_slot("weights_valid, 64 x 128", instructions_of([&] { table.weights_valid(o.w, nullptr, 64, 128, layout); }));
 }

@@ -44,9 +44,7 @@ void watched_slot(const Args& args) {
 }
 
 void layer_norm(const LayerNormArgs& args) { watched(kBest.layer_norm, kLayerNorm, args); }
-uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
-  return kBest.next_above(x, begin, end, threshold);
-}
+uint32_t list_largest(const ListLargestArgs& args) { return kBest.list_largest(args); }
 uint32_t crc32c(uint32_t crc, const void* bytes, size_t n) { return kBest.crc32c(crc, bytes, n); }
 bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
   return kBest.weights_valid(w, weight_sum, n, k, layout);
@@ -62,7 +60,7 @@ constexpr Kernels make_watched_table() {
   table.int8.attention = watched_slot<&Int8::attention, kAttention>;
   table.int8.output_block = watched_slot<&Int8::output_block, kOutputBlock>;
   table.layer_norm = layer_norm;
-  table.next_above = next_above;
+  table.list_largest = list_largest;
   table.crc32c = crc32c;
   table.weights_valid = weights_valid;
   return table;

@@ -279,20 +279,21 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
   return {};
 }
 
-Difference compare_next_above(const Kernels& table, const Kernels& specification, uint64_t run) {
+Difference compare_list_largest(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 7);
   for (uint32_t n = 1; n <= 256; n += 1 + n / 20) {
     for (const Fill kind : kFloatFills) {
       GuardedBuffer<float> x(n);
       fill(x, kind, rng);
       for (const float threshold : {-kInfinity, -1.0f, 0.0f, 1.0f, 4.5f, kInfinity, kNan}) {
-        for (uint32_t begin = 0; begin <= n; begin += 1 + rng.below(9)) {
-          const uint32_t end = begin + rng.below(n - begin + 1);
-          const uint32_t found = table.next_above(x.get(), begin, end, threshold);
-          const uint32_t expected = specification.next_above(x.get(), begin, end, threshold);
-          if (found != expected) {
-            return in_case(Difference("index"), found, "expected", expected, "begin", begin, "end", end, "above",
-                           threshold);
+        for (const uint32_t largest : {0u, 1u, 5u, 16u}) {
+          GuardedBuffer<uint8_t> found(n);
+          std::vector<uint8_t> expected(n);
+          const uint32_t n_found = table.list_largest({x.get(), found.get(), n, largest, threshold});
+          const uint32_t n_expected = specification.list_largest({x.get(), expected.data(), n, largest, threshold});
+          if (n_found != n_expected || !std::equal(found.get(), found.get() + n_found, expected.begin())) {
+            return in_case(Difference("indices"), n_found, "expected", n_expected, "n", n, "largest", largest,
+                           "threshold", threshold);
           }
         }
       }
@@ -389,7 +390,7 @@ const ContractCase kContractCases[] = {
     {"recurrence", compare_recurrence},
     {"attention", compare_attention},
     {"output_block", compare_output_block},
-    {"next_above", compare_next_above},
+    {"list_largest", compare_list_largest},
     {"crc32c", compare_crc32c},
     {"weights_valid", compare_weights_valid},
     {nullptr, nullptr},

@@ -97,10 +97,11 @@ Kernels broken_table(const std::string& slot) {
       padded.count = args.linear.n;
       reference_output_block(padded);
     };
-  } else if (slot == "next_above") {
-    table.next_above = [](const float* x, uint32_t begin, uint32_t end, float threshold) {
-      while (begin < end && !(x[begin] >= threshold)) ++begin;  // not strictly above
-      return begin;
+  } else if (slot == "list_largest") {
+    table.list_largest = [](const ListLargestArgs& args) {  // one maximum too few
+      ListLargestArgs fewer = args;
+      fewer.largest = args.largest == 0 ? 0 : args.largest - 1;
+      return reference_list_largest(fewer);
     };
   } else if (slot == "crc32c") {
     table.crc32c = [](uint32_t crc, const void* bytes, size_t n) {  // not continued

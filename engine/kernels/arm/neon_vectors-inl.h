@@ -92,15 +92,15 @@ inline Mask first_lanes(uint32_t n) {
   return mask;
 }
 
-inline uint32_t first_true(Mask mask) {
-  // One byte a lane, four bits of it a lane in 64 bits.
+inline uint32_t true_lanes(Mask mask) {
+  static constexpr uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint16x8_t low = vcombine_u16(vmovn_u32(mask.q[0]), vmovn_u32(mask.q[1]));
   const uint16x8_t high = vcombine_u16(vmovn_u32(mask.q[2]), vmovn_u32(mask.q[3]));
-  const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(high));
-  const uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
-  const uint32_t first = static_cast<uint32_t>(nibbles), second = static_cast<uint32_t>(nibbles >> 32);
-  if (first != 0) return static_cast<uint32_t>(__builtin_ctz(first)) / 4;
-  return second == 0 ? 16 : 8 + static_cast<uint32_t>(__builtin_ctz(second)) / 4;
+  const uint8x16_t bits = vandq_u8(vcombine_u8(vmovn_u16(low), vmovn_u16(high)), vld1q_u8(kBits));
+  uint8x8_t sums = vpadd_u8(vget_low_u8(bits), vget_high_u8(bits));
+  sums = vpadd_u8(sums, sums);
+  sums = vpadd_u8(sums, sums);
+  return vget_lane_u16(vreinterpret_u16_u8(sums), 0);
 }
 
 struct Power {

@@ -43,7 +43,9 @@ void reference_layer_norm(const LayerNormArgs& args);
 void reference_recurrence(const RecurrenceArgs& args);
 void reference_attention(const AttentionArgs<int8_t>& args);
 void reference_output_block(const OutputBlockArgs<int8_t>& args);
-uint32_t reference_next_above(const float* x, uint32_t begin, uint32_t end, float threshold);
+uint32_t reference_list_largest(const ListLargestArgs& args);
+// The larger of the threshold and the largest-th of the 16 maxima, whose order is lost.
+float reference_limit(float threshold, float (&lanes)[16], uint32_t largest);
 void reference_logit_sums(const LogitSumsArgs& args);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest); 1 / the sum of those. The heart of soft-max.
@@ -75,7 +77,7 @@ extern const TypedKernels<float> kernels_reference_float32;
 #ifdef GOLDCREST_SSRU
   table.recurrence = reference_recurrence;
 #endif
-  table.next_above = reference_next_above;
+  table.list_largest = reference_list_largest;
   table.crc32c = crc32c;
   table.weights_valid = reference_weights_valid;
   return table;

@@ -5,7 +5,7 @@
 // Rows are padded to multiples of 16, so there are no tails. The including file defines before this one, in goldcrest's
 // unnamed namespace:
 //   V       16 floats: load, store, set, operators + - * /, negate (the sign bit), select(Mask, yes, no)
-//   Mask    of 16 lanes: greater(a, b), not_less(a, b) (false for NaN), first_lanes(n), first_true(mask) (16: none)
+//   Mask    of 16 lanes: greater(a, b), not_less(a, b) (false for NaN), first_lanes(n), true_lanes(mask): a bit each
 //   V load_first(const float*, n)       the first n floats, then zeros; n <= 16
 //   Power   the whole numbers next to 16 floats (halves to even), as V .value and otherwise: nearest_power(V)
 //   V scale_by_power_of_two(V p, Power n)   p * 2^n, where both are normal
@@ -67,7 +67,7 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
 #ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<16>;
 #endif
-  table.next_above = next_above;
+  table.list_largest = list_largest;
   table.weights_valid = weights_valid;
   return table;
 }

@@ -111,17 +111,27 @@ inline void output_block(const OutputBlockArgs<int8_t>& args) {
   output_block_sums(args);
 }
 
-uint32_t next_above(const float* x, uint32_t begin, uint32_t end, float threshold) {
-  const V limit = set(threshold);
-  while (begin + 16 <= end) {
-    const uint32_t lane = first_true(greater(load(x + begin), limit));
-    if (lane < 16) return begin + lane;
-    begin += 16;
+uint32_t list_largest(const ListLargestArgs& args) {
+  const uint32_t whole = args.n / 16 * 16, rest = args.n - whole;
+  const V none = set(-__builtin_huge_valf());
+  const V last = rest == 0 ? none : select(first_lanes(rest), load_first(args.x + whole, rest), none);
+  float limit = args.threshold;
+  if (args.largest != 0) {
+    V maxima = larger(last, none);
+    for (uint32_t i = 0; i < whole; i += 16) maxima = larger(load(args.x + i), maxima);
+    float lanes[16];
+    store(lanes, maxima);
+    limit = reference_limit(limit, lanes, args.largest);
   }
-  if (begin == end) return end;
-  const uint32_t rest = end - begin;
-  const uint32_t lane = first_true(greater(select(first_lanes(rest), load_first(x + begin, rest), limit), limit));
-  return lane < rest ? begin + lane : end;
+  uint32_t listed = 0;
+  const auto list = [&](uint32_t first, uint32_t lanes) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      args.indices[listed++] = static_cast<uint8_t>(first + static_cast<uint32_t>(__builtin_ctz(lanes)));
+    }
+  };
+  for (uint32_t i = 0; i < whole; i += 16) list(i, true_lanes(not_less(load(args.x + i), set(limit))));
+  if (rest != 0) list(whole, true_lanes(not_less(last, set(limit))) & ((1u << rest) - 1));
+  return listed;
 }
 
 }  // namespace

@@ -49,10 +49,9 @@ inline Mask first_lanes(uint32_t n) {
           _mm256_castsi256_ps(_mm256_cmpgt_epi32(count, _mm256_add_epi32(lane, _mm256_set1_epi32(8))))};
 }
 
-inline uint32_t first_true(Mask mask) {
-  const uint32_t bits =
-      static_cast<uint32_t>(_mm256_movemask_ps(mask.low)) | static_cast<uint32_t>(_mm256_movemask_ps(mask.high)) << 8;
-  return static_cast<uint32_t>(__builtin_ctz(bits | 0x10000u));
+inline uint32_t true_lanes(Mask mask) {
+  return static_cast<uint32_t>(_mm256_movemask_ps(mask.low)) | static_cast<uint32_t>(_mm256_movemask_ps(mask.high))
+                                                                   << 8;
 }
 
 inline V larger(V x, V y) { return {_mm256_max_ps(x.low, y.low), _mm256_max_ps(x.high, y.high)}; }

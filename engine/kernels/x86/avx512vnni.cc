@@ -39,7 +39,7 @@ inline Mask greater(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)
 inline Mask not_less(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
 inline V select(Mask mask, V yes, V no) { return {_mm512_mask_blend_ps(mask.m, no.v, yes.v)}; }
 inline Mask first_lanes(uint32_t n) { return {static_cast<__mmask16>((1u << n) - 1)}; }
-inline uint32_t first_true(Mask mask) { return static_cast<uint32_t>(__builtin_ctz(mask.m | 0x10000u)); }
+inline uint32_t true_lanes(Mask mask) { return mask.m; }
 
 inline V larger(V x, V y) { return {_mm512_max_ps(x.v, y.v)}; }
 

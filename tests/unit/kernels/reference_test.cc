@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "kernels/reference/math.h"
@@ -273,15 +274,50 @@ TEST(OutputBlock, LogitsLargestAndSum) {
   }
 }
 
-TEST(NextAbove, FindsTheFirstStrictlyAbove) {
+TEST(ListLargest, ListsWhatMayBeAmongTheLargest) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto listed = [](const std::vector<float>& x, uint32_t largest, float threshold) {
+    std::vector<uint8_t> indices(x.size());
+    indices.resize(
+        reference_list_largest({x.data(), indices.data(), static_cast<uint32_t>(x.size()), largest, threshold}));
+    return indices;
+  };
+  using Indices = std::vector<uint8_t>;
   const std::vector<float> x = {1, 2, 2, nan, 3, -kInfinity, 4};
-  EXPECT_EQ(reference_next_above(x.data(), 0, 7, 2.0f), 4u);
-  EXPECT_EQ(reference_next_above(x.data(), 5, 7, 2.0f), 6u);
-  EXPECT_EQ(reference_next_above(x.data(), 0, 7, 4.0f), 7u);
-  EXPECT_EQ(reference_next_above(x.data(), 0, 4, 2.0f), 4u) << "none: the end";
-  EXPECT_EQ(reference_next_above(x.data(), 5, 6, -kInfinity), 6u) << "-infinity is never above";
-  EXPECT_EQ(reference_next_above(x.data(), 3, 3, 0.0f), 3u);
+  EXPECT_EQ(listed(x, 0, 2.0f), (Indices{1, 2, 4, 6}));
+  EXPECT_EQ(listed(x, 0, 4.5f), Indices{});
+  EXPECT_EQ(listed(x, 0, nan), Indices{});
+  EXPECT_EQ(listed(x, 1, -kInfinity), (Indices{6}));
+  EXPECT_EQ(listed(x, 3, -kInfinity), (Indices{1, 2, 4, 6})) << "both that are equal to the third largest";
+  EXPECT_EQ(listed(x, 3, 3.0f), (Indices{4, 6}));
+  EXPECT_EQ(listed(x, 16, -kInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
+  // Index i % 16 has one maximum: of 32 ascending numbers the first of the last 16 is the sixteenth largest.
+  std::vector<float> ascending(40);
+  std::iota(ascending.begin(), ascending.end(), 0.0f);
+  EXPECT_EQ(listed(ascending, 2, -kInfinity), (Indices{38, 39}));
+  EXPECT_EQ(listed(ascending, 16, -kInfinity).front(), 24);
+}
+
+TEST(ListLargest, MissesNoneOfTheLargest) {
+  Rng rng(21);
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<float> x(1 + rng.below(256));
+    for (float& value : x) value = static_cast<float>(rng.below(50));  // many are equal
+    const uint32_t largest = 1 + rng.below(16);
+    std::vector<uint8_t> indices(x.size());
+    indices.resize(
+        reference_list_largest({x.data(), indices.data(), static_cast<uint32_t>(x.size()), largest, -kInfinity}));
+    std::vector<float> sorted = x;
+    std::sort(sorted.rbegin(), sorted.rend());
+    const float limit = sorted[std::min<size_t>(largest, x.size()) - 1];
+    size_t above = 0;
+    for (size_t j = 0; j < x.size(); ++j) {
+      if (x[j] < limit) continue;
+      EXPECT_NE(std::find(indices.begin(), indices.end(), j), indices.end()) << j;
+      ++above;
+    }
+    EXPECT_LE(above, indices.size());
+  }
 }
 
 TEST(WeightsValid, RefusesEveryMinus128AndEveryWrongSum) {
