@@ -13,6 +13,7 @@ constexpr int kTimings = 1001;  // of an empty stopwatch
 struct Recorder {
   static const goldcrest::Kernels* table;
   static KernelWorks works;
+  static Calls calls;
 
   template <typename Call>
   static auto observe(const CallWork& call_work, const Call& call) {
@@ -20,12 +21,15 @@ struct Recorder {
     ++work.calls;
     work.macs += call_work.macs;
     work.bytes += call_work.bytes;
-    const Stopwatch watch(work.seconds);
+    work.exponentials += call_work.exponentials;
+    if (calls == Calls::kTwice) call();
+    const Stopwatch watch(calls == Calls::kTwice ? work.again_s : work.seconds);
     return call();
   }
 };
 const goldcrest::Kernels* Recorder::table = nullptr;
 KernelWorks Recorder::works;
+Calls Recorder::calls;
 
 // Seconds that a stopwatch shows around nothing.
 double stopwatch_seconds() {
@@ -45,11 +49,12 @@ double stopwatch_cost() {
 
 }  // namespace
 
-KernelRecorder::KernelRecorder(goldcrest_engine* engine)
+KernelRecorder::KernelRecorder(goldcrest_engine* engine, Calls calls)
     : engine_(engine),
       float_table_(ObservedTypedKernels<Recorder, float>::table()),
       clock_s_(stopwatch_seconds()),
       cost_s_(stopwatch_cost()) {
+  Recorder::calls = calls;
   Recorder::table = goldcrest::exchange_kernels(engine, nullptr);
   table_ = ObservedKernels<Recorder>::table(*Recorder::table, &float_table_);
   goldcrest::exchange_kernels(engine, &table_);
@@ -62,7 +67,9 @@ void KernelRecorder::begin() { Recorder::works = {}; }
 Record KernelRecorder::end(double seconds) {
   Record record = {Recorder::works, 0, 0};
   for (KernelWork& work : record.kernels) {
-    work.seconds = std::max(work.seconds - static_cast<double>(work.calls) * clock_s_, 0.0);
+    const double clock_s = static_cast<double>(work.calls) * clock_s_;
+    work.seconds = std::max(work.seconds - clock_s, 0.0);
+    work.again_s = std::max(work.again_s - clock_s, 0.0);
   }
   const KernelWork sum = total(record.kernels);
   record.rest_s = std::max(seconds - sum.seconds - static_cast<double>(sum.calls) * cost_s_, 0.0);
@@ -73,8 +80,12 @@ Record difference(const Record& a, const Record& b) {
   Record result = {{}, std::max(a.rest_s - b.rest_s, 0.0), a.spread};
   for (size_t slot = 0; slot < kSlots; ++slot) {
     const KernelWork &x = a.kernels[slot], &y = b.kernels[slot];
-    result.kernels[slot] = {x.calls - y.calls, x.macs - y.macs, x.bytes - y.bytes,
-                            std::max(x.seconds - y.seconds, 0.0)};
+    result.kernels[slot] = {x.calls - y.calls,
+                            x.macs - y.macs,
+                            x.bytes - y.bytes,
+                            x.exponentials - y.exponentials,
+                            std::max(x.seconds - y.seconds, 0.0),
+                            std::max(x.again_s - y.again_s, 0.0)};
   }
   return result;
 }
@@ -85,7 +96,9 @@ KernelWork total(const KernelWorks& works) {
     sum.calls += work.calls;
     sum.macs += work.macs;
     sum.bytes += work.bytes;
+    sum.exponentials += work.exponentials;
     sum.seconds += work.seconds;
+    sum.again_s += work.again_s;
   }
   return sum;
 }

@@ -18,7 +18,9 @@ struct KernelWork {
   uint64_t calls = 0;
   uint64_t macs = 0;
   uint64_t bytes = 0;
+  uint64_t exponentials = 0;
   double seconds = 0;  // without the clock's own time
+  double again_s = 0;  // of doing each call once more, with what it reads and writes in the caches
 };
 using KernelWorks = std::array<KernelWork, kSlots>;
 
@@ -29,10 +31,14 @@ struct Record {
   double spread = 0;  // Timing::spread of the whole, where it was done several times
 };
 
+// Whether KernelWork::again_s is measured; its calls change what the engine computes, and `seconds` and rest_s are not
+// measured then.
+enum class Calls { kOnce, kTwice };
+
 // The engine must run on one thread. One recorder at a time; it must not outlive the engine.
 class KernelRecorder {
  public:
-  explicit KernelRecorder(goldcrest_engine* engine);
+  KernelRecorder(goldcrest_engine* engine, Calls calls);
   ~KernelRecorder();
   KernelRecorder(const KernelRecorder&) = delete;
   KernelRecorder& operator=(const KernelRecorder&) = delete;

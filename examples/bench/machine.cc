@@ -153,6 +153,30 @@ Rate Machine::macs_per_s() {
   return macs_per_s_;
 }
 
+// What sums of exponentials add to blocks of the output layer.
+Rate Machine::exponentials_per_s() {
+  constexpr uint32_t kRows = 16, kOutputs = 256;
+  constexpr size_t kRounds = 500;
+  if (exponentials_per_s_.per_s > 0) return exponentials_per_s_;
+  const ZeroLinear layer(kRows, kOutputs, 16);
+  std::vector<float> largest(kRows), sums(kRows);
+  goldcrest::OutputBlockArgs<int8_t> args = {};
+  args.linear = layer.args();
+  args.count = kOutputs;
+  args.stride = 1;
+  const auto seconds = [&] {
+    return time_repeated(patience_, [&] {
+      for (size_t round = 0; round < kRounds; ++round) kernels().int8.output_block(args);
+    });
+  };
+  const Timing logits_alone = seconds();
+  args.block_max = largest.data();
+  args.block_sum = sums.data();
+  const Timing with_sums = seconds();
+  exponentials_per_s_ = {kRounds * kRows * kOutputs / (with_sums.fastest_s - logits_alone.fastest_s), with_sums.spread};
+  return exponentials_per_s_;
+}
+
 const Kernels& Machine::kernels() const { return *goldcrest::select_kernels(kernels_.c_str()); }
 
 }  // namespace bench

@@ -33,6 +33,9 @@ class Machine {
   // and rows fit the first or second cache.
   Rate macs_per_s();
 
+  // Exponentials per second of one thread in the sums of the table's output layer, its logits in the first cache.
+  Rate exponentials_per_s();
+
  private:
   const goldcrest::Kernels& kernels() const;
 
@@ -40,7 +43,7 @@ class Machine {
   const ThreadPool& pool_;
   Patience patience_;
   std::map<size_t, Rate> bytes_per_s_;  // by size
-  Rate macs_per_s_;
+  Rate macs_per_s_, exponentials_per_s_;
 };
 
 }  // namespace bench

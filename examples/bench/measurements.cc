@@ -30,17 +30,26 @@ ModelRunner::Options recorded_options(const Settings& settings) {
   return options;
 }
 
+// The median over the records of one of a slot's times.
+double slot_seconds(const std::vector<Record>& records, size_t slot, double KernelWork::*seconds) {
+  return timing_of(records, [=](const Record& record) { return record.kernels[slot].*seconds; }).median_s;
+}
+
 // What one call of work() does, seconds the median over the calls.
 template <typename Work>
-Record recorded(KernelRecorder& recorder, const Patience& patience, const Work& work) {
-  const std::vector<Record> records = repeat(patience, [&] { return recorder.record(work); });
+Record recorded(goldcrest_engine* engine, const Patience& patience, const Work& work) {
+  const auto records_of = [&](Calls calls) {
+    KernelRecorder recorder(engine, calls);
+    return repeat(patience, [&] { return recorder.record(work); });
+  };
+  const std::vector<Record> records = records_of(Calls::kOnce), again = records_of(Calls::kTwice);
   Record result = records.back();
   const auto whole_s = [](const Record& record) { return record.rest_s + total(record.kernels).seconds; };
   result.spread = timing_of(records, whole_s).spread;
   result.rest_s = timing_of(records, [](const Record& record) { return record.rest_s; }).median_s;
   for (size_t slot = 0; slot < kSlots; ++slot) {
-    result.kernels[slot].seconds =
-        timing_of(records, [=](const Record& record) { return record.kernels[slot].seconds; }).median_s;
+    result.kernels[slot].seconds = slot_seconds(records, slot, &KernelWork::seconds);
+    result.kernels[slot].again_s = slot_seconds(again, slot, &KernelWork::again_s);
   }
   return result;
 }
@@ -163,15 +172,14 @@ LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t
 
 CaseWork measure_work(const Settings& settings, uint32_t beam_size, uint32_t batch) {
   ModelRunner runner(recorded_options(settings), make_workload(settings, beam_size, batch));
-  KernelRecorder recorder(runner.engine());
-  const Record encode = recorded(recorder, settings.patience, [&] { runner.run_encoder(); });
-  const Record run = recorded(recorder, settings.patience, [&] { runner.run(); });
+  const Record encode = recorded(runner.engine(), settings.patience, [&] { runner.run_encoder(); });
+  const Record run = recorded(runner.engine(), settings.patience, [&] { runner.run(); });
   return {encode, difference(run, encode)};
 }
 
 uint64_t position_bytes(const Settings& settings) {
   ModelRunner runner(recorded_options(settings), {1, 1, 1, 1, settings.seed});
-  KernelRecorder recorder(runner.engine());
+  KernelRecorder recorder(runner.engine(), Calls::kOnce);
   const Record encode = recorder.record([&] { runner.run_encoder(); });
   const Record position = difference(recorder.record([&] { runner.run_one_token(); }), encode);
   return position.kernels[kLinear].bytes + position.kernels[kOutputBlock].bytes;
@@ -192,6 +200,7 @@ MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes) {
   for (const uint64_t bytes : sizes)
     speeds.readings.push_back({bytes, machine.bytes_per_s(static_cast<size_t>(bytes))});
   speeds.macs = machine.macs_per_s();
+  speeds.exponentials = machine.exponentials_per_s();
   return speeds;
 }
 

@@ -77,7 +77,7 @@ struct MachineSpeeds {
     Rate speed;  // bytes
   };
   std::vector<Reading> readings;
-  Rate macs;
+  Rate macs, exponentials;
 };
 
 struct Report {

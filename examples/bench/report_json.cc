@@ -29,8 +29,8 @@ Json record_json(const Record& record) {
   Json json;
   for (size_t slot = 0; slot < kSlots; ++slot) {
     const KernelWork& work = record.kernels[slot];
-    json[slot_name(slot)] = {
-        {"seconds", work.seconds}, {"calls", work.calls}, {"macs", work.macs}, {"bytes", work.bytes}};
+    json[slot_name(slot)] = {{"seconds", work.seconds}, {"again_s", work.again_s}, {"calls", work.calls},
+                             {"macs", work.macs},       {"bytes", work.bytes},     {"exponentials", work.exponentials}};
   }
   json["rest_s"] = record.rest_s;
   json["spread"] = record.spread;
@@ -101,7 +101,10 @@ Json breakdown_json(const Breakdown& breakdown) {
 }
 
 Json machine_json(const MachineSpeeds& machine) {
-  Json json = {{"macs_per_s", machine.macs.per_s}, {"macs_spread", machine.macs.spread}};
+  Json json = {{"macs_per_s", machine.macs.per_s},
+               {"macs_spread", machine.macs.spread},
+               {"exponentials_per_s", machine.exponentials.per_s},
+               {"exponentials_spread", machine.exponentials.spread}};
   for (const MachineSpeeds::Reading& reading : machine.readings) {
     json["reading"].push_back(
         {{"bytes", reading.bytes}, {"bytes_per_s", reading.speed.per_s}, {"spread", reading.speed.spread}});

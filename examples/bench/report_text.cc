@@ -98,32 +98,72 @@ std::vector<size_t> used_slots(const Report& report) {
   return slots;
 }
 
-struct KernelsRow {
-  const Speed& speed;
-  const char* part;
-  const Record& record;
-  double per;
+// Seconds of what a kernel's definition asks for at the least: its products at the peak, then its exponentials.
+double arithmetic_s(const KernelWork& work, const MachineSpeeds& machine) {
+  return static_cast<double>(work.macs) / machine.macs.per_s +
+         static_cast<double>(work.exponentials) / machine.exponentials.per_s;
+}
+
+struct KernelsTable {
+  Text& text;
+  std::vector<size_t> slots;
+
+  template <typename Seconds>
+  void append(const std::string& what, const Seconds& slot_seconds) const {
+    fmt::format_to(std::back_inserter(text), "{:<36}", what);
+    for (const size_t slot : slots) fmt::format_to(std::back_inserter(text), "{:>14.2f}", slot_seconds(slot) * 1e6);
+  }
+
+  // What so many passes did. machine: null where its speeds were not measured.
+  void append(const std::string& what, const Record& record, double passes, const MachineSpeeds* machine) const {
+    append(what, [&](size_t slot) { return record.kernels[slot].seconds / passes; });
+    fmt::format_to(std::back_inserter(text), "{:>14.2f}{:>9}\n", record.rest_s * 1e6 / passes, percent(record.spread));
+    append("                 called again", [&](size_t slot) { return record.kernels[slot].again_s / passes; });
+    fmt::format_to(std::back_inserter(text), "\n");
+    if (machine == nullptr) return;
+    append("       products, exponentials alone",
+           [&](size_t slot) { return arithmetic_s(record.kernels[slot], *machine) / passes; });
+    fmt::format_to(std::back_inserter(text), "\n");
+  }
 };
 
-void append_kernels_row(Text& text, const std::vector<size_t>& slots, const KernelsRow& row) {
-  fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {:<11}", row.speed.beam_size, row.speed.batch, row.part);
-  for (const size_t slot : slots)
-    fmt::format_to(std::back_inserter(text), "{:>14.2f}", row.record.kernels[slot].seconds * 1e6 / row.per);
-  fmt::format_to(std::back_inserter(text), "{:>14.2f}{:>9}\n", row.record.rest_s * 1e6 / row.per,
-                 percent(row.record.spread));
+// Two limits nearer than the machine's, for which nothing lies between the calls: the kernels with all that they touch
+// in the caches, and their products and exponentials alone.
+void append_nearer_limits(Text& text, const Report& report, const Case& measured, const MachineSpeeds* machine) {
+  const auto append = [&](const char* what, const auto& slot_seconds) {
+    double seconds = 0;
+    for (const Record* record : {&measured.work->encode, &measured.work->decode}) {
+      for (const KernelWork& work : record->kernels) seconds += slot_seconds(work);
+    }
+    const double tokens_per_s = measured.speed.batch * report.target_tokens / seconds;
+    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {}: {:.0f} tokens/s", measured.speed.beam_size,
+                   measured.speed.batch, what, tokens_per_s);
+    if (measured.bound)
+      fmt::format_to(std::back_inserter(text), ", {:.1f} % of the bound",
+                     100 * tokens_per_s / measured.bound->tokens_per_s);
+    fmt::format_to(std::back_inserter(text), "\n");
+  };
+  append("all calls again", [](const KernelWork& work) { return work.again_s; });
+  if (machine != nullptr)
+    append("products and exponentials", [=](const KernelWork& work) { return arithmetic_s(work, *machine); });
 }
 
 void append_kernels(Text& text, const Report& report) {
-  fmt::format_to(std::back_inserter(text), "\nby kernel, us\n{:>6}{:>7}  {:<11}", "beam", "batch", "");
-  const std::vector<size_t> slots = used_slots(report);
-  for (const size_t slot : slots) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
+  fmt::format_to(std::back_inserter(text),
+                 "\nby kernel, us; again: each call a second time, with what it touches in the caches\n{:>6}{:>7}{:23}",
+                 "beam", "batch", "");
+  const KernelsTable table = {text, used_slots(report)};
+  for (const size_t slot : table.slots) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
   fmt::format_to(std::back_inserter(text), "{:>14}{:>9}\n", "the rest", "spread");
+  const MachineSpeeds* const machine = report.machine ? &*report.machine : nullptr;
   for (const Case& measured : report.cases) {
     if (!measured.work) continue;
-    const CaseWork& work = *measured.work;
-    append_kernels_row(text, slots, {measured.speed, "encoding", work.encode, 1});
-    append_kernels_row(text, slots,
-                       {measured.speed, "a position", work.decode, static_cast<double>(report.target_tokens)});
+    const auto name = [&](const char* part) {
+      return fmt::format("{:>6}{:>7}  {}", measured.speed.beam_size, measured.speed.batch, part);
+    };
+    table.append(name("encoding"), measured.work->encode, 1, machine);
+    table.append(name("a position"), measured.work->decode, static_cast<double>(report.target_tokens), machine);
+    append_nearer_limits(text, report, measured, machine);
   }
 }
 
@@ -166,8 +206,10 @@ void append_machine(Text& text, const Report& report, const MachineSpeeds& machi
   }
   fmt::format_to(
       std::back_inserter(text),
-      "and multiplies {:.1f} billion int8 pairs a second, spread {}, the best of {}'s linear layers in its caches\n",
-      machine.macs.per_s / kGiga, percent(machine.macs.spread), report.kernels);
+      "and multiplies {:.1f} billion int8 pairs a second, spread {}, the best of {}'s linear layers in its caches\n"
+      "one core sums {:.2f} billion exponentials a second, spread {}\n",
+      machine.macs.per_s / kGiga, percent(machine.macs.spread), report.kernels, machine.exponentials.per_s / kGiga,
+      percent(machine.exponentials.spread));
 }
 
 }  // namespace

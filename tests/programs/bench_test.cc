@@ -95,6 +95,7 @@ TEST(Bench, CountsTheWorkOfEveryKernel) {
     EXPECT_EQ(encode["linear"]["macs"], 2 * 5 * (3 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * 2 * 128 * 128));
     EXPECT_EQ(encode["attention"]["macs"], 2 * 3 * 5 * 5 * 2 * 128);
     EXPECT_EQ(encode["output_block"]["calls"], 0);
+    for (const Json& part : {encode, decode}) EXPECT_GT(part["linear"]["again_s"], 0);
     // The first position has one row a source, the other six a row for each hypothesis.
     const uint64_t rows = 2 * (1 + 6 * beam_size);
     EXPECT_EQ(decode["linear"]["macs"], rows * 2 * (6 * 128 * 128 + 2 * 128 * 512));
