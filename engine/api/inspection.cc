@@ -114,7 +114,9 @@ int goldcrest_get_alignment(const goldcrest_engine* engine, const goldcrest_alig
   const SentenceView view = sentence_view(engine->search, wanted->sentence);
   const size_t storage = view.hypotheses[wanted->rank].storage;
   const uint8_t slot = view.kept.hypothesis_slots[storage * limits.max_target_tokens + wanted->token];
-  const size_t query_row = wanted->token * view.n_slots + size_t{wanted->sentence} * limits.beam_size + slot;
+  // From where LiveSentence::first_past is.
+  const size_t query_row =
+      (size_t{wanted->sentence} * limits.max_target_tokens + wanted->token) * limits.beam_size + slot;
   mean_of_heads(*engine, heads, source, query_row, weights);
   return static_cast<int>(source.n_rows);
 }

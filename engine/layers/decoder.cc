@@ -35,8 +35,8 @@ void for_each_new_row(const Pass& pass, const TargetRows& all, const Store& stor
     const LiveSentence& sentence = all.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
     for (uint32_t b = 0; b < part.rows.count; ++b) {
-      const size_t slot = sentence.first_slot + part.first + b;
-      store(size_t{part.rows.first + b}, all.position * all.n_slots + slot);
+      const size_t hypothesis = part.first + b;
+      store(size_t{part.rows.first + b}, sentence.first_past + size_t{all.position} * all.beam_size + hypothesis);
     }
   }
 }
@@ -63,15 +63,15 @@ void attend_to_past(const Pass& pass, const TargetRows& all, const KvCache& past
   rows.query_stride = size_t{3} * pass.stack.attention_width();
   rows.out = out;
   rows.cache = past;
-  rows.position_stride = all.n_slots;
+  rows.position_stride = all.beam_size;
   rows.ancestor_stride = all.beam_size;
   rows.n_products = uint64_t{pass.rows.count} * (all.position + 1);
   attend(pass, rows, all.n_sentences, [&](uint32_t i) {
     const LiveSentence& sentence = all.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
     if (part.rows.count == 0) return SentenceKeys{};
-    const uint8_t* ancestor = all.ancestor ? all.ancestor + sentence.first_ancestor + part.first : nullptr;
-    return SentenceKeys{part.rows, sentence.first_slot, all.position + 1, ancestor};
+    const uint8_t* ancestor = all.ancestor ? all.ancestor + sentence.first_past + part.first : nullptr;
+    return SentenceKeys{part.rows, sentence.first_past, all.position + 1, ancestor};
   });
 }
 
@@ -83,7 +83,7 @@ void add_recurrence(const Pass& pass, const TargetRows& all, const Cells& cells,
     const SentencePart part = part_of_sentence(pass, sentence);
     const uint8_t* before = nullptr;  // of each hypothesis: its slot at the position before
     if (all.ancestor != nullptr && all.position > 0)
-      before = all.ancestor + sentence.first_ancestor + size_t{all.position - 1} * all.beam_size + part.first;
+      before = all.ancestor + sentence.first_past + size_t{all.position - 1} * all.beam_size + part.first;
     for (uint32_t b = 0; b < part.rows.count; ++b) {
       const size_t row = part.rows.first + b, slot_before = sentence.first_slot + (before != nullptr ? before[b] : 0u);
       const float* input = input_forget + row * 2 * width;

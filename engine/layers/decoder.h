@@ -11,8 +11,8 @@ namespace goldcrest {
 struct LiveSentence {
   Sentence source;
   uint32_t first_row, n_rows;
-  uint32_t first_slot;      // hypothesis b writes slot first_slot + b of the self-attention cache
-  uint32_t first_ancestor;  // where the sentence's part of the ancestor table begins
+  uint32_t first_slot;  // of hypothesis 0
+  uint32_t first_past;  // where its [position, beam_size] begin in the self-attention cache and in the ancestor table
 };
 
 // The rows of one decoding step.
@@ -22,14 +22,14 @@ struct TargetRows {
   uint32_t n_sentences, n_rows;
   uint32_t position;
   uint32_t beam_size;
-  size_t n_slots;            // slots of the self-attention cache at each position
-  size_t position_capacity;  // target positions that it is planned for
+  size_t n_slots;            // hypotheses that the self-attention cache is planned for
+  size_t position_capacity;  // target positions, likewise
   size_t source_capacity;    // source rows that the cross-attention cache is planned for
 };
 
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
-  KvCacheRefs past;         // self-attention: [layer][head][position][slot], of the layers that have it
+  KvCacheRefs past;         // self-attention: [layer][head][sentence][position][hypothesis], of the layers that have it
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
   AlignmentRefs alignment;
