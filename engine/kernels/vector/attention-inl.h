@@ -22,17 +22,17 @@ struct Query {
   float* out;      // [d_head]
 };
 
-// From this many bytes between one position and the next the CPU does not foresee what is read: each query, or one for
-// all with the same keys, asks for its values and for a later one's keys while it goes through its own keys. They come
-// from memory, since between two calls all the weights of a model pass through the caches.
-constexpr size_t kFarApart = 256;
+// From this many bytes of a layer's keys on they come from memory, since between two calls all the weights of a model
+// pass through the caches: each query, or one for all with the same keys, asks for its values and for a later one's
+// keys while it goes through its own keys. Where many rows read the same keys only the first few would wait for them.
+constexpr size_t kFromMemory = 65536;
 
 // Queries that go together.
 template <bool kAncestors>
 struct Group {
   AttentionArgs<int8_t> args;
   uint32_t padded_keys;
-  bool far_apart;
+  bool from_memory;
   size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
@@ -45,7 +45,7 @@ struct Group {
   explicit Group(const AttentionArgs<int8_t>& of)
       : args(of),
         padded_keys((of.n_keys + 15) / 16 * 16),
-        far_apart(of.position_stride * of.d_head >= kFarApart),
+        from_memory(of.rows <= kMaxQueries && of.n_heads * of.head_stride * of.d_head >= kFromMemory),
         to_value(reinterpret_cast<uintptr_t>(of.values) - reinterpret_cast<uintptr_t>(of.keys)),
         to_later_key(of.head_stride * of.d_head * ((kMaxQueries + of.rows - 1) / of.rows)) {}
 
@@ -114,9 +114,10 @@ inline V query_products(const Group<kAncestors>& group, const Query& query, uint
     return dot_keys(
         query.q, [&](uint32_t i) { return query.keys + keys[i]; }, n, d_head);
   }
+  const bool prefetches = group.from_memory && (&query == group.queries || group.n_common != group.args.n_keys);
   const auto key = [&](uint32_t i) {
     const int8_t* row = query.keys + group.at(query, t + i) * d_head;
-    if (group.far_apart) group.prefetch_around(row);
+    if (prefetches) group.prefetch_around(row);
     return row;
   };
   return dot_keys(query.q, key, n, d_head);
@@ -237,7 +238,7 @@ inline void gather_common(Group<kAncestors>& group) {
     group.keys[t] = static_cast<uint32_t>(at * d_head);
     group.key_scales[t] = first.key_scales[at];
     group.value_scales[t] = first.value_scales[at];
-    if (group.far_apart) group.prefetch_around(first.keys + at * d_head);
+    if (group.from_memory) group.prefetch_around(first.keys + at * d_head);
   }
   group.n_gathered = count;
 }
