@@ -31,5 +31,6 @@ if [ "$suite" = arm ]; then
 fi
 cmake --workflow --preset "$workflow"
 if [ "$suite" = full ]; then
+  cmake --workflow --preset i686
   bash tests/xnnpack.sh
 fi

@@ -18,7 +18,7 @@ if [ "${1:-}" = tests ]; then
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
 elif [ "${1:-}" = full ]; then
-  packages+=(debootstrap)
+  packages+=(debootstrap g++-i686-linux-gnu)
   for keyring in debian-archive-keyring ubuntu-keyring; do
     if is_offered "$keyring"; then packages+=("$keyring"); fi
   done

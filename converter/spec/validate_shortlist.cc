@@ -45,8 +45,9 @@ void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size,
     throw Error("shortlist: its offsets do not ascend from 0 to {}", shortlist.ids.size());
   }
   for (uint32_t id = 0; id < source_vocab_size; ++id) {
+    const auto first = static_cast<size_t>(offset[id]), end = static_cast<size_t>(offset[id + 1]);
     check_list(fmt::format("shortlist: the list of the source id {}", id),
-               std::span(shortlist.ids).subspan(offset[id], offset[id + 1] - offset[id]), target_vocab_size);
+               std::span(shortlist.ids).subspan(first, end - first), target_vocab_size);
   }
   for (size_t i = 0; i < shortlist.ngrams.size(); ++i) {
     const NgramList& list = shortlist.ngrams[i];

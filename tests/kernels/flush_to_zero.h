@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#if defined(__x86_64__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -23,7 +23,7 @@ class FlushToZero {
   }
 
  private:
-#if defined(__x86_64__)
+#if defined(__SSE2__)
   using Control = uint32_t;
   static constexpr Control kFlush = 0x8040;  // MXCSR: results (FTZ) and operands (DAZ)
   static Control control() { return _mm_getcsr(); }
