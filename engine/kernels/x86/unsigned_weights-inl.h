@@ -22,6 +22,28 @@ inline V finish_sums(const SummedArgs& args, Acc sums, uint32_t row, uint32_t) {
   return finish_less(sums, args.excess[row]);
 }
 
+// finish_tile without a loop, for what most layers have: the sums stay in their registers.
+template <int kRows, int kPanels>
+inline void finish_plain_tile(const SummedArgs& args, uint32_t first_row, uint32_t first_output,
+                              const Acc (&sums)[kRows][kPanels]) {
+  const bool has_relu = args.activation == Activation::kRelu;
+  const size_t stride = args.y_stride, at = first_row * stride + first_output;
+  float* const to = args.y + at;
+  const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
+  const float* const x_scale = args.x_scale + first_row;
+  const int32_t* const excess = args.excess + first_row;
+  unrolled<kPanels>([&](int p) {
+    const V w_scale = load(args.w_scale + first_output + 16 * p), bias = load(args.bias + first_output + 16 * p);
+    unrolled<kRows>([&](int r) {
+      const size_t in_tile = static_cast<size_t>(r) * stride + 16 * static_cast<size_t>(p);
+      V y = finish_less(sums[r][p], excess[r]) * (set(x_scale[r]) * w_scale) + bias;
+      if (has_relu) y = larger(y, set(0.0f));
+      if (residual != nullptr) y = y + load(residual + in_tile);
+      store(to + in_tile, y);
+    });
+  });
+}
+
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k, panel_bytes = 16 * k;
@@ -41,9 +63,12 @@ inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t fir
     });
     prefetch_tile<kPanels, kSplit>(tile, soon);
   }
-  Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
+  Acc sums[kRows][kPanels];
   add_splits(acc, sums);
-  finish_tile(args, first_row, first_output, sums);
+  if (args.activation <= Activation::kRelu) return finish_plain_tile(args, first_row, first_output, sums);
+  Acc stored[kRows][kPanels];  // finish_tile loops over them
+  unrolled<kRows>([&](int r) { unrolled<kPanels>([&](int p) { stored[r][p] = sums[r][p]; }); });
+  finish_tile(args, first_row, first_output, stored);
 }
 
 void linear_by_rows(const LinearArgs<int8_t>& args) {
