@@ -9,6 +9,7 @@ namespace {
 // sum.
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
+constexpr bool kFinishesTogether = false;
 
 }  // namespace
 }  // namespace goldcrest

@@ -9,6 +9,7 @@ namespace {
 // For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
 constexpr int kTilePanels[] = {1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 1, 1, 1};
+constexpr bool kFinishesTogether = false;
 
 }  // namespace
 }  // namespace goldcrest

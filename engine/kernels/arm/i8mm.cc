@@ -13,6 +13,7 @@ namespace {
 // Of a single row: the panels of a tile, and how many accumulators share a sum.
 constexpr int kTilePanels[] = {2};
 constexpr int kTileSplits[] = {1};
+constexpr bool kFinishesTogether = false;
 
 }  // namespace
 }  // namespace goldcrest

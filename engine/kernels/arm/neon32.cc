@@ -86,6 +86,7 @@ inline V join(const FourDots (&dots)[4]) {
 // share a sum.
 constexpr int kTilePanels[] = {1};
 constexpr int kTileSplits[] = {1};
+constexpr bool kFinishesTogether = false;
 
 }  // namespace
 }  // namespace goldcrest

@@ -12,6 +12,7 @@ constexpr int kXBlocks = 2;
 // share a sum.
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
+constexpr bool kFinishesTogether = false;
 
 inline V finish(Acc acc, const int32_t*) {
   V sums;

@@ -25,6 +25,7 @@
 //   W       64 bytes of a panel: load_panel(const int8_t*), smaller_int8(W, W) byte by byte,
 //           add_fours(W sums, W w): 16 int32 plus the sums of each four int8
 //   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows
+//   bool kFinishesTogether              a tile's sums become outputs without a loop: where that spills no registers
 //   int kExpVectors                     exponentials whose steps take turns, to hide their latency
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats

@@ -9,14 +9,15 @@ inline void prefetch(const int8_t* w, size_t bytes) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
 }
 
-inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, uint32_t, uint32_t output) {
+inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, size_t, size_t output) {
   return finish(sums, args.weight_sum + output);
 }
 
-// Scales, bias, activation and residual for a tile's sums. Args: LinearArgs, or what a table has added to it.
+// Scales, bias, activation and residual for a tile's sums, in a loop. Args: LinearArgs, or what a table has added to
+// it.
 template <int kRows, int kPanels, typename Args>
-inline void finish_tile(const Args& table_args, uint32_t first_row, uint32_t first_output,
-                        const Acc (&sums)[kRows][kPanels]) {
+inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t first_output,
+                           const Acc (&sums)[kRows][kPanels]) {
   const LinearArgs<int8_t> args = table_args;  // a copy, which the stores cannot change
   for (int p = 0; p < kPanels; ++p) {
     const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
@@ -30,6 +31,36 @@ inline void finish_tile(const Args& table_args, uint32_t first_row, uint32_t fir
       store(args.y + at, y);
     }
   }
+}
+
+// The same; with kFinishesTogether, for what most layers have, without a loop, so that the sums stay in their
+// registers.
+template <int kRows, int kPanels, typename Args>
+inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
+                        const Acc (&sums)[kRows][kPanels]) {
+  if (!kFinishesTogether) return finish_by_loop(args, first_row, first_output, sums);
+  if (args.activation > Activation::kRelu) {
+    Acc stored[kRows][kPanels];
+    unrolled<kRows>([&](int r) { unrolled<kPanels>([&](int p) { stored[r][p] = sums[r][p]; }); });
+    return finish_by_loop(args, first_row, first_output, stored);
+  }
+  const bool has_relu = args.activation == Activation::kRelu;
+  const size_t row = first_row, stride = args.y_stride, at = row * stride + first_output;
+  float* const to = args.y + at;
+  const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
+  const float* const x_scale = args.x_scale + row;
+  unrolled<kPanels>([&](int p) {
+    const size_t output = first_output + 16 * static_cast<size_t>(p);
+    const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
+    unrolled<kRows>([&](int r) {
+      const size_t in_tile = static_cast<size_t>(r) * stride + 16 * static_cast<size_t>(p);
+      const V products = finish_sums(args, sums[r][p], row + static_cast<size_t>(r), output);
+      V y = products * (set(x_scale[r]) * w_scale) + bias;
+      if (has_relu) y = larger(y, set(0.0f));
+      if (residual != nullptr) y = y + load(residual + in_tile);
+      store(to + in_tile, y);
+    });
+  });
 }
 
 // Rows x panels of 16 outputs. vector/tile-inl.h has it in the order of instructions that the compiler finds; for cores

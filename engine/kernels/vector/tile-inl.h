@@ -63,7 +63,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
     });
     if constexpr (kPrefetches) prefetch_tile<kPanels, kStepBytes / 64>(tile, soon);
   }
-  Acc sums[kRows][kPanels];  // in memory: finish_tile loops over them
+  Acc sums[kRows][kPanels];
   add_splits(acc, sums);
   finish_tile(args, first_row, first_output, sums);
 }

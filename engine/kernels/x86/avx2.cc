@@ -43,6 +43,7 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
 // For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
 constexpr int kTilePanels[] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
+constexpr bool kFinishesTogether = true;
 
 }  // namespace
 }  // namespace goldcrest

@@ -192,6 +192,7 @@ constexpr int kExpVectors = 4;
 // stream; more rows have the sums to hide the latency, within 32 registers.
 constexpr int kTilePanels[] = {1, 1, 2, 2, 2, 2, 2, 2};
 constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
+constexpr bool kFinishesTogether = true;
 
 }  // namespace
 }  // namespace goldcrest

@@ -18,46 +18,27 @@ inline void sum_rows(const LinearArgs<int8_t>& args, SummedArgs& summed) {
   for (uint32_t row = 0; row < args.rows; ++row, x += args.k) summed.excess[row] = 128 * sum_inputs(x, args.k);
 }
 
-inline V finish_sums(const SummedArgs& args, Acc sums, uint32_t row, uint32_t) {
+inline V finish_sums(const SummedArgs& args, Acc sums, size_t row, size_t) {
   return finish_less(sums, args.excess[row]);
-}
-
-// finish_tile without a loop, for what most layers have: the sums stay in their registers.
-template <int kRows, int kPanels>
-inline void finish_plain_tile(const SummedArgs& args, uint32_t first_row, uint32_t first_output,
-                              const Acc (&sums)[kRows][kPanels]) {
-  const bool has_relu = args.activation == Activation::kRelu;
-  const size_t stride = args.y_stride, at = first_row * stride + first_output;
-  float* const to = args.y + at;
-  const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
-  const float* const x_scale = args.x_scale + first_row;
-  const int32_t* const excess = args.excess + first_row;
-  unrolled<kPanels>([&](int p) {
-    const V w_scale = load(args.w_scale + first_output + 16 * p), bias = load(args.bias + first_output + 16 * p);
-    unrolled<kRows>([&](int r) {
-      const size_t in_tile = static_cast<size_t>(r) * stride + 16 * static_cast<size_t>(p);
-      V y = finish_less(sums[r][p], excess[r]) * (set(x_scale[r]) * w_scale) + bias;
-      if (has_relu) y = larger(y, set(0.0f));
-      if (residual != nullptr) y = y + load(residual + in_tile);
-      store(to + in_tile, y);
-    });
-  });
 }
 
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k, panel_bytes = 16 * k;
-  const int8_t* x = args.x + first_row * k;
+  // Two pointers, or GCC keeps eight offsets and spills some.
+  const int8_t *x = args.x + first_row * k, *x_from_4 = x + 4 * k;
+  asm("" : "+r"(x_from_4));
   const int8_t* const tile = args.w + first_output * k;
   const int8_t* w = tile;
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64 * kSplit);
   Acc acc[kSplit][kRows][kPanels] = {};
-  for (size_t block = 0; block < k; block += 4 * kSplit, x += 4 * kSplit, w += 64 * kSplit, soon.at += soon.step) {
+  for (size_t block = 0; block < k;
+       block += 4 * kSplit, x += 4 * kSplit, x_from_4 += 4 * kSplit, w += 64 * kSplit, soon.at += soon.step) {
     unrolled<kSplit>([&](int s) {
       W weights[kPanels];
       unrolled<kPanels>([&](int p) { weights[p] = load_unsigned(w + static_cast<size_t>(p) * panel_bytes + 64 * s); });
       unrolled<kRows>([&](int r) {
-        const X input = broadcast_signed(x + static_cast<size_t>(r) * k + 4 * s);
+        const X input = broadcast_signed((r < 4 ? x : x_from_4) + static_cast<size_t>(r % 4) * k + 4 * s);
         unrolled<kPanels>([&](int p) { acc[s][r][p] = accumulate_unsigned(acc[s][r][p], weights[p], input); });
       });
     });
@@ -65,10 +46,7 @@ inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t fir
   }
   Acc sums[kRows][kPanels];
   add_splits(acc, sums);
-  if (args.activation <= Activation::kRelu) return finish_plain_tile(args, first_row, first_output, sums);
-  Acc stored[kRows][kPanels];  // finish_tile loops over them
-  unrolled<kRows>([&](int r) { unrolled<kPanels>([&](int p) { stored[r][p] = sums[r][p]; }); });
-  finish_tile(args, first_row, first_output, stored);
+  finish_tile(args, first_row, first_output, sums);
 }
 
 void linear_by_rows(const LinearArgs<int8_t>& args) {
