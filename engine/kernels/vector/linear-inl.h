@@ -33,18 +33,19 @@ inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t 
   }
 }
 
-// The same; with kFinishesTogether, for what most layers have, without a loop, so that the sums stay in their
-// registers.
+template <int kCount>
+__attribute__((noinline)) void activate_apart(Activation activation, V (&y)[kCount]) {
+  activate_vectors(activation, y);
+}
+
+// The same; with kFinishesTogether without a loop, so that the sums stay in their registers, and a few rows'
+// activations take turns.
 template <int kRows, int kPanels, typename Args>
 inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
   if (!kFinishesTogether) return finish_by_loop(args, first_row, first_output, sums);
-  if (args.activation > Activation::kRelu) {
-    Acc stored[kRows][kPanels];
-    unrolled<kRows>([&](int r) { unrolled<kPanels>([&](int p) { stored[r][p] = sums[r][p]; }); });
-    return finish_by_loop(args, first_row, first_output, stored);
-  }
-  const bool has_relu = args.activation == Activation::kRelu;
+  constexpr int kTogether = kRows % kExpVectors == 0 ? kExpVectors : 1;
+  const Activation activation = args.activation;
   const size_t row = first_row, stride = args.y_stride, at = row * stride + first_output;
   float* const to = args.y + at;
   const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
@@ -52,13 +53,26 @@ inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_out
   unrolled<kPanels>([&](int p) {
     const size_t output = first_output + 16 * static_cast<size_t>(p);
     const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
-    unrolled<kRows>([&](int r) {
-      const size_t in_tile = static_cast<size_t>(r) * stride + 16 * static_cast<size_t>(p);
-      const V products = finish_sums(args, sums[r][p], row + static_cast<size_t>(r), output);
-      V y = products * (set(x_scale[r]) * w_scale) + bias;
-      if (has_relu) y = larger(y, set(0.0f));
-      if (residual != nullptr) y = y + load(residual + in_tile);
-      store(to + in_tile, y);
+    unrolled<kRows / kTogether>([&](int group) {
+      V y[kTogether];
+      unrolled<kTogether>([&](int i) {
+        const int r = group * kTogether + i;
+        const V products = finish_sums(args, sums[r][p], row + static_cast<size_t>(r), output);
+        y[i] = products * (set(x_scale[r]) * w_scale) + bias;
+      });
+      if (activation == Activation::kRelu) {
+        unrolled<kTogether>([&](int i) { y[i] = larger(y[i], set(0.0f)); });
+      } else if (activation != Activation::kNone) {
+        V in_memory[kTogether];
+        unrolled<kTogether>([&](int i) { in_memory[i] = y[i]; });
+        activate_apart(activation, in_memory);
+        unrolled<kTogether>([&](int i) { y[i] = in_memory[i]; });
+      }
+      unrolled<kTogether>([&](int i) {
+        const size_t in_tile = static_cast<size_t>(group * kTogether + i) * stride + 16 * static_cast<size_t>(p);
+        if (residual != nullptr) y[i] = y[i] + load(residual + in_tile);
+        store(to + in_tile, y[i]);
+      });
     });
   });
 }

@@ -52,47 +52,79 @@ inline void for_exponentials(const float* x, uint32_t n, V shift, Use use) {
   for (; first < n; first += 16) use(first, exp_vector(load(x + first) - shift));
 }
 
-inline V sigmoid_vector(V x) {
-  const Mask negative = greater(set(0.0f), x);
-  const V e = exp_vector(select(negative, x, negate(x)));
-  const V inverse = set(1.0f) / (set(1.0f) + e);
-  return select(negative, e * inverse, inverse);
+// The same of each x.
+template <int kCount>
+inline void sigmoid_vectors(V (&x)[kCount]) {
+  V e[kCount];
+  unrolled<kCount>([&](int i) { e[i] = select(greater(set(0.0f), x[i]), x[i], negate(x[i])); });
+  exp_vectors(e);
+  unrolled<kCount>([&](int i) {
+    const V inverse = set(1.0f) / (set(1.0f) + e[i]);
+    x[i] = select(greater(set(0.0f), x[i]), e[i] * inverse, inverse);
+  });
 }
 
-inline V tanh_vector(V x) {
-  const Mask negative = greater(set(0.0f), x);
-  const V e = exp_vector(select(negative, set(2.0f) * x, set(-2.0f) * x));
-  const V t = (set(1.0f) - e) / (set(1.0f) + e);
-  return select(negative, negate(t), t);
+template <int kCount>
+inline void tanh_vectors(V (&x)[kCount]) {
+  V e[kCount];
+  unrolled<kCount>([&](int i) { e[i] = select(greater(set(0.0f), x[i]), set(2.0f) * x[i], set(-2.0f) * x[i]); });
+  exp_vectors(e);
+  unrolled<kCount>([&](int i) {
+    const V t = (set(1.0f) - e[i]) / (set(1.0f) + e[i]);
+    x[i] = select(greater(set(0.0f), x[i]), negate(t), t);
+  });
 }
 
-inline V erf_vector(V x) {
-  const Mask negative = greater(set(0.0f), x);
-  const V a = select(negative, negate(x), x);
-  const V t = set(1.0f) / (set(1.0f) + set(0.3275911f) * a);
-  V p = set(1.061405429f);
-  p = p * t + set(-1.453152027f);
-  p = p * t + set(1.421413741f);
-  p = p * t + set(-0.284496736f);
-  p = p * t + set(0.254829592f);
-  const V y = set(1.0f) - (p * t) * exp_vector(negate(a * a));
-  return select(negative, negate(y), y);
+template <int kCount>
+inline void erf_vectors(V (&x)[kCount]) {
+  V e[kCount];
+  unrolled<kCount>([&](int i) { e[i] = negate(x[i] * x[i]); });
+  exp_vectors(e);
+  unrolled<kCount>([&](int i) {
+    const Mask negative = greater(set(0.0f), x[i]);
+    const V a = select(negative, negate(x[i]), x[i]);
+    const V t = set(1.0f) / (set(1.0f) + set(0.3275911f) * a);
+    V p = set(1.061405429f);
+    p = p * t + set(-1.453152027f);
+    p = p * t + set(1.421413741f);
+    p = p * t + set(-0.284496736f);
+    p = p * t + set(0.254829592f);
+    const V y = set(1.0f) - (p * t) * e[i];
+    x[i] = select(negative, negate(y), y);
+  });
 }
 
-inline V activate(Activation activation, V x) {
+template <int kCount>
+inline void activate_vectors(Activation activation, V (&x)[kCount]) {
+  V y[kCount];
   switch (activation) {
     case Activation::kRelu:
-      return larger(x, set(0.0f));
+      unrolled<kCount>([&](int i) { x[i] = larger(x[i], set(0.0f)); });
+      break;
     case Activation::kGelu:
-      return (set(0.5f) * x) * (set(1.0f) + erf_vector(x * set(0.707106781f)));
+      unrolled<kCount>([&](int i) { y[i] = x[i] * set(0.707106781f); });
+      erf_vectors(y);
+      unrolled<kCount>([&](int i) { x[i] = (set(0.5f) * x[i]) * (set(1.0f) + y[i]); });
+      break;
     case Activation::kGeluTanh:
-      return (set(0.5f) * x) * (set(1.0f) + tanh_vector(set(0.797884561f) * (x + set(0.044715f) * (x * x) * x)));
+      unrolled<kCount>([&](int i) { y[i] = set(0.797884561f) * (x[i] + set(0.044715f) * (x[i] * x[i]) * x[i]); });
+      tanh_vectors(y);
+      unrolled<kCount>([&](int i) { x[i] = (set(0.5f) * x[i]) * (set(1.0f) + y[i]); });
+      break;
     case Activation::kSilu:
-      return x * sigmoid_vector(x);
+      unrolled<kCount>([&](int i) { y[i] = x[i]; });
+      sigmoid_vectors(y);
+      unrolled<kCount>([&](int i) { x[i] = x[i] * y[i]; });
+      break;
     case Activation::kNone:
       break;
   }
-  return x;
+}
+
+inline V activate(Activation activation, V x) {
+  V one[1] = {x};
+  activate_vectors(activation, one);
+  return one[0];
 }
 
 }  // namespace

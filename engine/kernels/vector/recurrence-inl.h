@@ -10,9 +10,10 @@ template <uint32_t kLanes>
 void recurrence(const RecurrenceArgs& args) {
   const V zero = set(0.0f), one = set(1.0f), smallest = set(kSmallestCell);
   for (uint32_t i = 0; i < args.n; i += kLanes) {
-    const V f = sigmoid_vector(load(args.forget + i));
+    V f[1] = {load(args.forget + i)};
+    sigmoid_vectors(f);
     const V past = args.past != nullptr ? load(args.past + i) : zero;
-    const V cell = f * past + (one - f) * load(args.input + i);
+    const V cell = f[0] * past + (one - f[0]) * load(args.input + i);
     const V magnitude = select(greater(zero, cell), negate(cell), cell);
     const V kept = select(not_less(magnitude, smallest), cell, zero);
     store(args.cell + i, kept);
