@@ -49,8 +49,8 @@ void for_sections(const std::string& prefix, const TraceFile& file, const Visit&
   if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
 }
 
-std::map<Shape, Calls> read_calls(const std::string& prefix) {
-  const TraceFile file(prefix, decode);
+std::map<Shape, Calls> read_calls(const std::string& prefix, const Core& core) {
+  const TraceFile file(prefix, core.decoder);
   std::map<Shape, Calls> calls;
   for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
     calls[shape][who] = file.trace(section);
@@ -194,8 +194,8 @@ int main(int argc, char** argv) {
   }
   try {
     if (words[2] == "--mca") return print_mca(words[0], words.at(3)), 0;
-    const std::map<Shape, Calls> calls = read_calls(words[0]);
     const Core& core = core_named(words[1]);
+    const std::map<Shape, Calls> calls = read_calls(words[0], core);
     if (words[2] == "--floors") return floors_hold(calls, core, words.at(3)) ? 0 : 1;
     print_core(calls, core, std::stod(words[2]));
   } catch (const std::exception& error) {

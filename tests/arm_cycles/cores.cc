@@ -78,7 +78,14 @@ const Table& a53_table() {
   return table;
 }
 
-Cost a53(const Instruction& instruction) { return look_up("A53", a53_table(), instruction); }
+Cost a53(const Instruction& instruction) {
+  const Kind kind = instruction.kind;
+  if (kind == kLoadMultipleX || kind == kStoreMultiple) {  // of Thumb: two words a cycle
+    const int cycles = (instruction.count + 1) / 2;
+    return {.uses = {{kMemory, cycles}}, .latency = 3 + cycles, .alone = cycles};
+  }
+  return look_up("A53", a53_table(), instruction);
+}
 
 // A load of 64 bits and a move from a general register share a cycle with an operation on 128 bits [2], if that comes
 // first [3]. sadalp every cycle [3].
@@ -240,8 +247,9 @@ Cost cost(const Instruction& instruction) {
 // A53 has one unit for all of it, A72 one for each. A7 takes two cycles for each of the three. Windows are those of
 // Arm's guides (A72: 128) and of the measurements.
 const Core kCores[] = {
-    {"A7", 4, true, 2, 0, 0, a7::kPorts, 1, a7::cost},
+    {"A7", 4, true, 2, 0, 0, a7::kPorts, 1, a7::cost, nullptr, decode_thumb},
     {"A53", 4, true, 2, 0, 0, little::kPorts, 1, little::a53},
+    {"A53-32", 4, true, 2, 0, 0, little::kPorts, 1, little::a53, nullptr, decode_thumb},
     {"A55", 16, true, 2, 0, 0, little::kPorts, 1, little::a55},
     {"A72", 8, false, 3, 128, 60, a72::kPorts, 0, a72::cost},
     {"A76", 32, false, 4, 128, 110, a76::kPorts, 0, a76::cost},

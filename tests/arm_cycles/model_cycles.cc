@@ -48,7 +48,7 @@ struct Section {
 using Part = std::map<std::string, std::vector<Section>>;
 
 std::map<std::string, Part> read_parts(const std::string& prefix, const Core& core) {
-  const TraceFile file(prefix, decode);
+  const TraceFile file(prefix, core.decoder);
   std::ifstream names(prefix + ".names");
   std::map<std::string, Part> parts;
   std::unordered_map<std::u32string_view, int64_t> known;  // many sections run the same instructions

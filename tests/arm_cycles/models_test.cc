@@ -11,9 +11,9 @@
 namespace arm_cycles {
 namespace {
 
-// Cycles of one turn, without the beginning and the end of the program. A7's is Thumb.
+// Cycles of one turn, without the beginning and the end of the program.
 double cycles_a_turn(const std::string& core, const std::vector<std::string>& turn) {
-  const auto decoder = core == "A7" ? decode_thumb : decode;
+  const auto decoder = core_named(core).decoder;
   const auto cycles = [&](int turns) {
     Trace trace;
     for (const std::string& line : turn) {
@@ -55,6 +55,13 @@ TEST(CortexA7, AsMeasured) {
   EXPECT_EQ(latency("A7", "vadd.f32 s0, s0, s1"), 4);  // [6]
   EXPECT_EQ(cycles_a_turn("A7", {"add r1, r2, r3", "add r4, r5, #4"}), 1);
   EXPECT_EQ(cycles_a_turn("A7", {"vmull.s8 q8, d0, d1", "add r4, r5, #4", "ldr r6, [r5]", "add r7, r5, #4"}), 4);
+}
+
+TEST(CortexA53, TheSameIn32Bits) {
+  EXPECT_EQ(throughput("A53-32", "vmull.s8 q&, d1, d2"), 1);
+  EXPECT_EQ(latency("A53-32", "vmlal.s8 q0, d2, d3"), 1);
+  EXPECT_EQ(throughput("A53-32", "vld1.8 {d0-d3}, [r1]"), 0.25);
+  EXPECT_EQ(cycles_a_turn("A53-32", {"vld1.8 {d4-d5}, [r1]", "vmull.s8 q0, d2, d3"}), 3);
 }
 
 TEST(CortexA53, LatenciesAsMeasured) {  // [1] results/raspberry-pi-3_cortex-a53.md

@@ -12,8 +12,7 @@
 
 namespace arm_cycles {
 
-// Of an instruction set.
-using Decoder = Instruction (*)(std::string_view name, std::string_view operands);
+using Decoder = decltype(Core::decoder);
 
 // PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws std::runtime_error.
 class TraceFile {
