@@ -25,20 +25,21 @@ constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
 namespace goldcrest {
 namespace {
 
-void linear_by_dots_or_four_rows(const LinearArgs<int8_t>& args) {
+void linear_of_four_rows_or_others(const LinearArgs<int8_t>& args) {
   if (args.rows == 4 && args.layout == Layout::kN16K4) return linear_of_four_rows(args);
-  linear_by_dots(args);
+  linear(args);
 }
+constexpr auto linear_of_dotprod = linear_by_dots<linear_of_four_rows_or_others>;
 
 void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
-  linear_by_dots_or_four_rows(args.linear);
+  linear_of_dotprod(args.linear);
   output_block_sums(args);
 }
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table("arm_dotprod", kCpuDotProduct);
   table.crc32c = crc32c_words;
-  table.int8.linear = linear_by_dots_or_four_rows;
+  table.int8.linear = linear_of_dotprod;
   table.int8.output_block = output_block_by_dots;
   return table;
 }

@@ -75,7 +75,7 @@ inline void matrix_rows(const LinearArgs<int8_t>& args, uint32_t first_row, uint
 }
 
 void linear_by_pairs(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4 || args.rows == 1) return linear_by_dots(args);
+  if (args.layout != Layout::kN16K4 || args.rows == 1) return linear_by_dots<linear>(args);
   // A group of panels stays in the first-level cache while the rows pass by.
   constexpr uint32_t kGroup = 16 * 4;
   for (uint32_t output = 0; output < args.n; output += kGroup) {

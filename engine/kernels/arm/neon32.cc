@@ -5,8 +5,6 @@
 #error "compile for 32-bit Arm with -march=armv7-a+simd"
 #endif
 #include "kernels/arm/neon_vectors-inl.h"
-// The vectors first.
-#include "kernels/arm/neon_products-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -19,14 +17,13 @@ inline V operator/(V a, V b) {
   return load(dividends);
 }
 
+// A sum for each of 16 outputs.
+struct Acc {
+  int32x4_t q[4];
+};
+
 inline V finish(Acc acc, const int32_t*) {
-  V sums;
-  for (int i = 0; i < 4; ++i) {
-    const int32x2_t low = vpadd_s32(vget_low_s32(acc.q[2 * i]), vget_high_s32(acc.q[2 * i]));
-    const int32x2_t high = vpadd_s32(vget_low_s32(acc.q[2 * i + 1]), vget_high_s32(acc.q[2 * i + 1]));
-    sums.q[i] = vcvtq_f32_s32(vcombine_s32(low, high));
-  }
-  return sums;
+  return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
 }
 
 // Vectors of values for each number of queries at a time.

@@ -5,7 +5,7 @@
 //
 // In a turn, eight inputs: %[s0] to %[s7] are the sums; q8 and q9 weights of four outputs, their first and their last
 // four inputs, q10 and q11 those of the next four; q12 and q13 inputs of a row each, the first and the last four in all
-// lanes; q14 and q15 sums of two products.
+// lanes; q14 and q15 sums of two products, which fit 16 bits because all factors lie in [-127, 127].
 
 // clang-format off
 #define GOLDCREST_WITH(text) text
@@ -73,10 +73,15 @@ inline void add_products(const int8_t* x, const int8_t* w, size_t k, int32x4_t (
     GOLDCREST_TILE(GOLDCREST_TURN_OF_2, ", %[step]");
 }
 
+inline int32x4_t add_pairs(int32x4_t even, int32x4_t odd) {
+  return vcombine_s32(vpadd_s32(vget_low_s32(even), vget_high_s32(even)),
+                      vpadd_s32(vget_low_s32(odd), vget_high_s32(odd)));
+}
+
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   static_assert(kRows <= 2 && kPanels == 1 && kSplit == 1 && kPrefetches, "all that is written here");
-  constexpr int kPasses = kRows, kSums = 8 / kPasses;
+  constexpr int kPasses = kRows, kFours = 4 / kPasses;  // of outputs in a pass
   const size_t k = args.k;
   Acc acc[kRows][kPanels];
   for (int pass = 0; pass < kPasses; ++pass) {
@@ -84,7 +89,10 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
     int32x4_t sums[8] = {none, none, none, none, none, none, none, none};
     add_products<kRows>(args.x + first_row * k, args.w + first_output * k + 32 * pass, k, sums);
     for (int r = 0; r < kRows; ++r) {
-      for (int i = 0; i < kSums; ++i) acc[r][0].q[kSums * pass + i] = sums[kSums * r + i];
+      for (int i = 0; i < kFours; ++i) {
+        const int at = 2 * (kFours * r + i);
+        acc[r][0].q[kFours * pass + i] = add_pairs(sums[at], sums[at + 1]);
+      }
     }
   }
   finish_tile(args, first_row, first_output, acc);
