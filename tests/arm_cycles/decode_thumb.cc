@@ -43,6 +43,7 @@ std::vector<int> registers_of(std::string_view word) {
   if (word[0] == 'r') return {number};
   const int floats = word[0] == 'q' ? 4 : word[0] == 'd' ? 2 : 1;
   std::vector<int> found;
+  if (kVectors + floats * (number + 1) > kFlags) return found;
   for (int i = 0; i < floats; ++i) found.push_back(kVectors + floats * number + i);
   return found;
 }

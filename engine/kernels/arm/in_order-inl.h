@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiles of linear layers share that are text of instructions, most of them for cores in order, and what follows the
-// sums. Such a core takes two instructions a cycle, but a load of 128 bits alone, in two; so weights come by halves.
+// What tiles of linear layers share that are text of instructions, most of them for cores in order, and what follows
+// the sums. Such a core takes two instructions a cycle, but a load of 128 bits alone, in two: weights come by halves.
 //
 // The text names operands of its asm statement: %[w] the weights, %[left] the inputs to come, %[y] where a row's 16
 // outputs go, %[y_bytes] from there to the next row's, and x_scale, w_scale and bias of the tile.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 without dot product instructions on AArch64, arm_neon's and arm_neon_a53's: two are added in 16 bits,
-// which cannot overflow because both factors lie in [-127, 127], then pairwise into 32.
+// Products of int8 without dot product instructions on AArch64, arm_neon's and arm_neon_a53's: two are added in 16
+// bits, which cannot overflow because both factors lie in [-127, 127], then pairwise into 32.
 #include "kernels/arm/aarch64_vectors-inl.h"
 
 namespace goldcrest {
