@@ -35,7 +35,6 @@ struct Shape {
 struct Microcontroller {
   const char *name, *board, *cpu, *memory;
   double clock_hz;
-  Band cycles_an_instruction;
   Band bytes_a_cycle;  // of weights
 };
 
@@ -44,6 +43,7 @@ struct Word {
   const char* cpu;
   uint32_t beam_size;
   double instructions;
+  Band cycles_an_instruction;
 };
 
 const std::vector<Shape>& shapes();

@@ -33,27 +33,25 @@ using Calls = std::map<std::string, Trace>;  // by whose kernel
 
 constexpr const char* kOurs = "ours";
 
-// visit(who, shape, section) for each traced section.
-template <typename Visit>
-void for_sections(const std::string& prefix, const TraceFile& file, const Visit& visit) {
-  std::ifstream names(prefix + ".names");
-  size_t section = 0;
-  for (std::string line; std::getline(names, line); ++section) {
-    std::istringstream words(line);
-    std::string who, table;
-    int n = 0, k = 0, rows = 0;
-    if (!(words >> who >> table >> n >> k >> rows) || section >= file.sections())
-      throw std::runtime_error(prefix + ".names: does not fit the trace");
-    visit(who, Shape(table, n, k, rows), section);
-  }
-  if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
+// The words of a section's line.
+struct Call {
+  std::string who;
+  Shape shape;
+};
+
+Call read_call(std::istream& words) {
+  Call call;
+  auto& [table, n, k, rows] = call.shape;
+  words >> call.who >> table >> n >> k >> rows;
+  return call;
 }
 
-std::map<Shape, Calls> read_calls(const std::string& prefix) {
-  const TraceFile file(prefix, decode);
+std::map<Shape, Calls> read_calls(const std::string& prefix, const Core& core) {
+  const TraceFile file(prefix, core.decoder);
   std::map<Shape, Calls> calls;
-  for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
-    calls[shape][who] = file.trace(section);
+  file.for_sections([&](std::istream& words, size_t section) {
+    const Call call = read_call(words);
+    calls[call.shape][call.who] = file.trace(section);
   });
   return calls;
 }
@@ -141,7 +139,8 @@ void print_mca(const std::string& prefix, const std::string& program) {
   std::printf(
       "V1 as llvm-mca sees it: multiply-accumulates a cycle simulated, as its ports allow, and an instruction\n");
   std::map<Shape, std::map<std::string, std::string>> lines;
-  for_sections(prefix, file, [&](const std::string& who, const Shape& shape, size_t section) {
+  file.for_sections([&](std::istream& words, size_t section) {
+    const auto [who, shape] = read_call(words);
     std::ofstream(prefix + ".s") << file.assembly(section);
     const auto& [table, n, k, rows] = shape;
     const double macs = 1.0 * n * k * rows;
@@ -194,8 +193,8 @@ int main(int argc, char** argv) {
   }
   try {
     if (words[2] == "--mca") return print_mca(words[0], words.at(3)), 0;
-    const std::map<Shape, Calls> calls = read_calls(words[0]);
     const Core& core = core_named(words[1]);
+    const std::map<Shape, Calls> calls = read_calls(words[0], core);
     if (words[2] == "--floors") return floors_hold(calls, core, words.at(3)) ? 0 : 1;
     print_core(calls, core, std::stod(words[2]));
   } catch (const std::exception& error) {

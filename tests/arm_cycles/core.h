@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arm_cycles/instruction.h"
@@ -43,11 +44,13 @@ struct Core {
   std::function<Cost(const Instruction&)> cost;
   // Cycles beyond `latency` until `to` can read what `from` wrote to a register; null: none.
   int (*extra_delay)(const Instruction& from, const Instruction& to, int reg) = nullptr;
+  Instruction (*decoder)(std::string_view name, std::string_view operands) = decode;
 };
 
 extern const Core kCortexM7, kCortexM55;
 
-// Cortex-A53, A55, A72, A76 (and Neoverse N1), M7, M55. Throws std::runtime_error for another name.
+// Cortex-A7, A53 (A53-32: in its 32-bit state), A55, A72, A76 (and Neoverse N1), M7, M55. Throws std::runtime_error for
+// another name.
 const Core& core_named(const std::string& name);
 
 // What ran: each instruction once, and the order, in which an entry may stand often.

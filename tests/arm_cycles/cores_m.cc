@@ -165,7 +165,7 @@ Cost cost(const Instruction& instruction) {
 }  // namespace
 
 // Two products of 16 bits a cycle; 16 of 8 bits in two.
-const Core kCortexM7 = {"M7", 2, true, 2, 0, 0, m7::kPorts, 0, m7::cost, m7::extra_delay};
-const Core kCortexM55 = {"M55", 8, true, 1, 0, 0, m55::kPorts, 2, m55::cost};
+const Core kCortexM7 = {"M7", 2, true, 2, 0, 0, m7::kPorts, 0, m7::cost, m7::extra_delay, decode_thumb};
+const Core kCortexM55 = {"M55", 8, true, 1, 0, 0, m55::kPorts, 2, m55::cost, nullptr, decode_thumb};
 
 }  // namespace arm_cycles

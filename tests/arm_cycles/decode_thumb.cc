@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From objdump's text of Thumb code to kinds and registers, for the instructions of Cortex-M that kernels use. Helium's
-// vectors are four floats each, so that both share their numbers.
+// From objdump's text of Thumb code to kinds and registers, for the instructions that kernels of Cortex-M and 32-bit
+// Cortex-A use. Vectors of Helium and NEON are four floats each, so that all share their numbers.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -26,8 +26,9 @@ struct Operand {
 };
 
 struct Operands {
-  std::vector<Operand> all;  // the address is the last one
-  bool has_address = false, writes_back = false, shifted = false;
+  std::vector<Operand> all;
+  size_t address = 0;  // which of them it is; behind it, what is added to it afterwards; 0: none
+  bool writes_back = false, shifted = false;
 };
 
 // The registers that a word names; empty: none.
@@ -42,6 +43,7 @@ std::vector<int> registers_of(std::string_view word) {
   if (word[0] == 'r') return {number};
   const int floats = word[0] == 'q' ? 4 : word[0] == 'd' ? 2 : 1;
   std::vector<int> found;
+  if (kVectors + floats * (number + 1) > kFlags) return found;
   for (int i = 0; i < floats; ++i) found.push_back(kVectors + floats * number + i);
   return found;
 }
@@ -51,7 +53,7 @@ Operands read_operands(std::string_view text) {
   Operands operands;
   bool in_list = false, in_address = false, range = false;
   for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find_first_of(" \t,{}[]!-", at), text.size());
+    const size_t end = std::min(text.find_first_of(" \t,{}[]!-:", at), text.size());
     const std::string_view word = text.substr(at, end - at);
     at = end + 1;
     const std::vector<int> registers = registers_of(word);
@@ -77,7 +79,8 @@ Operands read_operands(std::string_view text) {
       operands.all.back().lane = true;  // q0[2]
       at = text.find(']', end) + 1;
     } else if (c == '[') {
-      operands.all.emplace_back(), in_address = true, operands.has_address = true;
+      operands.address = operands.all.size();
+      operands.all.emplace_back(), in_address = true;
     }
     if (c == ']') {
       in_address = false;
@@ -103,23 +106,29 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
     out->count = static_cast<int>(data.size());
     out->kind = !load ? Kind::kStoreMultiple : floats ? Kind::kLoadMultipleD : Kind::kLoadMultipleX;
   } else {
-    if (!operands.has_address) throw std::runtime_error("no address");
-    address = operands.all.back().registers;
-    for (size_t i = 0; i + 1 < operands.all.size(); ++i) append(data, operands.all[i].registers);
-    const char letter = operands.all[0].letter;
+    if (operands.address == 0) throw std::runtime_error("no address");
+    address = operands.all[operands.address].registers;
+    for (size_t i = 0; i < operands.all.size(); ++i) {
+      if (i != operands.address) append(i < operands.address ? data : out->reads, operands.all[i].registers);
+    }
+    const char letter = data.size() == 4 ? 'q' : operands.all[0].letter;
     const bool pair = any_of(name, {"ldrd", "strd"});
-    out->kind = load            ? letter == 'q'   ? Kind::kLoadQ
-                                  : letter != 'r' ? Kind::kLoadD
-                                  : pair          ? Kind::kLoadPairX
-                                                  : Kind::kLoadX
-                : letter == 'q' ? Kind::kStoreQ
-                : letter != 'r' ? Kind::kStoreD
-                : pair          ? Kind::kStorePairX
-                                : Kind::kStoreX;
+    const bool several = data.size() > 4;
+    if (several) out->count = static_cast<int>(data.size() / 4);
+    out->kind = several                        ? load ? Kind::kLoadMultipleQ : Kind::kStoreMultiple
+                : load && operands.all[0].lane ? Kind::kLoadLane
+                : load                         ? letter == 'q'   ? Kind::kLoadQ
+                                                 : letter != 'r' ? Kind::kLoadD
+                                                 : pair          ? Kind::kLoadPairX
+                                                                 : Kind::kLoadX
+                : letter == 'q'                ? Kind::kStoreQ
+                : letter != 'r'                ? Kind::kStoreD
+                : pair                         ? Kind::kStorePairX
+                                               : Kind::kStoreX;
   }
   append(out->reads, address);
   append(load ? out->writes : out->reads, data);
-  if (operands.writes_back || stack) {
+  if (operands.writes_back || stack || (!multiple && operands.address + 1 < operands.all.size())) {
     out->written_back = address[0];
     out->writes.push_back(address[0]);
   }
@@ -154,9 +163,12 @@ Kind vector_kind(std::string_view name, const Operands& operands) {
     return to.letter == 'r' ? Kind::kToX : whole ? Kind::kInsertX : Kind::kFromX;
   if (name.starts_with("vdup")) return Kind::kDuplicateX;
   if (begins_with_any(name, {"vdiv", "vsqrt"})) return Kind::kDivide;
+  if (begins_with_any(name, {"vmull.", "vmlal.", "vmlsl."}))
+    return name[2] == 'u' ? Kind::kMultiplyLong : Kind::kMultiplyLongAdd;
+  if (name.starts_with("vpadal")) return Kind::kPairwiseAdd;
   const bool is_float = name.find(".f") != std::string_view::npos;
   if (name.starts_with("vcvt")) return whole ? Kind::kConvertQ : Kind::kFloatD;
-  if (!whole) return Kind::kFloatD;
+  if (!whole) return is_float || to.letter != 'd' ? Kind::kFloatD : Kind::kVectorD;
   if (is_float && !begins_with_any(name, {"vmov", "vpsel"})) return Kind::kFloatQ;
   if (begins_with_any(name, {"vmul", "vqrdmulh", "vqdmulh", "vmla", "vmull"})) return Kind::kVectorMultiplyQ;
   if (begins_with_any(name, {"vshl", "vshr", "vrshl", "vrshr", "vqrshl", "vshll"})) return Kind::kShiftQ;
@@ -180,6 +192,7 @@ void decode_operation(std::string_view name, const Operands& operands, Instructi
                    (name.starts_with("vmov") && all.size() > 2 && all[0].letter == 'r');
   const bool adds = any_of(name, {"smlad", "smladx", "mla", "mls"}) || begins_with_any(name, {"smlab", "smlat"});
   const bool sums = out->kind == Kind::kDot || out->kind == Kind::kPairwiseAdd;
+  const bool neon_sums = out->kind == Kind::kMultiplyLongAdd || name.starts_with("vpadal");
   if (!compares) append(out->writes, all[0].registers);
   if (two && all.size() > 1) append(out->writes, all[1].registers);
   const size_t first_read = compares || (all.size() == 1) ? 0 : two && vectors ? 2 : 1;
@@ -191,7 +204,7 @@ void decode_operation(std::string_view name, const Operands& operands, Instructi
   if (adds) {
     out->accumulator = all.at(3).registers[0];
     if (out->accumulator != all[0].registers[0]) append(out->reads, all[3].registers), out->accumulator = -1;
-  } else if (sums && name.find("va.") != std::string_view::npos) {
+  } else if (neon_sums || (sums && name.find("va.") != std::string_view::npos)) {
     out->accumulator = all[0].registers[0];
   } else if (changes_part) {
     append(out->reads, all[0].registers);
@@ -232,6 +245,11 @@ Instruction decode_thumb(std::string_view full_name, std::string_view text) {
       out.reads = operands.all.at(1).registers;
       return out;
     }
+    if (name.starts_with("pld")) {
+      out.kind = Kind::kPrefetch;
+      reads_all();
+      return out;
+    }
     const std::string_view bare = ends_with_condition(name) ? name.substr(0, name.size() - 2) : name;
     if (any_of(bare, {"b", "bl", "bx", "blx", "cbz", "cbnz", "tbb", "tbh"})) {
       out.kind = Kind::kBranch;
@@ -243,8 +261,8 @@ Instruction decode_thumb(std::string_view full_name, std::string_view text) {
     // Conditional ones keep their result where they do not run.
     const bool conditional = name != bare && name[0] != 'v';
     if (conditional) name = bare;
-    if (begins_with_any(name,
-                        {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vpush", "vpop"})) {
+    if (begins_with_any(name, {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vld1",
+                               "vst1", "vpush", "vpop"})) {
       decode_memory(name, operands, &out);
     } else {
       decode_operation(name, operands, &out);

@@ -48,22 +48,17 @@ struct Section {
 using Part = std::map<std::string, std::vector<Section>>;
 
 std::map<std::string, Part> read_parts(const std::string& prefix, const Core& core) {
-  const TraceFile file(prefix, decode);
-  std::ifstream names(prefix + ".names");
+  const TraceFile file(prefix, core.decoder);
   std::map<std::string, Part> parts;
   std::unordered_map<std::u32string_view, int64_t> known;  // many sections run the same instructions
-  size_t section = 0;
-  for (std::string line; std::getline(names, line); ++section) {
-    std::istringstream words(line);
+  file.for_sections([&](std::istream& words, size_t section) {
     std::string part, kernel;
     double macs = 0, bytes = 0;
-    if (!(words >> part >> kernel >> macs >> bytes) || section >= file.sections())
-      throw std::runtime_error(prefix + ".names: does not fit the trace");
+    words >> part >> kernel >> macs >> bytes;
     const auto [cycles, is_new] = known.emplace(file.blocks(section), 0);
     if (is_new) cycles->second = cycles_of(file.trace(section), core, {});
     parts[part][kernel].push_back({macs, bytes, static_cast<double>(cycles->second)});
-  }
-  if (section != file.sections()) throw std::runtime_error(prefix + ".names: does not fit the trace");
+  });
   return parts;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models against what was measured on silicon and published. [1] ocxtal/insn_bench_aarch64, commit 5145ffc: latency
-// of a chain, throughput of independent instructions. [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md:
-// which instructions share a cycle.
+// The models against what was measured on silicon and published; the sources are those of cores.cc. [1]: latency of a
+// chain, throughput of independent instructions. [2]: which instructions share a cycle.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -13,12 +12,14 @@ namespace arm_cycles {
 namespace {
 
 // Cycles of one turn, without the beginning and the end of the program.
-double cycles_a_turn(const char* core, const std::vector<std::string>& turn) {
+double cycles_a_turn(const std::string& core, const std::vector<std::string>& turn) {
+  const auto decoder = core_named(core).decoder;
   const auto cycles = [&](int turns) {
     Trace trace;
     for (const std::string& line : turn) {
       const size_t space = line.find(' ');
-      trace.instructions.push_back(decode(line.substr(0, space), space == std::string::npos ? "" : line.substr(space)));
+      trace.instructions.push_back(
+          decoder(line.substr(0, space), space == std::string::npos ? "" : line.substr(space)));
     }
     for (int i = 0; i < turns; ++i) {
       for (uint32_t step = 0; step < turn.size(); ++step) trace.steps.push_back({step, false});
@@ -40,6 +41,27 @@ double throughput(const char* core, const std::string& instruction) {
     turn.push_back(text);
   }
   return 16 / cycles_a_turn(core, turn);
+}
+
+TEST(CortexA7, AsMeasured) {
+  EXPECT_EQ(throughput("A7", "add r&, r1, #4") / 2, 1);  // [4]
+  EXPECT_EQ(throughput("A7", "add r&, r1, r2"), 1);
+  EXPECT_EQ(latency("A7", "mul r1, r1, r2"), 3);
+  EXPECT_EQ(throughput("A7", "mul r&, r1, r2"), 1);
+  EXPECT_EQ(latency("A7", "rbit r1, r1"), 2);
+  EXPECT_EQ(throughput("A7", "vmul.f32 s&, s1, s2"), 1);  // [5]
+  EXPECT_EQ(throughput("A7", "vmul.f32 d&, d1, d2"), 0.5);
+  EXPECT_EQ(throughput("A7", "vadd.f32 d&, d1, d2"), 0.5);
+  EXPECT_EQ(latency("A7", "vadd.f32 s0, s0, s1"), 4);  // [6]
+  EXPECT_EQ(cycles_a_turn("A7", {"add r1, r2, r3", "add r4, r5, #4"}), 1);
+  EXPECT_EQ(cycles_a_turn("A7", {"vmull.s8 q8, d0, d1", "add r4, r5, #4", "ldr r6, [r5]", "add r7, r5, #4"}), 4);
+}
+
+TEST(CortexA53, TheSameIn32Bits) {
+  EXPECT_EQ(cycles_a_turn("A53-32", {"vmull.s8 q8, d1, d2", "vmull.s8 q9, d1, d2"}), 2);
+  EXPECT_EQ(latency("A53-32", "vmlal.s8 q0, d2, d3"), 1);
+  EXPECT_EQ(throughput("A53-32", "vld1.8 {d0-d3}, [r1]"), 0.25);
+  EXPECT_EQ(cycles_a_turn("A53-32", {"vld1.8 {d4-d5}, [r1]", "vmull.s8 q0, d2, d3"}), 3);
 }
 
 TEST(CortexA53, LatenciesAsMeasured) {  // [1] results/raspberry-pi-3_cortex-a53.md

@@ -3,6 +3,7 @@
 #include "arm_cycles/trace.h"
 
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -29,7 +30,8 @@ constexpr char32_t kSection = 0xffffffff;
 }  // namespace
 
 TraceFile::TraceFile(const std::string& prefix, Decoder decode)
-    : decode_(decode),
+    : prefix_(prefix),
+      decode_(decode),
       blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
       runs_(read_records<std::u32string>(prefix + ".runs")) {
   for (size_t run = 0; run < runs_.size(); ++run) {
@@ -49,6 +51,19 @@ TraceFile::TraceFile(const std::string& prefix, Decoder decode)
     if (name_end != std::string::npos) line.operands = text.substr(name_end + 1);
     listing_[std::stoull(text.substr(0, colon), nullptr, 16)] = line;
   }
+}
+
+void TraceFile::for_sections(const std::function<void(std::istream& words, size_t section)>& visit) const {
+  std::ifstream names = open(prefix_ + ".names");
+  size_t section = 0;
+  bool fits = true;
+  for (std::string line; fits && std::getline(names, line); ++section) {
+    std::istringstream words(line);
+    fits = section < sections();
+    if (fits) visit(words, section);
+    fits = fits && !words.fail();
+  }
+  if (!fits || section != sections()) throw std::runtime_error(prefix_ + ".names: does not fit the trace");
 }
 
 std::u32string_view TraceFile::blocks(size_t section) const {

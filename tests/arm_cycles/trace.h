@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,8 +14,7 @@
 
 namespace arm_cycles {
 
-// Of an instruction set.
-using Decoder = Instruction (*)(std::string_view name, std::string_view operands);
+using Decoder = decltype(Core::decoder);
 
 // PREFIX.blocks, PREFIX.runs and PREFIX.listing, objdump's text of PREFIX.code. Throws std::runtime_error.
 class TraceFile {
@@ -21,6 +22,9 @@ class TraceFile {
   TraceFile(const std::string& prefix, Decoder decode);
 
   size_t sections() const { return begins_.size(); }
+  // Of each section's line in PREFIX.names: visit(words, section) reads what it knows. Throws std::runtime_error where
+  // it cannot, or where lines and sections are not as many.
+  void for_sections(const std::function<void(std::istream& words, size_t section)>& visit) const;
   // The blocks of a section in their order. Sections with the same ran the same instructions.
   std::u32string_view blocks(size_t section) const;
   Trace trace(size_t section) const;
@@ -38,6 +42,7 @@ class TraceFile {
   std::vector<Line> lines_of(const Block& block) const;
   bool follows(char32_t block, char32_t next) const;
 
+  std::string prefix_;
   Decoder decode_;
   std::vector<Block> blocks_;
   std::u32string runs_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <istream>
 #include <stdexcept>
 
 #include "support/temporary_folder.h"
@@ -44,6 +45,25 @@ TEST(Trace, SectionsOfBlocksInTheirOrder) {
   EXPECT_TRUE(steps[2].jumped);   // back to 100
   EXPECT_EQ(file.trace(1).steps.size(), 1u);
   EXPECT_EQ(file.blocks(1), std::u32string_view(U"\1"));
+}
+
+TEST(Trace, LinesOfSections) {
+  const goldcrest::test::TemporaryFolder folder;
+  const std::string prefix = write_trace(folder.path().string(), {0xffffffff, 0, 0xffffffff, 1});
+  const TraceFile file(prefix, decode);
+  const auto numbers = [&](const char* lines) {
+    std::ofstream(prefix + ".names") << lines;
+    std::vector<int> found(2);
+    try {
+      file.for_sections([&](std::istream& words, size_t section) { words >> found[section]; });
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), prefix + ".names: does not fit the trace");
+      found.clear();
+    }
+    return found;
+  };
+  EXPECT_EQ(numbers("5\n7 more\n"), std::vector<int>({5, 7}));
+  for (const char* lines : {"5\n", "5\n7\n8\n", "5\nseven\n"}) EXPECT_TRUE(numbers(lines).empty()) << lines;
 }
 
 TEST(Trace, DamagedFilesAreRefused) {

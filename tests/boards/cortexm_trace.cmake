@@ -15,3 +15,13 @@ if(GOLDCREST_CMSIS_NN)
   target_compile_definitions(cortexm_trace PRIVATE GOLDCREST_CMSIS_NN)
   target_link_libraries(cortexm_trace PRIVATE cmsis_nn_products)
 endif()
+
+# A whole word for tests/arm_cycles/words.sh: benchmark_firmware with markers.
+add_executable(word_trace EXCLUDE_FROM_ALL ../../examples/benchmark_firmware/main.c ../arm_cycles/word_trace.cc)
+target_compile_features(word_trace PRIVATE cxx_std_20)
+target_compile_options(word_trace PRIVATE -ffunction-sections -fdata-sections)
+target_include_directories(word_trace PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests"
+  "${CMAKE_SOURCE_DIR}/examples/benchmark_firmware")
+target_link_libraries(word_trace PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
+goldcrest_add_model(TARGET word_trace FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
+  LIMITS max-source=25 max-source-bytes=24 max-target=33 encoder-rows=2 beam=4)

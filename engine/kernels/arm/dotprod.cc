@@ -17,20 +17,30 @@ constexpr bool kFinishesTogether = false;
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
 // Over the ones above.
+// clang-format off
 #include "kernels/arm/dotprod_linear-inl.h"
+#include "kernels/arm/in_order-inl.h"
+#include "kernels/arm/dotprod_four_rows-inl.h"
+// clang-format on
 
 namespace goldcrest {
 namespace {
 
+void linear_of_four_rows_or_others(const LinearArgs<int8_t>& args) {
+  if (args.rows == 4 && args.layout == Layout::kN16K4) return linear_of_four_rows(args);
+  linear(args);
+}
+constexpr auto linear_of_dotprod = linear_by_dots<linear_of_four_rows_or_others>;
+
 void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
-  linear_by_dots(args.linear);
+  linear_of_dotprod(args.linear);
   output_block_sums(args);
 }
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table("arm_dotprod", kCpuDotProduct);
   table.crc32c = crc32c_words;
-  table.int8.linear = linear_by_dots;
+  table.int8.linear = linear_of_dotprod;
   table.int8.output_block = output_block_by_dots;
   return table;
 }

@@ -8,8 +8,10 @@ namespace {
 // the smallest second cache (256 KiB) holds does without.
 constexpr size_t kSmallLayer = 128 * 1024;
 
+// kOthers: layers of several rows, and large ones.
+template <void (*kOthers)(const LinearArgs<int8_t>&)>
 void linear_by_dots(const LinearArgs<int8_t>& args) {
-  if (args.rows > 1 || args.layout != Layout::kN16K4 || size_t{args.n} * args.k > kSmallLayer) return linear(args);
+  if (args.rows > 1 || args.layout != Layout::kN16K4 || size_t{args.n} * args.k > kSmallLayer) return kOthers(args);
   linear_rows<1, false>(args, 0, 0, args.n);
 }
 

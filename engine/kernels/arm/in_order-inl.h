@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiles of linear layers for cores in order share: text of instructions, and what follows the sums. Such a core
-// takes two instructions a cycle, but a load of 128 bits alone, in two; so weights come by halves.
+// What tiles of linear layers share that are text of instructions, most of them for cores in order, and what follows
+// the sums. Such a core takes two instructions a cycle, but a load of 128 bits alone, in two: weights come by halves.
 //
 // The text names operands of its asm statement: %[w] the weights, %[left] the inputs to come, %[y] where a row's 16
 // outputs go, %[y_bytes] from there to the next row's, and x_scale, w_scale and bias of the tile.
@@ -77,9 +77,9 @@ struct TileOutputs {
 };
 
 // All in one function, so that the registers that a caller keeps are saved once.
-__attribute__((flatten)) void linear_flat(const LinearArgs<int8_t>& args) { linear(args); }
+__attribute__((flatten)) inline void linear_flat(const LinearArgs<int8_t>& args) { linear(args); }
 
-void output_block_flat(const OutputBlockArgs<int8_t>& args) {
+inline void output_block_flat(const OutputBlockArgs<int8_t>& args) {
   linear_flat(args.linear);
   output_block_sums(args);
 }

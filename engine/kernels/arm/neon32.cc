@@ -5,8 +5,6 @@
 #error "compile for 32-bit Arm with -march=armv7-a+simd"
 #endif
 #include "kernels/arm/neon_vectors-inl.h"
-// The vectors first.
-#include "kernels/arm/neon_products-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -19,35 +17,13 @@ inline V operator/(V a, V b) {
   return load(dividends);
 }
 
-constexpr int kXBlocks = 1;
-
-inline V finish(Acc acc, const int32_t*) {
-  V sums;
-  for (int i = 0; i < 4; ++i) {
-    const int32x2_t low = vpadd_s32(vget_low_s32(acc.q[2 * i]), vget_high_s32(acc.q[2 * i]));
-    const int32x2_t high = vpadd_s32(vget_low_s32(acc.q[2 * i + 1]), vget_high_s32(acc.q[2 * i + 1]));
-    sums.q[i] = vcvtq_f32_s32(vcombine_s32(low, high));
-  }
-  return sums;
-}
-
-// The first and the last four of eight activations, twice each.
-struct X {
-  int8x8_t first, last;
+// A sum for each of 16 outputs.
+struct Acc {
+  int32x4_t q[4];
 };
 
-inline X broadcast(const int8_t* x) { return {vget_low_s8(broadcast_four(x)), vget_low_s8(broadcast_four(x + 4))}; }
-
-template <int kRows>
-inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
-  for (int i = 0; i < 4; ++i) {
-    const int8x16_t first = vld1q_s8(w + 16 * i), last = vld1q_s8(w + 64 + 16 * i);
-    const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(first), x.first), vget_low_s8(last), x.last);
-    const int16x8_t high = vmlal_s8(vmull_s8(vget_high_s8(first), x.first), vget_high_s8(last), x.last);
-    acc.q[2 * i] = vpadalq_s16(acc.q[2 * i], low);
-    acc.q[2 * i + 1] = vpadalq_s16(acc.q[2 * i + 1], high);
-  }
-  return acc;
+inline V finish(Acc acc, const int32_t*) {
+  return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
 }
 
 // Vectors of values for each number of queries at a time.
@@ -82,17 +58,17 @@ inline V join(const FourDots (&dots)[4]) {
   return {{vcvtq_f32_s32(dots[0].v), vcvtq_f32_s32(dots[1].v), vcvtq_f32_s32(dots[2].v), vcvtq_f32_s32(dots[3].v)}};
 }
 
-// A row's sums take eight of the 16 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators
-// share a sum.
-constexpr int kTilePanels[] = {1};
-constexpr int kTileSplits[] = {1};
+// For 1 and 2 rows: the panels of a tile, and how many accumulators share a sum.
+constexpr int kTilePanels[] = {1, 1};
+constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
 
 }  // namespace
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
-#include "kernels/vector/tile-inl.h"
+// The layers first.
+#include "kernels/arm/neon32_tile-inl.h"
 
 namespace goldcrest {
 

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 without dot product instructions on AArch64: arm_neon's and arm_neon_a53's.
+// Products of int8 without dot product instructions on AArch64, arm_neon's and arm_neon_a53's: two are added in 16
+// bits, which cannot overflow because both factors lie in [-127, 127], then pairwise into 32.
 #include "kernels/arm/aarch64_vectors-inl.h"
-#include "kernels/arm/neon_products-inl.h"
 
 namespace goldcrest {
 namespace {
+
+constexpr int kBlockInputs = 8;
+
+// Two sums for each of 16 outputs.
+struct Acc {
+  int32x4_t q[8];
+};
+
+inline Acc add(Acc a, Acc b) {
+  for (int i = 0; i < 8; ++i) a.q[i] = vaddq_s32(a.q[i], b.q[i]);
+  return a;
+}
 
 constexpr int kXBlocks = 2;
 

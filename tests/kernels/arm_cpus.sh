@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The kernel tables of 64-bit Arm against the reference, bit by bit, on the CPUs of this machine's emulator and on two
+# that only Debian 13's knows. Leaves with 77 where that cannot be had. Usage: arm_cpus.sh SOURCE_DIR
+set -euo pipefail
+cd "$1"
+skip() { echo "arm_cpus.sh: left out, $1"; exit 77; }
+grep -q '^ID=debian$' /etc/os-release && [ "$(dpkg --print-architecture)" = amd64 ] ||
+  skip "the packages and the emulators are for Debian on amd64"
+for program in aarch64-linux-gnu-g++ qemu-aarch64; do
+  command -v $program > /dev/null || skip "needs $program"
+done
+sysroot=build/xnnpack_sysroots/arm64
+bash toolchains/xnnpack_sysroot.sh $sysroot arm64
+cmake --preset aarch64 > /dev/null
+cmake --build build/aarch64 --target contract_test list_kernels > /dev/null
+
+dots="arm_dotprod arm_dotprod_a55 arm_neon arm_neon_a53"
+while read -r emulator cpu tables; do
+  run=("$emulator" -L /usr/aarch64-linux-gnu -cpu "$cpu")
+  found=$("${run[@]}" build/aarch64/tests/kernels/list_kernels | xargs)
+  [ "$found" = "$tables reference" ] || { echo "arm_cpus.sh: $cpu runs $found, not $tables reference"; exit 1; }
+  "${run[@]}" build/aarch64/tests/kernels/contract_test > build/aarch64/contract_test.log ||
+    { cat build/aarch64/contract_test.log && exit 1; }
+  echo "$cpu: $tables, $(tail -n 1 build/aarch64/contract_test.log)"
+done << END
+qemu-aarch64 cortex-a53 arm_neon arm_neon_a53
+qemu-aarch64 cortex-a72 arm_neon arm_neon_a53
+qemu-aarch64 cortex-a76 $dots
+qemu-aarch64 neoverse-n1 $dots
+qemu-aarch64 max arm_i8mm $dots
+$sysroot/usr/bin/qemu-aarch64 cortex-a55 $dots
+$sysroot/usr/bin/qemu-aarch64 neoverse-v1 arm_i8mm $dots
+END
