@@ -72,28 +72,64 @@ __attribute__((noinline)) float sum_of_squares(const float* x, uint32_t n, float
   return sum_strided(n, [x, mean](uint32_t i) { return (x[i] - mean) * (x[i] - mean); });
 }
 
+// The largest of the bits of |x[i]|, doubled. Few numbers are larger than all before them, so that four are compared
+// alone until one is. n % 4 == 0, n > 0
+inline uint32_t largest_doubled(const float* x, const float* end) {
+  uint32_t doubled = 0;
+#define GOLDCREST_DSP_LEAVE_IF_LARGER(x) "cmp %[doubled], " x ", lsl #1\nblo 2f\n"
+#define GOLDCREST_DSP_TAKE_IF_LARGER(x) "cmp %[doubled], " x ", lsl #1\nit lo\nlsllo %[doubled], " x ", #1\n"
+#define GOLDCREST_DSP_FOUR(step) step("r4") step("r5") step("r6") step("r8")
+#define GOLDCREST_DSP_UNTIL_END "cmp %[x], %[end]\nbne 1b\n"
+  asm("1:\n"
+      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_LEAVE_IF_LARGER) GOLDCREST_DSP_UNTIL_END "b 3f\n"
+      "2:\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_TAKE_IF_LARGER) GOLDCREST_DSP_UNTIL_END "3:\n"
+      : [x] "+r"(x), [doubled] "+r"(doubled)
+      : [end] "r"(end), "m"(*reinterpret_cast<const float(*)[]>(x))
+      : "r4", "r5", "r6", "r8", "cc");
+  return doubled;
+}
+
+// q[i] = round_half_even(x[i] * inverse), of which |x * inverse| <= 127 * (1 + 2^-23)^2 leaves 127 at most; 1.5 * 2^23
+// leaves it in the lowest bits.
+inline void round_row(const float* x, const float* end, float inverse, int8_t* q) {
+  constexpr float kRounder = 12582912.0f;
+#if defined(__ARM_FP)
+#define GOLDCREST_DSP_EIGHT(step) step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
+#define GOLDCREST_DSP_SCALE_INPUT(s) "vmul.f32 " s ", " s ", %[inverse]\n"
+#define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounder]\n"
+#define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth)                                       \
+  "bfi " word ", " second ", #8, #8\nbfi " word ", " third ", #16, #8\nbfi " word ", " fourth ", #24, #8\n"
+  asm volatile("1:\n"
+      "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT)
+          GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
+      "vmov r4, r8, s0, s1\n"
+      "vmov r6, r9, s2, s3\n" GOLDCREST_DSP_JOIN_BYTES("r4", "r8", "r6", "r9")
+      "vmov r5, r8, s4, s5\n"
+      "vmov r6, r9, s6, s7\n" GOLDCREST_DSP_JOIN_BYTES("r5", "r8", "r6", "r9")
+      "strd r4, r5, [%[q]], #8\n" GOLDCREST_DSP_UNTIL_END
+      : [x] "+r"(x), [q] "+r"(q)
+      : [end] "r"(end), [inverse] "t"(inverse), [rounder] "t"(kRounder)
+      : "r4", "r5", "r6", "r8", "r9", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc", "memory");
+#else
+  for (; x < end; ++x, ++q) *q = static_cast<int8_t>(float_bits(*x * inverse + kRounder));
+#endif
+}
+
 void quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
-  for (uint32_t row = 0; row < args.rows; ++row) {
-    const float* x = args.x + row * args.x_stride;
-    int8_t* q = args.q + row * args.q_stride;
-    uint32_t doubled = 0;  // without the sign bit
-#pragma GCC unroll 4
-    for (uint32_t i = 0; i < args.n; ++i) {
-      const uint32_t bits = float_bits(x[i]) << 1;
-      doubled = bits > doubled ? bits : doubled;
-    }
-    const uint32_t amax_bits = doubled >> 1;
+  const size_t n = args.n, x_stride = args.x_stride, q_stride = args.q_stride;
+  const float* x = args.x;
+  int8_t* q = args.q;
+  float* scale = args.scale;
+  for (uint32_t row = 0; row < args.rows; ++row, x += x_stride, q += q_stride, scale += args.scale_stride) {
+    const uint32_t amax_bits = largest_doubled(x, x + n) >> 1;
     if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
-      memset(q, 0, args.n);
-      args.scale[row * args.scale_stride] = 0.0f;
+      memset(q, 0, n);
+      *scale = 0.0f;
       continue;
     }
-    // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most; 1.5 * 2^23 leaves it in the lowest bits
     const float amax = bits_float(amax_bits);
-    const float inverse = 127.0f / amax;
-#pragma GCC unroll 4
-    for (uint32_t i = 0; i < args.n; ++i) q[i] = static_cast<int8_t>(float_bits(x[i] * inverse + 12582912.0f));
-    args.scale[row * args.scale_stride] = amax / 127.0f;
+    round_row(x, x + n, 127.0f / amax, q);
+    *scale = amax / 127.0f;
   }
 }
 
