@@ -101,7 +101,8 @@ void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
 template <uint32_t kRows>
 Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
   const uint32_t blocks = inputs / 4;
-  for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, 2 * kRows, expanded + 2 * r);
+#pragma GCC unroll 1
+  for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, expanded + 2 * r);
   expanded[2 * kRows * blocks] = kEndOfChunk;
   return {expanded, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
 }

@@ -31,35 +31,48 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
   return sum;
 }
 
-// sum + a * b, both rounded. Cores whose units chain the two without rounding less, and issue the next in the cycle
-// after, do so in one instruction; a Cortex-M4 takes longer for it than for two.
-inline float add_product(float sum, float a, float b) {
+#if defined(__ARM_FP)
+#define GOLDCREST_DSP_EIGHT(step) step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
+// sum += a * b, both rounded; a is lost. Cores with maxima do so in one instruction and issue another in the next
+// cycle; a Cortex-M4 takes longer for it than for two.
 #if defined(__ARM_FEATURE_NUMERIC_MAXMIN)
-  asm("vmla.f32 %0, %1, %2" : "+t"(sum) : "t"(a), "t"(b));
-  return sum;
+#define GOLDCREST_DSP_ADD_PRODUCT(sum, a, b) "vmla.f32 " sum ", " a ", " b "\n"
 #else
-  return sum + a * b;
+#define GOLDCREST_DSP_ADD_PRODUCT(sum, a, b) "vmul.f32 " a ", " a ", " b "\nvadd.f32 " sum ", " sum ", " a "\n"
 #endif
-}
+#endif
 
-// Two words for each four of x's inputs; the words of the next four lie `step` words on. blocks % 4 == 0
-__attribute__((noinline)) void expand(const int8_t* x, uint32_t blocks, size_t step, uint32_t* expanded) {
-  for (uint32_t block = 0; block < blocks; block += 4, x += 16) {
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i, expanded += step) {
-      const auto word = static_cast<uint32_t>(load_word(x + 4 * i));
-      expanded[0] = even_bytes(word);
-      expanded[1] = odd_bytes(word);
-    }
-  }
+// Two words for each four of x's inputs; the words of the next four lie kStep words on. blocks % 4 == 0, blocks > 0
+template <uint32_t kStep>
+inline void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded) {
+  const int8_t* const end = x + size_t{4} * blocks;
+  uint32_t even, odd;
+#define GOLDCREST_DSP_EXPAND(word, block) \
+  "sxtb16 %[even], " word "\nsxtb16 %[odd], " word ", ror #8\nstrd %[even], %[odd], [%[expanded], %[" block "]]\n"
+  asm volatile(
+      "1:\n"
+      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_EXPAND("r4", "first") GOLDCREST_DSP_EXPAND("r5", "second")
+          GOLDCREST_DSP_EXPAND("r6", "third") GOLDCREST_DSP_EXPAND("r8", "fourth")
+      "add %[expanded], %[turn]\n"
+      "cmp %[x], %[end]\n"
+      "bne 1b\n"
+      : [x] "+r"(x), [expanded] "+r"(expanded), [even] "=&r"(even), [odd] "=&r"(odd)
+      : [end] "r"(end), [first] "i"(0), [second] "i"(4 * kStep), [third] "i"(8 * kStep), [fourth] "i"(12 * kStep),
+        [turn] "i"(16 * kStep)
+      : "r4", "r5", "r6", "r8", "cc", "memory");
 }
 
 // 8 + 8, 4 + 4, 2 + 2, 1 + 1
-inline float sum_lanes(float (&lanes)[16]) {
+__attribute__((noinline)) float sum_lanes(const float (&lanes)[16]) {
+  float sums[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) sums[i] = lanes[i];
+#pragma GCC unroll 4
   for (int width = 8; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+#pragma GCC unroll 8
+    for (int i = 0; i < width; ++i) sums[i] += sums[i + width];
   }
-  return lanes[0];
+  return sums[0];
 }
 
 // The strided sum of term(i) for i < n.
@@ -105,7 +118,6 @@ inline uint32_t largest_doubled(const float* x, const float* end) {
 inline void round_row(const float* x, const float* end, float inverse, int8_t* q) {
   constexpr float kRounder = 12582912.0f;
 #if defined(__ARM_FP)
-#define GOLDCREST_DSP_EIGHT(step) step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
 #define GOLDCREST_DSP_SCALE_INPUT(s) "vmul.f32 " s ", " s ", %[inverse]\n"
 #define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounder]\n"
 #define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth)                                       \
@@ -140,6 +152,46 @@ __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q
 
 void quantize_rows(const QuantizeRowsArgs<int8_t>& args) { quantize_by_rows(args, quantize_row); }
 
+struct Normalization {
+  const float* x;  // [n]
+  float* y;        // [n]; may be x
+  const float *gamma, *beta;
+  uint32_t n;
+  float mean, inverse_deviation;
+};
+
+// The last step of layer_norm for all but n % 8 columns; returns how many.
+inline uint32_t normalize_eights([[maybe_unused]] Normalization row) {
+#if defined(__ARM_FP)
+  const uint32_t n = row.n & ~7u;
+  const float* const end = row.x + n;
+#define GOLDCREST_DSP_CENTER(s) "vsub.f32 " s ", " s ", %[mean]\n"
+#define GOLDCREST_DSP_NORMALIZE(s) "vmul.f32 " s ", " s ", %[inverse_deviation]\n"
+  asm volatile(
+      "b 2f\n"
+      "1:\n"
+      "vldmia %[x]!, {s0-s7}\n"
+      "vldmia %[gamma]!, {s8-s15}\n"
+      "vldmia %[beta]!, {s16-s23}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_CENTER)
+          GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_NORMALIZE) GOLDCREST_DSP_ADD_PRODUCT("s16", "s0", "s8")
+              GOLDCREST_DSP_ADD_PRODUCT("s17", "s1", "s9") GOLDCREST_DSP_ADD_PRODUCT("s18", "s2", "s10")
+                  GOLDCREST_DSP_ADD_PRODUCT("s19", "s3", "s11") GOLDCREST_DSP_ADD_PRODUCT("s20", "s4", "s12")
+                      GOLDCREST_DSP_ADD_PRODUCT("s21", "s5", "s13") GOLDCREST_DSP_ADD_PRODUCT("s22", "s6", "s14")
+                          GOLDCREST_DSP_ADD_PRODUCT("s23", "s7", "s15")
+      "vstmia %[y]!, {s16-s23}\n"
+      "2:\n"
+      "cmp %[x], %[end]\n"
+      "bne 1b\n"
+      : [x] "+r"(row.x), [y] "+r"(row.y), [gamma] "+r"(row.gamma), [beta] "+r"(row.beta)
+      : [end] "r"(end), [mean] "t"(row.mean), [inverse_deviation] "t"(row.inverse_deviation)
+      : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
+        "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc", "memory");
+  return n;
+#else
+  return 0;
+#endif
+}
+
 void layer_norm(const LayerNormArgs& args) {
   const uint32_t n = args.n;
   const float* const gamma = args.gamma;
@@ -151,8 +203,9 @@ void layer_norm(const LayerNormArgs& args) {
     const float mean = sum_of(x, n) * inverse_n;
     const float variance = sum_of_squares(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
-#pragma GCC unroll 4
-    for (uint32_t i = 0; i < n; ++i) y[i] = ((x[i] - mean) * inverse_deviation) * gamma[i] + beta[i];
+    for (uint32_t i = normalize_eights({x, y, gamma, beta, n, mean, inverse_deviation}); i < n; ++i) {
+      y[i] = ((x[i] - mean) * inverse_deviation) * gamma[i] + beta[i];
+    }
     for (uint32_t i = n; i < args.n_padded; ++i) y[i] = 0.0f;
   }
 }
@@ -162,13 +215,21 @@ constexpr uint32_t kMaxQueryWidth = 128;
 // q . key; q: expanded pairs
 __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint32_t d_head) {
   int32_t sum = 0;
-  for (uint32_t i = 0; i < d_head; i += 16, key += 16) {
-#pragma GCC unroll 4
-    for (int block = 0; block < 4; ++block, q += 2) {
-      const auto word = static_cast<uint32_t>(load_word(key + 4 * block));
-      sum = add_products(odd_bytes(word), q[1], add_products(even_bytes(word), q[0], sum));
-    }
-  }
+  const int8_t* const end = key + d_head;
+  uint32_t even;
+#define GOLDCREST_DSP_DOT(word, x_even, x_odd)              \
+  "sxtb16 %[even], " word "\nsmlad %[sum], %[even], " x_even \
+  ", %[sum]\nsxtb16 " word ", " word ", ror #8\nsmlad %[sum], " word ", " x_odd ", %[sum]\n"
+  asm volatile(
+      "1:\n"
+      "ldmia %[key]!, {r4-r6, r8}\n"
+      "ldmia %[q]!, {r9-r12}\n" GOLDCREST_DSP_DOT("r4", "r9", "r10") GOLDCREST_DSP_DOT("r5", "r11", "r12")
+      "ldmia %[q]!, {r9-r12}\n" GOLDCREST_DSP_DOT("r6", "r9", "r10") GOLDCREST_DSP_DOT("r8", "r11", "r12")
+      "cmp %[key], %[end]\n"
+      "bne 1b\n"
+      : [q] "+r"(q), [key] "+r"(key), [sum] "+r"(sum), [even] "=&r"(even)
+      : [end] "r"(end)
+      : "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
   return sum;
 }
 
@@ -176,7 +237,7 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   uint32_t q[kMaxQueryWidth / 2];
   const uint32_t d_head = args.d_head;
-  expand(args.q_row, d_head / 4, 2, q);
+  expand<2>(args.q_row, d_head / 4, q);
   float largest = -__builtin_huge_valf();
   float* const weights = args.weights;
   float* const end = weights + args.n_keys;
@@ -196,6 +257,34 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   }
 }
 
+#if defined(__ARM_FP)
+// sums[j] += weight * value[j] for 8 columns.
+inline void add_weighted(float (&sums)[16], int first, float weight, const int8_t* value) {
+#define GOLDCREST_DSP_TWO_VALUES(at, next, to, to_next) \
+  "ldrsb r4, [%[value], #" at "]\nldrsb r5, [%[value], #" next "]\nvmov " to ", " to_next ", r4, r5\n"
+#define GOLDCREST_DSP_TO_FLOAT(s) "vcvt.f32.s32 " s ", " s "\n"
+  asm(GOLDCREST_DSP_TWO_VALUES("0", "1", "s0", "s1") GOLDCREST_DSP_TWO_VALUES("2", "3", "s2", "s3")
+          GOLDCREST_DSP_TWO_VALUES("4", "5", "s4", "s5") GOLDCREST_DSP_TWO_VALUES("6", "7", "s6", "s7")
+              GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_TO_FLOAT) GOLDCREST_DSP_ADD_PRODUCT("%[sum0]", "s0", "%[weight]")
+                  GOLDCREST_DSP_ADD_PRODUCT("%[sum1]", "s1", "%[weight]")
+                      GOLDCREST_DSP_ADD_PRODUCT("%[sum2]", "s2", "%[weight]")
+                          GOLDCREST_DSP_ADD_PRODUCT("%[sum3]", "s3", "%[weight]")
+                              GOLDCREST_DSP_ADD_PRODUCT("%[sum4]", "s4", "%[weight]")
+                                  GOLDCREST_DSP_ADD_PRODUCT("%[sum5]", "s5", "%[weight]")
+                                      GOLDCREST_DSP_ADD_PRODUCT("%[sum6]", "s6", "%[weight]")
+                                          GOLDCREST_DSP_ADD_PRODUCT("%[sum7]", "s7", "%[weight]")
+      : [sum0] "+t"(sums[first]), [sum1] "+t"(sums[first + 1]), [sum2] "+t"(sums[first + 2]),
+        [sum3] "+t"(sums[first + 3]), [sum4] "+t"(sums[first + 4]), [sum5] "+t"(sums[first + 5]),
+        [sum6] "+t"(sums[first + 6]), [sum7] "+t"(sums[first + 7])
+      : [weight] "t"(weight), [value] "r"(value + first), "m"(*reinterpret_cast<const int8_t(*)[16]>(value))
+      : "r4", "r5", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7");
+}
+#else
+inline void add_weighted(float (&sums)[16], int first, float weight, const int8_t* value) {
+  for (int j = first; j < first + 8; ++j) sums[j] += weight * static_cast<float>(value[j]);
+}
+#endif
+
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
 inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
   float sums[16] = {};
@@ -203,9 +292,9 @@ inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, co
   const float* const end = weight + args.n_keys;
   const size_t d_head = args.d_head;
   for (KeyRows rows(args, row); weight < end; ++weight) {
-    const int8_t* value = values + rows.next() * d_head;
-#pragma GCC unroll 16
-    for (int j = 0; j < 16; ++j) sums[j] = add_product(sums[j], *weight, static_cast<float>(value[j]));
+    const int8_t* const value = values + rows.next() * d_head;
+    add_weighted(sums, 0, *weight, value);
+    add_weighted(sums, 8, *weight, value);
   }
 #pragma GCC unroll 16
   for (int j = 0; j < 16; ++j) out[j] = sums[j];
