@@ -14,87 +14,133 @@ namespace {
 void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 #else
 
-// y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y: args.y, or `outputs`
-// where a residual is to be added. outputs: [rows, 16]
-__attribute__((noinline)) void scale_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
-                                             uint32_t output, Output* outputs) {
-  const bool in_place = args.residual != nullptr;
-  const size_t y_stride = in_place ? 16 : args.y_stride;
-  float* y = in_place ? &outputs->value : args.y + row * y_stride + output;
-  const float* w_scale = args.w_scale + output;
-  const float* bias = args.bias + output;
-  const float* x_scale = args.x_scale + row;
-  const float* const end = x_scale + rows;
 #if defined(__ARM_FP)
-  // Eight outputs of all rows, then the other eight.
-  const size_t row_bytes = 4 * rows, sum_bytes = 64 * rows - 32, stride_bytes = 4 * y_stride,
-               y_bytes = stride_bytes * rows - 32;
+// 16 outputs of some rows on their way from sums to y.
+struct Finish {
+  Output* sums;          // [rows, 16]
+  const float* x_scale;  // [rows]
+  const float* w_scale;  // [16]
+  const float* bias;     // [16]
+  float* y;              // [rows, 16], row stride y_stride
+  size_t y_stride;       // elements
+  size_t to_residual;    // bytes from y to what is added to it
+  uint32_t rows;
+  uint32_t steps;  // kApplyRelu | kAddResidual
+};
+constexpr uint32_t kApplyRelu = 1, kAddResidual = 2;
+
+// y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j], eight outputs of all rows, then
+// the other eight.
+inline void finish_sums(Finish finish) {
+  const float* const end = finish.x_scale + finish.rows;
+  const size_t row_bytes = sizeof(float) * finish.rows;
+  uint32_t steps = finish.steps | 0x80000000u;  // two halves later this bit is carried out
+  uint32_t residual;
   // A result is there three instructions later: the steps of one output lie among those of the next two.
-#define GOLDCREST_DSP_CONVERT(i, scale) \
-  "vmul.f32 " scale ", s8, s1" #i       \
-  "\n"                                  \
-  "vcvt.f32.s32 s" #i ", s" #i "\n"
+#define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
+#define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
 #define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
 #define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
-#define GOLDCREST_DSP_SCALE_EIGHT \
-  "vldmia %[w_scale]!, {s10-s17}\n" \
-  "vldmia %[bias]!, {s20-s27}\n" \
-  "1:\n" \
-  "vldmia %[x_scale]!, {s8}\n" \
-  "vldmia %[sums], {s0-s7}\n" \
-  "add %[sums], #64\n" \
-  GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") \
-  GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9") \
-  GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0) GOLDCREST_DSP_CONVERT(4, "s18") \
-  GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1) GOLDCREST_DSP_CONVERT(5, "s19") \
-  GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2) GOLDCREST_DSP_CONVERT(6, "s9") \
-  GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3) GOLDCREST_DSP_CONVERT(7, "s18") \
-  GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4) \
-  GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7) \
-  "vstmia %[y], {s0-s7}\n" \
-  "add %[y], %[stride_bytes]\n" \
-  "cmp %[x_scale], %[end]\n" \
-  "bne 1b\n" \
-  "sub %[x_scale], %[row_bytes]\n" \
-  "sub %[sums], %[sum_bytes]\n" \
-  "sub %[y], %[y_bytes]\n"
-  asm volatile(GOLDCREST_DSP_SCALE_EIGHT GOLDCREST_DSP_SCALE_EIGHT
-               : [sums] "+r"(outputs), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias)
-               : [end] "r"(end), [row_bytes] "r"(row_bytes), [sum_bytes] "r"(sum_bytes),
-                 [stride_bytes] "r"(stride_bytes), [y_bytes] "r"(y_bytes)
-               : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
-                 "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "cc", "memory");
+#if GOLDCREST_DSP_HAS_MAXIMUM
+#define GOLDCREST_DSP_MAXIMUM(s) "vmaxnm.f32 " s ", " s ", s9\n"
+#define GOLDCREST_DSP_RELU "bpl 2f\nmov.w %[residual], #0\nvmov s9, %[residual]\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_MAXIMUM)
 #else
-  for (; x_scale < end; ++x_scale, outputs += 16, y += y_stride) {
-    for (int j = 0; j < 16; ++j) y[j] = static_cast<float>(outputs[j].sum) * (*x_scale * w_scale[j]) + bias[j];
-  }
+#define GOLDCREST_DSP_RELU
 #endif
+  asm volatile(
+      "0:\n"
+      "vldmia %[w_scale]!, {s10-s17}\n"
+      "vldmia %[bias]!, {s20-s27}\n"
+      "1:\n"
+      "vldmia %[x_scale]!, {s8}\n"
+      "vldmia %[sums], {s0-s7}\n"
+      "add %[sums], #64\n"
+      GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19")
+      GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9")
+      GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0) GOLDCREST_DSP_CONVERT(4, "s18")
+      GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1) GOLDCREST_DSP_CONVERT(5, "s19")
+      GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2) GOLDCREST_DSP_CONVERT(6, "s9")
+      GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3) GOLDCREST_DSP_CONVERT(7, "s18")
+      GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4)
+      GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18")
+      GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7)
+      "lsls %[residual], %[steps], #31\n" GOLDCREST_DSP_RELU
+      "2:\n"
+      "bcc 3f\n"
+      "add %[residual], %[y], %[to_residual]\n"
+      "vldmia %[residual]!, {s28-s31}\n"
+      "vadd.f32 s0, s0, s28\n"
+      "vadd.f32 s1, s1, s29\n"
+      "vadd.f32 s2, s2, s30\n"
+      "vadd.f32 s3, s3, s31\n"
+      "vldmia %[residual], {s28-s31}\n"
+      "vadd.f32 s4, s4, s28\n"
+      "vadd.f32 s5, s5, s29\n"
+      "vadd.f32 s6, s6, s30\n"
+      "vadd.f32 s7, s7, s31\n"
+      "3:\n"
+      "vstmia %[y], {s0-s7}\n"
+      "add %[y], %[y], %[y_stride], lsl #2\n"
+      "cmp %[x_scale], %[end]\n"
+      "bne 1b\n"
+      "sub %[x_scale], %[row_bytes]\n"
+      "sub %[sums], %[sums], %[row_bytes], lsl #4\n"
+      "add %[sums], #32\n"
+      "mls %[y], %[y_stride], %[row_bytes], %[y]\n"
+      "add %[y], #32\n"
+      "adds %[steps], #0x40000000\n"
+      "bcc 0b\n"
+      : [sums] "+r"(finish.sums), [x_scale] "+r"(finish.x_scale), [y] "+r"(finish.y), [w_scale] "+r"(finish.w_scale),
+        [bias] "+r"(finish.bias), [steps] "+r"(steps), [residual] "=&r"(residual)
+      : [end] "r"(end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride), [to_residual] "r"(finish.to_residual)
+      : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
+        "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc",
+        "memory");
 }
+#endif
 
 void activate(Activation activation, float* values) {
-  if (activation == Activation::kRelu) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 16; ++j) values[j] = values[j] > 0.0f ? values[j] : 0.0f;
-  } else {
-    for (int j = 0; j < 16; ++j) values[j] = reference_activate(activation, values[j]);
+  for (int j = 0; j < 16; ++j) {
+    if (activation != Activation::kRelu) {
+      values[j] = reference_activate(activation, values[j]);
+    } else if (float_bits(values[j]) > 0x7f800000u) {  // negative, or not a number
+      values[j] = 0.0f;
+    }
   }
 }
 
 // Scale, bias, activation and residual for 16 outputs of some rows. outputs: [rows, 16]
-void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows, uint32_t output, Output* outputs) {
-  scale_outputs(args, row, rows, output, outputs);
+__attribute__((noinline)) void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
+                                              uint32_t output, Output* outputs) {
   const size_t stride = args.y_stride, at = row * stride + output;
-  float* const y = args.y + at;
-  if (args.residual == nullptr) {
-    for (uint32_t r = 0; r < rows; ++r) activate(args.activation, y + r * stride);
-    return;
+  const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
+  float* y = args.y + at;
+#if defined(__ARM_FP)
+  const bool relu = GOLDCREST_DSP_HAS_MAXIMUM && args.activation == Activation::kRelu;
+  const bool whole = relu || args.activation == Activation::kNone;
+  const bool apart = !whole && residual != nullptr;  // y may be where the residual is
+  Finish finish = {outputs, args.x_scale + row, args.w_scale + output, args.bias + output, y, stride, 0, rows, 0};
+  if (apart) finish.y = &outputs->value, finish.y_stride = 16;
+  if (relu) finish.steps |= kApplyRelu;
+  if (whole && residual != nullptr) {
+    finish.steps |= kAddResidual;
+    finish.to_residual = reinterpret_cast<uintptr_t>(residual) - reinterpret_cast<uintptr_t>(y);
   }
-  for (uint32_t r = 0; r < rows; ++r) {
-    float* const values = &outputs[16 * r].value;
-    if (args.activation != Activation::kNone) activate(args.activation, values);
-    const float* const residual = args.residual + at + r * stride;
-#pragma GCC unroll 4
-    for (size_t j = 0; j < 16; ++j) y[r * stride + j] = values[j] + residual[j];
+  finish_sums(finish);
+  if (whole) return;
+#else
+  const bool apart = residual != nullptr;
+#endif
+  for (uint32_t r = 0; r < rows; ++r, outputs += 16, y += stride) {
+    float* const values = apart ? &outputs->value : y;
+#if !defined(__ARM_FP)
+    const float x_scale = args.x_scale[row + r];
+    for (uint32_t j = 0; j < 16; ++j) {
+      values[j] = static_cast<float>(outputs[j].sum) * (x_scale * args.w_scale[output + j]) + args.bias[output + j];
+    }
+#endif
+    activate(args.activation, values);
+    for (uint32_t j = 0; apart && j < 16; ++j) y[j] = values[j] + residual[r * stride + j];
   }
 }
 
@@ -127,7 +173,6 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
   const int8_t* w = args.w;
-  const bool is_plain = args.activation == Activation::kNone && args.residual == nullptr;
   Chunk chunk;
   for (uint32_t output = 0; output < n; output += 16) {
     Output outputs[kRows * 16];
@@ -141,11 +186,7 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
       w += chunk.w_bytes;
       input += kChunk;
     } while (input < k);
-    if (is_plain) {
-      scale_outputs(args, first_row, kRows, output, outputs);
-    } else {
-      finish_outputs(args, first_row, kRows, output, outputs);
-    }
+    finish_outputs(args, first_row, kRows, output, outputs);
   }
 }
 

@@ -33,9 +33,9 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 
 #if defined(__ARM_FP)
 #define GOLDCREST_DSP_EIGHT(step) step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
-// sum += a * b, both rounded; a is lost. Cores with maxima do so in one instruction and issue another in the next
-// cycle; a Cortex-M4 takes longer for it than for two.
-#if defined(__ARM_FEATURE_NUMERIC_MAXMIN)
+// sum += a * b, both rounded; a is lost. A Cortex-M7, known by its doubles, begins such an instruction every cycle; a
+// Cortex-M4 takes longer for one than for two.
+#if (__ARM_FP & 8) != 0
 #define GOLDCREST_DSP_ADD_PRODUCT(sum, a, b) "vmla.f32 " sum ", " a ", " b "\n"
 #else
 #define GOLDCREST_DSP_ADD_PRODUCT(sum, a, b) "vmul.f32 " a ", " a ", " b "\nvadd.f32 " sum ", " sum ", " a "\n"
@@ -75,25 +75,57 @@ __attribute__((noinline)) float sum_lanes(const float (&lanes)[16]) {
   return sums[0];
 }
 
-// The strided sum of term(i) for i < n.
-template <typename Term>
-inline float sum_strided(uint32_t n, Term term) {
-  float lanes[16] = {};
-  uint32_t first = 0;
-  for (; first + 16 <= n; first += 16) {
-#pragma GCC unroll 16
-    for (uint32_t i = 0; i < 16; ++i) lanes[i] += term(first + i);
+// lanes[i] = the sum of x[i], x[i + 16] ... or of (x[i] - mean)^2 ..., of n / 16 numbers each.
+template <bool kSquares>
+inline void sum_sixteens(const float* x, uint32_t n, [[maybe_unused]] float mean, float (&lanes)[16]) {
+  const float* const end = x + (n & ~15u);
+#if defined(__ARM_FP)
+#define GOLDCREST_DSP_SUM(add)                                                                                      \
+  "vmov d8, %[zero], %[zero]\nvmov d9, %[zero], %[zero]\nvmov d10, %[zero], %[zero]\nvmov d11, %[zero], %[zero]\n"   \
+  "vmov d12, %[zero], %[zero]\nvmov d13, %[zero], %[zero]\nvmov d14, %[zero], %[zero]\nvmov d15, %[zero], %[zero]\n" \
+  "b 2f\n"                                                                                                          \
+  "1:\n"                                                                                                            \
+  "vldmia %[x]!, {s0-s7}\n" add("s16", "s0") add("s17", "s1") add("s18", "s2") add("s19", "s3") add("s20", "s4")     \
+      add("s21", "s5") add("s22", "s6") add("s23", "s7")                                                            \
+  "vldmia %[x]!, {s0-s7}\n" add("s24", "s0") add("s25", "s1") add("s26", "s2") add("s27", "s3") add("s28", "s4")     \
+      add("s29", "s5") add("s30", "s6") add("s31", "s7")                                                            \
+  "2:\n"                                                                                                            \
+  "cmp %[x], %[end]\n"                                                                                              \
+  "bne 1b\n"                                                                                                        \
+  "vstmia %[lanes], {s16-s31}\n"
+#define GOLDCREST_DSP_ADD_NUMBER(sum, number) "vadd.f32 " sum ", " sum ", " number "\n"
+#define GOLDCREST_DSP_ADD_SQUARE(sum, number) \
+  "vsub.f32 " number ", " number ", %[mean]\n" GOLDCREST_DSP_ADD_PRODUCT(sum, number, number)
+#define GOLDCREST_DSP_SUM_CLOBBERS                                                                              \
+  "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", \
+      "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", "memory"
+  if constexpr (kSquares) {
+    asm volatile(GOLDCREST_DSP_SUM(GOLDCREST_DSP_ADD_SQUARE)
+                 : [x] "+r"(x)
+                 : [end] "r"(end), [zero] "r"(0), [mean] "t"(mean), [lanes] "r"(lanes)
+                 : GOLDCREST_DSP_SUM_CLOBBERS);
+  } else {
+    asm volatile(GOLDCREST_DSP_SUM(GOLDCREST_DSP_ADD_NUMBER)
+                 : [x] "+r"(x)
+                 : [end] "r"(end), [zero] "r"(0), [lanes] "r"(lanes)
+                 : GOLDCREST_DSP_SUM_CLOBBERS);
   }
-  for (uint32_t i = 0; first + i < n; ++i) lanes[i] += term(first + i);
+#else
+  for (float& lane : lanes) lane = 0.0f;
+  for (; x < end; x += 16) {
+    for (int i = 0; i < 16; ++i) lanes[i] += kSquares ? (x[i] - mean) * (x[i] - mean) : x[i];
+  }
+#endif
+}
+
+// The strided sum of x, or of (x - mean)^2.
+template <bool kSquares>
+__attribute__((noinline)) float sum_strided(const float* x, uint32_t n, float mean) {
+  float lanes[16];
+  sum_sixteens<kSquares>(x, n, mean, lanes);
+  float* lane = lanes;
+  for (uint32_t i = n & ~15u; i < n; ++i, ++lane) *lane += kSquares ? (x[i] - mean) * (x[i] - mean) : x[i];
   return sum_lanes(lanes);
-}
-
-__attribute__((noinline)) float sum_of(const float* x, uint32_t n) {
-  return sum_strided(n, [x](uint32_t i) { return x[i]; });
-}
-
-__attribute__((noinline)) float sum_of_squares(const float* x, uint32_t n, float mean) {
-  return sum_strided(n, [x, mean](uint32_t i) { return (x[i] - mean) * (x[i] - mean); });
 }
 
 // The largest of the bits of |x[i]|, doubled. Few numbers are larger than all before them, so that four are compared
@@ -200,8 +232,8 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const float mean = sum_of(x, n) * inverse_n;
-    const float variance = sum_of_squares(x, n, mean) * inverse_n;
+    const float mean = sum_strided<false>(x, n, 0.0f) * inverse_n;
+    const float variance = sum_strided<true>(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
     for (uint32_t i = normalize_eights({x, y, gamma, beta, n, mean, inverse_deviation}); i < n; ++i) {
       y[i] = ((x[i] - mean) * inverse_deviation) * gamma[i] + beta[i];
@@ -250,7 +282,7 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
     largest = score > largest ? score : largest;
   }
   for (float* weight = weights; weight < end; ++weight) *weight = exp_float(*weight - largest);
-  const float inverse = 1.0f / sum_of(weights, args.n_keys);
+  const float inverse = 1.0f / sum_strided<false>(weights, args.n_keys, 0.0f);
   KeyRows value_rows(args, row);
   for (float* weight = weights; weight < end; ++weight) {
     *weight = (*weight * inverse) * head.value_scales[value_rows.next()];
