@@ -14,30 +14,29 @@ namespace {
 void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 #else
 
-#if defined(__ARM_FP)
-// 16 outputs of some rows on their way from sums to y.
+// Outputs of some rows on their way from sums to y, panel after panel.
 struct Finish {
-  Output* sums;          // [rows, 16]
   const float* x_scale;  // [rows]
-  const float* w_scale;  // [16]
+  const float* end;      // of x_scale
+  const float* w_scale;  // [16] of the panel
   const float* bias;     // [16]
   float* y;              // [rows, 16], row stride y_stride
   size_t y_stride;       // elements
   size_t to_residual;    // bytes from y to what is added to it
-  uint32_t rows;
-  uint32_t steps;  // kApplyRelu | kAddResidual
+  uint32_t steps;        // kApplyRelu | kAddResidual | kTwoHalves
 };
-constexpr uint32_t kApplyRelu = 1, kAddResidual = 2;
+constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
+
+#if defined(__ARM_FP)
+#define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
 
 // y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j], eight outputs of all rows, then
-// the other eight.
-inline void finish_sums(Finish finish) {
-  const float* const end = finish.x_scale + finish.rows;
-  const size_t row_bytes = sizeof(float) * finish.rows;
-  uint32_t steps = finish.steps | 0x80000000u;  // two halves later this bit is carried out
-  uint32_t residual;
+// the other eight. sums: [rows, 16]. Leaves the next panel in `finish`.
+__attribute__((noinline)) void finish_sums(Finish& finish, Output* sums) {
+  const float* x_scale = finish.x_scale;
+  const size_t row_bytes = reinterpret_cast<uintptr_t>(finish.end) - reinterpret_cast<uintptr_t>(x_scale);
+  uint32_t steps = finish.steps, residual;
   // A result is there three instructions later: the steps of one output lie among those of the next two.
-#define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
 #define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
 #define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
 #define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
@@ -90,12 +89,24 @@ inline void finish_sums(Finish finish) {
       "add %[y], #32\n"
       "adds %[steps], #0x40000000\n"
       "bcc 0b\n"
-      : [sums] "+r"(finish.sums), [x_scale] "+r"(finish.x_scale), [y] "+r"(finish.y), [w_scale] "+r"(finish.w_scale),
+      : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(finish.y), [w_scale] "+r"(finish.w_scale),
         [bias] "+r"(finish.bias), [steps] "+r"(steps), [residual] "=&r"(residual)
-      : [end] "r"(end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride), [to_residual] "r"(finish.to_residual)
+      : [end] "r"(finish.end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride), [to_residual] "r"(finish.to_residual)
       : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc",
         "memory");
+}
+#else
+void finish_sums(Finish& finish, Output* sums) {
+  float* y = finish.y;
+  for (const float* x_scale = finish.x_scale; x_scale < finish.end; ++x_scale, y += finish.y_stride, sums += 16) {
+    for (uint32_t j = 0; j < 16; ++j) {
+      y[j] = static_cast<float>(sums[j].sum) * (*x_scale * finish.w_scale[j]) + finish.bias[j];
+    }
+  }
+  finish.w_scale += 16;
+  finish.bias += 16;
+  finish.y += 16;
 }
 #endif
 
@@ -109,39 +120,46 @@ void activate(Activation activation, float* values) {
   }
 }
 
-// Scale, bias, activation and residual for 16 outputs of some rows. outputs: [rows, 16]
-__attribute__((noinline)) void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
-                                              uint32_t output, Output* outputs) {
-  const size_t stride = args.y_stride, at = row * stride + output;
-  const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
-  float* y = args.y + at;
-#if defined(__ARM_FP)
-  const bool relu = GOLDCREST_DSP_HAS_MAXIMUM && args.activation == Activation::kRelu;
-  const bool whole = relu || args.activation == Activation::kNone;
-  const bool apart = !whole && residual != nullptr;  // y may be where the residual is
-  Finish finish = {outputs, args.x_scale + row, args.w_scale + output, args.bias + output, y, stride, 0, rows, 0};
-  if (apart) finish.y = &outputs->value, finish.y_stride = 16;
-  if (relu) finish.steps |= kApplyRelu;
-  if (whole && residual != nullptr) {
+Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
+  const size_t at = row * args.y_stride;
+  Finish finish = {args.x_scale + row, args.x_scale + row + rows, args.w_scale, args.bias, args.y + at,
+                   args.y_stride,      0,                         kTwoHalves};
+  if (args.activation == Activation::kRelu) finish.steps |= kApplyRelu;
+  if (args.residual != nullptr) {
     finish.steps |= kAddResidual;
-    finish.to_residual = reinterpret_cast<uintptr_t>(residual) - reinterpret_cast<uintptr_t>(y);
+    finish.to_residual = reinterpret_cast<uintptr_t>(args.residual) - reinterpret_cast<uintptr_t>(args.y);
   }
-  finish_sums(finish);
-  if (whole) return;
-#else
-  const bool apart = residual != nullptr;
-#endif
-  for (uint32_t r = 0; r < rows; ++r, outputs += 16, y += stride) {
-    float* const values = apart ? &outputs->value : y;
-#if !defined(__ARM_FP)
-    const float x_scale = args.x_scale[row + r];
+  return finish;
+}
+
+// Where finish_sums does not do all: activation and residual row by row. sums: [rows, 16]
+void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums) {
+  const auto rows = static_cast<uint32_t>(finish.end - finish.x_scale);
+  const size_t at = static_cast<size_t>(finish.y - args.y);
+  Finish values = finish;  // into the place of the sums, as y may be where the residual is
+  values.y = &sums->value;
+  values.y_stride = 16;
+  values.steps = kTwoHalves;
+  finish_sums(values, sums);
+  for (uint32_t r = 0; r < rows; ++r, sums += 16) {
+    const size_t row_at = at + r * finish.y_stride;
+    activate(args.activation, &sums->value);
     for (uint32_t j = 0; j < 16; ++j) {
-      values[j] = static_cast<float>(outputs[j].sum) * (x_scale * args.w_scale[output + j]) + args.bias[output + j];
+      args.y[row_at + j] = args.residual != nullptr ? sums[j].value + args.residual[row_at + j] : sums[j].value;
     }
-#endif
-    activate(args.activation, values);
-    for (uint32_t j = 0; apart && j < 16; ++j) y[j] = values[j] + residual[r * stride + j];
   }
+  finish.w_scale = values.w_scale;
+  finish.bias = values.bias;
+  finish.y += 16;
+}
+
+// Whether finish_sums does all that is asked for.
+inline bool is_simple([[maybe_unused]] Activation activation) {
+#if defined(__ARM_FP)
+  return activation == Activation::kNone || (GOLDCREST_DSP_HAS_MAXIMUM && activation == Activation::kRelu);
+#else
+  return false;
+#endif
 }
 
 template <uint32_t kRows>
@@ -165,28 +183,35 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
   }
 }
 
-// All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each panel.
+// All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each kPanels panels.
 template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
+  constexpr uint32_t kPanels = 2;
   uint32_t expanded[kExpandedWords + 1];
+  Output sums[kPanels * kRows * 16];
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
-  const int8_t* w = args.w;
+  Finish finish = make_finish(args, first_row, kRows);
+  const bool simple = is_simple(args.activation);
   Chunk chunk;
-  for (uint32_t output = 0; output < n; output += 16) {
-    Output outputs[kRows * 16];
-    uint32_t input = 0;
-    do {
+  for (uint32_t output = 0; output < n; output += 16 * kPanels) {
+    const uint32_t end = n - output < 16 * kPanels ? n : output + 16 * kPanels;
+    for (uint32_t input = 0; input < k; input += kChunk) {
       if (k > kChunk || output == 0) {
         chunk = expand_rows<kRows>(x + input, k, k - input < kChunk ? k - input : kChunk, expanded);
         chunk.continued = input > 0;
       }
-      add_products_of_panel<kRows>(chunk, w, outputs);
-      w += chunk.w_bytes;
-      input += kChunk;
-    } while (input < k);
-    finish_outputs(args, first_row, kRows, output, outputs);
+      const int8_t* w = args.w + size_t{output} * k + 16 * input;
+      Output* to = sums;
+      for (uint32_t panel = output; panel < end; panel += 16, w += 16 * k, to += 16 * kRows) {
+        add_products_of_panel<kRows>(chunk, w, to);
+      }
+    }
+    for (uint32_t panel = output; panel < end; panel += 16) {
+      Output* const outputs = sums + kRows * (panel - output);
+      simple ? finish_sums(finish, outputs) : finish_by_rows(args, finish, outputs);
+    }
   }
 }
 

@@ -118,7 +118,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   const uint32_t* x = chunk.x;
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
   if (chunk.continued) sum0 = outputs[0].sum, sum1 = outputs[1].sum, sum2 = outputs[16].sum, sum3 = outputs[17].sum;
-  uint32_t w0, w1 = 0, even;
+  uint32_t w0, w1 = 0, even = chunk.odd;
 #define GOLDCREST_DSP_NEXT_W0 "ldr %[w0], [%[w], #64]!\n"
 #define GOLDCREST_DSP_NEXT_W0_UNLESS_LAST \
   "ldr %[w0], [%[x]]\n"                   \
@@ -127,10 +127,14 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   "ldrne %[w0], [%[w], #64]!\n"
   asm volatile(
       "ldr %[w0], [%[w]]\n"
+      "cbz %[even], 1f\n"
+      "b 2f\n"
       "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0)) GOLDCREST_DSP_TWO_BY_TWO(
-          GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]", "r11")
+          GOLDCREST_DSP_NEXT_W0) "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0))
+          GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]",
+                                                                                                      "r11")
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-        [w0] "=&r"(w0), [w1] "+r"(w1), [even] "=&r"(even)
+        [w0] "=&r"(w0), [w1] "+r"(w1), [even] "+l"(even)
       : [end] "i"(kEndOfChunk)
       : "r8", "r9", "r10", "r11", "cc", "memory");
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[16].sum = sum2, outputs[17].sum = sum3;
