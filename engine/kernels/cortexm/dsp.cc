@@ -31,10 +31,13 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
 #define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
 
 // y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j], eight outputs of all rows, then
-// the other eight. sums: [rows, 16]. Leaves the next panel in `finish`.
-__attribute__((noinline)) void finish_sums(Finish& finish, Output* sums) {
+// the other eight. sums: [panels, rows, 16]. Leaves the next panel in `finish`.
+__attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
   const float* x_scale = finish.x_scale;
   const size_t row_bytes = reinterpret_cast<uintptr_t>(finish.end) - reinterpret_cast<uintptr_t>(x_scale);
+  const float *w_scale = finish.w_scale, *bias = finish.bias;
+  float* y = finish.y;
+  for (; panels > 0; --panels, sums += 4 * row_bytes - 16) {
   uint32_t steps = finish.steps, residual;
   // A result is there three instructions later: the steps of one output lie among those of the next two.
 #define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
@@ -89,15 +92,20 @@ __attribute__((noinline)) void finish_sums(Finish& finish, Output* sums) {
       "add %[y], #32\n"
       "adds %[steps], #0x40000000\n"
       "bcc 0b\n"
-      : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(finish.y), [w_scale] "+r"(finish.w_scale),
-        [bias] "+r"(finish.bias), [steps] "+r"(steps), [residual] "=&r"(residual)
+      : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale),
+        [bias] "+r"(bias), [steps] "+r"(steps), [residual] "=&r"(residual)
       : [end] "r"(finish.end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride), [to_residual] "r"(finish.to_residual)
       : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc",
         "memory");
+  }
+  finish.w_scale = w_scale;
+  finish.bias = bias;
+  finish.y = y;
 }
 #else
-void finish_sums(Finish& finish, Output* sums) {
+void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
+  for (; panels > 0; --panels) {
   float* y = finish.y;
   for (const float* x_scale = finish.x_scale; x_scale < finish.end; ++x_scale, y += finish.y_stride, sums += 16) {
     for (uint32_t j = 0; j < 16; ++j) {
@@ -107,6 +115,7 @@ void finish_sums(Finish& finish, Output* sums) {
   finish.w_scale += 16;
   finish.bias += 16;
   finish.y += 16;
+  }
 }
 #endif
 
@@ -140,7 +149,7 @@ void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums
   values.y = &sums->value;
   values.y_stride = 16;
   values.steps = kTwoHalves;
-  finish_sums(values, sums);
+  finish_sums(values, sums, 1);
   for (uint32_t r = 0; r < rows; ++r, sums += 16) {
     const size_t row_at = at + r * finish.y_stride;
     activate(args.activation, &sums->value);
@@ -187,7 +196,7 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
 template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
-  constexpr uint32_t kPanels = 2;
+  constexpr uint32_t kPanels = 8 / kRows;
   uint32_t expanded[kExpandedWords + 1];
   Output sums[kPanels * kRows * 16];
   const uint32_t n = args.n, k = args.k;
@@ -208,9 +217,12 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
         add_products_of_panel<kRows>(chunk, w, to);
       }
     }
+    if (simple) {
+      finish_sums(finish, sums, (end - output) / 16);
+      continue;
+    }
     for (uint32_t panel = output; panel < end; panel += 16) {
-      Output* const outputs = sums + kRows * (panel - output);
-      simple ? finish_sums(finish, outputs) : finish_by_rows(args, finish, outputs);
+      finish_by_rows(args, finish, sums + kRows * (panel - output));
     }
   }
 }

@@ -161,8 +161,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
 // The outputs of a panel, one after another. `odd` is the chunk's first turn, above a bit that says whether sums go on.
 #define GOLDCREST_DSP_PANEL(rows, load_sum3, store_sum3) \
   "5:\n"                                                                                                             \
-  "ldr %[x], %[start]\n"                                                                                             \
-  "ldr %[odd], %[turn]\n"                                                                                            \
+  "ldrd %[x], %[odd], %[start]\n"                                                                                    \
   "ldr %[next], [%[w]]\n"                                                                                            \
   "ldrd %[sum0], %[sum1], %[zeros]\n" \
   "ldrd %[sum2], %[sum3], %[zeros]\n" GOLDCREST_DSP_EXTEND_EVEN                                                                      \
@@ -187,8 +186,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   "4:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) \
   rows("ldr %[next], [%[x], %[last]]\n", "cmp %[next], %[end]\n")                                                              \
   "bne 0b\n"                                                                                                         \
-  "ldr %[next], %[to]\n"                                                                                             \
-  "ldr %[odd], %[back]\n"                                                                                            \
+  "ldrd %[next], %[odd], %[to]\n"                                                                                    \
   "ldr %[even], %[to_end]\n"                                                                                         \
   "str %[sum1], [%[next], #64]\n"                                                                                    \
   "str %[sum2], [%[next], #128]\n" store_sum3                                                                        \
@@ -202,9 +200,16 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
 template <uint32_t kRows>
 inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
   static_assert(kRows == 3 || kRows == 4);
-  Output *to = outputs, *const to_end = outputs + 16;
-  const uint32_t turn = 2 * chunk.odd + (chunk.continued ? 1 : 0);
-  const size_t back = chunk.w_bytes - 64 - 4;  // from an output's last weights to the next one's first
+  // Pairs, each of which is loaded at once.
+  struct {
+    Output* to;
+    size_t back;  // from an output's last weights to the next one's first
+  } place = {outputs, chunk.w_bytes - 64 - 4};
+  const struct {
+    const uint32_t* x;
+    uint32_t turn;
+  } start = {chunk.x, 2 * chunk.odd + (chunk.continued ? 1 : 0)};
+  const Output* const to_end = outputs + 16;
   const uint64_t zeros = 0;
   const uint32_t* x;
   int32_t sum0, sum1, sum2, sum3;
@@ -212,17 +217,17 @@ inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* ou
   if constexpr (kRows == 3) {
     asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
                  : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
-                   [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
-                 : [start] "m"(chunk.x), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [turn] "m"(turn),
-                   [back] "m"(back), [to_end] "m"(to_end), [zeros] "m"(zeros)
+                   [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
+                 : [start] "m"(start), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [to_end] "m"(to_end),
+                   [zeros] "m"(zeros)
                  : "r8", "r9", "r10", "r11", "cc", "memory");
   } else {
     asm volatile(
         GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
         : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
-          [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
-        : [start] "m"(chunk.x), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [turn] "m"(turn), [back] "m"(back),
-          [to_end] "m"(to_end), [zeros] "m"(zeros)
+          [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
+        : [start] "m"(start), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [to_end] "m"(to_end),
+          [zeros] "m"(zeros)
         : "r8", "r9", "r10", "r11", "cc", "memory");
   }
 }
