@@ -176,8 +176,9 @@ Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expand
   const uint32_t blocks = inputs / 4;
 #pragma GCC unroll 1
   for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, expanded + 2 * r);
-  expanded[2 * kRows * blocks] = kEndOfChunk;
-  return {expanded, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+  uint32_t* const end = expanded + 2 * kRows * blocks;
+  *end = kEndOfChunk;
+  return {expanded, end, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
 }
 
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.

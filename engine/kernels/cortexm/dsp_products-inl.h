@@ -22,6 +22,7 @@ constexpr uint32_t kEndOfChunk = 0x80008000u;
 // Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
 struct Chunk {
   const uint32_t* x;  // [blocks, rows, 2], then kEndOfChunk
+  const uint32_t* end;
   uint32_t odd;       // blocks of the first turn, a multiple of 4, where it is not whole; else 0
   size_t w_bytes;     // of a panel's weights for them
   bool continued;     // adds to the outputs
@@ -184,7 +185,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
   "3:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
   "4:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) \
-  rows("ldr %[next], [%[x], %[last]]\n", "cmp %[next], %[end]\n")                                                              \
+  rows("", "cmp %[x], %[end]\n")                                                              \
   "bne 0b\n"                                                                                                         \
   "ldrd %[next], %[odd], %[to]\n"                                                                                    \
   "ldr %[even], %[to_end]\n"                                                                                         \
@@ -218,7 +219,7 @@ inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* ou
     asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
                  : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
                    [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
-                 : [start] "m"(start), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [to_end] "m"(to_end),
+                 : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end),
                    [zeros] "m"(zeros)
                  : "r8", "r9", "r10", "r11", "cc", "memory");
   } else {
@@ -226,7 +227,7 @@ inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* ou
         GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
         : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
           [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
-        : [start] "m"(start), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [to_end] "m"(to_end),
+        : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end),
           [zeros] "m"(zeros)
         : "r8", "r9", "r10", "r11", "cc", "memory");
   }
