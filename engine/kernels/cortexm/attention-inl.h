@@ -30,9 +30,9 @@ class KeyRows {
   size_t position_ = 0;
 };
 
-// quantize_row(x, n, q): the query into args.q_row, returns its scale; weigh(args, row, keys, q_scale): its weights into
-// args.weights; sum_values(args, row, values, out): 16 columns of the result. Always inlined, so that these are: else a
-// hundredth more instructions for all of a model on a Cortex-M55.
+// quantize_row(x, n, q): the query into args.q_row, returns its scale; weigh(args, row, keys, q_scale): its weights
+// into args.weights; sum_values(args, row, values, out): 16 columns of the result. Always inlined, so that these are:
+// else a hundredth more instructions for all of a model on a Cortex-M55.
 template <typename QuantizeRow, typename Weigh, typename SumValues>
 [[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs<int8_t>& args, const QuantizeRow& quantize_row,
                                                   const Weigh& weigh, const SumValues& sum_values) {

@@ -23,9 +23,9 @@ constexpr uint32_t kEndOfChunk = 0x80008000u;
 struct Chunk {
   const uint32_t* x;  // [blocks, rows, 2], then kEndOfChunk
   const uint32_t* end;
-  uint32_t odd;       // blocks of the first turn, a multiple of 4, where it is not whole; else 0
-  size_t w_bytes;     // of a panel's weights for them
-  bool continued;     // adds to the outputs
+  uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  size_t w_bytes;  // of a panel's weights for them
+  bool continued;  // adds to the outputs
 };
 
 // One output of a tile: the sum of its products, later its scaled value.
@@ -133,7 +133,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
       "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0)) GOLDCREST_DSP_TWO_BY_TWO(
           GOLDCREST_DSP_NEXT_W0) "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0))
           GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]",
-                                                                                                      "r11")
+                                                                                                     "r11")
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
         [w0] "=&r"(w0), [w1] "+r"(w1), [even] "+l"(even)
       : [end] "i"(kEndOfChunk)
@@ -219,16 +219,14 @@ inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* ou
     asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
                  : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
                    [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
-                 : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end),
-                   [zeros] "m"(zeros)
+                 : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end), [zeros] "m"(zeros)
                  : "r8", "r9", "r10", "r11", "cc", "memory");
   } else {
     asm volatile(
         GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
         : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
           [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
-        : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end),
-          [zeros] "m"(zeros)
+        : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end), [zeros] "m"(zeros)
         : "r8", "r9", "r10", "r11", "cc", "memory");
   }
 }

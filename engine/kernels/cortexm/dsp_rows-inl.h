@@ -32,7 +32,8 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 }
 
 #if defined(__ARM_FP)
-#define GOLDCREST_DSP_EIGHT(step) step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
+#define GOLDCREST_DSP_EIGHT(step) \
+  step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
 // sum += a * b, both rounded; a is lost. A Cortex-M7, known by its doubles, begins such an instruction every cycle; a
 // Cortex-M4 takes longer for one than for two.
 #if (__ARM_FP & 8) != 0
@@ -80,7 +81,7 @@ template <bool kSquares>
 inline void sum_sixteens(const float* x, uint32_t n, [[maybe_unused]] float mean, float (&lanes)[16]) {
   const float* const end = x + (n & ~15u);
 #if defined(__ARM_FP)
-#define GOLDCREST_DSP_SUM(add)                                                                                      \
+#define GOLDCREST_DSP_SUM(add) \
   "vmov d8, %[zero], %[zero]\nvmov d9, %[zero], %[zero]\nvmov d10, %[zero], %[zero]\nvmov d11, %[zero], %[zero]\n"   \
   "vmov d12, %[zero], %[zero]\nvmov d13, %[zero], %[zero]\nvmov d14, %[zero], %[zero]\nvmov d15, %[zero], %[zero]\n" \
   "b 2f\n"                                                                                                          \
@@ -96,7 +97,7 @@ inline void sum_sixteens(const float* x, uint32_t n, [[maybe_unused]] float mean
 #define GOLDCREST_DSP_ADD_NUMBER(sum, number) "vadd.f32 " sum ", " sum ", " number "\n"
 #define GOLDCREST_DSP_ADD_SQUARE(sum, number) \
   "vsub.f32 " number ", " number ", %[mean]\n" GOLDCREST_DSP_ADD_PRODUCT(sum, number, number)
-#define GOLDCREST_DSP_SUM_CLOBBERS                                                                              \
+#define GOLDCREST_DSP_SUM_CLOBBERS                                                                               \
   "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", \
       "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", "memory"
   if constexpr (kSquares) {
@@ -132,13 +133,14 @@ __attribute__((noinline)) float sum_strided(const float* x, uint32_t n, float me
 // alone until one is. n % 4 == 0, n > 0
 inline uint32_t largest_doubled(const float* x, const float* end) {
   uint32_t doubled = 0;
-#define GOLDCREST_DSP_LEAVE_IF_LARGER(x) "cmp %[doubled], " x ", lsl #1\nblo 2f\n"
-#define GOLDCREST_DSP_TAKE_IF_LARGER(x) "cmp %[doubled], " x ", lsl #1\nit lo\nlsllo %[doubled], " x ", #1\n"
-#define GOLDCREST_DSP_FOUR(step) step("r4") step("r5") step("r6") step("r8")
+#define GOLDCREST_DSP_LEAVE_IF_LARGER(x, label) "cmp %[doubled], " x ", lsl #1\nblo " label "2f\n"
+#define GOLDCREST_DSP_TAKE_IF_LARGER(x, label) \
+  label "2:\ncmp %[doubled], " x ", lsl #1\nit lo\nlsllo %[doubled], " x ", #1\n"
+#define GOLDCREST_DSP_FOUR(step) step("r4", "4") step("r5", "5") step("r6", "6") step("r8", "8")
 #define GOLDCREST_DSP_UNTIL_END "cmp %[x], %[end]\nbne 1b\n"
   asm("1:\n"
-      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_LEAVE_IF_LARGER) GOLDCREST_DSP_UNTIL_END "b 3f\n"
-      "2:\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_TAKE_IF_LARGER) GOLDCREST_DSP_UNTIL_END "3:\n"
+      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_LEAVE_IF_LARGER) GOLDCREST_DSP_UNTIL_END
+      "b 3f\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_TAKE_IF_LARGER) GOLDCREST_DSP_UNTIL_END "3:\n"
       : [x] "+r"(x), [doubled] "+r"(doubled)
       : [end] "r"(end), "m"(*reinterpret_cast<const float(*)[]>(x))
       : "r4", "r5", "r6", "r8", "cc");
@@ -152,7 +154,7 @@ inline void round_row(const float* x, const float* end, float inverse, int8_t* q
 #if defined(__ARM_FP)
 #define GOLDCREST_DSP_SCALE_INPUT(s) "vmul.f32 " s ", " s ", %[inverse]\n"
 #define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounder]\n"
-#define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth)                                       \
+#define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth) \
   "bfi " word ", " second ", #8, #8\nbfi " word ", " third ", #16, #8\nbfi " word ", " fourth ", #24, #8\n"
   asm volatile("1:\n"
       "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT)
@@ -242,6 +244,12 @@ void layer_norm(const LayerNormArgs& args) {
   }
 }
 
+// e^x of what is not above 0, or is not a number.
+inline float exp_of_difference(float x) {
+  if (x > 88.0f) __builtin_unreachable();
+  return exp_float(x);
+}
+
 constexpr uint32_t kMaxQueryWidth = 128;
 
 // q . key; q: expanded pairs
@@ -249,9 +257,9 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
   int32_t sum = 0;
   const int8_t* const end = key + d_head;
   uint32_t even;
-#define GOLDCREST_DSP_DOT(word, x_even, x_odd)              \
-  "sxtb16 %[even], " word "\nsmlad %[sum], %[even], " x_even \
-  ", %[sum]\nsxtb16 " word ", " word ", ror #8\nsmlad %[sum], " word ", " x_odd ", %[sum]\n"
+#define GOLDCREST_DSP_DOT(word, x_even, x_odd)                                                  \
+  "sxtb16 %[even], " word "\nsmlad %[sum], %[even], " x_even ", %[sum]\nsxtb16 " word ", " word \
+  ", ror #8\nsmlad %[sum], " word ", " x_odd ", %[sum]\n"
   asm volatile(
       "1:\n"
       "ldmia %[key]!, {r4-r6, r8}\n"
@@ -281,7 +289,7 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
     *weight = score;
     largest = score > largest ? score : largest;
   }
-  for (float* weight = weights; weight < end; ++weight) *weight = exp_float(*weight - largest);
+  for (float* weight = weights; weight < end; ++weight) *weight = exp_of_difference(*weight - largest);
   const float inverse = 1.0f / sum_strided<false>(weights, args.n_keys, 0.0f);
   KeyRows value_rows(args, row);
   for (float* weight = weights; weight < end; ++weight) {
@@ -298,13 +306,11 @@ inline void add_weighted(float (&sums)[16], int first, float weight, const int8_
   asm(GOLDCREST_DSP_TWO_VALUES("0", "1", "s0", "s1") GOLDCREST_DSP_TWO_VALUES("2", "3", "s2", "s3")
           GOLDCREST_DSP_TWO_VALUES("4", "5", "s4", "s5") GOLDCREST_DSP_TWO_VALUES("6", "7", "s6", "s7")
               GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_TO_FLOAT) GOLDCREST_DSP_ADD_PRODUCT("%[sum0]", "s0", "%[weight]")
-                  GOLDCREST_DSP_ADD_PRODUCT("%[sum1]", "s1", "%[weight]")
-                      GOLDCREST_DSP_ADD_PRODUCT("%[sum2]", "s2", "%[weight]")
-                          GOLDCREST_DSP_ADD_PRODUCT("%[sum3]", "s3", "%[weight]")
-                              GOLDCREST_DSP_ADD_PRODUCT("%[sum4]", "s4", "%[weight]")
-                                  GOLDCREST_DSP_ADD_PRODUCT("%[sum5]", "s5", "%[weight]")
-                                      GOLDCREST_DSP_ADD_PRODUCT("%[sum6]", "s6", "%[weight]")
-                                          GOLDCREST_DSP_ADD_PRODUCT("%[sum7]", "s7", "%[weight]")
+                  GOLDCREST_DSP_ADD_PRODUCT("%[sum1]", "s1", "%[weight]") GOLDCREST_DSP_ADD_PRODUCT(
+                      "%[sum2]", "s2", "%[weight]") GOLDCREST_DSP_ADD_PRODUCT("%[sum3]", "s3", "%[weight]")
+                      GOLDCREST_DSP_ADD_PRODUCT("%[sum4]", "s4", "%[weight]") GOLDCREST_DSP_ADD_PRODUCT(
+                          "%[sum5]", "s5", "%[weight]") GOLDCREST_DSP_ADD_PRODUCT("%[sum6]", "s6", "%[weight]")
+                          GOLDCREST_DSP_ADD_PRODUCT("%[sum7]", "s7", "%[weight]")
       : [sum0] "+t"(sums[first]), [sum1] "+t"(sums[first + 1]), [sum2] "+t"(sums[first + 2]),
         [sum3] "+t"(sums[first + 3]), [sum4] "+t"(sums[first + 4]), [sum5] "+t"(sums[first + 5]),
         [sum6] "+t"(sums[first + 6]), [sum7] "+t"(sums[first + 7])
@@ -342,7 +348,7 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
   float largest = logits[0];
   for (uint32_t i = 1; i < count; ++i) largest = logits[i] > largest ? logits[i] : largest;
   float lanes[16] = {};
-  for (uint32_t i = 0; i < count; ++i) lanes[i % 16] += exp_float(logits[i] - largest);
+  for (uint32_t i = 0; i < count; ++i) lanes[i % 16] += exp_of_difference(logits[i] - largest);
   *block_max = largest;
   *block_sum = sum_lanes(lanes);
 }

@@ -36,21 +36,29 @@ static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
 // Sixteen inputs of one row by the outputs of two panels: r0, r2, r4, r6 and r8, r10, r12, lr. x: where the inputs go;
 // before: those of the block before.
 #define GOLDCREST_HELIUM_EIGHT_OUTPUTS(x, before, count) \
-  "vldrb.8 " x ", [r1], #16\n"                           \
-  "vmladava.s8 lr, " before ", q2\n"                     \
+  "vldrb.8 " x                                           \
+  ", [r1], #16\n"                                        \
+  "vmladava.s8 lr, " before                              \
+  ", q2\n"                                               \
   "vldrb.8 q1, [r5], #64\n" count                        \
   "vldrb.8 q2, [r5, #-48]\n"                             \
-  "vmladava.s8 r0, " x ", q1\n"                          \
+  "vmladava.s8 r0, " x                                   \
+  ", q1\n"                                               \
   "vldrb.8 q1, [r5, #-32]\n"                             \
-  "vmladava.s8 r2, " x ", q2\n"                          \
+  "vmladava.s8 r2, " x                                   \
+  ", q2\n"                                               \
   "vldrb.8 q2, [r5, #-16]\n"                             \
-  "vmladava.s8 r4, " x ", q1\n"                          \
+  "vmladava.s8 r4, " x                                   \
+  ", q1\n"                                               \
   "vldrb.8 q1, [r3], #64\n"                              \
-  "vmladava.s8 r6, " x ", q2\n"                          \
+  "vmladava.s8 r6, " x                                   \
+  ", q2\n"                                               \
   "vldrb.8 q2, [r3, #-48]\n"                             \
-  "vmladava.s8 r8, " x ", q1\n"                          \
+  "vmladava.s8 r8, " x                                   \
+  ", q1\n"                                               \
   "vldrb.8 q1, [r3, #-32]\n"                             \
-  "vmladava.s8 r10, " x ", q2\n"                         \
+  "vmladava.s8 r10, " x                                  \
+  ", q2\n"                                               \
   "vldrb.8 q2, [r3, #-16]\n"                             \
   "vmladava.s8 r12, " x ", q1\n"
 
@@ -110,31 +118,31 @@ static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
 // Scale and bias of the second four, the residual of all, stores, and where the next panel's products begin.
 #define GOLDCREST_HELIUM_OUTPUTS(scale_next, load_residual, store_next, go_on) \
   scale_next                                                                   \
-  "ldrd r12, lr, [r11, #40]\n"                                                 \
-  "vmul.f32 q1, q1, q2\n"                                                      \
-  "strd r0, r2, [r11, #8]\n"                                                   \
-  "vadd.f32 q1, q1, q3\n"                                                      \
-  "lsls lr, lr, #31\n"                                                         \
-  "bpl 5f\n"                                                                   \
-  "vmov.i32 q2, #0\n"                                                          \
-  "vmaxnm.f32 q0, q0, q2\n"                                                    \
-  "vmaxnm.f32 q1, q1, q2\n"                                                    \
-  "5:\n"                                                                       \
-  "bcc 6f\n"                                                                   \
-  "ldr r0, [r11, #56]\n"                                                       \
-  "add r2, r0, r6\n"                                                           \
-  "add r0, r4\n" load_residual                                                 \
-  "vadd.f32 q0, q0, q2\n"                                                      \
-  "vadd.f32 q1, q1, q3\n"                                                      \
-  "6:\n"                                                                       \
-  "vstrw.32 q0, [r4], #16\n" store_next                                        \
-  "ldr r0, [r11, #52]\n"                                                       \
-  "sub r1, r12\n"                                                              \
-  "strd r4, r6, [r11, #16]\n" go_on                                            \
-  "cmp r4, r0\n"                                                               \
-  "bne 1b\n"                                                                   \
-  "strd r1, r3, [r11]\n"                                                       \
-  "str r5, [r11, #48]\n"
+      "ldrd r12, lr, [r11, #40]\n"                                             \
+      "vmul.f32 q1, q1, q2\n"                                                  \
+      "strd r0, r2, [r11, #8]\n"                                               \
+      "vadd.f32 q1, q1, q3\n"                                                  \
+      "lsls lr, lr, #31\n"                                                     \
+      "bpl 5f\n"                                                               \
+      "vmov.i32 q2, #0\n"                                                      \
+      "vmaxnm.f32 q0, q0, q2\n"                                                \
+      "vmaxnm.f32 q1, q1, q2\n"                                                \
+      "5:\n"                                                                   \
+      "bcc 6f\n"                                                               \
+      "ldr r0, [r11, #56]\n"                                                   \
+      "add r2, r0, r6\n"                                                       \
+      "add r0, r4\n" load_residual                                             \
+      "vadd.f32 q0, q0, q2\n"                                                  \
+      "vadd.f32 q1, q1, q3\n"                                                  \
+      "6:\n"                                                                   \
+      "vstrw.32 q0, [r4], #16\n" store_next                                    \
+      "ldr r0, [r11, #52]\n"                                                   \
+      "sub r1, r12\n"                                                          \
+      "strd r4, r6, [r11, #16]\n" go_on                                        \
+      "cmp r4, r0\n"                                                           \
+      "bne 1b\n"                                                               \
+      "strd r1, r3, [r11]\n"                                                   \
+      "str r5, [r11, #48]\n"
 
 // Computes outputs until loop.y is y_end, and leaves in `loop` where the next ones begin.
 template <uint32_t kRows>
@@ -162,8 +170,7 @@ __attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
                                               "vadd.f32 q0, q0, q3\n",
                                               "vldrw.32 q2, [r0]\n"
                                               "vldrw.32 q3, [r2]\n",
-                                              "vstrw.32 q1, [r6], #16\n",
-                                              "sub r3, r12\n")
+                                              "vstrw.32 q1, [r6], #16\n", "sub r3, r12\n")
                  :
                  : [loop] "r"(loop)
                  : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", "q3",
