@@ -30,6 +30,64 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
 #if defined(__ARM_FP)
 #define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
 
+// clang-format off: one line is one group of instructions
+// Eight outputs of a row: a result is there three instructions later, so that the steps of one output lie among those
+// of the next two.
+#define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
+#define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
+#define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
+#define GOLDCREST_DSP_SCALE_EIGHT                                                                         \
+  GOLDCREST_DSP_CONVERT(0, "s9")                                                                          \
+  GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") GOLDCREST_DSP_SCALE(0, "s9")            \
+      GOLDCREST_DSP_CONVERT(3, "s9") GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0)                   \
+          GOLDCREST_DSP_CONVERT(4, "s18") GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1)              \
+              GOLDCREST_DSP_CONVERT(5, "s19") GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2)           \
+                  GOLDCREST_DSP_CONVERT(6, "s9") GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3)       \
+                      GOLDCREST_DSP_CONVERT(7, "s18") GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4)  \
+                          GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") GOLDCREST_DSP_ADD(5) \
+                              GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7)
+#define GOLDCREST_DSP_ADD_RESIDUAL(s, residual) "vadd.f32 " s ", " s ", " residual "\n"
+#if GOLDCREST_DSP_HAS_MAXIMUM
+#define GOLDCREST_DSP_MAXIMUM(s) "vmaxnm.f32 " s ", " s ", s9\n"
+#define GOLDCREST_DSP_RELU \
+  "bpl 2f\nmov.w %[residual], #0\nvmov s9, %[residual]\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_MAXIMUM)
+#else
+#define GOLDCREST_DSP_RELU
+#endif
+#define GOLDCREST_DSP_FINISH \
+  "0:\n" \
+  "vldmia %[w_scale]!, {s10-s17}\n" \
+  "vldmia %[bias]!, {s20-s27}\n" \
+  "1:\n" \
+  "vldmia %[x_scale]!, {s8}\n" \
+  "vldmia %[sums], {s0-s7}\n" \
+  "add %[sums], #64\n" \
+  GOLDCREST_DSP_SCALE_EIGHT \
+  "lsls %[residual], %[steps], #31\n" \
+  GOLDCREST_DSP_RELU \
+  "2:\n" \
+  "bcc 3f\n" \
+  "add %[residual], %[y], %[to_residual]\n" \
+  "vldmia %[residual]!, {s28-s31}\n" \
+  GOLDCREST_DSP_ADD_RESIDUAL("s0", "s28") GOLDCREST_DSP_ADD_RESIDUAL("s1", "s29") \
+  GOLDCREST_DSP_ADD_RESIDUAL("s2", "s30") GOLDCREST_DSP_ADD_RESIDUAL("s3", "s31") \
+  "vldmia %[residual], {s28-s31}\n" \
+  GOLDCREST_DSP_ADD_RESIDUAL("s4", "s28") GOLDCREST_DSP_ADD_RESIDUAL("s5", "s29") \
+  GOLDCREST_DSP_ADD_RESIDUAL("s6", "s30") GOLDCREST_DSP_ADD_RESIDUAL("s7", "s31") \
+  "3:\n" \
+  "vstmia %[y], {s0-s7}\n" \
+  "add %[y], %[y], %[y_stride], lsl #2\n" \
+  "cmp %[x_scale], %[end]\n" \
+  "bne 1b\n" \
+  "sub %[x_scale], %[row_bytes]\n" \
+  "sub %[sums], %[sums], %[row_bytes], lsl #4\n" \
+  "add %[sums], #32\n" \
+  "mls %[y], %[y_stride], %[row_bytes], %[y]\n" \
+  "add %[y], #32\n" \
+  "adds %[steps], #0x40000000\n" \
+  "bcc 0b\n"
+// clang-format on
+
 // y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j], eight outputs of all rows,
 // then the other eight. sums: [panels, rows, 16]. Leaves the next panel in `finish`.
 __attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
@@ -39,65 +97,14 @@ __attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_
   float* y = finish.y;
   for (; panels > 0; --panels, sums += 4 * row_bytes - 16) {
     uint32_t steps = finish.steps, residual;
-    // A result is there three instructions later: the steps of one output lie among those of the next two.
-#define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
-#define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
-#define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
-#if GOLDCREST_DSP_HAS_MAXIMUM
-#define GOLDCREST_DSP_MAXIMUM(s) "vmaxnm.f32 " s ", " s ", s9\n"
-#define GOLDCREST_DSP_RELU \
-  "bpl 2f\nmov.w %[residual], #0\nvmov s9, %[residual]\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_MAXIMUM)
-#else
-#define GOLDCREST_DSP_RELU
-#endif
-    asm volatile(
-        "0:\n"
-        "vldmia %[w_scale]!, {s10-s17}\n"
-        "vldmia %[bias]!, {s20-s27}\n"
-        "1:\n"
-        "vldmia %[x_scale]!, {s8}\n"
-        "vldmia %[sums], {s0-s7}\n"
-        "add %[sums], #64\n" GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18")
-            GOLDCREST_DSP_CONVERT(2, "s19") GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9")
-                GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0) GOLDCREST_DSP_CONVERT(4, "s18")
-                    GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1) GOLDCREST_DSP_CONVERT(5, "s19")
-                        GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2) GOLDCREST_DSP_CONVERT(6, "s9")
-                            GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3) GOLDCREST_DSP_CONVERT(7, "s18")
-                                GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4) GOLDCREST_DSP_SCALE(6, "s9")
-                                    GOLDCREST_DSP_SCALE(7, "s18") GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6)
-                                        GOLDCREST_DSP_ADD(7) "lsls %[residual], %[steps], #31\n" GOLDCREST_DSP_RELU
-                                                             "2:\n"
-                                                             "bcc 3f\n"
-                                                             "add %[residual], %[y], %[to_residual]\n"
-                                                             "vldmia %[residual]!, {s28-s31}\n"
-                                                             "vadd.f32 s0, s0, s28\n"
-                                                             "vadd.f32 s1, s1, s29\n"
-                                                             "vadd.f32 s2, s2, s30\n"
-                                                             "vadd.f32 s3, s3, s31\n"
-                                                             "vldmia %[residual], {s28-s31}\n"
-                                                             "vadd.f32 s4, s4, s28\n"
-                                                             "vadd.f32 s5, s5, s29\n"
-                                                             "vadd.f32 s6, s6, s30\n"
-                                                             "vadd.f32 s7, s7, s31\n"
-                                                             "3:\n"
-                                                             "vstmia %[y], {s0-s7}\n"
-                                                             "add %[y], %[y], %[y_stride], lsl #2\n"
-                                                             "cmp %[x_scale], %[end]\n"
-                                                             "bne 1b\n"
-                                                             "sub %[x_scale], %[row_bytes]\n"
-                                                             "sub %[sums], %[sums], %[row_bytes], lsl #4\n"
-                                                             "add %[sums], #32\n"
-                                                             "mls %[y], %[y_stride], %[row_bytes], %[y]\n"
-                                                             "add %[y], #32\n"
-                                                             "adds %[steps], #0x40000000\n"
-                                                             "bcc 0b\n"
-        : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias),
-          [steps] "+r"(steps), [residual] "=&r"(residual)
-        : [end] "r"(finish.end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride),
-          [to_residual] "r"(finish.to_residual)
-        : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
-          "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc",
-          "memory");
+    asm volatile(GOLDCREST_DSP_FINISH
+                 : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias),
+                   [steps] "+r"(steps), [residual] "=&r"(residual)
+                 : [end] "r"(finish.end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride),
+                   [to_residual] "r"(finish.to_residual)
+                 : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
+                   "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29",
+                   "s30", "s31", "cc", "memory");
   }
   finish.w_scale = w_scale;
   finish.bias = bias;
@@ -129,11 +136,26 @@ void activate(Activation activation, float* values) {
   }
 }
 
+// Whether finish_sums does all that is asked for.
+bool is_simple([[maybe_unused]] Activation activation) {
+#if defined(__ARM_FP)
+  return activation == Activation::kNone || (GOLDCREST_DSP_HAS_MAXIMUM && activation == Activation::kRelu);
+#else
+  return false;
+#endif
+}
+
 Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
   const size_t at = row * args.y_stride;
-  Finish finish = {
-      args.x_scale + row, args.x_scale + row + rows, args.w_scale, args.bias, args.y + at, args.y_stride, 0,
-      kTwoHalves};
+  Finish finish = {};
+  finish.x_scale = args.x_scale + row;
+  finish.end = finish.x_scale + rows;
+  finish.w_scale = args.w_scale;
+  finish.bias = args.bias;
+  finish.y = args.y + at;
+  finish.y_stride = args.y_stride;
+  finish.steps = kTwoHalves;
+  if (!is_simple(args.activation)) return finish;
   if (args.activation == Activation::kRelu) finish.steps |= kApplyRelu;
   if (args.residual != nullptr) {
     finish.steps |= kAddResidual;
@@ -144,32 +166,20 @@ Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) 
 
 // Where finish_sums does not do all: activation and residual row by row. sums: [rows, 16]
 void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums) {
-  const auto rows = static_cast<uint32_t>(finish.end - finish.x_scale);
-  const size_t at = static_cast<size_t>(finish.y - args.y);
-  Finish values = finish;  // into the place of the sums, as y may be where the residual is
-  values.y = &sums->value;
-  values.y_stride = 16;
-  values.steps = kTwoHalves;
-  finish_sums(values, sums, 1);
-  for (uint32_t r = 0; r < rows; ++r, sums += 16) {
-    const size_t row_at = at + r * finish.y_stride;
+  const size_t stride = args.y_stride;
+  float* const y = finish.y;
+  finish.y = &sums->value;  // in the place of the sums, as y may be where the residual is
+  finish.y_stride = 16;
+  finish_sums(finish, sums, 1);
+  finish.y = y + 16;
+  finish.y_stride = stride;
+  for (size_t at = static_cast<size_t>(y - args.y), r = static_cast<size_t>(finish.end - finish.x_scale); r > 0;
+       --r, at += stride) {
     activate(args.activation, &sums->value);
-    for (uint32_t j = 0; j < 16; ++j) {
-      args.y[row_at + j] = args.residual != nullptr ? sums[j].value + args.residual[row_at + j] : sums[j].value;
+    for (size_t j = at; j < at + 16; ++j, ++sums) {
+      args.y[j] = args.residual != nullptr ? sums->value + args.residual[j] : sums->value;
     }
   }
-  finish.w_scale = values.w_scale;
-  finish.bias = values.bias;
-  finish.y += 16;
-}
-
-// Whether finish_sums does all that is asked for.
-inline bool is_simple([[maybe_unused]] Activation activation) {
-#if defined(__ARM_FP)
-  return activation == Activation::kNone || (GOLDCREST_DSP_HAS_MAXIMUM && activation == Activation::kRelu);
-#else
-  return false;
-#endif
 }
 
 template <uint32_t kRows>
