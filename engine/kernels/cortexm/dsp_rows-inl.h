@@ -138,12 +138,13 @@ inline uint32_t largest_doubled(const float* x, const float* end) {
   label "2:\ncmp %[doubled], " x ", lsl #1\nit lo\nlsllo %[doubled], " x ", #1\n"
 #define GOLDCREST_DSP_FOUR(step) step("r4", "4") step("r5", "5") step("r6", "6") step("r8", "8")
 #define GOLDCREST_DSP_UNTIL_END "cmp %[x], %[end]\nbne 1b\n"
-  asm("1:\n"
+  asm volatile(
+      "1:\n"
       "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_LEAVE_IF_LARGER) GOLDCREST_DSP_UNTIL_END
       "b 3f\n" GOLDCREST_DSP_FOUR(GOLDCREST_DSP_TAKE_IF_LARGER) GOLDCREST_DSP_UNTIL_END "3:\n"
       : [x] "+r"(x), [doubled] "+r"(doubled)
-      : [end] "r"(end), "m"(*reinterpret_cast<const float(*)[]>(x))
-      : "r4", "r5", "r6", "r8", "cc");
+      : [end] "r"(end)
+      : "r4", "r5", "r6", "r8", "cc", "memory");
   return doubled;
 }
 

@@ -105,7 +105,8 @@ __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q
   const float* end = x;
   const uint32_t blocks = n / 8;
   uint32_t amax_bits = 0;
-  asm("vmov.i32 q2, #0\n"
+  asm volatile(
+      "vmov.i32 q2, #0\n"
       "vmov.i32 q3, #0\n"
       "dls lr, %[blocks]\n"
       "1:\n"
@@ -119,8 +120,8 @@ __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q
       "vmaxv.u32 %[amax_bits], q2\n"
       "vmaxv.u32 %[amax_bits], q3\n"
       : [x] "+r"(end), [amax_bits] "+r"(amax_bits)
-      : [blocks] "r"(blocks), "m"(*reinterpret_cast<const float(*)[]>(x))
-      : "lr", "q0", "q1", "q2", "q3");
+      : [blocks] "r"(blocks)
+      : "lr", "q0", "q1", "q2", "q3", "memory");
   if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
     memset(q, 0, n);
     return 0.0f;
