@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization, layer norm, attention and soft-max sums for one number at a time: the 16 partial sums are 16 variables,
-// which fit the registers of the floating-point unit.
+// Quantization, layer norm, attention and soft-max sums, several numbers a turn, which are loaded together: the 16
+// partial sums lie in 16 registers of the floating-point unit.
 #pragma once
 
 #include <cstring>
@@ -188,9 +188,9 @@ __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q
 void quantize_rows(const QuantizeRowsArgs<int8_t>& args) { quantize_by_rows(args, quantize_row); }
 
 struct Normalization {
-  const float* x;  // [n]
-  float* y;        // [n]; may be x
-  const float *gamma, *beta;
+  const float* x;             // [n]
+  float* y;                   // [n]; may be x
+  const float *gamma, *beta;  // [n]
   uint32_t n;
   float mean, inverse_deviation;
 };
