@@ -30,22 +30,23 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
 #if defined(__ARM_FP)
 #define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
 
-// clang-format off: one line is one group of instructions
+// One line is one group of instructions.
+// clang-format off
 // Eight outputs of a row: a result is there three instructions later, so that the steps of one output lie among those
 // of the next two.
 #define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
 #define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
 #define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
-#define GOLDCREST_DSP_SCALE_EIGHT                                                                         \
-  GOLDCREST_DSP_CONVERT(0, "s9")                                                                          \
-  GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") GOLDCREST_DSP_SCALE(0, "s9")            \
-      GOLDCREST_DSP_CONVERT(3, "s9") GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0)                   \
-          GOLDCREST_DSP_CONVERT(4, "s18") GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1)              \
-              GOLDCREST_DSP_CONVERT(5, "s19") GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2)           \
-                  GOLDCREST_DSP_CONVERT(6, "s9") GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3)       \
-                      GOLDCREST_DSP_CONVERT(7, "s18") GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4)  \
-                          GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") GOLDCREST_DSP_ADD(5) \
-                              GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7)
+#define GOLDCREST_DSP_SCALE_EIGHT \
+  GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") \
+  GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9") \
+  GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0) GOLDCREST_DSP_CONVERT(4, "s18") \
+  GOLDCREST_DSP_SCALE(2, "s19") GOLDCREST_DSP_ADD(1) GOLDCREST_DSP_CONVERT(5, "s19") \
+  GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2) GOLDCREST_DSP_CONVERT(6, "s9") \
+  GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3) GOLDCREST_DSP_CONVERT(7, "s18") \
+  GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4) \
+  GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") \
+  GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7)
 #define GOLDCREST_DSP_ADD_RESIDUAL(s, residual) "vadd.f32 " s ", " s ", " residual "\n"
 #if GOLDCREST_DSP_HAS_MAXIMUM
 #define GOLDCREST_DSP_MAXIMUM(s) "vmaxnm.f32 " s ", " s ", s9\n"

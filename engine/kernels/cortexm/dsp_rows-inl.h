@@ -196,10 +196,11 @@ struct Normalization {
 };
 
 // The last step of layer_norm for all but n % 8 columns; returns how many.
-inline uint32_t normalize_eights([[maybe_unused]] Normalization row) {
+inline uint32_t normalize_eights([[maybe_unused]] const Normalization& row) {
 #if defined(__ARM_FP)
   const uint32_t n = row.n & ~7u;
-  const float* const end = row.x + n;
+  const float *x = row.x, *gamma = row.gamma, *beta = row.beta;
+  float* y = row.y;
 #define GOLDCREST_DSP_CENTER(s) "vsub.f32 " s ", " s ", %[mean]\n"
 #define GOLDCREST_DSP_NORMALIZE(s) "vmul.f32 " s ", " s ", %[inverse_deviation]\n"
   asm volatile(
@@ -217,8 +218,8 @@ inline uint32_t normalize_eights([[maybe_unused]] Normalization row) {
       "2:\n"
       "cmp %[x], %[end]\n"
       "bne 1b\n"
-      : [x] "+r"(row.x), [y] "+r"(row.y), [gamma] "+r"(row.gamma), [beta] "+r"(row.beta)
-      : [end] "r"(end), [mean] "t"(row.mean), [inverse_deviation] "t"(row.inverse_deviation)
+      : [x] "+r"(x), [y] "+r"(y), [gamma] "+r"(gamma), [beta] "+r"(beta)
+      : [end] "r"(row.x + n), [mean] "t"(row.mean), [inverse_deviation] "t"(row.inverse_deviation)
       : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc", "memory");
   return n;
