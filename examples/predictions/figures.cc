@@ -108,9 +108,9 @@ const std::vector<Microcontroller>& microcontrollers() {
 const std::vector<Word>& words() {
   constexpr Band kM33 = {1.0, 1.25, 1.6};
   static const std::vector<Word> all = {
-      {"Cortex-M7", 1, 16341720, modelled(0.71)}, {"Cortex-M7", 4, 29218280, modelled(0.87)},
-      {"Cortex-M33", 1, 16421950, kM33},          {"Cortex-M33", 4, 29344500, kM33},
-      {"Cortex-M55", 1, 3144844, modelled(1.23)}, {"Cortex-M55", 4, 6265688, modelled(1.25)}};
+      {"Cortex-M7", 1, 14105240, modelled(0.71)}, {"Cortex-M7", 4, 24769040, modelled(0.87)},
+      {"Cortex-M33", 1, 14249150, kM33},          {"Cortex-M33", 4, 25050750, kM33},
+      {"Cortex-M55", 1, 2609313, modelled(1.23)}, {"Cortex-M55", 4, 5212406, modelled(1.25)}};
   return all;
 }
 

@@ -6,28 +6,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "arm_cycles/core.h"
+#include "arm_cycles/cortexm_turn.h"
 
 namespace arm_cycles {
 namespace {
-
-// Cycles of one turn, without the beginning and the end of the program.
-double cycles_a_turn(const char* core, const std::vector<std::string>& turn) {
-  const auto cycles = [&](int turns) {
-    Trace trace;
-    for (const std::string& line : turn) {
-      const size_t space = line.find(' ');
-      const std::string operands = space == std::string::npos ? "" : line.substr(space + 1);
-      trace.instructions.push_back(decode_thumb(line.substr(0, space), operands));
-    }
-    for (int i = 0; i < turns; ++i) {
-      for (uint32_t step = 0; step < turn.size(); ++step) trace.steps.push_back({step, false});
-    }
-    return static_cast<double>(cycles_of(trace, core_named(core), {}));
-  };
-  constexpr int kFew = 100, kMany = 400;
-  return (cycles(kMany) - cycles(kFew)) / (kMany - kFew);
-}
 
 TEST(CortexM7, PairsAsMeasured) {  // [1]
   EXPECT_EQ(cycles_a_turn("M7", {"add.w r1, r2, r3", "eor.w r4, r5, r6"}), 1);

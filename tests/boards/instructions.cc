@@ -11,6 +11,7 @@
 #include "kernels/kernels.h"
 #include "linear_rate.h"
 #include "model_g2p.h"
+#include "search_cost.h"
 #if defined(GOLDCREST_COUNT_ENFR)
 #include "model_enfr.h"
 #endif
@@ -90,20 +91,12 @@ void print_slots(const Kernels& table, Layout layout) {
   print_slot("weights_valid, 64 x 128", instructions_of([&] { table.weights_valid(o.w, nullptr, 64, 128, layout); }));
 }
 
-struct Model {
-  const char* name;
-  const void* file;
-  size_t file_bytes;
-  goldcrest_limits limits;
-  const char* const* sources;
-  uint32_t n_sources;
-};
-
-constexpr const char* kWords[] = {"goldcrest", "translation", "heap", "microcontroller", "through"};
-const Model kPronunciation = {"pronunciation model", model_g2p, MODEL_G2P_BYTES, MODEL_G2P_LIMITS, kWords, 5};
+const CountedModel kPronunciation = {"pronunciation model", model_g2p,     MODEL_G2P_BYTES,
+                                     MODEL_G2P_LIMITS,      kCountedWords, kNCountedWords};
 #if defined(GOLDCREST_COUNT_ENFR)
 constexpr const char* kSentences[] = {"The wren is a small bird.", "Where does this train go?"};
-const Model kTranslation = {"English-French model", model_enfr, MODEL_ENFR_BYTES, MODEL_ENFR_LIMITS, kSentences, 2};
+const CountedModel kTranslation = {"English-French model", model_enfr, MODEL_ENFR_BYTES,
+                                   MODEL_ENFR_LIMITS,      kSentences, 2};
 constexpr size_t kArenaBytes = MODEL_ENFR_ARENA_BYTES;
 #else
 constexpr size_t kArenaBytes = MODEL_G2P_ARENA_BYTES;
@@ -111,35 +104,8 @@ constexpr size_t kArenaBytes = MODEL_G2P_ARENA_BYTES;
 
 alignas(GOLDCREST_ALIGN) uint8_t arena[kArenaBytes];
 
-struct SearchCost {
-  uint64_t instructions;
-  uint32_t steps, tokens;
-};
-
-// All sources with at most `max_target_tokens` each. Negative: a status.
-int search_all(goldcrest_engine* engine, const Model& model, uint32_t beam_size, uint32_t max_target_tokens,
-               SearchCost* cost) {
-  goldcrest_search search = {};
-  search.beam_size = beam_size;
-  search.max_target_tokens = max_target_tokens;
-  search.length_penalty = 1.0f;
-  int status = goldcrest_set_search(engine, &search);
-  *cost = {};
-  for (uint32_t i = 0; i < model.n_sources; ++i) {
-    const uint64_t start = board_ticks();
-    if (status >= 0) status = goldcrest_begin_text(engine, model.sources[i], std::strlen(model.sources[i]));
-    for (; status >= 0 && status != GOLDCREST_DONE; ++cost->steps) status = goldcrest_step(engine, nullptr);
-    cost->instructions += instructions_since(start);
-    goldcrest_result result = {};
-    if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
-    if (status < 0) return status;
-    cost->tokens += result.n_tokens;
-  }
-  return 0;
-}
-
 // The cost of encoding and of a target position: the same sources, cut off after one token and to their end.
-int print_search(goldcrest_engine* engine, const Model& model, uint32_t beam_size) {
+int print_search(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size) {
   SearchCost first, whole;
   int status = search_all(engine, model, beam_size, 1, &first);
   if (status >= 0) status = search_all(engine, model, beam_size, 0, &whole);
@@ -152,7 +118,7 @@ int print_search(goldcrest_engine* engine, const Model& model, uint32_t beam_siz
   return 0;
 }
 
-bool print_model(const Model& model, const char* kernels) {
+bool print_model(const CountedModel& model, const char* kernels) {
   goldcrest_detail detail = {};
   goldcrest_config config = {};
   config.model = model.file;

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target `instructions` counts the instructions of kernels and searches on the board, and prints them; a test holds
-# the linear layer's to their floors.
+# The target `instructions` counts the instructions of kernels and searches on the board, and prints them; tests hold
+# the linear layer's rates to their floors, and searches to what they may take.
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
-goldcrest_board_program(instructions_program instructions.cc linear_rate.cc)
+goldcrest_board_program(instructions_program instructions.cc linear_rate.cc search_cost.cc)
 set_target_properties(instructions_program PROPERTIES EXCLUDE_FROM_ALL TRUE)
-goldcrest_add_model(TARGET instructions_program FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
+set(counted_model FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
   LIMITS max-source=25 max-source-bytes=64 max-target=33 beam=4 encoder-rows=2)
+goldcrest_add_model(TARGET instructions_program ${counted_model})
 if(GOLDCREST_BOARD STREQUAL "mps3-an547")  # the one with memory for its arena, too
   target_compile_definitions(instructions_program PRIVATE GOLDCREST_COUNT_ENFR)
   goldcrest_add_model(TARGET instructions_program FILE "${CMAKE_SOURCE_DIR}/examples/models/enfr" SECTION .model
@@ -15,6 +16,13 @@ if(GOLDCREST_BOARD STREQUAL "mps3-an547")  # the one with memory for its arena, 
 endif()
 add_custom_target(instructions COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:instructions_program> -icount shift=0
   USES_TERMINAL VERBATIM)
+
+if(GOLDCREST_BOARD MATCHES "^(mps2-an500|mps3-an547)$")
+  goldcrest_board_program(search_cost_test search_cost_test.cc search_cost.cc)
+  goldcrest_add_model(TARGET search_cost_test ${counted_model})
+  add_test(NAME search_cost_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:search_cost_test> -icount shift=0)
+  set_tests_properties(search_cost_test PROPERTIES LABELS fast)
+endif()
 
 # Without an FPU the floats of the epilogue count, too: no figure is promised there.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-mfloat-abi=soft")

@@ -104,8 +104,8 @@ TEST_F(Predictions, BesideThoseOfAConsolesLog) {
       outcome.out,
       "nucleo-h743zi, Cortex-M7 at 64 MHz, weights in flash, as board.c leaves it; measured with kernels cortexm_dsp\n"
       "                 predicted  band                  measured             ratio  the band\n"
-      "g2p, beam 1            241  140 to 347                 200  ms a word   0.83  inside\n"
-      "g2p, beam 4            389  251 to 565                 700  ms a word   1.80  outside\n");
+      "g2p, beam 1            214  121 to 309                 200  ms a word   0.93  inside\n"
+      "g2p, beam 4            337  213 to 489                 700  ms a word   2.08  outside\n");
   const Outcome faster = of(firmware_report("nucleo-h743zi", 480000000).dump());
   EXPECT_TRUE(faster.out.starts_with("nucleo-h743zi at 480 MHz, Cortex-M7 at 480 MHz, weights in flash;"))
       << faster.out;

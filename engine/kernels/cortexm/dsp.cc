@@ -14,35 +14,30 @@ namespace {
 void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 #else
 
-// y[r, j] = float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j] for 16 outputs of some rows; y: args.y, or `outputs`
-// where a residual is to be added. outputs: [rows, 16]
-__attribute__((noinline)) void scale_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows,
-                                             uint32_t output, Output* outputs) {
-  const bool in_place = args.residual != nullptr;
-  const size_t y_stride = in_place ? 16 : args.y_stride;
-  float* y = in_place ? &outputs->value : args.y + row * y_stride + output;
-  const float* w_scale = args.w_scale + output;
-  const float* bias = args.bias + output;
-  const float* x_scale = args.x_scale + row;
-  const float* const end = x_scale + rows;
+// Outputs of some rows on their way from sums to y, panel after panel.
+struct Finish {
+  const float* x_scale;  // [rows]
+  const float* end;      // of x_scale
+  const float* w_scale;  // [16] of the panel
+  const float* bias;     // [16]
+  float* y;              // [rows, 16], row stride y_stride
+  size_t y_stride;       // elements
+  size_t to_residual;    // bytes from y to what is added to it
+  uint32_t steps;        // kApplyRelu | kAddResidual | kTwoHalves
+};
+constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
+
 #if defined(__ARM_FP)
-  // Eight outputs of all rows, then the other eight.
-  const size_t row_bytes = 4 * rows, sum_bytes = 64 * rows - 32, stride_bytes = 4 * y_stride,
-               y_bytes = stride_bytes * rows - 32;
-  // A result is there three instructions later: the steps of one output lie among those of the next two.
-#define GOLDCREST_DSP_CONVERT(i, scale) \
-  "vmul.f32 " scale ", s8, s1" #i       \
-  "\n"                                  \
-  "vcvt.f32.s32 s" #i ", s" #i "\n"
+#define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
+
+// One line is one group of instructions.
+// clang-format off
+// Eight outputs of a row: a result is there three instructions later, so that the steps of one output lie among those
+// of the next two.
+#define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
 #define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
 #define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
 #define GOLDCREST_DSP_SCALE_EIGHT \
-  "vldmia %[w_scale]!, {s10-s17}\n" \
-  "vldmia %[bias]!, {s20-s27}\n" \
-  "1:\n" \
-  "vldmia %[x_scale]!, {s8}\n" \
-  "vldmia %[sums], {s0-s7}\n" \
-  "add %[sums], #64\n" \
   GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") \
   GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9") \
   GOLDCREST_DSP_SCALE(1, "s18") GOLDCREST_DSP_ADD(0) GOLDCREST_DSP_CONVERT(4, "s18") \
@@ -50,60 +45,152 @@ __attribute__((noinline)) void scale_outputs(const LinearArgs<int8_t>& args, uin
   GOLDCREST_DSP_SCALE(3, "s9") GOLDCREST_DSP_ADD(2) GOLDCREST_DSP_CONVERT(6, "s9") \
   GOLDCREST_DSP_SCALE(4, "s18") GOLDCREST_DSP_ADD(3) GOLDCREST_DSP_CONVERT(7, "s18") \
   GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4) \
-  GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7) \
+  GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") \
+  GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7)
+#define GOLDCREST_DSP_ADD_RESIDUAL(s, residual) "vadd.f32 " s ", " s ", " residual "\n"
+#if GOLDCREST_DSP_HAS_MAXIMUM
+#define GOLDCREST_DSP_MAXIMUM(s) "vmaxnm.f32 " s ", " s ", s9\n"
+#define GOLDCREST_DSP_RELU \
+  "bpl 2f\nmov.w %[residual], #0\nvmov s9, %[residual]\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_MAXIMUM)
+#else
+#define GOLDCREST_DSP_RELU
+#endif
+#define GOLDCREST_DSP_FINISH \
+  "0:\n" \
+  "vldmia %[w_scale]!, {s10-s17}\n" \
+  "vldmia %[bias]!, {s20-s27}\n" \
+  "1:\n" \
+  "vldmia %[x_scale]!, {s8}\n" \
+  "vldmia %[sums], {s0-s7}\n" \
+  "add %[sums], #64\n" \
+  GOLDCREST_DSP_SCALE_EIGHT \
+  "lsls %[residual], %[steps], #31\n" \
+  GOLDCREST_DSP_RELU \
+  "2:\n" \
+  "bcc 3f\n" \
+  "add %[residual], %[y], %[to_residual]\n" \
+  "vldmia %[residual]!, {s28-s31}\n" \
+  GOLDCREST_DSP_ADD_RESIDUAL("s0", "s28") GOLDCREST_DSP_ADD_RESIDUAL("s1", "s29") \
+  GOLDCREST_DSP_ADD_RESIDUAL("s2", "s30") GOLDCREST_DSP_ADD_RESIDUAL("s3", "s31") \
+  "vldmia %[residual], {s28-s31}\n" \
+  GOLDCREST_DSP_ADD_RESIDUAL("s4", "s28") GOLDCREST_DSP_ADD_RESIDUAL("s5", "s29") \
+  GOLDCREST_DSP_ADD_RESIDUAL("s6", "s30") GOLDCREST_DSP_ADD_RESIDUAL("s7", "s31") \
+  "3:\n" \
   "vstmia %[y], {s0-s7}\n" \
-  "add %[y], %[stride_bytes]\n" \
+  "add %[y], %[y], %[y_stride], lsl #2\n" \
   "cmp %[x_scale], %[end]\n" \
   "bne 1b\n" \
   "sub %[x_scale], %[row_bytes]\n" \
-  "sub %[sums], %[sum_bytes]\n" \
-  "sub %[y], %[y_bytes]\n"
-  asm volatile(GOLDCREST_DSP_SCALE_EIGHT GOLDCREST_DSP_SCALE_EIGHT
-               : [sums] "+r"(outputs), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias)
-               : [end] "r"(end), [row_bytes] "r"(row_bytes), [sum_bytes] "r"(sum_bytes),
-                 [stride_bytes] "r"(stride_bytes), [y_bytes] "r"(y_bytes)
-               : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
-                 "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "cc", "memory");
-#else
-  for (; x_scale < end; ++x_scale, outputs += 16, y += y_stride) {
-    for (int j = 0; j < 16; ++j) y[j] = static_cast<float>(outputs[j].sum) * (*x_scale * w_scale[j]) + bias[j];
+  "sub %[sums], %[sums], %[row_bytes], lsl #4\n" \
+  "add %[sums], #32\n" \
+  "mls %[y], %[y_stride], %[row_bytes], %[y]\n" \
+  "add %[y], #32\n" \
+  "adds %[steps], #0x40000000\n" \
+  "bcc 0b\n"
+// clang-format on
+
+// y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j], eight outputs of all rows,
+// then the other eight. sums: [panels, rows, 16]. Leaves the next panel in `finish`.
+__attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
+  const float* x_scale = finish.x_scale;
+  const size_t row_bytes = reinterpret_cast<uintptr_t>(finish.end) - reinterpret_cast<uintptr_t>(x_scale);
+  const float *w_scale = finish.w_scale, *bias = finish.bias;
+  float* y = finish.y;
+  for (; panels > 0; --panels, sums += 4 * row_bytes - 16) {
+    uint32_t steps = finish.steps, residual;
+    asm volatile(GOLDCREST_DSP_FINISH
+                 : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias),
+                   [steps] "+r"(steps), [residual] "=&r"(residual)
+                 : [end] "r"(finish.end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride),
+                   [to_residual] "r"(finish.to_residual)
+                 : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
+                   "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29",
+                   "s30", "s31", "cc", "memory");
   }
+  finish.w_scale = w_scale;
+  finish.bias = bias;
+  finish.y = y;
+}
+#else
+void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
+  for (; panels > 0; --panels) {
+    float* y = finish.y;
+    for (const float* x_scale = finish.x_scale; x_scale < finish.end; ++x_scale, y += finish.y_stride, sums += 16) {
+      for (uint32_t j = 0; j < 16; ++j) {
+        y[j] = static_cast<float>(sums[j].sum) * (*x_scale * finish.w_scale[j]) + finish.bias[j];
+      }
+    }
+    finish.w_scale += 16;
+    finish.bias += 16;
+    finish.y += 16;
+  }
+}
+#endif
+
+void activate(Activation activation, float* values) {
+  for (int j = 0; j < 16; ++j) {
+    if (activation != Activation::kRelu) {
+      values[j] = reference_activate(activation, values[j]);
+    } else if (float_bits(values[j]) > 0x7f800000u) {  // negative, or not a number
+      values[j] = 0.0f;
+    }
+  }
+}
+
+// Whether finish_sums does all that is asked for.
+bool is_simple([[maybe_unused]] Activation activation) {
+#if defined(__ARM_FP)
+  return activation == Activation::kNone || (GOLDCREST_DSP_HAS_MAXIMUM && activation == Activation::kRelu);
+#else
+  return false;
 #endif
 }
 
-void activate(Activation activation, float* values) {
-  if (activation == Activation::kRelu) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 16; ++j) values[j] = values[j] > 0.0f ? values[j] : 0.0f;
-  } else {
-    for (int j = 0; j < 16; ++j) values[j] = reference_activate(activation, values[j]);
+Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
+  const size_t at = row * args.y_stride;
+  Finish finish = {};
+  finish.x_scale = args.x_scale + row;
+  finish.end = finish.x_scale + rows;
+  finish.w_scale = args.w_scale;
+  finish.bias = args.bias;
+  finish.y = args.y + at;
+  finish.y_stride = args.y_stride;
+  finish.steps = kTwoHalves;
+  if (!is_simple(args.activation)) return finish;
+  if (args.activation == Activation::kRelu) finish.steps |= kApplyRelu;
+  if (args.residual != nullptr) {
+    finish.steps |= kAddResidual;
+    finish.to_residual = reinterpret_cast<uintptr_t>(args.residual) - reinterpret_cast<uintptr_t>(args.y);
   }
+  return finish;
 }
 
-// Scale, bias, activation and residual for 16 outputs of some rows. outputs: [rows, 16]
-void finish_outputs(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows, uint32_t output, Output* outputs) {
-  scale_outputs(args, row, rows, output, outputs);
-  const size_t stride = args.y_stride, at = row * stride + output;
-  float* const y = args.y + at;
-  if (args.residual == nullptr) {
-    for (uint32_t r = 0; r < rows; ++r) activate(args.activation, y + r * stride);
-    return;
-  }
-  for (uint32_t r = 0; r < rows; ++r) {
-    float* const values = &outputs[16 * r].value;
-    if (args.activation != Activation::kNone) activate(args.activation, values);
-    const float* const residual = args.residual + at + r * stride;
-#pragma GCC unroll 4
-    for (size_t j = 0; j < 16; ++j) y[r * stride + j] = values[j] + residual[j];
+// Where finish_sums does not do all: activation and residual row by row. sums: [rows, 16]
+void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums) {
+  const size_t stride = args.y_stride;
+  float* const y = finish.y;
+  finish.y = &sums->value;  // in the place of the sums, as y may be where the residual is
+  finish.y_stride = 16;
+  finish_sums(finish, sums, 1);
+  finish.y = y + 16;
+  finish.y_stride = stride;
+  for (size_t at = static_cast<size_t>(y - args.y), r = static_cast<size_t>(finish.end - finish.x_scale); r > 0;
+       --r, at += stride) {
+    activate(args.activation, &sums->value);
+    for (size_t j = at; j < at + 16; ++j, ++sums) {
+      args.y[j] = args.residual != nullptr ? sums->value + args.residual[j] : sums->value;
+    }
   }
 }
 
 template <uint32_t kRows>
 Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
   const uint32_t blocks = inputs / 4;
-  for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, 2 * kRows, expanded + 2 * r);
-  expanded[2 * kRows * blocks] = kEndOfChunk;
-  return {expanded, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+#pragma GCC unroll 1
+  for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, expanded + 2 * r);
+  uint32_t* const end = expanded + 2 * kRows * blocks;
+  *end = kEndOfChunk;
+  return {expanded, end, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
 }
 
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
@@ -118,32 +205,37 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
   }
 }
 
-// All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each panel.
+// All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each kPanels panels.
 template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
+  constexpr uint32_t kPanels = 8 / kRows;
   uint32_t expanded[kExpandedWords + 1];
+  Output sums[kPanels * kRows * 16];
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
-  const int8_t* w = args.w;
-  const bool is_plain = args.activation == Activation::kNone && args.residual == nullptr;
+  Finish finish = make_finish(args, first_row, kRows);
+  const bool simple = is_simple(args.activation);
   Chunk chunk;
-  for (uint32_t output = 0; output < n; output += 16) {
-    Output outputs[kRows * 16];
-    uint32_t input = 0;
-    do {
+  for (uint32_t output = 0; output < n; output += 16 * kPanels) {
+    const uint32_t end = n - output < 16 * kPanels ? n : output + 16 * kPanels;
+    for (uint32_t input = 0; input < k; input += kChunk) {
       if (k > kChunk || output == 0) {
         chunk = expand_rows<kRows>(x + input, k, k - input < kChunk ? k - input : kChunk, expanded);
         chunk.continued = input > 0;
       }
-      add_products_of_panel<kRows>(chunk, w, outputs);
-      w += chunk.w_bytes;
-      input += kChunk;
-    } while (input < k);
-    if (is_plain) {
-      scale_outputs(args, first_row, kRows, output, outputs);
-    } else {
-      finish_outputs(args, first_row, kRows, output, outputs);
+      const int8_t* w = args.w + size_t{output} * k + 16 * input;
+      Output* to = sums;
+      for (uint32_t panel = output; panel < end; panel += 16, w += 16 * k, to += 16 * kRows) {
+        add_products_of_panel<kRows>(chunk, w, to);
+      }
+    }
+    if (simple) {
+      finish_sums(finish, sums, (end - output) / 16);
+      continue;
+    }
+    for (uint32_t panel = output; panel < end; panel += 16) {
+      finish_by_rows(args, finish, sums + kRows * (panel - output));
     }
   }
 }

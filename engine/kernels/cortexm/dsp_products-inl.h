@@ -22,9 +22,10 @@ constexpr uint32_t kEndOfChunk = 0x80008000u;
 // Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
 struct Chunk {
   const uint32_t* x;  // [blocks, rows, 2], then kEndOfChunk
-  uint32_t odd;       // blocks of the first turn, a multiple of 4, where it is not whole; else 0
-  size_t w_bytes;     // of a panel's weights for them
-  bool continued;     // adds to the outputs
+  const uint32_t* end;
+  uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  size_t w_bytes;  // of a panel's weights for them
+  bool continued;  // adds to the outputs
 };
 
 // One output of a tile: the sum of its products, later its scaled value.
@@ -118,7 +119,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   const uint32_t* x = chunk.x;
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
   if (chunk.continued) sum0 = outputs[0].sum, sum1 = outputs[1].sum, sum2 = outputs[16].sum, sum3 = outputs[17].sum;
-  uint32_t w0, w1 = 0, even;
+  uint32_t w0, w1 = 0, even = chunk.odd;
 #define GOLDCREST_DSP_NEXT_W0 "ldr %[w0], [%[w], #64]!\n"
 #define GOLDCREST_DSP_NEXT_W0_UNLESS_LAST \
   "ldr %[w0], [%[x]]\n"                   \
@@ -127,10 +128,14 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   "ldrne %[w0], [%[w], #64]!\n"
   asm volatile(
       "ldr %[w0], [%[w]]\n"
+      "cbz %[even], 1f\n"
+      "b 2f\n"
       "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0)) GOLDCREST_DSP_TWO_BY_TWO(
-          GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]", "r11")
+          GOLDCREST_DSP_NEXT_W0) "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0))
+          GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]",
+                                                                                                     "r11")
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-        [w0] "=&r"(w0), [w1] "+r"(w1), [even] "=&r"(even)
+        [w0] "=&r"(w0), [w1] "+r"(w1), [even] "+l"(even)
       : [end] "i"(kEndOfChunk)
       : "r8", "r9", "r10", "r11", "cc", "memory");
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[16].sum = sum2, outputs[17].sum = sum3;
@@ -157,8 +162,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
 // The outputs of a panel, one after another. `odd` is the chunk's first turn, above a bit that says whether sums go on.
 #define GOLDCREST_DSP_PANEL(rows, load_sum3, store_sum3) \
   "5:\n"                                                                                                             \
-  "ldr %[x], %[start]\n"                                                                                             \
-  "ldr %[odd], %[turn]\n"                                                                                            \
+  "ldrd %[x], %[odd], %[start]\n"                                                                                    \
   "ldr %[next], [%[w]]\n"                                                                                            \
   "ldrd %[sum0], %[sum1], %[zeros]\n" \
   "ldrd %[sum2], %[sum3], %[zeros]\n" GOLDCREST_DSP_EXTEND_EVEN                                                                      \
@@ -181,10 +185,9 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
   "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
   "3:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) GOLDCREST_DSP_BLOCK(rows) \
   "4:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_BLOCK(rows)) \
-  rows("ldr %[next], [%[x], %[last]]\n", "cmp %[next], %[end]\n")                                                              \
+  rows("", "cmp %[x], %[end]\n")                                                              \
   "bne 0b\n"                                                                                                         \
-  "ldr %[next], %[to]\n"                                                                                             \
-  "ldr %[odd], %[back]\n"                                                                                            \
+  "ldrd %[next], %[odd], %[to]\n"                                                                                    \
   "ldr %[even], %[to_end]\n"                                                                                         \
   "str %[sum1], [%[next], #64]\n"                                                                                    \
   "str %[sum2], [%[next], #128]\n" store_sum3                                                                        \
@@ -198,9 +201,16 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
 template <uint32_t kRows>
 inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
   static_assert(kRows == 3 || kRows == 4);
-  Output *to = outputs, *const to_end = outputs + 16;
-  const uint32_t turn = 2 * chunk.odd + (chunk.continued ? 1 : 0);
-  const size_t back = chunk.w_bytes - 64 - 4;  // from an output's last weights to the next one's first
+  // Pairs, each of which is loaded at once.
+  struct {
+    Output* to;
+    size_t back;  // from an output's last weights to the next one's first
+  } place = {outputs, chunk.w_bytes - 64 - 4};
+  const struct {
+    const uint32_t* x;
+    uint32_t turn;
+  } start = {chunk.x, 2 * chunk.odd + (chunk.continued ? 1 : 0)};
+  const Output* const to_end = outputs + 16;
   const uint64_t zeros = 0;
   const uint32_t* x;
   int32_t sum0, sum1, sum2, sum3;
@@ -208,17 +218,15 @@ inline void add_products_of_rows(const Chunk& chunk, const int8_t* w, Output* ou
   if constexpr (kRows == 3) {
     asm volatile(GOLDCREST_DSP_PANEL(GOLDCREST_DSP_THREE_ROWS, , )
                  : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2),
-                   [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
-                 : [start] "m"(chunk.x), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [turn] "m"(turn),
-                   [back] "m"(back), [to_end] "m"(to_end), [zeros] "m"(zeros)
+                   [sum3] "=&r"(sum3), [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
+                 : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end), [zeros] "m"(zeros)
                  : "r8", "r9", "r10", "r11", "cc", "memory");
   } else {
     asm volatile(
         GOLDCREST_DSP_PANEL(GOLDCREST_DSP_FOUR_ROWS, "ldr %[sum3], [%[even], #192]\n", "str %[sum3], [%[next], #192]\n")
         : [x] "=&r"(x), [w] "+r"(w), [sum0] "=&r"(sum0), [sum1] "=&r"(sum1), [sum2] "=&r"(sum2), [sum3] "=&r"(sum3),
-          [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(to)
-        : [start] "m"(chunk.x), [last] "i"(8 * (kRows - 2)), [end] "i"(kEndOfChunk), [turn] "m"(turn), [back] "m"(back),
-          [to_end] "m"(to_end), [zeros] "m"(zeros)
+          [even] "=&r"(even), [odd] "=&l"(odd), [next] "=&r"(next), [to] "+m"(place)
+        : [start] "m"(start), [end] "r"(chunk.end), [to_end] "m"(to_end), [zeros] "m"(zeros)
         : "r8", "r9", "r10", "r11", "cc", "memory");
   }
 }

@@ -100,29 +100,56 @@ inline float sum_strided(uint32_t n, Terms terms) {
   return (four.lanes[0] + four.lanes[2]) + (four.lanes[1] + four.lanes[3]);
 }
 
-void quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
-  for (uint32_t row = 0; row < args.rows; ++row) {
-    const float* x = args.x + row * args.x_stride;
-    int8_t* q = args.q + row * args.q_stride;
-    uint32x4_t largest = vdupq_n_u32(0);
-    for (uint32_t i = 0; i < args.n; i += 4) {
-      const uint32x4_t bits = vreinterpretq_u32_f32(vld1q_f32(x + i));
-      largest = vmaxq_u32(largest, vandq_u32(bits, vdupq_n_u32(0x7fffffffu)));
-    }
-    const uint32_t amax_bits = vmaxvq_u32(0, largest);
-    if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
-      memset(q, 0, args.n);
-      args.scale[row * args.scale_stride] = 0.0f;
-      continue;
-    }
-    // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most; 1.5 * 2^23 leaves it in the lowest bits
-    const float amax = bits_float(amax_bits);
-    const Scalar inverse = set(127.0f / amax), rounder = set(12582912.0f);
-    for (uint32_t i = 0; i < args.n; i += 4) {
-      vstrbq_s32(q + i, vreinterpretq_s32_f32((load(x + i) * inverse + rounder).lanes));
-    }
-    args.scale[row * args.scale_stride] = amax / 127.0f;
+// One row of quantize_rows: q [n] <- x [n]; returns the scale.
+__attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q) {
+  const float* end = x;
+  const uint32_t blocks = n / 8;
+  uint32_t amax_bits = 0;
+  asm volatile(
+      "vmov.i32 q2, #0\n"
+      "vmov.i32 q3, #0\n"
+      "dls lr, %[blocks]\n"
+      "1:\n"
+      "vldrw.32 q0, [%[x]], #16\n"
+      "vabs.f32 q0, q0\n"
+      "vldrw.32 q1, [%[x]], #16\n"
+      "vmax.u32 q2, q2, q0\n"
+      "vabs.f32 q1, q1\n"
+      "vmax.u32 q3, q3, q1\n"
+      "le lr, 1b\n"
+      "vmaxv.u32 %[amax_bits], q2\n"
+      "vmaxv.u32 %[amax_bits], q3\n"
+      : [x] "+r"(end), [amax_bits] "+r"(amax_bits)
+      : [blocks] "r"(blocks)
+      : "lr", "q0", "q1", "q2", "q3", "memory");
+  if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
+    memset(q, 0, n);
+    return 0.0f;
   }
+  // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most; 1.5 * 2^23 leaves it in the lowest bits
+  const float amax = bits_float(amax_bits);
+  asm volatile(
+      "dls lr, %[blocks]\n"
+      "1:\n"
+      "vldrw.32 q0, [%[x]], #16\n"
+      "vmul.f32 q0, q0, %[inverse]\n"
+      "vldrw.32 q1, [%[x]], #16\n"
+      "vadd.f32 q0, q0, %[rounder]\n"
+      "vmul.f32 q1, q1, %[inverse]\n"
+      "vstrb.32 q0, [%[q]], #4\n"
+      "vadd.f32 q1, q1, %[rounder]\n"
+      "vstrb.32 q1, [%[q]], #4\n"
+      "le lr, 1b\n"
+      : [x] "+r"(x), [q] "+r"(q)
+      : [blocks] "r"(blocks), [inverse] "r"(127.0f / amax), [rounder] "r"(12582912.0f)
+      : "lr", "q0", "q1", "memory");
+  return amax / 127.0f;
+}
+
+void quantize_rows(const QuantizeRowsArgs<int8_t>& args) { quantize_by_rows(args, quantize_row); }
+
+__attribute__((noinline)) float sum_of(const float* x, uint32_t n) {
+  return sum_strided(n, [x](uint32_t i) { return load(x + i); });
 }
 
 void layer_norm(const LayerNormArgs& args) {
@@ -133,7 +160,7 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const Scalar mean = set(sum_strided(n, [x](uint32_t i) { return load(x + i); }) * inverse_n);
+    const Scalar mean = set(sum_of(x, n) * inverse_n);
     const auto squares = [x, mean](uint32_t i) { return (load(x + i) - mean) * (load(x + i) - mean); };
     const float variance = sum_strided(n, squares) * inverse_n;
     const Scalar inverse_deviation = set(1.0f / sqrt_float(variance + args.epsilon));
@@ -146,40 +173,56 @@ void layer_norm(const LayerNormArgs& args) {
   }
 }
 
-inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
+// a . b, both [16 * blocks]
+inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t blocks) {
   int32_t sum = 0;
-  for (const int8_t* const end = a + n; a < end; a += 16, b += 16) sum = vmladavaq_s8(sum, vldrbq_s8(a), vldrbq_s8(b));
+  asm volatile(
+      "dls lr, %[blocks]\n"
+      "1:\n"
+      "vldrb.8 q0, [%[a]], #16\n"
+      "vldrb.8 q1, [%[b]], #16\n"
+      "vmladava.s8 %[sum], q0, q1\n"
+      "le lr, 1b\n"
+      : [a] "+r"(a), [b] "+r"(b), [sum] "+Te"(sum)
+      : [blocks] "r"(blocks)
+      : "lr", "q0", "q1", "memory");
   return sum;
 }
 
 // Scores of one head's query, then soft-max, times the value scales, in args.weights, which is padded to 16.
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
-  float* weights = args.weights;
+  float* const weights = args.weights;
+  const int8_t* const q = args.q_row;
+  const uint32_t n_keys = args.n_keys, d_head = args.d_head;
+  const float scale = args.scale;
   float largest = -__builtin_huge_valf();
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const size_t at = key_row(args, t, row);
-    const float product = static_cast<float>(dot(args.q_row, head.keys + at * args.d_head, args.d_head));
-    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
+  KeyRows key_rows(args, row);
+  for (uint32_t t = 0; t < n_keys; ++t) {
+    const size_t at = key_rows.next();
+    const float product = static_cast<float>(dot(q, head.keys + at * d_head, d_head / 16));
+    const float score = (product * (q_scale * head.key_scales[at])) * scale;
     weights[t] = score;
     largest = score > largest ? score : largest;
   }
   const Scalar maximum = set(largest);
-  for (uint32_t t = 0; t < args.n_keys; t += 4) store(weights + t, exp_vector(load(weights + t) - maximum));
-  const float inverse = 1.0f / sum_strided(args.n_keys, [weights](uint32_t t) { return load(weights + t); });
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    weights[t] = (weights[t] * inverse) * head.value_scales[key_row(args, t, row)];
-  }
+  for (uint32_t t = 0; t < n_keys; t += 4) store(weights + t, exp_vector(load(weights + t) - maximum));
+  const float inverse = 1.0f / sum_of(weights, n_keys);
+  KeyRows value_rows(args, row);
+  for (uint32_t t = 0; t < n_keys; ++t) weights[t] = (weights[t] * inverse) * head.value_scales[value_rows.next()];
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
 inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
   V sums[4] = {set(0.0f), set(0.0f), set(0.0f), set(0.0f)};
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const int8_t* value = values + key_row(args, t, row) * args.d_head;
-    const Scalar weight = set(args.weights[t]);
+  const float* weight = args.weights;
+  const float* const end = weight + args.n_keys;
+  const size_t d_head = args.d_head;
+  for (KeyRows rows(args, row); weight < end; ++weight) {
+    const int8_t* value = values + rows.next() * d_head;
+    const Scalar factor = set(*weight);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * weight;
+      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * factor;
     }
   }
 #pragma GCC unroll 4
@@ -187,7 +230,7 @@ inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, co
 }
 
 void attention(const AttentionArgs<int8_t>& args) {
-  attend_by_rows(args, quantize_rows, attention_weights, attention_values);
+  attend_by_rows(args, quantize_row, attention_weights, attention_values);
 }
 
 // The largest of n logits. A first logit that is not a number wins.

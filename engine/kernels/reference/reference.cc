@@ -145,9 +145,14 @@ void reference_linear(const LinearArgs<int8_t>& args) {
 
 void reference_embed(const EmbedArgs<int8_t>& args) {
   const float scale = args.w_scale[args.token] * args.embedding_scale;
-  for (uint32_t j = 0; j < args.n; ++j) {
-    const int8_t q = args.w[weight_offset(args.layout, args.token, j, args.n)];
-    args.y[j] = static_cast<float>(q) * scale + args.position[j];
+  // Of a row, so many columns lie together, and then 64 bytes from the first of those before.
+  const uint32_t n = args.n, together = args.layout == Layout::kN16K4 ? 4 : 16;
+  const size_t step = args.layout == Layout::kRowMajor ? together : 64;
+  const int8_t* w = args.w + weight_offset(args.layout, args.token, 0, n);
+  const float* position = args.position;
+  float* y = args.y;
+  for (uint32_t first = 0; first < n; first += together, w += step) {
+    for (uint32_t j = 0; j < together; ++j) *y++ = static_cast<float>(w[j]) * scale + *position++;
   }
 }
 
