@@ -11,6 +11,7 @@
 #include "console_text.h"
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt */
+#include "worst_step.h"
 
 enum { kPhonemeBytes = 4 /* three letters and a space */, kNameColumn = 44, kTicksColumn = 12 };
 
@@ -30,7 +31,7 @@ typedef struct part {
 
 /* The lines of one search. */
 typedef struct search_parts {
-  part encoder, position, whole;
+  part encoder, position, whole, step, layer_step;
 } search_parts;
 
 /* What the table's lines said, for the JSON. */
@@ -110,8 +111,13 @@ static goldcrest_engine *start_engine(goldcrest_detail *detail) {
   return engine;
 }
 
-static void set_beam(goldcrest_engine *engine, uint32_t beam_size, const goldcrest_detail *detail) {
+static goldcrest_search search_of(uint32_t beam_size) {
   const goldcrest_search search = {.beam_size = beam_size, .length_penalty = 1.0f};
+  return search;
+}
+
+static void set_beam(goldcrest_engine *engine, uint32_t beam_size, const goldcrest_detail *detail) {
+  const goldcrest_search search = search_of(beam_size);
   check("search", goldcrest_set_search(engine, &search), detail);
 }
 
@@ -174,6 +180,17 @@ static uint64_t measure_steps(goldcrest_engine *engine, uint32_t beam_size, sear
   return n_tokens;
 }
 
+/* What no step of a search exceeds, of whole positions or of single layers. */
+static void print_worst_step(goldcrest_engine *engine, uint32_t beam_size, uint32_t step_size, part step) {
+  static const int32_t kSource[MODEL_G2P_MAX_SOURCE_TOKENS];
+  const worst_search worst = {search_of(beam_size), step_size, kSource, MODEL_G2P_MAX_SOURCE_TOKENS};
+  const int64_t ticks = worst_step_ticks(engine, &worst);
+  check(step.name, ticks, NULL);
+  step.ticks = (uint64_t)ticks;
+  step.count = 1;
+  print_part(&step);
+}
+
 static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_parts parts,
                          const goldcrest_detail *detail) {
   const uint64_t n_tokens = measure_steps(engine, beam_size, &parts, detail);
@@ -189,6 +206,8 @@ static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_pa
   print_part(&parts.position);
   print_part(&parts.whole);
   print_part(&token);
+  print_worst_step(engine, beam_size, GOLDCREST_STEP_POSITION, parts.step);
+  print_worst_step(engine, beam_size, GOLDCREST_STEP_LAYER, parts.layer_step);
 }
 
 /* CPUID, which every Cortex-M has there (Arm DDI 0403, B3.2.3): the part number of its core. */
@@ -294,10 +313,14 @@ static void print_json(const goldcrest_engine *engine, const goldcrest_detail *d
 int main(void) {
   static const search_parts kGreedy = {.encoder = {.name = "greedy: encoder, one word"},
                                        .position = {.name = "greedy: one target position"},
-                                       .whole = {.name = "greedy: whole search of one word"}};
+                                       .whole = {.name = "greedy: whole search of one word"},
+                                       .step = {.name = "greedy: a step, at most"},
+                                       .layer_step = {.name = "greedy: a step of a layer, at most"}};
   static const search_parts kBeam = {.encoder = {.name = "beam 4: encoder, one word"},
                                      .position = {.name = "beam 4: one target position"},
-                                     .whole = {.name = "beam 4: whole search of one word"}};
+                                     .whole = {.name = "beam 4: whole search of one word"},
+                                     .step = {.name = "beam 4: a step, at most"},
+                                     .layer_step = {.name = "beam 4: a step of a layer, at most"}};
   board_init();
   goldcrest_detail detail = {"", -1};
   goldcrest_engine *engine = start_engine(&detail);

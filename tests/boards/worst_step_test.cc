@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the board: no step of a search takes more ticks than worst_step.h says, whatever sources, activations, logits and
+// scores are; and some take nearly as many.
+#include "worst_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+
+#include "api/engine.h"
+#include "instruction_count.h"
+#include "model_stepped.h"
+#include "support/rng.h"
+
+namespace goldcrest::test {
+namespace {
+
+constexpr uint32_t kMostOutputs = 8192, kMostWidth = 512;
+constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+
+alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_STEPPED_ARENA_BYTES];
+const std::array<int32_t, MODEL_STEPPED_MAX_SOURCE_TOKENS> kLongest = {};
+
+// What the kernels below have in the place of the model's own numbers. Made before a step, so that it costs it nothing.
+std::array<float, kMostWidth> positions;
+std::array<float, kMostOutputs> biases;
+bool own_positions, own_logits;
+float attention_factor;
+
+const Kernels* native;
+const float* model_biases;
+
+void embed(const EmbedArgs<int8_t>& args) {
+  EmbedArgs<int8_t> changed = args;
+  if (!own_positions) changed.position = positions.data();
+  native->int8.embed(changed);
+}
+
+void attention(const AttentionArgs<int8_t>& args) {
+  AttentionArgs<int8_t> changed = args;
+  changed.scale *= attention_factor;
+  native->int8.attention(changed);
+}
+
+void output_block(const OutputBlockArgs<int8_t>& args) {
+  OutputBlockArgs<int8_t> changed = args;
+  if (!own_logits) changed.linear.bias = biases.data() + (args.linear.bias - model_biases);
+  native->int8.output_block(changed);
+}
+
+// Of any size, and what is no number.
+float any_number(Rng& rng) {
+  constexpr float kSpecial[] = {0.0f, -0.0f, kInfinity, -kInfinity, kNan, 1e-42f, -3e38f, 3e38f};
+  const uint32_t kind = rng.below(16);
+  return kind < 8 ? kSpecial[kind] : rng.uniform() * (kind < 12 ? 8.0f : 1e20f);
+}
+
+// An order of numbers, of which lists of the largest do much, little, or something else with each.
+void fill(Rng& rng, float* x, uint32_t n) {
+  const uint32_t kind = rng.below(8);
+  constexpr float kSteps[] = {0.0f, 1.0f / 2048, 64.0f, -1.0f / 2048, -64.0f};
+  for (uint32_t i = 0; i < n; ++i) {
+    if (kind < 5) {
+      x[i] = static_cast<float>(i) * kSteps[kind];
+    } else {
+      x[i] = kind == 5 ? any_number(rng) : rng.uniform() * (kind == 6 ? 8.0f : 1000.0f);
+    }
+  }
+}
+
+void disturb(Rng& rng, goldcrest_engine* engine) {
+  const ModelView& model = engine->runtime.model;
+  own_positions = rng.below(3) == 0;
+  if (!own_positions) fill(rng, positions.data(), std::max(model.encoder.d_model_padded, model.decoder.d_model_padded));
+  constexpr float kFactors[] = {1.0f, 0.0f, 1e10f, kNan};
+  attention_factor = kFactors[rng.below(4)];
+  if (rng.below(2) == 0) engine->runtime.generation.end_id = rng.below(model.vocab_size);
+  if (engine->state != EngineState::kDecoding) return;
+  own_logits = rng.below(3) == 0;
+  if (!own_logits) fill(rng, biases.data(), model.projection.n);
+  const SentenceView view = sentence_view(engine->search, 0);
+  const uint32_t scores = rng.below(4);
+  for (uint32_t b = 0; b < view.state->n_live && scores > 0; ++b) {
+    view.scores[b] = scores == 1 ? 0.0f : scores == 2 ? static_cast<float>(b) * 1e-5f : any_number(rng);
+  }
+}
+
+// The most ticks of a step of one search; negative: a status.
+int64_t run(Rng& rng, goldcrest_engine* engine, const goldcrest_search& wanted, bool hostile) {
+  goldcrest_search search = wanted;
+  search.min_target_tokens =
+      rng.below(3) == 0 ? rng.between(1, MODEL_STEPPED_MAX_TARGET_TOKENS - 1) : MODEL_STEPPED_MAX_TARGET_TOKENS - 1;
+  const uint32_t n_source =
+      rng.below(3) == 0 ? rng.between(1, MODEL_STEPPED_MAX_SOURCE_TOKENS) : MODEL_STEPPED_MAX_SOURCE_TOKENS;
+  const auto source = rng.ids(n_source, engine->runtime.model.encoder.embedding.vocab_size);
+  GOLDCREST_TRY(goldcrest_set_search(engine, &search));
+  GOLDCREST_TRY(goldcrest_begin(engine, source.data(), n_source));
+  own_positions = own_logits = true;
+  attention_factor = 1.0f;
+  int64_t most = 0;
+  for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
+    if (hostile) disturb(rng, engine);
+    const uint64_t start = board_ticks();
+    status = goldcrest_step(engine, nullptr);
+    most = std::max(most, static_cast<int64_t>(board_ticks() - start));
+    if (status < 0) return status;
+  }
+  return most;
+}
+
+// Whether the bound of one kind of search holds, and is near.
+bool holds(goldcrest_engine* engine, uint32_t step_size, const goldcrest_search& search) {
+  const worst_search worst = {search, step_size, kLongest.data(), kLongest.size()};
+  const int64_t bound = worst_step_ticks(engine, &worst);
+  native = engine->runtime.kernels;
+  model_biases = engine->runtime.tensor<float>(engine->runtime.model.projection.bias);
+  Kernels changed = *native;
+  changed.int8.embed = embed;
+  changed.int8.attention = attention;
+  changed.int8.output_block = output_block;
+  engine->runtime.kernels = &changed;
+  engine->step_size = step_size;
+  const uint32_t end_id = engine->runtime.generation.end_id;
+  int64_t most = 0;
+  for (uint32_t i = 0; i < GOLDCREST_SEARCHES; ++i) {
+    Rng rng(i);
+    const int64_t ticks = run(rng, engine, search, i % 4 != 0);
+    engine->runtime.generation.end_id = end_id;
+    if (ticks < 0) return false;
+    most = std::max(most, ticks);
+  }
+  engine->runtime.kernels = native;
+  std::printf("beam %u, flags %u, steps of %s: at most %u ticks, counted %u, %u %%\n",
+              static_cast<unsigned>(search.beam_size), static_cast<unsigned>(search.flags),
+              step_size == GOLDCREST_STEP_LAYER ? "layers" : "positions", static_cast<unsigned>(bound),
+              static_cast<unsigned>(most), static_cast<unsigned>(100 * most / bound));
+  return most <= bound && 10 * most >= 6 * bound;
+}
+
+bool run_all() {
+  if (!clock_counts_instructions()) return false;
+  goldcrest_config config = {};
+  config.model = model_stepped;
+  config.model_bytes = MODEL_STEPPED_BYTES;
+  config.arena = arena;
+  config.arena_bytes = sizeof arena;
+  config.limits = MODEL_STEPPED_LIMITS;
+  goldcrest_engine* engine = nullptr;
+  if (goldcrest_init(&engine, &config) < 0) return false;
+  bool ok = true;
+  for (const uint32_t step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
+    goldcrest_search search = {};
+    search.length_penalty = 0.5f;
+    search.beam_size = MODEL_STEPPED_BEAM_SIZE;
+    ok &= holds(engine, step_size, search);
+    search.beam_size = 1;
+    for (const unsigned flag : {0u, GOLDCREST_SEARCH_SCORES, GOLDCREST_SEARCH_HASH_LOGITS}) {
+      search.flags |= flag;
+      ok &= holds(engine, step_size, search);
+    }
+  }
+  return ok;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+int main() {
+  board_init();
+  return goldcrest::test::run_all() ? 0 : 1;
+}
