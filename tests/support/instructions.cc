@@ -11,16 +11,16 @@
 
 namespace goldcrest::test {
 
-uint64_t count_instructions(const std::function<void()>& call) {
+Counted count_instructions(const std::function<int64_t()>& call) {
   const char* const path = std::getenv("GOLDCREST_INSTRUCTIONS");
   if (path == nullptr) throw std::runtime_error("GOLDCREST_INSTRUCTIONS: not set, so that nobody counts");
   syscall(kBeginCounting);
-  call();
+  Counted counted = {0, call()};
   syscall(kEndCounting);
-  uint64_t n = 0;
   std::ifstream file(path);
-  if (!(file >> n)) throw std::runtime_error(std::string(path) + ": no number; is the plugin there?");
-  return n;
+  if (!(file >> counted.instructions))
+    throw std::runtime_error(std::string(path) + ": no number; is the plugin there?");
+  return counted;
 }
 
 }  // namespace goldcrest::test

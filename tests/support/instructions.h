@@ -7,7 +7,12 @@
 
 namespace goldcrest::test {
 
+struct Counted {
+  uint64_t instructions;
+  int64_t value;  // that the call returned
+};
+
 // Throws std::runtime_error where nobody counts.
-uint64_t count_instructions(const std::function<void()>& call);
+Counted count_instructions(const std::function<int64_t()>& call);
 
 }  // namespace goldcrest::test
