@@ -9,7 +9,7 @@ if(GOLDCREST_QEMU_USER AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATC
   target_include_directories(goldcrest_instruction_counter PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   goldcrest_warnings(goldcrest_instruction_counter)
   set(counts "${CMAKE_CURRENT_BINARY_DIR}/work_test.count")
-  goldcrest_test(work_test SOURCES api/linear_work.cc api/work_of_files_test.cc api/work_of_runs_test.cc model/hostile_file.cc
+  goldcrest_test(work_test LABEL full TIMEOUT 600 SOURCES api/linear_work.cc api/work_of_files_test.cc api/work_of_runs_test.cc model/hostile_file.cc
     text/test_tokenizer.cc "${CMAKE_SOURCE_DIR}/tests/support/instructions.cc"
     LIBRARIES goldcrest_test_support goldcrest_spec goldcrest_tokenizers nlohmann_json::nlohmann_json
     LAUNCHER ${CMAKE_COMMAND} -E env "GOLDCREST_INSTRUCTIONS=${counts}" "${GOLDCREST_QEMU_USER}" -cpu max

@@ -174,11 +174,11 @@ TEST(WorkOfFiles, IsOfTheMetadataForSizeQueries) {
 TEST(WorkOfFiles, IsOfTheirBytesAndWhatTheyNameForStarting) {
   for (const goldcrest_verify verify : {GOLDCREST_VERIFY_FULL, GOLDCREST_VERIFY_STRUCTURE}) {
     const std::string call = verify == GOLDCREST_VERIFY_FULL ? "goldcrest_init, " : "goldcrest_init structure, ";
-    expect_linear({call + "lines", 16}, [&](uint32_t size) { return cost_of_init(file_of_lines(256 * size), verify); });
+    expect_linear({call + "lines", 16}, [&](uint32_t size) { return cost_of_init(file_of_lines(128 * size), verify); });
     expect_linear({call + "layers", 16},
-                  [&](uint32_t size) { return cost_of_init(file_of_layers(32 * size), verify); });
+                  [&](uint32_t size) { return cost_of_init(file_of_layers(16 * size), verify); });
     expect_linear({call + "outputs", 16}, [&](uint32_t size) {
-      return cost_of_init(tiny_file(tiny_spec(options_of(2, 2000 * size))), verify);
+      return cost_of_init(tiny_file(tiny_spec(options_of(2, 1000 * size))), verify);
     });
   }
 }
