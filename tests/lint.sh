@@ -57,7 +57,6 @@ tidy_foreign() {
   tidy_one engine/kernels/cortexm/dsp.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 -O2 "${headers[@]}"
   tidy_one engine/kernels/cortexm/helium.cc --target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -O2 "${headers[@]}"
   tidy_one engine/kernels/select_static.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 "${headers[@]}"
-  tidy_one examples/benchmark_firmware/worst_step.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 "${headers[@]}" -I boards
   local name
   for name in choice layer_walk parts prepare table; do tidy_one "engine/backends/xnnpack/$name.cc" -DGOLDCREST_FLOAT32; done
 }

@@ -109,7 +109,7 @@ TEST(WorkOfRuns, IsOfThePastForRules) {
   });
 }
 
-// Every list that a source's ids name goes through the candidates once.
+// Every list that a source's ids name is gone through, 4 bytes an id; then the candidates' weights are gathered.
 TEST(WorkOfRuns, IsOfTheListsOfASource) {
   constexpr uint32_t kOutputs = 2048;
   expect_linear({"goldcrest_step, shortlist", 24}, [](uint32_t size) {
@@ -123,8 +123,8 @@ TEST(WorkOfRuns, IsOfTheListsOfASource) {
     setup.limits.max_candidates = kOutputs - 1;
     setup.limits.beam_size = 1;
     const TestEngine engine(file.span(), setup);
-    const uint64_t lists = n_source * uint64_t{kOutputs};
-    return Cost{largest_step(engine, engine.search(), n_source), engine.memory().step_macs + lists};
+    const uint64_t ids = n_source * uint64_t{4 * kOutputs}, gathered = kOutputs * uint64_t{pad16(spec.decoder.d_model)};
+    return Cost{largest_step(engine, engine.search(), n_source), ids + gathered};
   });
 }
 
