@@ -189,13 +189,14 @@ static uint64_t measure_steps(goldcrest_engine *engine, uint32_t beam_size, sear
   return n_tokens;
 }
 
-/* What no step of a search exceeds, of whole positions or of single layers. */
-static void print_worst_step(goldcrest_engine *engine, uint32_t beam_size, uint32_t step_size, const char *name) {
+/* What no step of a search exceeds, of whole positions and of single layers. */
+static void print_worst_step(goldcrest_engine *engine, uint32_t beam_size, const search_parts *parts) {
   static const int32_t kSource[MODEL_G2P_MAX_SOURCE_TOKENS];
-  const worst_search worst = {search_of(beam_size), step_size, kSource, MODEL_G2P_MAX_SOURCE_TOKENS};
-  const int64_t ticks = worst_step_ticks(engine, &worst);
-  check(name, ticks, NULL);
-  print_line(&mosts, name, (uint64_t)ticks);
+  const worst_search worst = {search_of(beam_size), kSource, MODEL_G2P_MAX_SOURCE_TOKENS};
+  worst_step most;
+  check(parts->step, measure_worst_step(engine, &worst, &most), NULL);
+  print_line(&mosts, parts->step, most.position_ticks);
+  print_line(&mosts, parts->layer_step, most.layer_ticks);
 }
 
 static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_parts parts,
@@ -213,8 +214,7 @@ static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_pa
   print_part(&parts.position);
   print_part(&parts.whole);
   print_part(&token);
-  print_worst_step(engine, beam_size, GOLDCREST_STEP_POSITION, parts.step);
-  print_worst_step(engine, beam_size, GOLDCREST_STEP_LAYER, parts.layer_step);
+  print_worst_step(engine, beam_size, &parts);
 }
 
 /* CPUID, which every Cortex-M has there (Arm DDI 0403, B3.2.3): the part number of its core. */

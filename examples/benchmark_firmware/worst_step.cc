@@ -9,6 +9,7 @@
 #include "worst_step.h"
 
 #include "api/engine.h"
+#include "base/arithmetic.h"
 #include "board_api.h"
 #include "decoding/rules.h"
 
@@ -19,6 +20,8 @@ constexpr uint64_t kAllowance = 32;  // one part in so many
 
 // Between one logit and the next. All of 80,000 lie within 40, below which an exponential is left out.
 constexpr float kLogitStep = 1.0f / 2048;
+
+constexpr uint32_t kNoPosition = UINT32_MAX;
 
 // Of the kernels below, which have no context.
 const Kernels* native;
@@ -69,19 +72,28 @@ int begin(goldcrest_engine* engine, const worst_search& wanted) {
   return GOLDCREST_OK;
 }
 
-int64_t measure(goldcrest_engine* engine, const worst_search& wanted) {
+uint64_t with_allowance(uint64_t ticks) { return ticks + ticks / kAllowance + 1; }
+
+// By steps of layers: a position is no more than its layers together.
+int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* most) {
   GOLDCREST_TRY(begin(engine, wanted));
-  uint64_t most = 0;
+  uint64_t of_position = 0;
+  uint32_t position_before = kNoPosition;
   for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
-    if (engine->state == EngineState::kDecoding) set_scores(engine->search);
+    const bool decodes = engine->state == EngineState::kDecoding;
+    if (decodes) set_scores(engine->search);
+    const uint32_t position = decodes ? engine->search.position : kNoPosition;
     n_outputs = 0;
     const uint64_t start = board_ticks();
     status = goldcrest_step(engine, nullptr);
     const uint64_t ticks = board_ticks() - start;
     if (status < 0) return status;
-    most = ticks > most ? ticks : most;
+    of_position = (decodes && position == position_before ? of_position : 0) + ticks;
+    position_before = position;
+    most->layer_ticks = larger(most->layer_ticks, with_allowance(ticks));
+    most->position_ticks = larger(most->position_ticks, with_allowance(of_position));
   }
-  return static_cast<int64_t>(most + most / kAllowance + 1);
+  return GOLDCREST_OK;
 }
 
 #if defined(__arm__) && !defined(__ARM_FP)
@@ -103,9 +115,10 @@ bool is_unbounded(const goldcrest_engine& engine) {
 
 using namespace goldcrest;
 
-extern "C" int64_t worst_step_ticks(goldcrest_engine* engine, const worst_search* wanted) {
+extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* wanted, worst_step* most) {
+  *most = {0, 0};
   GOLDCREST_TRY(goldcrest_set_search(engine, &wanted->search));
-  if (is_unbounded(*engine)) return 0;
+  if (is_unbounded(*engine)) return GOLDCREST_OK;
   Runtime& runtime = engine->runtime;
   const uint32_t step_size = engine->step_size, end_id = runtime.generation.end_id;
   native = runtime.kernels;
@@ -114,12 +127,12 @@ extern "C" int64_t worst_step_ticks(goldcrest_engine* engine, const worst_search
   adverse.int8.output_block = ascending_outputs;
   runtime.kernels = &adverse;
   runtime.generation.end_id = last_token(runtime);
-  engine->step_size = wanted->step_size;
-  const int64_t ticks = measure(engine, *wanted);
+  engine->step_size = GOLDCREST_STEP_LAYER;
+  const int status = measure(engine, *wanted, most);
   goldcrest_reset(engine);
   engine->step_size = step_size;
   runtime.generation.end_id = end_id;
   runtime.kernels = native;
-  const int status = goldcrest_set_search(engine, &wanted->search);
-  return status < 0 ? status : ticks;
+  GOLDCREST_TRY(status);
+  return goldcrest_set_search(engine, &wanted->search);
 }

@@ -17,15 +17,20 @@ extern "C" {
 
 typedef struct worst_search {
   goldcrest_search search;
-  uint32_t step_size;    /* goldcrest_step_size */
   const int32_t *source; /* [n_source], any ids; as many as the limits allow */
   size_t n_source;
 } worst_search;
 
-/* The ticks of board_ticks that no step of such a search exceeds. The engine's results are gone afterwards, and its
- * search is `wanted`'s. 0: there is no such number, as the search has rules, or the file a shortlist, whose work the
- * source decides, or the CPU no floating-point unit. Negative: a status. */
-int64_t worst_step_ticks(goldcrest_engine *engine, const worst_search *wanted);
+/* Ticks of board_ticks that no step exceeds. */
+typedef struct worst_step {
+  uint64_t position_ticks; /* with GOLDCREST_STEP_POSITION */
+  uint64_t layer_ticks;    /* with GOLDCREST_STEP_LAYER */
+} worst_step;
+
+/* The most that a step of such a search takes. The engine's results are gone afterwards, and its search is `wanted`'s.
+ * Both are 0 where there is no such number, as the search has rules, or the file a shortlist, whose work the source
+ * decides, or the CPU no floating-point unit. Returns a status. */
+int measure_worst_step(goldcrest_engine *engine, const worst_search *wanted, worst_step *most);
 
 #ifdef __cplusplus
 }
