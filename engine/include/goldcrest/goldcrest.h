@@ -23,18 +23,7 @@
  *
  * There is no heap, no global state and no printing. An engine is used by one thread at a time (it may spread its own
  * work over the program's threads, see goldcrest_parallel_for); any number of engines may share one model. The model's
- * bytes are read in place and must stay unchanged while an engine uses them.
- *
- * What a call does is bounded whatever the file, the text and the ids are; tests/RELIABILITY.md has the instructions:
- *
- *   size queries          bytes of the metadata; tables and ids that it names, each as often as it does
- *   goldcrest_init        these, the file's bytes, and values and weights that are named, each as often as they are
- *   goldcrest_begin       ids; goldcrest_begin_text: goldcrest_memory.text_steps
- *   goldcrest_step        goldcrest_memory.step_macs. Beside them, of each row and block of 256 outputs, the file's
- *                         suppressed and biased ids; with rules, of each row, its target tokens once for each block and
- *                         once for each of them; with a shortlist, the ids of all lists of the source
- *   goldcrest_detokenize  bytes of the text, whether they fit or not
- *   run, translate, self_test: what these take together; all others a fixed number of instructions
+ * bytes are read in place and must stay unchanged while an engine uses them. Bounds of all calls: engine/README.md.
  *
  * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
  * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.
