@@ -25,7 +25,8 @@ const std::array<int32_t, MODEL_STEPPED_MAX_SOURCE_TOKENS> kLongest = {};
 // What the kernels below have in the place of the model's own numbers. Made before a step, so that it costs it nothing.
 std::array<float, kMostWidth> positions;
 std::array<float, kMostOutputs> biases;
-bool own_positions, own_logits;
+bool own_positions, own_logits, own_scales;
+const std::array<float, kOutputBlock> kNoScales = {};
 float attention_factor;
 
 const Kernels* native;
@@ -46,6 +47,7 @@ void attention(const AttentionArgs<int8_t>& args) {
 void output_block(const OutputBlockArgs<int8_t>& args) {
   OutputBlockArgs<int8_t> changed = args;
   if (!own_logits) changed.linear.bias = biases.data() + (args.linear.bias - model_biases);
+  if (!own_scales) changed.linear.w_scale = kNoScales.data();
   native->int8.output_block(changed);
 }
 
@@ -56,51 +58,67 @@ float any_number(Rng& rng) {
   return kind < 8 ? kSpecial[kind] : rng.uniform() * (kind < 12 ? 8.0f : 1e20f);
 }
 
-// An order of numbers, of which lists of the largest do much, little, or something else with each.
-void fill(Rng& rng, float* x, uint32_t n) {
-  const uint32_t kind = rng.below(8);
-  constexpr float kSteps[] = {0.0f, 1.0f / 2048, 64.0f, -1.0f / 2048, -64.0f};
+// Orders of numbers, of which lists of the largest do much, little, or something else with each; then any numbers.
+enum Order { kAscending, kEqual, kFarApart, kDescending, kFarApartDescending, kAny, kNear, kSpread, kOrders };
+void fill(Rng& rng, uint32_t order, float* x, uint32_t n) {
+  constexpr float kSteps[] = {1.0f / 2048, 0.0f, 64.0f, -1.0f / 2048, -64.0f};
   for (uint32_t i = 0; i < n; ++i) {
-    if (kind < 5) {
-      x[i] = static_cast<float>(i) * kSteps[kind];
+    if (order < kAny) {
+      x[i] = static_cast<float>(i) * kSteps[order];
     } else {
-      x[i] = kind == 5 ? any_number(rng) : rng.uniform() * (kind == 6 ? 8.0f : 1000.0f);
+      x[i] = order == kAny ? any_number(rng) : rng.uniform() * (order == kNear ? 8.0f : 1000.0f);
     }
   }
 }
 
-void disturb(Rng& rng, goldcrest_engine* engine) {
-  const ModelView& model = engine->runtime.model;
-  own_positions = rng.below(3) == 0;
-  if (!own_positions) fill(rng, positions.data(), std::max(model.encoder.d_model_padded, model.decoder.d_model_padded));
-  constexpr float kFactors[] = {1.0f, 0.0f, 1e10f, kNan};
-  attention_factor = kFactors[rng.below(4)];
-  if (rng.below(2) == 0) engine->runtime.generation.end_id = rng.below(model.vocab_size);
-  if (engine->state != EngineState::kDecoding) return;
-  own_logits = rng.below(3) == 0;
-  if (!own_logits) fill(rng, biases.data(), model.projection.n);
-  const SentenceView view = sentence_view(engine->search, 0);
-  const uint32_t scores = rng.below(4);
+// What one search is disturbed by: at each step something else, or what makes the most work again and again.
+enum class Kind { kWorst, kHostile, kNatural };
+
+void set_scores(Rng& rng, Kind kind, const Search& search) {
+  const SentenceView view = sentence_view(search, 0);
+  const uint32_t scores =
+      kind == Kind::kWorst ? 1 + (search.position + 2 == search.options.max_target_tokens) : rng.below(4);
   for (uint32_t b = 0; b < view.state->n_live && scores > 0; ++b) {
     view.scores[b] = scores == 1 ? 0.0f : scores == 2 ? static_cast<float>(b) * 1e-5f : any_number(rng);
   }
 }
 
+void disturb(Rng& rng, Kind kind, goldcrest_engine* engine) {
+  const ModelView& model = engine->runtime.model;
+  const bool worst = kind == Kind::kWorst;
+  own_positions = worst || rng.below(3) == 0;
+  if (!own_positions) {
+    fill(rng, rng.below(kOrders), positions.data(),
+         std::max(model.encoder.d_model_padded, model.decoder.d_model_padded));
+  }
+  constexpr float kFactors[] = {0.0f, 1.0f, 1e10f, kNan};
+  attention_factor = worst ? 0.0f : kFactors[rng.below(4)];
+  if (worst || rng.below(2) == 0) {
+    engine->runtime.generation.end_id = worst ? model.vocab_size - 1 : rng.below(model.vocab_size);
+  }
+  if (engine->state != EngineState::kDecoding) return;
+  own_logits = !worst && rng.below(3) == 0;
+  own_scales = own_logits || (!worst && rng.below(2) == 0);
+  if (!own_logits) fill(rng, worst ? uint32_t{kAscending} : rng.below(kOrders), biases.data(), model.projection.n);
+  set_scores(rng, kind, engine->search);
+}
+
 // The most ticks of a step of one search; negative: a status.
-int64_t run(Rng& rng, goldcrest_engine* engine, const goldcrest_search& wanted, bool hostile) {
+int64_t run(Rng& rng, goldcrest_engine* engine, const goldcrest_search& wanted, Kind kind) {
   goldcrest_search search = wanted;
-  search.min_target_tokens =
-      rng.below(3) == 0 ? rng.between(1, MODEL_STEPPED_MAX_TARGET_TOKENS - 1) : MODEL_STEPPED_MAX_TARGET_TOKENS - 1;
-  const uint32_t n_source =
-      rng.below(3) == 0 ? rng.between(1, MODEL_STEPPED_MAX_SOURCE_TOKENS) : MODEL_STEPPED_MAX_SOURCE_TOKENS;
+  constexpr uint32_t kLongestTarget = MODEL_STEPPED_MAX_TARGET_TOKENS - 1,
+                     kMostSource = MODEL_STEPPED_MAX_SOURCE_TOKENS;
+  const bool shorter = kind != Kind::kWorst && rng.below(2) == 0;
+  search.min_target_tokens = shorter ? rng.between(1, kLongestTarget) : kLongestTarget;
+  const uint32_t n_source = shorter ? rng.between(1, kMostSource) : kMostSource;
   const auto source = rng.ids(n_source, engine->runtime.model.encoder.embedding.vocab_size);
   GOLDCREST_TRY(goldcrest_set_search(engine, &search));
   GOLDCREST_TRY(goldcrest_begin(engine, source.data(), n_source));
-  own_positions = own_logits = true;
+  own_positions = own_logits = own_scales = true;
   attention_factor = 1.0f;
   int64_t most = 0;
   for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
-    if (hostile) disturb(rng, engine);
+    if (kind != Kind::kNatural) disturb(rng, kind, engine);
     const uint64_t start = board_ticks();
     status = goldcrest_step(engine, nullptr);
     most = std::max(most, static_cast<int64_t>(board_ticks() - start));
@@ -123,7 +141,8 @@ int64_t run_searches(goldcrest_engine* engine, uint32_t step_size, const goldcre
   int64_t most = 0;
   for (uint32_t i = 0; i < GOLDCREST_SEARCHES && most >= 0; ++i) {
     Rng rng(i);
-    const int64_t ticks = run(rng, engine, search, i % 4 != 3);
+    const Kind kind = i == 0 ? Kind::kWorst : i % 4 == 3 ? Kind::kNatural : Kind::kHostile;
+    const int64_t ticks = run(rng, engine, search, kind);
     most = ticks < 0 ? ticks : std::max(most, ticks);
     engine->runtime.generation.end_id = end_id;
   }
