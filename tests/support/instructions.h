@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instructions a call takes, of programs that run in QEMU with the plugin instruction_counter.c.
+// How many instructions a call takes, of programs that run in QEMU with the plugin instruction_counter.cc.
 #pragma once
 
 #include <cstdint>
