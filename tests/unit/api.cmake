@@ -8,8 +8,9 @@ if(GOLDCREST_QEMU_USER AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATC
   add_library(goldcrest_instruction_counter MODULE "${CMAKE_SOURCE_DIR}/tests/support/instruction_counter.cc")
   target_compile_features(goldcrest_instruction_counter PRIVATE cxx_std_20)
   execute_process(COMMAND "${GOLDCREST_QEMU_USER}" --version OUTPUT_VARIABLE qemu_version)
-  string(REGEX MATCH "[0-9]+" qemu_version "${qemu_version}")
-  target_compile_definitions(goldcrest_instruction_counter PRIVATE QEMU_PLUGIN_VERSION=$<IF:$<VERSION_LESS:${qemu_version},9>,1,2>)
+  string(REGEX MATCH "version ([0-9]+)" qemu_version "${qemu_version}")
+  target_compile_definitions(goldcrest_instruction_counter PRIVATE
+    QEMU_PLUGIN_VERSION=$<IF:$<VERSION_LESS:${CMAKE_MATCH_1},9>,1,2>)
   target_include_directories(goldcrest_instruction_counter PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   goldcrest_warnings(goldcrest_instruction_counter)
   set(counts "${CMAKE_CURRENT_BINARY_DIR}/work_test.count")
