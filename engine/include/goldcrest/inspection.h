@@ -31,7 +31,7 @@ typedef struct goldcrest_alignment {
 } goldcrest_alignment;
 
 /* How much the decoder attended to each id of the source when it chose a token: weights [source ids] that sum to 1, the
- * soft-max that the layer itself used. Computes them from the caches: the multiply-accumulates of a query with the source's keys. After
+ * soft-max that the layer itself used. Computes them from the caches: a few multiply-accumulates a source id. After
  * DONE; needs limits.alignment_layers. Returns the number of source ids.
  * Errors: ERROR_ARGUMENT (a null pointer; no such sentence, rank, token or head; a layer that is not kept), ERROR_STATE
  * (not done), ERROR_TRUNCATED (n_weights below the number of source ids; nothing was written), ERROR_UNSUPPORTED
