@@ -11,6 +11,7 @@
 #include "console_text.h"
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt */
+#include "worst_step.h"
 
 enum { kPhonemeBytes = 4 /* three letters and a space */, kNameColumn = 44, kTicksColumn = 12 };
 
@@ -31,14 +32,18 @@ typedef struct part {
 /* The lines of one search. */
 typedef struct search_parts {
   part encoder, position, whole;
+  const char *step, *layer_step; /* at most */
 } search_parts;
 
-/* What the table's lines said, for the JSON. */
-static struct line {
-  const char *name;
-  uint64_t ticks;
-} lines[16];
-static size_t n_lines;
+/* What the table's lines said, for the JSON: means, and what steps take at most. */
+typedef struct lines {
+  struct {
+    const char *name;
+    uint64_t ticks;
+  } of[16];
+  size_t n;
+} lines;
+static lines means, mosts;
 
 void __attribute__((weak)) benchmark_begin(const char *name) { (void)name; }
 void __attribute__((weak)) benchmark_end(const char *name) { (void)name; }
@@ -62,18 +67,23 @@ static void put_right(uint64_t value, int column) {
   put_unsigned(value);
 }
 
-/* The mean over `count`. */
-static void print_part(const part *p) {
+static void print_line(lines *kept, const char *name, uint64_t ticks) {
   int column = kNameColumn;
-  for (const char *letter = p->name; *letter != '\0'; ++letter) --column;
-  put_text(p->name);
+  for (const char *letter = name; *letter != '\0'; ++letter) --column;
+  put_text(name);
   for (; column > 0; --column) put_text(" ");
-  const uint64_t ticks = p->count > 0 ? p->ticks / p->count : 0;
-  if (n_lines < sizeof lines / sizeof lines[0]) lines[n_lines++] = (struct line){p->name, ticks};
+  if (kept->n < sizeof kept->of / sizeof kept->of[0]) {
+    kept->of[kept->n].name = name;
+    kept->of[kept->n++].ticks = ticks;
+  }
+  const uint64_t rate = board_ticks_per_second();
   put_right(ticks, kTicksColumn);
-  put_right(ticks * 1000000 / board_ticks_per_second(), kTicksColumn);
+  put_right((ticks * 1000000 + rate - 1) / rate, kTicksColumn); /* rounded up, so that it is a bound where ticks are */
   put_text("\n");
 }
+
+/* The mean over `count`. */
+static void print_part(const part *p) { print_line(&means, p->name, p->count > 0 ? p->ticks / p->count : 0); }
 
 static void check(const char *what, int64_t status, const goldcrest_detail *detail) {
   if (status >= 0) return;
@@ -110,8 +120,13 @@ static goldcrest_engine *start_engine(goldcrest_detail *detail) {
   return engine;
 }
 
-static void set_beam(goldcrest_engine *engine, uint32_t beam_size, const goldcrest_detail *detail) {
+static goldcrest_search search_of(uint32_t beam_size) {
   const goldcrest_search search = {.beam_size = beam_size, .length_penalty = 1.0f};
+  return search;
+}
+
+static void set_beam(goldcrest_engine *engine, uint32_t beam_size, const goldcrest_detail *detail) {
+  const goldcrest_search search = search_of(beam_size);
   check("search", goldcrest_set_search(engine, &search), detail);
 }
 
@@ -174,6 +189,16 @@ static uint64_t measure_steps(goldcrest_engine *engine, uint32_t beam_size, sear
   return n_tokens;
 }
 
+/* What no step of a search exceeds, of whole positions and of single layers. */
+static void print_worst_step(goldcrest_engine *engine, uint32_t beam_size, const search_parts *parts) {
+  static const int32_t kSource[MODEL_G2P_MAX_SOURCE_TOKENS];
+  const worst_search worst = {search_of(beam_size), kSource, MODEL_G2P_MAX_SOURCE_TOKENS};
+  worst_step most;
+  check(parts->step, measure_worst_step(engine, &worst, &most), NULL);
+  print_line(&mosts, parts->step, most.position_ticks);
+  print_line(&mosts, parts->layer_step, most.layer_ticks);
+}
+
 static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_parts parts,
                          const goldcrest_detail *detail) {
   const uint64_t n_tokens = measure_steps(engine, beam_size, &parts, detail);
@@ -189,6 +214,7 @@ static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_pa
   print_part(&parts.position);
   print_part(&parts.whole);
   print_part(&token);
+  print_worst_step(engine, beam_size, &parts);
 }
 
 /* CPUID, which every Cortex-M has there (Arm DDI 0403, B3.2.3): the part number of its core. */
@@ -278,15 +304,21 @@ static void print_json(const goldcrest_engine *engine, const goldcrest_detail *d
   put_number("ticks_per_second", board_ticks_per_second(), ",");
   put_field("ticks_count", ticks_count_instructions() ? "instructions" : "time");
   put_number("words", kNWords, ",\"parts\":[");
-  for (size_t i = 0; i < n_lines; ++i) {
+  for (size_t i = 0; i < means.n; ++i) {
     put_text(i > 0 ? ",{" : "{");
-    put_field("name", lines[i].name);
-    put_number("ticks", lines[i].ticks, "");
-    if (i + 1 < n_lines && lines[i + 1].name[0] == ' ') { /* a token of what this line is */
+    put_field("name", means.of[i].name);
+    put_number("ticks", means.of[i].ticks, "");
+    if (i + 1 < means.n && means.of[i + 1].name[0] == ' ') { /* a token of what this line is */
       put_text(",");
-      put_number("token_ticks", lines[++i].ticks, "");
+      put_number("token_ticks", means.of[++i].ticks, "");
     }
     put_text("}");
+  }
+  put_text("],\"largest_steps\":[");
+  for (size_t i = 0; i < mosts.n; ++i) {
+    put_text(i > 0 ? ",{" : "{");
+    put_field("name", mosts.of[i].name);
+    put_number("ticks", mosts.of[i].ticks, "}");
   }
   put_text("]}\n");
 }
@@ -294,10 +326,14 @@ static void print_json(const goldcrest_engine *engine, const goldcrest_detail *d
 int main(void) {
   static const search_parts kGreedy = {.encoder = {.name = "greedy: encoder, one word"},
                                        .position = {.name = "greedy: one target position"},
-                                       .whole = {.name = "greedy: whole search of one word"}};
+                                       .whole = {.name = "greedy: whole search of one word"},
+                                       .step = "greedy: a step, at most",
+                                       .layer_step = "greedy: a step of a layer, at most"};
   static const search_parts kBeam = {.encoder = {.name = "beam 4: encoder, one word"},
                                      .position = {.name = "beam 4: one target position"},
-                                     .whole = {.name = "beam 4: whole search of one word"}};
+                                     .whole = {.name = "beam 4: whole search of one word"},
+                                     .step = "beam 4: a step, at most",
+                                     .layer_step = "beam 4: a step of a layer, at most"};
   board_init();
   goldcrest_detail detail = {"", -1};
   goldcrest_engine *engine = start_engine(&detail);

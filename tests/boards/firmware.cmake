@@ -21,7 +21,7 @@ function(goldcrest_session_test program)
   add_test(NAME ${program}_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
     "${CMAKE_CURRENT_SOURCE_DIR}/sessions/${program}" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${program}>
     ${ARGN})
-  set_tests_properties(${program}_session PROPERTIES LABELS fast TIMEOUT 120)
+  set_tests_properties(${program}_session PROPERTIES LABELS fast TIMEOUT 300)
 endfunction()
 
 goldcrest_session_test(pronounce_firmware -icount shift=5)

@@ -91,6 +91,7 @@ include(firmware.cmake)
 # Stack and flash, then counts where an emulator has the board.
 include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")
 include(instructions.cmake)
+include(worst_step.cmake)
 include(cortexm_trace.cmake)
 
 include(student.cmake)

@@ -23,7 +23,7 @@
  *
  * There is no heap, no global state and no printing. An engine is used by one thread at a time (it may spread its own
  * work over the program's threads, see goldcrest_parallel_for); any number of engines may share one model. The model's
- * bytes are read in place and must stay unchanged while an engine uses them.
+ * bytes are read in place and must stay unchanged while an engine uses them. Bounds of all calls: engine/README.md.
  *
  * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
  * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.

@@ -17,6 +17,7 @@ typedef void (*goldcrest_language_function)(void *context, const char *code, siz
 /* The target languages of a model that has several: calls visit (may be null) for every entry >>xxx<< of the source's
  * vocabulary, with the code xxx (no terminator) and the entry's id, in the order of the codes. Returns their number; 0
  * for a model of one target language, whose name is goldcrest_info.target_language.
+ * Work: that of a size query, and 256 steps for each unit of the tokenizer's trie.
  * Errors: those of goldcrest_model_info (ERROR_MODEL_CORRUPT also where the tokenizer's trie is no tree). */
 GOLDCREST_MUST_CHECK int goldcrest_target_languages(const void *model, size_t model_bytes,
                                                     goldcrest_language_function visit, void *visit_context,

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest step is run, not computed: the engine's own code over the longest source to the last position, with
+// kernels and a search whose values lead to the most work. Shapes decide nearly all of it; where values do, they are
+//   attention     equal scores: no exponential is left out as too small
+//   output layer  ascending logits: each output enters its row's list, in front of all others
+//   beams         equal scores of all hypotheses, so that none ever joins another's past; at the last position all but
+//                 the first end, and the others change places, so that the whole past is put in order again
+// What these leave out, such as which way a comparison of two numbers goes, is within kAllowance.
+#include "worst_step.h"
+
+#include "api/engine.h"
+#include "base/arithmetic.h"
+#include "board_api.h"
+#include "decoding/rules.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr uint64_t kAllowance = 32;  // one part in so many
+
+// Between one logit and the next. All of 80,000 lie within 40, below which an exponential is left out.
+constexpr float kLogitStep = 1.0f / 2048;
+
+constexpr uint32_t kNoPosition = UINT32_MAX;
+
+// Of the kernels below, which have no context.
+const Kernels* native;
+uint32_t n_outputs;  // of the current position that have been computed
+
+void attend_to_equals(const AttentionArgs<int8_t>& args) {
+  AttentionArgs<int8_t> equal = args;
+  equal.scale = 0.0f;
+  native->int8.attention(equal);
+}
+
+void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
+  static const float kNoScale[kOutputBlock] = {};
+  static float logits[kOutputBlock];
+  for (uint32_t i = 0; i < args.count; ++i) logits[i] = static_cast<float>(n_outputs++) * kLogitStep;
+  OutputBlockArgs<int8_t> ascending = args;
+  ascending.linear.w_scale = kNoScale;
+  ascending.linear.bias = logits;
+  native->int8.output_block(ascending);
+}
+
+// The largest logit's.
+uint32_t last_token(const Runtime& runtime) {
+  const GenerationView& generation = runtime.generation;
+  uint32_t token = runtime.model.vocab_size - 1;
+  for (uint32_t i = generation.n_suppressed; i > 0 && generation.suppressed_ids[i - 1] == token; --i) --token;
+  return token;
+}
+
+// What each hypothesis has so far. Less than a step of the logits apart, so that each goes on with its own best token.
+void set_scores(const Search& search) {
+  const bool is_last = search.position + 2 == search.options.max_target_tokens;
+  for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
+    const SentenceView view = sentence_view(search, sentence);
+    for (uint32_t b = 0; b < view.state->n_live; ++b) view.scores[b] = is_last ? static_cast<float>(b) / 65536 : 0.0f;
+    if (is_last) view.scores[0] = -1000.0f;
+  }
+}
+
+int begin(goldcrest_engine* engine, const worst_search& wanted) {
+  goldcrest_search search = wanted.search;
+  const goldcrest_limits& limits = engine->runtime.limits;
+  search.max_target_tokens = limits.max_target_tokens;
+  search.min_target_tokens = limits.max_target_tokens - 1;
+  GOLDCREST_TRY(goldcrest_set_search(engine, &search));
+  GOLDCREST_TRY(goldcrest_begin(engine, wanted.source, wanted.n_source));
+  for (uint32_t i = 1; i < limits.batch; ++i) GOLDCREST_TRY(goldcrest_add(engine, wanted.source, wanted.n_source));
+  return GOLDCREST_OK;
+}
+
+uint64_t with_allowance(uint64_t ticks) { return ticks + ticks / kAllowance + 1; }
+
+// By steps of layers: a position is no more than its layers together.
+int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* most) {
+  GOLDCREST_TRY(begin(engine, wanted));
+  uint64_t of_position = 0;
+  uint32_t position_before = kNoPosition;
+  for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
+    const bool decodes = engine->state == EngineState::kDecoding;
+    if (decodes) set_scores(engine->search);
+    const uint32_t position = decodes ? engine->search.position : kNoPosition;
+    n_outputs = 0;
+    const uint64_t start = board_ticks();
+    status = goldcrest_step(engine, nullptr);
+    const uint64_t ticks = board_ticks() - start;
+    if (status < 0) return status;
+    of_position = (decodes && position == position_before ? of_position : 0) + ticks;
+    position_before = position;
+    most->layer_ticks = larger(most->layer_ticks, with_allowance(ticks));
+    most->position_ticks = larger(most->position_ticks, with_allowance(of_position));
+  }
+  return GOLDCREST_OK;
+}
+
+#if defined(__arm__) && !defined(__ARM_FP)
+constexpr bool kHasFpu = false;  // what a float operation takes depends on its numbers
+#else
+constexpr bool kHasFpu = true;
+#endif
+
+// Whether shapes do not decide how much work there is: also the source, or the text so far.
+bool is_unbounded(const goldcrest_engine& engine) {
+  const GenerationView& generation = engine.runtime.generation;
+  const bool has_rules = kHasRules && (penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
+                                       generation.n_biased > 0 || generation.n_more_ends > 0);
+  return !kHasFpu || has_rules || (kHasShortlist && keeps_candidates(engine.runtime.limits));
+}
+
+}  // namespace
+}  // namespace goldcrest
+
+using namespace goldcrest;
+
+extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* wanted, worst_step* most) {
+  *most = {0, 0};
+  GOLDCREST_TRY(goldcrest_set_search(engine, &wanted->search));
+  if (is_unbounded(*engine)) return GOLDCREST_OK;
+  Runtime& runtime = engine->runtime;
+  const uint32_t step_size = engine->step_size, end_id = runtime.generation.end_id;
+  native = runtime.kernels;
+  Kernels adverse = *native;
+  adverse.int8.attention = attend_to_equals;
+  adverse.int8.output_block = ascending_outputs;
+  runtime.kernels = &adverse;
+  runtime.generation.end_id = last_token(runtime);
+  engine->step_size = GOLDCREST_STEP_LAYER;
+  const int status = measure(engine, *wanted, most);
+  goldcrest_reset(engine);
+  engine->step_size = step_size;
+  runtime.generation.end_id = end_id;
+  runtime.kernels = native;
+  GOLDCREST_TRY(status);
+  return goldcrest_set_search(engine, &wanted->search);
+}
