@@ -3,6 +3,7 @@
 #pragma once
 
 #include "decoding/search.h"
+#include "model/validate.h"
 
 namespace goldcrest {
 
@@ -21,5 +22,8 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file);
 
 // The sums of a finished plan; the figures of work stay as they are.
 void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory);
+
+// How the best kernels of this machine check metadata. ERROR_ARGUMENT where the environment names none.
+int metadata_functions(VerifyFunctions* functions, goldcrest_detail* detail);
 
 }  // namespace goldcrest
