@@ -29,7 +29,7 @@ int validate_model(const void* model, size_t model_bytes, const VerifyFunctions&
 // A file of which the bytes up to end_bytes, and the trailer, may be read.
 struct FileSlice {
   const uint8_t* file;  // [file_bytes]
-  uint64_t file_bytes, end_bytes;
+  size_t file_bytes, end_bytes;
 };
 
 // What goldcrest_check_weights does; functions.metadata_only.

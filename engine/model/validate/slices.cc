@@ -13,7 +13,7 @@ constexpr uint32_t kParts = 5;  // the metadata and four sections
 
 struct SliceCheck {
   const uint8_t* file;  // [file_bytes]
-  uint64_t file_bytes, end;
+  size_t file_bytes, end;
   const VerifyFunctions& functions;
   goldcrest_check& state;
   goldcrest_detail* detail;  // named for GOLDCREST_REQUIRE
@@ -52,11 +52,11 @@ struct SliceCheck {
     const uint64_t part_end = state.ends[state.part], next = align_bytes(part_end);
     uint64_t at = state.checked_bytes;
     if (at < part_end && at < end) {
-      const uint64_t n = smaller(end, part_end) - at;
+      const uint64_t n = smaller<uint64_t>(end, part_end) - at;
       state.crc32c = functions.crc32c(state.crc32c, file + at, static_cast<size_t>(n));
       at += n;
     }
-    for (; at >= part_end && at < smaller(end, next); ++at) {
+    for (; at >= part_end && at < smaller<uint64_t>(end, next); ++at) {
       GOLDCREST_REQUIRE_INTACT(file[at] == 0, "sections: padding behind", index());
     }
     state.checked_bytes = at;
