@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware whose model lies outside of its image and is replaced while it runs: an update that the power cuts short, one
- * that arrives damaged, one that is given up because nobody confirmed it, and one that stays. The flash is simulated in
- * RAM, and two arrays of the image are what a line would bring.
+ * Firmware whose model lies outside of its image and is replaced while it runs: an update that the power cuts short,
+ * one that arrives damaged, one that is given up because nobody confirmed it, and one that stays. The flash is
+ * simulated in RAM, and two arrays of the image are what a line would bring.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -35,8 +35,8 @@ static bool accept_any(void *context, const uint8_t *model, size_t model_bytes) 
 }
 
 /* What a line brings: the trailer, then chunks. A byte of the chunk that has byte `damaged_byte` is wrong. */
-static void receive(const model_slots *slots, const uint8_t *model, size_t model_bytes, size_t damaged_byte) {
-  static model_update update; /* it holds a page */
+static void receive(const ModelSlots *slots, const uint8_t *model, size_t model_bytes, size_t damaged_byte) {
+  static ModelUpdate update; /* it holds a page */
   uint8_t chunk[kChunkBytes];
   const size_t rest = model_bytes - kTrailerBytes;
   int status = begin_update(&update, slots, model_bytes, model + rest);
@@ -60,7 +60,7 @@ static void receive(const model_slots *slots, const uint8_t *model, size_t model
 }
 
 /* A reset: the model that starts pronounces a word. */
-static void start(const model_slots *slots) {
+static void start(const ModelSlots *slots) {
   goldcrest_config config = {
       .arena = arena, .arena_bytes = sizeof arena, .limits = MODEL_G2P_LIMITS, .detail = &detail};
   goldcrest_engine *engine;
@@ -77,7 +77,7 @@ static void start(const model_slots *slots) {
   put_text("\n");
 }
 
-static void confirm(const model_slots *slots) {
+static void confirm(const ModelSlots *slots) {
   const int status = confirm_model(slots, &detail);
   if (status < 0) put_error("confirm", status, &detail);
   put_text("It is confirmed.\n");
@@ -85,10 +85,10 @@ static void confirm(const model_slots *slots) {
 
 int main(void) {
   board_init();
-  static simulated_flash flash;
-  const flash_device layout = {.n_sectors = kSectors, .sector_bytes = kSectorBytes, .page_bytes = kPageBytes};
+  static SimulatedFlash flash;
+  const FlashDevice layout = {.n_sectors = kSectors, .sector_bytes = kSectorBytes, .page_bytes = kPageBytes};
   make_simulated_flash(&flash, flash_memory, &layout);
-  const model_slots slots = {.flash = &flash.device, .accepts = accept_any};
+  const ModelSlots slots = {.flash = &flash.device, .accepts = accept_any};
   const size_t nowhere = (size_t)-1;
 
   put_text("A first model arrives.\n");

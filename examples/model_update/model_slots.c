@@ -8,40 +8,40 @@
 
 /* A record as it lies in flash: its words, then their complements. Programming only clears bits and erasing only sets
  * them, so of a write that the power has cut short some bit is the same in both. */
-enum { kWords = sizeof(model_record) / sizeof(uint32_t) };
-_Static_assert(2 * sizeof(model_record) == 64, "what a device can program at least");
+enum { kWords = sizeof(ModelRecord) / sizeof(uint32_t) };
+_Static_assert(2 * sizeof(ModelRecord) == 64, "what a device can program at least");
 
 int model_error(goldcrest_detail *detail, goldcrest_status status, const char *message, size_t index) {
   if (detail != NULL) *detail = (goldcrest_detail){message, (int32_t)index};
   return status;
 }
 
-size_t slot_bytes(const model_slots *slots) {
+size_t slot_bytes(const ModelSlots *slots) {
   return (size_t)(slots->flash->n_sectors - 2) / 2 * slots->flash->sector_bytes;
 }
 
-size_t slot_offset(const model_slots *slots, uint32_t slot) {
+size_t slot_offset(const ModelSlots *slots, uint32_t slot) {
   return 2 * (size_t)slots->flash->sector_bytes + slot * slot_bytes(slots);
 }
 
-const uint8_t *slot_model(const model_slots *slots, uint32_t slot) {
+const uint8_t *slot_model(const ModelSlots *slots, uint32_t slot) {
   return slots->flash->memory + slot_offset(slots, slot);
 }
 
 /* The record of a sector, where it is whole. */
-static bool read_sector(const model_slots *slots, uint32_t sector, model_record *record) {
+static bool read_sector(const ModelSlots *slots, uint32_t sector, ModelRecord *record) {
   uint32_t words[2 * kWords];
   memcpy(words, slots->flash->memory + (size_t)sector * slots->flash->sector_bytes, sizeof words);
   for (int i = 0; i < kWords; ++i) {
     if (words[i] != ~words[kWords + i]) return false;
   }
   memcpy(record, words, sizeof *record);
-  return record->slot <= 1 && record->state <= MODEL_STARTED && record->model_bytes[0] <= slot_bytes(slots) &&
+  return record->slot <= 1 && record->state <= kStarted && record->model_bytes[0] <= slot_bytes(slots) &&
          record->model_bytes[1] <= slot_bytes(slots);
 }
 
-bool read_record(const model_slots *slots, model_record *record) {
-  model_record other;
+bool read_record(const ModelSlots *slots, ModelRecord *record) {
+  ModelRecord other;
   const bool has_other = read_sector(slots, 1, &other);
   if (!read_sector(slots, 0, record) || (has_other && other.sequence > record->sequence)) {
     *record = other;
@@ -50,8 +50,8 @@ bool read_record(const model_slots *slots, model_record *record) {
   return true;
 }
 
-bool write_record(const model_slots *slots, model_record *record) {
-  const flash_device *flash = slots->flash;
+bool write_record(const ModelSlots *slots, ModelRecord *record) {
+  const FlashDevice *flash = slots->flash;
   uint32_t words[2 * kWords];
   ++record->sequence;
   memcpy(words, record, sizeof *record);
@@ -64,7 +64,7 @@ bool write_record(const model_slots *slots, model_record *record) {
 }
 
 /* The slot's model, checked in this order: who made it, every byte of it, what it computes on this device. */
-static int start_slot(const model_slots *slots, const model_record *record, goldcrest_config *config,
+static int start_slot(const ModelSlots *slots, const ModelRecord *record, goldcrest_config *config,
                       goldcrest_engine **engine) {
   config->model = slot_model(slots, record->slot);
   config->model_bytes = record->model_bytes[record->slot];
@@ -77,27 +77,27 @@ static int start_slot(const model_slots *slots, const model_record *record, gold
 }
 
 /* The other slot's model starts from now on, and this one's never again. */
-static bool roll_back(const model_slots *slots, model_record *record) {
+static bool roll_back(const ModelSlots *slots, ModelRecord *record) {
   record->model_bytes[record->slot] = 0;
   record->slot ^= 1;
-  record->state = MODEL_SETTLED;
+  record->state = kSettled;
   return write_record(slots, record);
 }
 
-int start_model(const model_slots *slots, goldcrest_config *config, goldcrest_engine **engine) {
+int start_model(const ModelSlots *slots, goldcrest_config *config, goldcrest_engine **engine) {
   static const char kFlashFailed[] = "flash: a record could not be written";
-  model_record record;
+  ModelRecord record;
   *engine = NULL;
   if (!read_record(slots, &record)) {
     return model_error(config->detail, GOLDCREST_ERROR_STATE, "slots: no model is installed", (size_t)-1);
   }
   bool has_other = record.model_bytes[record.slot ^ 1] != 0;
   bool written = true;
-  if (record.state == MODEL_STARTED && has_other) {
+  if (record.state == kStarted && has_other) {
     written = roll_back(slots, &record);
     has_other = false;
-  } else if (record.state == MODEL_ON_TRIAL) {
-    record.state = MODEL_STARTED;
+  } else if (record.state == kOnTrial) {
+    record.state = kStarted;
     written = write_record(slots, &record);
   }
   if (!written) return model_error(config->detail, GOLDCREST_ERROR_STATE, kFlashFailed, (size_t)-1);
@@ -112,13 +112,13 @@ int start_model(const model_slots *slots, goldcrest_config *config, goldcrest_en
   return status;
 }
 
-int confirm_model(const model_slots *slots, goldcrest_detail *detail) {
-  model_record record;
-  if (!read_record(slots, &record) || record.state == MODEL_ON_TRIAL) {
+int confirm_model(const ModelSlots *slots, goldcrest_detail *detail) {
+  ModelRecord record;
+  if (!read_record(slots, &record) || record.state == kOnTrial) {
     return model_error(detail, GOLDCREST_ERROR_STATE, "slots: no model was started", (size_t)-1);
   }
-  if (record.state == MODEL_SETTLED) return GOLDCREST_OK;
-  record.state = MODEL_SETTLED;
+  if (record.state == kSettled) return GOLDCREST_OK;
+  record.state = kSettled;
   if (write_record(slots, &record)) return GOLDCREST_OK;
   return model_error(detail, GOLDCREST_ERROR_STATE, "flash: a record could not be written", (size_t)-1);
 }

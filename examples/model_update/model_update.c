@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static int update_error(model_update *update, goldcrest_status status, const char *message, size_t index) {
+static int update_error(ModelUpdate *update, goldcrest_status status, const char *message, size_t index) {
   update->model_bytes = 0; /* nothing more is taken */
   update->whole = false;
   return model_error(&update->detail, status, message, index);
@@ -15,8 +15,8 @@ static int update_error(model_update *update, goldcrest_status status, const cha
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Bytes of the slot; a sector is erased when its first byte comes, but for the last, which has the trailer by then. */
-static bool program(const model_update *update, size_t at, const uint8_t *bytes, size_t n) {
-  const flash_device *flash = update->slots->flash;
+static bool program(const ModelUpdate *update, size_t at, const uint8_t *bytes, size_t n) {
+  const FlashDevice *flash = update->slots->flash;
   const size_t offset = slot_offset(update->slots, update->record.slot) + at;
   const bool is_trailer = at == update->model_bytes - kTrailerBytes;
   const bool in_last_sector = at / flash->sector_bytes == (update->model_bytes - 1) / flash->sector_bytes;
@@ -27,7 +27,7 @@ static bool program(const model_update *update, size_t at, const uint8_t *bytes,
 }
 
 /* The checksums of what is programmed. */
-static int check_arrived(model_update *update) {
+static int check_arrived(ModelUpdate *update) {
   const uint8_t *model = slot_model(update->slots, update->record.slot);
   const int status =
       goldcrest_check_weights(model, update->model_bytes, update->programmed_bytes, &update->check, &update->detail);
@@ -36,12 +36,12 @@ static int check_arrived(model_update *update) {
   return status < 0 ? status : GOLDCREST_OK;
 }
 
-int begin_update(model_update *update, const model_slots *slots, size_t model_bytes, const uint8_t *trailer) {
+int begin_update(ModelUpdate *update, const ModelSlots *slots, size_t model_bytes, const uint8_t *trailer) {
   memset(update, 0, sizeof *update);
   update->slots = slots;
   if (!read_record(slots, &update->record)) {
     memset(&update->record, 0, sizeof update->record); /* the first model */
-  } else if (update->record.state != MODEL_SETTLED) {
+  } else if (update->record.state != kSettled) {
     return update_error(update, GOLDCREST_ERROR_STATE, "update: the model that runs is not confirmed", (size_t)-1);
   } else {
     update->record.slot ^= 1;
@@ -49,19 +49,19 @@ int begin_update(model_update *update, const model_slots *slots, size_t model_by
   if (model_bytes > slot_bytes(slots)) {
     return update_error(update, GOLDCREST_ERROR_TOO_LONG, "update: larger than a slot", slot_bytes(slots));
   }
-  if (model_bytes < 2 * kTrailerBytes || model_bytes % kTrailerBytes != 0) {
+  if (model_bytes < 2 * (size_t)kTrailerBytes || model_bytes % kTrailerBytes != 0) {
     return update_error(update, GOLDCREST_ERROR_MODEL_CORRUPT, "update: no model has such a size", model_bytes);
   }
   update->model_bytes = model_bytes;
   update->record.model_bytes[update->record.slot] = (uint32_t)model_bytes;
-  update->record.state = MODEL_ON_TRIAL;
+  update->record.state = kOnTrial;
   if (!program(update, model_bytes - kTrailerBytes, trailer, kTrailerBytes)) {
     return update_error(update, GOLDCREST_ERROR_STATE, "flash: the trailer could not be written", (size_t)-1);
   }
   return check_arrived(update);
 }
 
-int write_update(model_update *update, const uint8_t *bytes, size_t n) {
+int write_update(ModelUpdate *update, const uint8_t *bytes, size_t n) {
   const size_t page_bytes = update->slots->flash->page_bytes;
   if (update->model_bytes == 0) {
     return model_error(&update->detail, GOLDCREST_ERROR_STATE, "update: none is under way", (size_t)-1);
@@ -88,11 +88,11 @@ int write_update(model_update *update, const uint8_t *bytes, size_t n) {
   return GOLDCREST_OK;
 }
 
-int finish_update(model_update *update) {
+int finish_update(ModelUpdate *update) {
   if (!update->whole) {
     return update_error(update, GOLDCREST_ERROR_STATE, "update: the model has not arrived", update->arrived_bytes);
   }
-  const model_slots *slots = update->slots;
+  const ModelSlots *slots = update->slots;
   const uint8_t *model = slot_model(slots, update->record.slot);
   if (slots->accepts != NULL && !slots->accepts(slots->context, model, update->model_bytes)) {
     return update_error(update, GOLDCREST_ERROR_ARGUMENT, "signature: refused", update->record.slot);

@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* How many of n bytes this write does; whether the power goes meanwhile. */
-static size_t bytes_through(simulated_flash *flash, size_t n) {
+static size_t bytes_through(SimulatedFlash *flash, size_t n) {
   ++flash->n_writes;
   flash->is_off = flash->n_writes == flash->cut_at;
   return flash->is_off && flash->cut_bytes < n ? flash->cut_bytes : n;
 }
 
 static bool erase(void *context, uint32_t sector) {
-  simulated_flash *flash = context;
+  SimulatedFlash *flash = context;
   if (flash->is_off) return false;
   const size_t n = flash->device.sector_bytes, through = bytes_through(flash, n);
   uint8_t *bytes = flash->memory + sector * n;
@@ -24,7 +24,7 @@ static bool erase(void *context, uint32_t sector) {
 }
 
 static bool program(void *context, size_t offset, const uint8_t *bytes, size_t n) {
-  simulated_flash *flash = context;
+  SimulatedFlash *flash = context;
   if (flash->is_off) return false;
   const size_t page = flash->device.page_bytes;
   flash->is_misused |= n == 0 || offset % 64 != 0 || n % 64 != 0 || offset / page != (offset + n - 1) / page;
@@ -36,7 +36,7 @@ static bool program(void *context, size_t offset, const uint8_t *bytes, size_t n
   return !flash->is_off;
 }
 
-void make_simulated_flash(simulated_flash *flash, uint8_t *memory, const flash_device *layout) {
+void make_simulated_flash(SimulatedFlash *flash, uint8_t *memory, const FlashDevice *layout) {
   memset(flash, 0, sizeof *flash);
   flash->memory = memory;
   flash->device = *layout;
@@ -47,7 +47,7 @@ void make_simulated_flash(simulated_flash *flash, uint8_t *memory, const flash_d
   memset(memory, 0xFF, (size_t)layout->n_sectors * layout->sector_bytes);
 }
 
-void simulated_power_on(simulated_flash *flash, uint32_t cut_at, size_t cut_bytes) {
+void simulated_power_on(SimulatedFlash *flash, uint32_t cut_at, size_t cut_bytes) {
   flash->n_writes = 0;
   flash->cut_at = cut_at;
   flash->cut_bytes = cut_bytes;

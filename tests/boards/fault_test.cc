@@ -23,7 +23,7 @@ constexpr std::string_view kWord = "goldcrest", kNextWord = "renewal";
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kSlices = (MODEL_G2P_BYTES + kSliceBytes - 1) / kSliceBytes;
 constexpr int kMostSteps = 1000;           // far more than a search has
-constexpr uint64_t kWatchdogSeconds = 20;  // far more than a step takes
+constexpr uint64_t kWatchdogSeconds = 10;  // far more than a step takes
 
 enum Region {
   kMetadata,

@@ -27,9 +27,9 @@ alignas(GOLDCREST_ALIGN) uint8_t flash_memory[size_t{kSectors} * kSectorBytes];
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_GOLDEN_ARENA_BYTES];
 static_assert(MODEL_GOLDEN_ARENA_BYTES >= MODEL_SMALL_ARENA_BYTES, "one arena for both");
 
-simulated_flash flash;
-model_slots slots;
-model_update update;
+SimulatedFlash flash;
+ModelSlots slots;
+ModelUpdate update;
 goldcrest_detail detail;
 
 int install(const uint8_t* model, size_t model_bytes) {
@@ -86,7 +86,7 @@ bool survives(uint64_t old_hash, uint64_t new_hash, uint32_t n_writes, uint32_t 
 }
 
 bool run() {
-  flash_device layout = {};
+  FlashDevice layout = {};
   layout.n_sectors = kSectors;
   layout.sector_bytes = kSectorBytes;
   layout.page_bytes = kPageBytes;

@@ -62,7 +62,7 @@ uint64_t hash_of(std::span<const uint8_t> model, const std::string& text) {
 
 Board::Board(size_t model_bytes, const FlashSizes& sizes)
     : memory_(size_t{sectors_of(model_bytes, sizes)} * sizes.sector_bytes), arena_(kArenaBytes) {
-  flash_device layout = {};
+  FlashDevice layout = {};
   layout.n_sectors = sectors_of(model_bytes, sizes);
   layout.sector_bytes = sizes.sector_bytes;
   layout.page_bytes = sizes.page_bytes;
@@ -71,7 +71,7 @@ Board::Board(size_t model_bytes, const FlashSizes& sizes)
 }
 
 int Board::install(std::span<const uint8_t> model, size_t chunk_bytes) {
-  model_update update;
+  ModelUpdate update;
   const auto rest = model.first(model.size() - kTrailerBytes);
   int status = begin_update(&update, &slots_, model.size(), model.last(kTrailerBytes).data());
   for (size_t at = 0; status >= 0 && at < rest.size(); at += chunk_bytes) {

@@ -48,14 +48,14 @@ class Board {
   std::string reason() const;
   uint32_t n_writes() const { return flash_.n_writes; }
   bool is_misused() const { return flash_.is_misused; }
-  simulated_flash& flash() { return flash_; }
-  model_slots& slots() { return slots_; }
+  SimulatedFlash& flash() { return flash_; }
+  ModelSlots& slots() { return slots_; }
   size_t model_bytes() const { return slot_bytes(&slots_); }
 
  private:
   GuardedBuffer<uint8_t> memory_, arena_;
-  simulated_flash flash_ = {};
-  model_slots slots_ = {};
+  SimulatedFlash flash_ = {};
+  ModelSlots slots_ = {};
   goldcrest_detail detail_ = {};
   goldcrest_engine* engine_ = nullptr;
 };

@@ -58,7 +58,7 @@ struct Update {
 // erasing and the programming of the record, at every byte. The new model is never confirmed, so that it goes again.
 // Returns how many updates were cut.
 int cut_every_write(const Update& update, const std::vector<size_t>& cut_bytes) {
-  constexpr size_t kRecordBytes = 2 * sizeof(model_record);
+  constexpr size_t kRecordBytes = 2 * sizeof(ModelRecord);
   Board board(update.model_bytes(), update.sizes);
   board.settle(update.old_file.span());
   board.power_on(0, 0);

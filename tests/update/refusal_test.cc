@@ -17,8 +17,7 @@ using converter::FileImage;
 
 constexpr const char* kText = "cat";
 
-class Refusal : public testing::Test {
- protected:
+struct Refusal : testing::Test {
   Refusal() { board.settle(old_file.span()); }
 
   // The update ends with this status and reason, and the old model starts.
@@ -77,7 +76,7 @@ TEST_F(Refusal, SizesAndTrailers) {
 }
 
 TEST_F(Refusal, CallsOutOfOrder) {
-  model_update update = {};
+  ModelUpdate update = {};
   update.slots = &board.slots();
   EXPECT_EQ(write_update(&update, new_file.bytes(), 1), GOLDCREST_ERROR_STATE);
   EXPECT_STREQ(update.detail.message, "update: none is under way");
@@ -138,7 +137,7 @@ TEST_F(Refusal, WhatIsNotConfirmedIsRolledBack) {
 // The flash forgets a bit of the model that runs: the one before it is still there.
 TEST_F(Refusal, AModelThatIsDamagedLaterGivesWayToTheOneBefore) {
   board.settle(new_file.span());
-  model_record record;
+  ModelRecord record;
   ASSERT_TRUE(read_record(&board.slots(), &record));
   board.flash().memory[slot_offset(&board.slots(), record.slot) + new_file.size() / 2] ^= 1;
   expect_old();
@@ -174,7 +173,7 @@ TEST_F(Refusal, WhatTheBootLoaderDoesNotKnow) {
 
 // A flash that says that it failed, or that does not keep what was written: each write in turn.
 TEST_F(Refusal, FlashThatFails) {
-  simulated_flash& flash = board.flash();
+  SimulatedFlash& flash = board.flash();
   const auto failing = [](void*, size_t, const uint8_t*, size_t) { return false; };
   const auto deaf = [](void*, size_t, const uint8_t*, size_t) { return true; };
   const auto program = flash.device.program;
@@ -183,7 +182,7 @@ TEST_F(Refusal, FlashThatFails) {
     EXPECT_EQ(board.install(new_file.span()), GOLDCREST_ERROR_STATE);
     EXPECT_EQ(board.reason(), "flash: the trailer could not be written");
     flash.device.program = program;
-    model_update update;
+    ModelUpdate update;
     ASSERT_EQ(begin_update(&update, &board.slots(), new_file.size(), new_file.span().last(kTrailerBytes).data()), 0);
     flash.device.program = wrong;
     EXPECT_EQ(write_update(&update, new_file.bytes(), 256), GOLDCREST_ERROR_STATE);

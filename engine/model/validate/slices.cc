@@ -3,7 +3,7 @@
 // slice and the trailer alone.
 #include "base/arithmetic.h"
 #include "model/validate/trailer.h"
-#include "model/validate/validator.h"
+#include "model_generated.h"
 
 namespace goldcrest {
 

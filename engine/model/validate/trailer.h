@@ -7,7 +7,8 @@
 
 #include "base/align.h"
 #include "base/status.h"
-#include "model/validate/validator.h"
+#include "model/validate.h"
+#include "model_generated.h"
 
 namespace goldcrest {
 

@@ -36,8 +36,7 @@ Outcome check(const uint8_t* file, size_t bytes, size_t slice_bytes) {
     ++outcome.n_slices;
     EXPECT_LE(state.checked_bytes, outcome.end);
   } while (outcome.status == GOLDCREST_WORKING);
-  const goldcrest_check zeros = {};
-  EXPECT_EQ(std::memcmp(&state, &zeros, sizeof state), 0) << "it starts over";
+  EXPECT_TRUE(state.checked_bytes == 0 && state.part == 0 && state.crc32c == 0) << "it starts over";
   return outcome;
 }
 
