@@ -28,8 +28,7 @@ typedef struct goldcrest_check {
  * arrives. Returns WORKING while some of the file is left, and DONE when all of it is whole; after DONE, as after an
  * error, *check is all zeros and the next call starts over. detail may be null.
  * It needs no engine and changes none. What goldcrest_init checks beyond it are values, not damage.
- * Errors: ERROR_ARGUMENT (check null, or one that no call has left; model null or misaligned), ERROR_MODEL_CORRUPT,
- * ERROR_MODEL_VERSION, ERROR_UNSUPPORTED (as of goldcrest_model_info). */
+ * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (check null, or one that no call has left). */
 GOLDCREST_MUST_CHECK int goldcrest_check_weights(const void *model, size_t model_bytes, size_t end_bytes,
                                                  goldcrest_check *check, goldcrest_detail *detail);
 
