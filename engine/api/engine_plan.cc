@@ -9,7 +9,6 @@
 #include "base/build_options.h"
 #include "layers/blocks/recurrent.h"
 #include "model/blocks.h"
-#include "model/validate.h"
 #include "text/tokenizer.h"
 
 namespace goldcrest {
@@ -108,22 +107,13 @@ void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_mem
 
 using namespace goldcrest;
 
-namespace {
-
-int check_metadata(const void* model, size_t model_bytes, goldcrest_detail* detail) {
-  const Kernels* kernels = choose_kernels(nullptr).native;
-  GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
-                    "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
-  return validate_model(model, model_bytes, {kernels->crc32c, nullptr, kernels->float32 != nullptr, true}, detail);
-}
-
-}  // namespace
-
 extern "C" {
 
 int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* info, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(info != nullptr, GOLDCREST_ERROR_ARGUMENT, "info: null", -1);
-  GOLDCREST_TRY(check_metadata(model, model_bytes, detail));
+  VerifyFunctions functions;
+  GOLDCREST_TRY(metadata_functions(&functions, detail));
+  GOLDCREST_TRY(validate_model(model, model_bytes, functions, detail));
   view_info(model, model_bytes, info);
   return GOLDCREST_OK;
 }

@@ -2,7 +2,10 @@
 // Where everything lies. The plan is the same for the size query and for the engine.
 #pragma once
 
+#include "backends/backend.h"
+#include "base/status.h"
 #include "decoding/search.h"
+#include "model/validate.h"
 
 namespace goldcrest {
 
@@ -21,5 +24,14 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file);
 
 // The sums of a finished plan; the figures of work stay as they are.
 void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory);
+
+// How the best kernels of this machine check metadata. ERROR_ARGUMENT where the environment names none.
+inline int metadata_functions(VerifyFunctions* functions, goldcrest_detail* detail) {
+  const Kernels* kernels = choose_kernels(nullptr).native;
+  GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
+                    "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
+  *functions = {kernels->crc32c, nullptr, kernels->float32 != nullptr, true};
+  return GOLDCREST_OK;
+}
 
 }  // namespace goldcrest

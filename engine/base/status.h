@@ -36,3 +36,7 @@ inline int32_t byte_index(uint64_t bytes) { return bytes > INT32_MAX ? -1 : stat
   do {                                                                          \
     if (!(condition)) return ::goldcrest::fail(detail, status, message, index); \
   } while (0)
+
+// The same of a model file.
+#define GOLDCREST_REQUIRE_INTACT(condition, message, index) \
+  GOLDCREST_REQUIRE(condition, GOLDCREST_ERROR_MODEL_CORRUPT, message, index)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "goldcrest/check.h"
 #include "model/idle_weights.h"
 #include "model/model_view.h"
 
@@ -24,5 +25,15 @@ struct VerifyFunctions {
 // over the memory. GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION or ERROR_UNSUPPORTED with
 // *detail (may be null) naming what is wrong.
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail);
+
+// A file of which the bytes up to end_bytes, and the trailer, may be read.
+struct FileSlice {
+  const uint8_t* file;  // [file_bytes]
+  size_t file_bytes, end_bytes;
+};
+
+// What goldcrest_check_weights does; functions.metadata_only.
+int check_slice(const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check,
+                goldcrest_detail* detail);
 
 }  // namespace goldcrest

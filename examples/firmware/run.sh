@@ -16,6 +16,7 @@ Builds one of the example firmwares and runs it in QEMU, with its console on thi
   translate_firmware         translates English to French                        mps3-an547
   superloop                  pronounces between a watchdog's feedings            any
   benchmark_firmware         counts the instructions of each part                any
+  model_update               replaces its model, in flash outside of the image   any
 
   BOARD   mps3-an547 (Cortex-M55, default), mps2-an500 (M7), mps2-an505 (M33), mps2-an386 (M4F)
 TEXT
@@ -32,7 +33,7 @@ case "${1:-}" in -h | --help) usage; exit 0 ;; esac
 [ $# -le 2 ] || { usage >&2; exit 2; }
 program=${1:-pronounce_firmware} board=${2:-mps3-an547}
 case "$program" in
-  pronounce_firmware | pronounce_small_firmware | translate_firmware | superloop | benchmark_firmware) ;;
+  pronounce_firmware | pronounce_small_firmware | translate_firmware | superloop | benchmark_firmware | model_update) ;;
   *) not_known program "$program" ;;
 esac
 case "$board" in

@@ -17,8 +17,6 @@ uint64_t expected_golden_hash() { return std::strtoull(golden_hash, nullptr, 16)
 
 int GoldenRun::start(uint8_t* arena, const char* kernels, goldcrest_step_size step_size) {
   *this = {};
-  lines_ = std::string_view(golden_words, static_cast<size_t>(golden_words_end - golden_words));
-  hash_ = kHashStart;
   goldcrest_config config = {};
   config.model = model_golden;
   config.model_bytes = MODEL_GOLDEN_BYTES;
@@ -28,13 +26,23 @@ int GoldenRun::start(uint8_t* arena, const char* kernels, goldcrest_step_size st
   config.step_size = step_size;
   config.kernels = kernels;
   config.detail = &detail_;
-  int status = goldcrest_init(&engine_, &config);
-  if (status >= 0) status = goldcrest_self_test(engine_, &detail_);
+  goldcrest_engine* engine = nullptr;
+  int status = goldcrest_init(&engine, &config);
+  if (status >= 0) status = goldcrest_self_test(engine, &detail_);
+  return status < 0 ? status : take(engine);
+}
+
+int GoldenRun::take(goldcrest_engine* engine) {
+  engine_ = engine;
+  lines_ = std::string_view(golden_words, static_cast<size_t>(golden_words_end - golden_words));
+  word_ = {};
+  at_work_ = false;
+  hash_ = kHashStart;
+  n_words_ = n_tokens_ = 0;
   goldcrest_search search = {};
   search.beam_size = 1;
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  if (status >= 0) status = goldcrest_set_search(engine_, &search);
-  return status;
+  return goldcrest_set_search(engine, &search);
 }
 
 // Moves to the next line with another word: one with several pronunciations counts once.

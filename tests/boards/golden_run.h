@@ -17,6 +17,9 @@ class GoldenRun {
   // Places an engine in `arena`, of MODEL_GOLDEN_ARENA_BYTES, and passes the model's self-test. Returns a status.
   int start(uint8_t* arena, const char* kernels, goldcrest_step_size step_size);
 
+  // The same with an engine of that model that is there already. Returns a status.
+  int take(goldcrest_engine* engine);
+
   // One step of the engine: GOLDCREST_DONE after the last word, else positive, or an error.
   int step();
 

@@ -87,6 +87,7 @@ goldcrest_board_test(firmware_test fast)
 goldcrest_symbols_test(firmware_test)
 
 include(firmware.cmake)
+include(faults.cmake)
 
 # Stack and flash, then counts where an emulator has the board.
 include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")

@@ -7,6 +7,7 @@
 
 #include "board_api.h"
 #include "common/linker_symbols.h"
+#include "goldcrest/check.h"
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h"
 
@@ -102,6 +103,13 @@ int measure_all() {
     status = GOLDCREST_PAINTED(goldcrest_plan_memory, model_g2p, MODEL_G2P_BYTES, &config.limits, &memory, nullptr,
                                nullptr, &detail);
   }
+  goldcrest_check check = {};
+  do {
+    const auto end = static_cast<size_t>(check.checked_bytes) + 4096;
+    if (status >= 0) {
+      status = GOLDCREST_PAINTED(goldcrest_check_weights, model_g2p, MODEL_G2P_BYTES, end, &check, &detail);
+    }
+  } while (status == GOLDCREST_WORKING);
   if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_init, &engine, &config);
   if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_self_test, engine, &detail);
   if (status >= 0) status = measure_searches(engine);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "goldcrest/check.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -78,10 +79,25 @@ class Calls {
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
     if (planned < 0) return false;
+    check_slices();
     allow(goldcrest_target_languages(model_.data(), model_.size(), nullptr, nullptr, nullptr), {kCorrupt},
           "target_languages: errors");
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
+  }
+
+  // The file's checksums in slices.
+  void check_slices() {
+    const size_t slice_bytes = model_.size() % 1000 + 1;
+    goldcrest_check check = {};
+    int64_t status = GOLDCREST_WORKING;
+    for (size_t end = 0; status == GOLDCREST_WORKING; end += slice_bytes) {
+      require(end < model_.size() + slice_bytes, "check_weights: it ends");
+      require(check.checked_bytes <= end, "check_weights: within its slice");
+      status = allow(goldcrest_check_weights(model_.data(), model_.size(), end, &check, nullptr), {kCorrupt},
+                     "check_weights");
+    }
+    whole_ = status == GOLDCREST_DONE;
   }
 
   bool start() {
@@ -102,6 +118,7 @@ class Calls {
     config.detail = &detail_;
     const int status = goldcrest_init(&engine_, &config);
     allow(status, {kCorrupt}, "init: errors");
+    require(whole_ || status < 0 || config.verify == GOLDCREST_VERIFY_STRUCTURE, "init finds what check_weights does");
     if (status < 0) {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;
@@ -286,6 +303,7 @@ class Calls {
   goldcrest_memory memory_ = {};
   goldcrest_detail detail_ = {};
   goldcrest_text_state text_state_ = {};
+  bool whole_ = false;  // by its checksums
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

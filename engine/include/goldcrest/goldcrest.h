@@ -15,7 +15,7 @@
  *     return status;
  *
  *   size query          goldcrest_model_info, goldcrest_plan_memory, goldcrest_arena_bytes
- *   start               goldcrest_init, once; every check on the model file happens here
+ *   start               goldcrest_init, once; every check on the model file happens here; again: goldcrest/check.h
  *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all of it in goldcrest_translate

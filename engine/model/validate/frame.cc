@@ -5,43 +5,14 @@
 
 #include "base/build_options.h"
 #include "model/structure.h"
+#include "model/validate/trailer.h"
 #include "model/validate/validator.h"
 
 namespace goldcrest {
 
-namespace {
-
-// FORMAT.md, "Trailer".
-struct Trailer {
-  char magic[8];
-  uint32_t format_version;
-  uint32_t metadata_bytes;
-  uint64_t total_bytes;
-  uint32_t metadata_crc32c;
-  uint8_t reserved[32];
-  uint32_t trailer_crc32c;
-};
-static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
-
-}  // namespace
-
 int Validator::check_frame() {
-  GOLDCREST_REQUIRE(file_ != nullptr && is_aligned(file_), GOLDCREST_ERROR_ARGUMENT,
-                    "model: the pointer must be aligned to 64 bytes", -1);
-  GOLDCREST_REQUIRE_INTACT(file_bytes_ >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
   Trailer trailer;
-  memcpy(&trailer, file_ + file_bytes_ - sizeof(Trailer), sizeof(Trailer));
-  GOLDCREST_REQUIRE_INTACT(memcmp(trailer.magic, "GCSTEND\n", 8) == 0, "trailer: not found at the end of the file", -1);
-  GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, &trailer, sizeof(Trailer) - 4) == trailer.trailer_crc32c,
-                           "trailer: checksum", -1);
-  GOLDCREST_REQUIRE(trailer.format_version >= 1 && trailer.format_version <= GOLDCREST_FORMAT_VERSION,
-                    GOLDCREST_ERROR_MODEL_VERSION, "trailer: format version unknown to this engine",
-                    static_cast<int32_t>(trailer.format_version));
-  GOLDCREST_REQUIRE_INTACT(trailer.total_bytes == file_bytes_, "trailer: file size", -1);
-  for (uint8_t byte : trailer.reserved) GOLDCREST_REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
-  GOLDCREST_REQUIRE_INTACT(trailer.metadata_bytes >= 16 && trailer.metadata_bytes <= file_bytes_ - sizeof(Trailer) &&
-                               trailer.metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
-                           "trailer: metadata size", -1);
+  GOLDCREST_TRY(read_trailer(file_, file_bytes_, functions_, &trailer, detail));
   GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, file_, trailer.metadata_bytes) == trailer.metadata_crc32c,
                            "metadata: checksum", -1);
   GOLDCREST_REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);

@@ -14,9 +14,6 @@
 #include "model/validate.h"
 #include "model_generated.h"
 
-#define GOLDCREST_REQUIRE_INTACT(condition, message, index) \
-  GOLDCREST_REQUIRE(condition, GOLDCREST_ERROR_MODEL_CORRUPT, message, index)
-
 namespace goldcrest {
 
 inline bool in_range(float x, float low, float high) { return x >= low && x <= high; }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checksums of a file a slice at a time.
+#include "goldcrest/check.h"
+
+#include "api/engine_plan.h"
+#include "base/status.h"
+
+using namespace goldcrest;
+
+extern "C" [[gnu::cold]] int goldcrest_check_weights(const void* model, size_t model_bytes, size_t end_bytes,
+                                                     goldcrest_check* check, goldcrest_detail* detail) {
+  GOLDCREST_REQUIRE(check != nullptr, GOLDCREST_ERROR_ARGUMENT, "check: null", -1);
+  VerifyFunctions functions;
+  GOLDCREST_TRY(metadata_functions(&functions, detail));
+  return check_slice({static_cast<const uint8_t*>(model), model_bytes, end_bytes}, functions, check, detail);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last 64 bytes of a file (FORMAT.md, "Trailer"): what is known of it before anything else is read.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/align.h"
+#include "base/status.h"
+#include "model/validate.h"
+#include "model_generated.h"
+
+namespace goldcrest {
+
+struct Trailer {
+  char magic[8];
+  uint32_t format_version;
+  uint32_t metadata_bytes;
+  uint64_t total_bytes;
+  uint32_t metadata_crc32c;
+  uint8_t reserved[32];
+  uint32_t trailer_crc32c;
+};
+static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
+
+// Reads and checks the trailer. file: [file_bytes]. Inline, so that check_frame keeps it in itself.
+[[gnu::cold]] inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions,
+                                      Trailer* trailer, goldcrest_detail* detail) {
+  GOLDCREST_REQUIRE(file != nullptr && is_aligned(file), GOLDCREST_ERROR_ARGUMENT,
+                    "model: the pointer must be aligned to 64 bytes", -1);
+  GOLDCREST_REQUIRE_INTACT(file_bytes >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
+  memcpy(trailer, file + file_bytes - sizeof(Trailer), sizeof(Trailer));
+  GOLDCREST_REQUIRE_INTACT(memcmp(trailer->magic, "GCSTEND\n", 8) == 0, "trailer: not found at the end of the file",
+                           -1);
+  GOLDCREST_REQUIRE_INTACT(functions.crc32c(0, trailer, sizeof(Trailer) - 4) == trailer->trailer_crc32c,
+                           "trailer: checksum", -1);
+  GOLDCREST_REQUIRE(trailer->format_version >= 1 && trailer->format_version <= GOLDCREST_FORMAT_VERSION,
+                    GOLDCREST_ERROR_MODEL_VERSION, "trailer: format version unknown to this engine",
+                    static_cast<int32_t>(trailer->format_version));
+  GOLDCREST_REQUIRE_INTACT(trailer->total_bytes == file_bytes, "trailer: file size", -1);
+  for (uint8_t byte : trailer->reserved) GOLDCREST_REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
+  GOLDCREST_REQUIRE_INTACT(trailer->metadata_bytes >= 16 && trailer->metadata_bytes <= file_bytes - sizeof(Trailer) &&
+                               trailer->metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
+                           "trailer: metadata size", -1);
+  return GOLDCREST_OK;
+}
+
+}  // namespace goldcrest

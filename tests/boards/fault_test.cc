@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the board: a bit flips in a region of the model or of the arena between two steps of a search. Each flip is one
+// line: what the checks say of it, each as if it were the only one, what the search gives, and whether the next one is
+// right. The lines begin with the number that is typed: faults.sh starts the program again behind a flip that ended it.
+//   flip NUMBER REGION INIT SLICES RESULT NEXT SELF_TEST CANARIES
+// INIT, SELF_TEST, CANARIES: found, passed. SLICES: of goldcrest_check_weights until it found the flip; 0 where it did
+// not. RESULT: same, other, error. NEXT: right, wrong, error.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "api/engine.h"
+#include "base/hash.h"
+#include "board_api.h"
+#include "goldcrest/check.h"
+#include "model_g2p.h"
+
+namespace goldcrest::test {
+namespace {
+
+constexpr std::string_view kWord = "goldcrest", kNextWord = "renewal";
+constexpr size_t kSliceBytes = 4096;
+constexpr size_t kSlices = (MODEL_G2P_BYTES + kSliceBytes - 1) / kSliceBytes;
+constexpr int kMostSteps = 1000;           // far more than a search has
+constexpr uint64_t kWatchdogSeconds = 10;  // far more than a step takes
+
+enum Region {
+  kMetadata,
+  kWeights,
+  kParameters,
+  kPositions,
+  kTokenizer,
+  kTrailer,
+  kEngine,
+  kSource,
+  kCross,
+  kEncoder,
+  kCache,
+  kActivations,
+  kBeams,
+  kOutputs,
+  kRegions
+};
+constexpr const char* kNames[] = {"metadata", "weights",     "parameters", "positions", "tokenizer",
+                                  "trailer",  "engine",      "source",     "cross",     "encoder",
+                                  "cache",    "activations", "beams",      "outputs"};
+
+// A run of bytes, and when they matter.
+struct Extent {
+  Region region;
+  uint32_t phase;  // goldcrest_phase; the model's always
+  size_t offset, bytes;
+};
+
+alignas(GOLDCREST_ALIGN) uint8_t model[MODEL_G2P_BYTES];  // in place of flash
+struct {
+  alignas(GOLDCREST_ALIGN) uint8_t before[GOLDCREST_ALIGN];
+  uint8_t arena[MODEL_G2P_ARENA_BYTES];
+  uint8_t after[GOLDCREST_ALIGN];
+} memory;
+Extent extents[64];
+int n_extents;
+uint64_t fed_at;
+
+// Where a flip is: a bit, and the step behind which it comes.
+struct Flip {
+  uint8_t* byte;
+  uint8_t mask;
+  int step;
+};
+
+void flip_bit(const Flip& flip) { *flip.byte ^= flip.mask; }
+
+// What a search found: a hash of ids and scores, or an error.
+struct Found {
+  int status;
+  uint64_t hash;
+  int n_steps, n_encoding;  // steps, of which the first n_encoding belong to the encoder
+};
+
+uint32_t random_state;
+uint32_t random_below(uint32_t n) {
+  random_state = random_state * 1664525u + 1013904223u;
+  return static_cast<uint32_t>((uint64_t{random_state} * n) >> 32);
+}
+
+bool is_in(const char* name, std::string_view prefix) {
+  return std::string_view(name).substr(0, prefix.size()) == prefix;
+}
+
+Region region_of(const goldcrest_buffer& buffer) {
+  if (is_in(buffer.name, "engine")) return kEngine;
+  if (is_in(buffer.name, "source.")) return kSource;
+  if (is_in(buffer.name, "cross.")) return kCross;
+  if (is_in(buffer.name, "encoder.")) return kEncoder;
+  if (is_in(buffer.name, "decoder.x") || is_in(buffer.name, "rows.")) return kActivations;
+  if (is_in(buffer.name, "decoder.")) return kCache;
+  if (is_in(buffer.name, "search.")) return kBeams;
+  return kOutputs;  // output., candidates.
+}
+
+void add_extent(const Extent& extent) {
+  if (extent.bytes > 0) extents[n_extents++] = extent;
+}
+
+void add_buffer(void*, const goldcrest_buffer* buffer) {
+  add_extent({region_of(*buffer), buffer->phase, static_cast<size_t>(buffer->offset_bytes),
+              static_cast<size_t>(buffer->bytes)});
+}
+
+// The parts of the model, as goldcrest_check_weights keeps them, and the buffers of the arena.
+bool list_regions(const goldcrest_limits& limits) {
+  goldcrest_check check = {};
+  while (check.part == 0) {
+    const size_t end = static_cast<size_t>(check.checked_bytes) + kSliceBytes;
+    if (goldcrest_check_weights(model_g2p, MODEL_G2P_BYTES, end, &check, nullptr) != GOLDCREST_WORKING) return false;
+  }
+  size_t start = 0;
+  for (int part = 0; part < 5; ++part) {
+    const auto end = static_cast<size_t>(check.ends[part]);
+    add_extent({static_cast<Region>(part), GOLDCREST_PHASE_ALWAYS, start, end - start});
+    start = static_cast<size_t>(align_bytes(end));
+  }
+  add_extent({kTrailer, GOLDCREST_PHASE_ALWAYS, start, MODEL_G2P_BYTES - start});
+  goldcrest_memory planned;
+  return goldcrest_plan_memory(model_g2p, MODEL_G2P_BYTES, &limits, &planned, add_buffer, nullptr, nullptr) >= 0;
+}
+
+// A byte of the region, each as likely as the others, and a step of the phase in which its buffer is in use.
+Flip choose_flip(Region region, const Found& good) {
+  uint32_t bytes = 0;
+  for (int i = 0; i < n_extents; ++i)
+    bytes += extents[i].region == region ? static_cast<uint32_t>(extents[i].bytes) : 0;
+  uint32_t at = random_below(bytes);
+  int i = 0;
+  for (; extents[i].region != region || at >= extents[i].bytes; ++i) {
+    if (extents[i].region == region) at -= static_cast<uint32_t>(extents[i].bytes);
+  }
+  const Extent& extent = extents[i];
+  const int first = extent.phase == GOLDCREST_PHASE_DECODE ? good.n_encoding : 0;
+  const int last = extent.phase == GOLDCREST_PHASE_ENCODE ? good.n_encoding : good.n_steps;
+  uint8_t* const start = region < kEngine ? model : memory.arena;
+  return {start + extent.offset + at, static_cast<uint8_t>(1u << random_below(8)),
+          first + static_cast<int>(random_below(static_cast<uint32_t>(last - first)))};
+}
+
+void feed_watchdog() { fed_at = board_ticks(); }
+
+// One search, with a flip (null: none) before one of its steps.
+Found search(goldcrest_engine* engine, std::string_view word, const Flip* flip) {
+  Found found = {goldcrest_begin_text(engine, word.data(), word.size()), kHashStart, 0, 0};
+  while (found.status >= 0 && found.status != GOLDCREST_DONE && found.n_steps < kMostSteps) {
+    feed_watchdog();
+    if (flip != nullptr && found.n_steps == flip->step) flip_bit(*flip);
+    found.n_encoding += engine->state <= EngineState::kEncoding;
+    found.status = goldcrest_step(engine, nullptr);
+    ++found.n_steps;
+  }
+  goldcrest_result result = {};
+  if (found.status >= 0) found.status = goldcrest_get_result(engine, 0, 0, &result);
+  if (found.status < 0) return found;
+  for (uint32_t i = 0; i < result.n_tokens && i < MODEL_G2P_MAX_TARGET_TOKENS; ++i)
+    found.hash = hash_word(found.hash, static_cast<uint32_t>(result.tokens[i]));
+  const float scores[] = {result.log_prob, result.score};
+  found.hash = hash_floats(found.hash, scores, 2);
+  return found;
+}
+
+goldcrest_engine* start_engine() {
+  std::memset(&memory, 0xC5, sizeof memory);
+  goldcrest_config config = {};
+  config.model = model;
+  config.model_bytes = sizeof model;
+  config.arena = memory.arena;
+  config.arena_bytes = sizeof memory.arena;
+  config.limits = MODEL_G2P_LIMITS;
+  goldcrest_engine* engine = nullptr;
+  return goldcrest_init(&engine, &config) < 0 ? nullptr : engine;
+}
+
+bool canaries_intact() {
+  for (size_t i = 0; i < GOLDCREST_ALIGN; ++i) {
+    if (memory.before[i] != 0xC5 || memory.after[i] != 0xC5) return false;
+  }
+  return true;
+}
+
+// Slices of the whole file, over and over, from a flip anywhere in a pass until one finds it. 0: two passes do not.
+uint32_t slices_until_found(const Flip& flip) {
+  goldcrest_check check = {};
+  const uint32_t before = random_below(kSlices);
+  for (uint32_t i = 0; i < before + 2 * kSlices; ++i) {
+    if (i == before) flip_bit(flip);
+    const size_t end = static_cast<size_t>(check.checked_bytes) + kSliceBytes;
+    if (goldcrest_check_weights(model, sizeof model, end, &check, nullptr) < 0) return i - before + 1;
+  }
+  return 0;
+}
+
+// One flip, and all that is told of it; before the search, which it may end.
+void report_flip(uint32_t number, Region region, const Found& good, const Found& good_next) {
+  random_state = number * 2654435761u + 1;
+  std::memcpy(model, model_g2p, sizeof model);
+  const Flip flip = choose_flip(region, good);
+  const char* by_init = "passed";
+  uint32_t slices = 0;
+  feed_watchdog();
+  if (region < kEngine) {
+    slices = slices_until_found(flip);
+    if (start_engine() == nullptr) by_init = "found";
+    flip_bit(flip);
+  }
+  std::printf("flip %u %s %s %u ", static_cast<unsigned>(number), kNames[region], by_init,
+              static_cast<unsigned>(slices));
+  std::fflush(stdout);
+  goldcrest_engine* engine = start_engine();
+  const Found found = search(engine, kWord, &flip);
+  const Found next = search(engine, kNextWord, nullptr);
+  feed_watchdog();
+  const bool passed = goldcrest_self_test(engine, nullptr) >= 0;
+  std::printf("%s %s %s %s\n",
+              found.status < 0          ? "error"
+              : found.hash == good.hash ? "same"
+                                        : "other",
+              next.status < 0               ? "error"
+              : next.hash == good_next.hash ? "right"
+                                            : "wrong",
+              passed ? "passed" : "found", canaries_intact() ? "passed" : "found");
+}
+
+// Flips from `first` on: kFlips of each region.
+bool report_flips(uint32_t first) {
+  std::memcpy(model, model_g2p, sizeof model);
+  if (!list_regions(MODEL_G2P_LIMITS)) return false;
+  goldcrest_engine* engine = start_engine();
+  if (engine == nullptr) return false;
+  const Found good = search(engine, kWord, nullptr), good_next = search(engine, kNextWord, nullptr);
+  if (good.status < 0 || good_next.status < 0 || goldcrest_self_test(engine, nullptr) < 0) return false;
+  for (uint32_t number = first; number < GOLDCREST_FLIPS * kRegions; ++number) {
+    report_flip(number, static_cast<Region>(number % kRegions), good, good_next);
+  }
+  std::printf("all flips are reported\n");
+  return true;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+extern "C" void __real_SysTick_Handler(void);
+extern "C" void __wrap_SysTick_Handler(void);
+// A step that does not end is the watchdog's to find.
+extern "C" void __wrap_SysTick_Handler(void) {
+  using namespace goldcrest::test;
+  __real_SysTick_Handler();
+  if (fed_at != 0 && board_ticks() - fed_at > kWatchdogSeconds * board_ticks_per_second()) board_exit(99);
+}
+
+int main() {
+  board_init();
+  char line[16];
+  if (board_read_line(line, sizeof line) <= 0) return 2;
+  return goldcrest::test::report_flips(static_cast<uint32_t>(std::atoi(line))) ? 0 : 1;
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs fault_test over all its flips, past those that end it, prints the table of tests/RELIABILITY.md, and fails where a
+# flip of the model is not found by goldcrest_init and by slices, or one of the arena outlasts its search.
+# Usage: faults.sh OUTPUT COMMAND...
+set -euo pipefail
+output=$1
+shift
+: >"$output"
+next=0 ends=0
+until grep -q '^all flips are reported' "$output"; do
+  status=0
+  printf '%s\n\004' "$next" | timeout 300 "$@" >"$output.run" || status=$?
+  grep -E '^(flip|all flips)' "$output.run" >>"$output" || true
+  [ "$status" -ne 0 ] || continue
+  # The line of the flip that ended it was begun.
+  last=$(grep -E '^flip' "$output.run" | tail -n 1)
+  [ -n "$last" ] && [ $((ends += 1)) -lt 300 ] || { tail -n 5 "$output.run" >&2; exit 1; }
+  read -r _ next _ <<<"$last"
+  kind=fault
+  [ "$status" -ne 99 ] && [ "$status" -ne 124 ] || kind=watchdog
+  sed -i -E "s/^(flip $next [a-z]+ [a-z]+ [0-9]+).*$/\1 $kind - - -/" "$output"
+  next=$((next + 1))
+done
+
+awk '
+  $1 != "flip" { next }
+  { r = $3; if (!(r in n)) order[++regions] = r
+    ++n[r]; by_init[r] += $4 == "found"; ended[r] += $6 == "fault" || $6 == "watchdog"; other[r] += $6 == "other" || $6 == "error"
+    later[r] += $7 == "wrong" || $7 == "error"; by_self_test[r] += $8 == "found"; by_canary[r] += $9 == "found" }
+  $5 > 0 { ++by_slices[r]; sum[r] += $5; if ($5 > most[r]) most[r] = $5 }
+  END {
+    print "| region | flips | init | slices: found, mean, most | self-test | canaries | faults | other result | next wrong |"
+    print "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for (i = 1; i <= regions; ++i) {
+      r = order[i]
+      slices = by_slices[r] ? sprintf("%d, %.0f, %d", by_slices[r], sum[r] / by_slices[r], most[r]) : "0"
+      printf "| %s | %d | %d | %s | %d | %d | %d | %d | %d |\n", r, n[r], by_init[r], slices, by_self_test[r], by_canary[r],
+             ended[r], other[r], later[r]
+      in_model = r ~ /^(metadata|weights|parameters|positions|tokenizer|trailer)$/
+      if (in_model && (by_init[r] != n[r] || by_slices[r] != n[r])) { print "a flip of the model is not found: " r; bad = 1 }
+      if (!in_model && r != "engine" && later[r] > 0) { print "a flip outlasts its search: " r; bad = 1 }
+    }
+    exit bad || regions != 14
+  }' "$output"
