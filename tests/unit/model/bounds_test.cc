@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -25,12 +26,14 @@ using format::ModelT;
 using test::smallest_file;
 using test::smallest_listed_file;
 
-constexpr size_t kSome = 1u << 15, kMany = 1u << 22;  // bytes of each section
+// Bytes of the weights, parameters, positions and tokenizer.
+using Room = std::array<size_t, 4>;
+constexpr Room kSome = {1u << 15, 1u << 15, 1u << 15, 1u << 15}, kWide = {1u << 22, 1u << 20, 1u << 21, 1u << 15};
 
 // The message, or nothing where the file passes.
-std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>& mutate, size_t section_bytes) {
+std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>& mutate, const Room& room) {
   const FileImage changed = test::remade_with_contents(file, [&](ModelT& m, test::Contents& contents) {
-    for (std::vector<uint8_t>& section : contents) section.resize(section_bytes);
+    for (size_t i = 0; i < room.size(); ++i) contents[i].resize(room[i]);
     mutate(m);
   });
   goldcrest_detail detail = {};
@@ -43,16 +46,15 @@ std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>
 // `set` gives the metadata a value: all of `good` pass, none of `bad` does.
 template <typename Value>
 void expect_bounds(const char* name, const std::function<void(ModelT&, Value)>& set, const std::vector<Value>& good,
-                   const std::vector<Value>& bad, const FileImage& file = smallest_file(),
-                   size_t section_bytes = kSome) {
+                   const std::vector<Value>& bad, const FileImage& file = smallest_file(), const Room& room = kSome) {
   for (const Value value : good)
     EXPECT_EQ(verdict_of(
-                  file, [&](ModelT& m) { set(m, value); }, section_bytes),
+                  file, [&](ModelT& m) { set(m, value); }, room),
               "")
         << name << ": " << value;
   for (const Value value : bad)
     EXPECT_EQ(verdict_of(
-                  file, [&](ModelT& m) { set(m, value); }, section_bytes),
+                  file, [&](ModelT& m) { set(m, value); }, room),
               name)
         << value;
 }
@@ -91,7 +93,7 @@ void set_d_model(ModelT& m, uint32_t d_model) {
 TEST(Bounds, Widths) {
   const auto expect_widths = [](const char* name, const SetInteger& set, const std::vector<uint32_t>& good,
                                 const std::vector<uint32_t>& bad) {
-    expect_bounds<uint32_t>(name, set, good, bad, smallest_file(), kMany);
+    expect_bounds<uint32_t>(name, set, good, bad, smallest_file(), kWide);
   };
   const SetInteger set_d_ff = [](ModelT& m, uint32_t n) {
     m.encoder->d_ff = n;
@@ -121,12 +123,13 @@ TEST(Bounds, Layers) {
 }
 
 TEST(Bounds, Positions) {
-  const auto verdict = [](uint32_t n, size_t section_bytes) {
+  const auto verdict = [](uint32_t n, const Room& room) {
     return verdict_of(
-        smallest_file(), [&](ModelT& m) { m.encoder->max_positions = n; }, section_bytes);
+        smallest_file(), [&](ModelT& m) { m.encoder->max_positions = n; }, room);
   };
-  EXPECT_EQ(verdict(1u << 20, 65u << 20), "");
-  EXPECT_EQ(verdict((1u << 20) + 1, 65u << 20), "encoder.positions");
+  const Room most = {1u << 15, 1u << 15, (1u << 20) * 64, 1u << 15};
+  EXPECT_EQ(verdict(1u << 20, most), "");
+  EXPECT_EQ(verdict((1u << 20) + 1, most), "encoder.positions");
   EXPECT_EQ(verdict(0, kSome), "encoder.positions");
 }
 
@@ -220,7 +223,11 @@ TEST(Bounds, Rules) {
 TEST(Bounds, Limits) {
   using L = format::LimitsT;
   const auto limit = [](const char* name, uint32_t L::*field, uint32_t most) {
-    expect_integers(name, [=](ModelT& m, uint32_t n) { (*m.limits).*field = n; }, {1, most}, {0, most + 1});
+    const SetInteger set = [=](ModelT& m, uint32_t n) {
+      (*m.limits).*field = n;
+      m.self_test.clear();
+    };
+    expect_integers(name, set, {1, most}, {0, most + 1});
   };
   limit("limits.max_source_tokens", &L::max_source_tokens, 4);
   limit("limits.max_target_tokens", &L::max_target_tokens, 4);
