@@ -2,7 +2,7 @@
 // The engine alone under one of clang's sanitizers, in memory that nobody has set: engines, each on a thread of its own
 // and with threads of its own, translate the same lines with one model. No result, and no branch on the way to it, may
 // depend on a byte that was not written, and all engines must say the same.
-// Usage: sanitized_engine ENGINES THREADS MODEL LINES
+// Usage: sanitized_engine ENGINES THREADS MODEL LINES; $GOLDCREST_KERNELS names a kernel table.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -97,7 +97,6 @@ int run(Job& job) {
   config.arena = std::aligned_alloc(GOLDCREST_ALIGN, memory.arena_bytes);
   config.arena_bytes = memory.arena_bytes;
   config.limits = limits;
-  config.kernels = "reference";
   config.parallel_for = job.threads > 1 ? pool.parallel_for() : nullptr;
   config.parallel_context = job.threads > 1 ? pool.context() : nullptr;
   config.detail = &detail;

@@ -28,6 +28,8 @@ cmake --build "$work" --target goldcrest
   -o "$work/sanitized_engine"
 while [ $# -gt 1 ]; do
   echo "$1"
-  "$work/sanitized_engine" $engines $threads "$1" "$2"
+  GOLDCREST_KERNELS=reference "$work/sanitized_engine" $engines $threads "$1" "$2"
+  # MemorySanitizer does not know what all of this machine's vector instructions write.
+  [ "$kind" = memory ] || "$work/sanitized_engine" $engines $threads "$1" "$2"
   shift 2
 done
