@@ -83,9 +83,9 @@ coverage_of() {
 
 # Every target on all of its inputs, in a build that counts lines and branches.
 coverage() {
-  local folder=$1 target flags='-fprofile-instr-generate -fcoverage-mapping'
+  local folder=$1 target flags='-O1 -DNDEBUG -fprofile-instr-generate -fcoverage-mapping'
   local -a objects=()
-  configure "$folder" "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
+  configure "$folder" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
   cmake --build "$folder" --target "${targets[@]}"
   for target in "${targets[@]}"; do
     mkdir -p "build/fuzz/corpus/$target"
