@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "fuzz/engine_misuse.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -47,6 +48,16 @@ goldcrest_limits choose_limits(Script& script) {
   return limits;
 }
 
+void count_buffer(void* n, const goldcrest_buffer* buffer) {
+  require(buffer->name != nullptr && buffer->offset_bytes % GOLDCREST_ALIGN == 0, "plan_memory: a buffer");
+  ++*static_cast<int64_t*>(n);
+}
+
+void count_language(void* n, const char* name, size_t name_bytes, int32_t) {
+  require(name_bytes > 0 && std::count(name, name + name_bytes, '\0') == 0, "target_languages: a name");
+  ++*static_cast<int64_t*>(n);
+}
+
 class Calls {
  public:
   Calls(Script& script, std::span<const uint8_t> model) : script_(script), model_(model) {}
@@ -73,14 +84,17 @@ class Calls {
     require(known == 0 || detail_.message != nullptr, "model_info: a reason");
     const goldcrest_limits limits = choose_limits(script_);
     const int planned =
-        goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, nullptr, nullptr, nullptr);
+        goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, count_buffer, &n_visited_, nullptr);
     allow(planned, {kArgument, kCorrupt, kVersion, kUnsupported}, "plan_memory: errors");
     require(known == 0 || planned == known, "plan_memory refuses what model_info does");
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
     if (planned < 0) return false;
-    allow(goldcrest_target_languages(model_.data(), model_.size(), nullptr, nullptr, nullptr), {kCorrupt},
-          "target_languages: errors");
+    n_visited_ = 0;
+    const int64_t languages =
+        allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &n_visited_, nullptr),
+              {kCorrupt}, "target_languages: errors");
+    require(languages < 0 || languages == n_visited_, "target_languages: as many as it says");
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
@@ -107,6 +121,7 @@ class Calls {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;
     }
+    if (script_.one_in(16)) misuse_init(config);
     // The same again, with a byte less than it needs, is refused and changes no byte.
     const Memory small = filled(config.arena_bytes - 1);
     goldcrest_config less = config;
@@ -165,6 +180,7 @@ class Calls {
       case 14:
         return self_test();
       default:
+        if (script_.one_in(4)) misuse_engine(engine_);
         return goldcrest_reset(engine_);
     }
   }
@@ -305,6 +321,7 @@ class Calls {
   goldcrest_detail detail_ = {};
   goldcrest_text_state text_state_ = {};
   uint32_t n_runs_ = 0;
+  int64_t n_visited_ = 0;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };
