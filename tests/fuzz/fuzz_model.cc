@@ -29,10 +29,33 @@ ModelParts parts_of(const FileImage& file) {
   return parts;
 }
 
+// A model with tied weights, target languages and rules of the search.
+FileImage file_with_rules() {
+  TinyOptions options;
+  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
+  options.source_vocab_size = 9;
+  options.target_vocab_size = 7;
+  options.tied = true;
+  converter::ModelSpec spec = tiny_spec(options);
+  add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  spec.source_tokenizer->pieces[3] = {">>fra<<", 0, converter::PieceType::kSurface};
+  spec.source_tokenizer->pieces[4] = {">>fr<<", 0, converter::PieceType::kSurface};
+  spec.source_tokenizer->language_codes = true;
+  spec.source_tokenizer->add_dummy_prefix = false;
+  converter::RulesSpec& rules = spec.generation.rules;
+  rules.renormalize = true;
+  rules.no_repeat_ngram = 2;
+  rules.repetition_penalty = 1.5f;
+  rules.max_extra_tokens = 2;
+  rules.more_end_ids = {3};
+  rules.biases = {{1, 1.0f}, {4, -2.0f}};
+  return tiny_file(spec);
+}
+
 const std::vector<ModelParts>& base_models() {
-  static const std::vector<ModelParts> models = {parts_of(smallest_file()), parts_of(smallest_float32_file()),
+  static const std::vector<ModelParts> models = {parts_of(smallest_file()),           parts_of(smallest_float32_file()),
                                                  parts_of(smallest_recurrent_file()), parts_of(smallest_listed_file()),
-                                                 parts_of(smallest_subword_file())};
+                                                 parts_of(smallest_subword_file()),   parts_of(file_with_rules())};
   return models;
 }
 
