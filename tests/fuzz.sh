@@ -2,32 +2,34 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes one target, or all in turn, on every core, and appends what it ran to tests/fuzz/totals.txt ($FUZZ_TOTALS in its
 # place). The target "kernels" is the contract of the kernel tables with ever other sizes and contents.
-# Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS]
+# Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS], or bash tests/fuzz.sh coverage [FOLDER]
+# "coverage" prints which lines and branches the inputs of all targets reach, and what they miss into build/coverage.
 # Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
 # into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
 # Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ $# -ge 2 ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }
-wanted=$1 seconds=$2 jobs=${3:-$(nproc)} totals=${FUZZ_TOTALS:-tests/fuzz/totals.txt}
+[ $# -ge 2 ] || [ "${1:-}" = coverage ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }
+wanted=$1 seconds=${2:-} jobs=${3:-$(nproc)} totals=${FUZZ_TOTALS:-tests/fuzz/totals.txt}
 
-configure() {
-  [ -e build/fuzz/build.ninja ] && return
-  local version
+# Finds clang and sets its version's suffix, of its tools too.
+find_clang() {
   for version in -14 ''; do
-    if command -v "clang++$version" >/dev/null; then
-      CC="clang$version" CXX="clang++$version" cmake --preset fuzz
-      return
-    fi
+    if command -v "clang++$version" >/dev/null; then return; fi
   done
   echo "fuzz.sh: needs clang; bash toolchains/install_packages.sh fuzz installs it" >&2
   exit 77
 }
 
+# configure FOLDER OPTIONS...
+configure() {
+  [ -e "$1/build.ninja" ] || CC="clang$version" CXX="clang++$version" cmake --preset fuzz -B "$@"
+}
+
 # What limits an input: seconds, and megabytes of one allocation and of the process.
 limits=(-timeout=10 -malloc_limit_mb=1024 -rss_limit_mb=2048)
-export ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=6:allocator_release_to_os_interval_ms=1000
+export ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=0:allocator_release_to_os_interval_ms=5000
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 total() { echo "$(git rev-parse --short=12 HEAD) $1: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
@@ -45,6 +47,9 @@ merge() {
   echo "$target: $(ls "$kept" | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
 }
 
+# Most bytes of an input: what is long in texts and calls are repetitions, which cost executions and find nothing.
+longest() { case $1 in fuzz_model | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; *) echo 1024 ;; esac }
+
 # Runs JOBS processes that share their inputs, each with a log of its own.
 fuzz() {
   local target=$1 corpus=build/fuzz/corpus/$1 findings=build/fuzz/findings/$1 logs=build/fuzz/logs/$1 job status=0
@@ -52,7 +57,7 @@ fuzz() {
   rm -rf "$logs"
   mkdir -p "$corpus" "$findings" "$logs" "tests/fuzz/corpus/$target"
   for ((job = 0; job < jobs; ++job)); do
-    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=1024 -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
+    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len="$(longest "$target")" -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
       "-artifact_prefix=$findings/" "$corpus" "tests/fuzz/corpus/$target" 2>"$logs/$job" &
     running+=($!)
   done
@@ -66,6 +71,40 @@ fuzz() {
     grep -hE 'broken promise|ERROR|runtime error|Test unit written' "$logs"/* >&2 || tail -n 5 "$logs"/* >&2
     return 1
   fi
+}
+
+# coverage_of REPORT NAME PATTERN: a line of the table, of all sources whose names match.
+coverage_of() {
+  awk -v name="$2" -v pattern="$3" '
+    function share(missed, all) { return sprintf("%d of %d, %.1f %%", all - missed, all, all == 0 ? 100 : 100 * (all - missed) / all) }
+    $1 ~ pattern { lines += $8; missed_lines += $9; branches += $11; missed_branches += $12 }
+    END { printf "| %s | %s | %s |\n", name, share(missed_lines, lines), share(missed_branches, branches) }' "$1"
+}
+
+# Every target on all of its inputs, in a build that counts lines and branches.
+coverage() {
+  local folder=$1 target flags='-O1 -DNDEBUG -fprofile-instr-generate -fcoverage-mapping'
+  local -a objects=()
+  configure "$folder" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
+  cmake --build "$folder" --target "${targets[@]}"
+  for target in "${targets[@]}"; do
+    mkdir -p "build/fuzz/corpus/$target"
+    LLVM_PROFILE_FILE="$folder/$target.profile" "$folder/tests/fuzz/$target" -runs=0 "${limits[@]}" -max_len=1024 \
+      "tests/fuzz/corpus/$target" "build/fuzz/corpus/$target" 2>"$folder/$target.log"
+    objects+=(${objects[@]:+-object} "$folder/tests/fuzz/$target")
+  done
+  "llvm-profdata$version" merge -o "$folder/all" "$folder"/*.profile
+  "llvm-cov$version" show "${objects[@]}" "-instr-profile=$folder/all" -show-branches=count >"$folder/lines.txt"
+  "llvm-cov$version" report "${objects[@]}" "-instr-profile=$folder/all" >"$folder/report.txt"
+  echo '| sources | lines | branches |'
+  echo '|---|---|---|'
+  coverage_of "$folder/report.txt" validate 'engine/model/(validate|structure|float_bounds)'
+  coverage_of "$folder/report.txt" model_view 'engine/model/model_view'
+  coverage_of "$folder/report.txt" plan 'engine/memory/'
+  coverage_of "$folder/report.txt" text 'engine/text/'
+  coverage_of "$folder/report.txt" 'C API' 'engine/api/'
+  coverage_of "$folder/report.txt" sources 'converter/sources/'
+  coverage_of "$folder/report.txt" dialects 'converter/dialects/'
 }
 
 fuzz_kernels() {
@@ -93,12 +132,16 @@ if [ "$wanted" = kernels ]; then
   fuzz_kernels
   exit
 fi
-configure
-if [ "$wanted" = all ]; then
+find_clang
+targets=("$wanted")
+if [[ "$wanted" =~ ^(all|coverage)$ ]]; then
   mapfile -t targets < <(find tests/fuzz -name 'fuzz_*.cc' -printf '%f\n' | sed 's/\.cc$//' | sort)
-else
-  targets=("$wanted")
 fi
+if [ "$wanted" = coverage ]; then
+  coverage "${2:-build/coverage}"
+  exit
+fi
+configure build/fuzz
 cmake --build --preset fuzz --target "${targets[@]}"
 for target in "${targets[@]}"; do
   if [ "$seconds" = merge ]; then merge "$target"; else fuzz "$target"; fi

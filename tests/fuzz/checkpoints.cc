@@ -2,6 +2,7 @@
 // The folders that other tests make, read back.
 #include "fuzz/checkpoints.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -163,6 +164,17 @@ void change_checkpoint(Script& script, CheckpointFiles& files) {
     files.erase(file);
   else
     change_file(script, files, file->second);
+}
+
+void change_weights(Script& script, CheckpointFiles& files) {
+  const auto by_size = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
+  std::string& file = std::max_element(files.begin(), files.end(), by_size)->second;
+  for (uint32_t i = script.below(4); i > 0; --i) {
+    const size_t from_end = 1 + script.half() % (file.size() / 4 + 1);
+    if (from_end > file.size()) continue;
+    char& byte = file[file.size() - from_end];
+    byte = static_cast<char>(byte ^ script.below(4));  // low bits, also of what may be a float's exponent
+  }
 }
 
 void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder) {

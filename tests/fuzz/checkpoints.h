@@ -20,6 +20,9 @@ std::vector<CheckpointFiles> good_checkpoints();
 // One change of one file: bytes, a number or a word of a text, a part taken from another file, the file itself gone.
 void change_checkpoint(Script& script, CheckpointFiles& files);
 
+// Changes of bytes where weights lie, which most often leave a model.
+void change_weights(Script& script, CheckpointFiles& files);
+
 void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder);
 
 }  // namespace goldcrest::test

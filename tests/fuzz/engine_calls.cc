@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "fuzz/engine_misuse.h"
 #include "goldcrest/check.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
@@ -16,8 +17,9 @@
 namespace goldcrest::test {
 namespace {
 
-// What one input may take; a file may ask for more, and is then not run.
-constexpr uint64_t kMostArenaBytes = 1u << 20, kMostMacs = 1u << 22, kMostTextSteps = 1u << 22;
+// What one input may take, so that many can be tried; a file may ask for more, and is then not run.
+constexpr uint64_t kMostArenaBytes = 1u << 20, kMostMacs = 1u << 21, kMostTextSteps = 1u << 22;
+constexpr uint32_t kMostRuns = 4;  // of whole sentences
 
 using Memory = std::unique_ptr<GuardedBuffer<uint8_t>>;
 
@@ -47,6 +49,16 @@ goldcrest_limits choose_limits(Script& script) {
   return limits;
 }
 
+void count_buffer(void* n, const goldcrest_buffer* buffer) {
+  require(buffer->name != nullptr && buffer->offset_bytes % GOLDCREST_ALIGN == 0, "plan_memory: a buffer");
+  ++*static_cast<int64_t*>(n);
+}
+
+void count_language(void* n, const char* name, size_t name_bytes, int32_t) {
+  require(name_bytes > 0 && std::count(name, name + name_bytes, '\0') == 0, "target_languages: a name");
+  ++*static_cast<int64_t*>(n);
+}
+
 class Calls {
  public:
   Calls(Script& script, std::span<const uint8_t> model) : script_(script), model_(model) {}
@@ -73,15 +85,18 @@ class Calls {
     require(known == 0 || detail_.message != nullptr, "model_info: a reason");
     const goldcrest_limits limits = choose_limits(script_);
     const int planned =
-        goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, nullptr, nullptr, nullptr);
+        goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, count_buffer, &n_visited_, nullptr);
     allow(planned, {kArgument, kCorrupt, kVersion, kUnsupported}, "plan_memory: errors");
     require(known == 0 || planned == known, "plan_memory refuses what model_info does");
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
     if (planned < 0) return false;
     check_slices();
-    allow(goldcrest_target_languages(model_.data(), model_.size(), nullptr, nullptr, nullptr), {kCorrupt},
-          "target_languages: errors");
+    n_visited_ = 0;
+    const int64_t languages =
+        allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &n_visited_, nullptr),
+              {kCorrupt}, "target_languages: errors");
+    require(languages < 0 || languages == n_visited_, "target_languages: as many as it says");
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
@@ -123,6 +138,7 @@ class Calls {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;
     }
+    if (script_.one_in(16)) misuse_init(config);
     // The same again, with a byte less than it needs, is refused and changes no byte.
     const Memory small = filled(config.arena_bytes - 1);
     goldcrest_config less = config;
@@ -141,6 +157,13 @@ class Calls {
     return memory;
   }
 
+  // Whether the next call may be one that runs whole sentences.
+  bool may_run() {
+    if (n_runs_ == kMostRuns) return false;
+    ++n_runs_;
+    return true;
+  }
+
   void call() {
     switch (script_.below(16)) {
       case 0:
@@ -154,7 +177,7 @@ class Calls {
       case 4:
         return step();
       case 5:
-        return (void)allow(goldcrest_run(engine_), {kState}, "run: errors");
+        return run_sentences();
       case 6:
         return get_result();
       case 7:
@@ -172,8 +195,9 @@ class Calls {
       case 13:
         return set_languages();
       case 14:
-        return (void)allow(goldcrest_self_test(engine_, &detail_), {kSelfTest, kTooLong}, "self_test: errors");
+        return self_test();
       default:
+        if (script_.one_in(4)) misuse_engine(engine_);
         return goldcrest_reset(engine_);
     }
   }
@@ -202,6 +226,14 @@ class Calls {
       const int64_t status = allow(goldcrest_step(engine_, &token), {kState}, "step: errors");
       if (status == GOLDCREST_TOKEN) require_target(token);
     }
+  }
+
+  void run_sentences() {
+    if (may_run()) allow(goldcrest_run(engine_), {kState}, "run: errors");
+  }
+
+  void self_test() {
+    if (may_run()) allow(goldcrest_self_test(engine_, &detail_), {kSelfTest, kTooLong}, "self_test: errors");
   }
 
   void require_target(int32_t id) const {
@@ -241,6 +273,7 @@ class Calls {
   void translate() {
     const std::string_view text = script_.text();
     GuardedBuffer<char> out(script_.below(64));
+    if (!may_run()) return;
     const int64_t n = allow(goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
                             {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated}, "translate: errors");
     require(n < static_cast<int64_t>(out.size()) || n < 0, "translate: room for a terminator");
@@ -249,6 +282,7 @@ class Calls {
 
   void score() {
     const std::vector<int32_t> target = ids(info_.target_vocab_size);
+    if (!may_run()) return;
     allow(goldcrest_score(engine_, script_.below(4), target.data(), target.size()),
           {kArgument, kState, kTooLong, kRange, kUnsupported}, "score: errors");
   }
@@ -304,6 +338,8 @@ class Calls {
   goldcrest_detail detail_ = {};
   goldcrest_text_state text_state_ = {};
   bool whole_ = false;  // by its checksums
+  uint32_t n_runs_ = 0;
+  int64_t n_visited_ = 0;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

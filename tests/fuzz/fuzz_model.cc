@@ -29,37 +29,59 @@ ModelParts parts_of(const FileImage& file) {
   return parts;
 }
 
+// A model with tied weights, target languages and rules of the search.
+FileImage file_with_rules() {
+  TinyOptions options;
+  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
+  options.source_vocab_size = 9;
+  options.target_vocab_size = 7;
+  options.tied = true;
+  converter::ModelSpec spec = tiny_spec(options);
+  add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  spec.source_tokenizer->pieces[3] = {">>fra<<", 0, converter::PieceType::kSurface};
+  spec.source_tokenizer->pieces[4] = {">>fr<<", 0, converter::PieceType::kSurface};
+  spec.source_tokenizer->language_codes = true;
+  spec.source_tokenizer->add_dummy_prefix = false;
+  converter::RulesSpec& rules = spec.generation.rules;
+  rules.renormalize = true;
+  rules.no_repeat_ngram = 2;
+  rules.repetition_penalty = 1.5f;
+  rules.max_extra_tokens = 2;
+  rules.more_end_ids = {3};
+  rules.biases = {{1, 1.0f}, {4, -2.0f}};
+  return tiny_file(spec);
+}
+
 const std::vector<ModelParts>& base_models() {
-  static const std::vector<ModelParts> models = {parts_of(smallest_file()), parts_of(smallest_float32_file()),
+  static const std::vector<ModelParts> models = {parts_of(smallest_file()),           parts_of(smallest_float32_file()),
                                                  parts_of(smallest_recurrent_file()), parts_of(smallest_listed_file()),
-                                                 parts_of(smallest_subword_file())};
+                                                 parts_of(smallest_subword_file()),   parts_of(file_with_rules())};
   return models;
 }
 
-// Field `i` of the metadata's section `section`, as far as there is one.
-void set_section(MetadataTable& metadata, size_t section, size_t i, uint64_t value) {
-  constexpr size_t kSections = 2;  // model.fbs: table Model
-  std::vector<MetadataTable>& tables = metadata.fields[kSections].tables;
-  if (section >= tables.size() || !tables[section].fields[i].is_present) return;
-  std::memcpy(tables[section].fields[i].bytes.data(), &value, tables[section].fields[i].bytes.size());
+// Where section `i` lies, as far as the metadata speaks of one.
+void set_section(uint8_t* metadata, size_t i, uint64_t start, uint64_t n) {
+  const auto* const sections = format::GetModel(metadata)->sections();
+  if (sections == nullptr || i >= sections->size()) return;
+  // The buffer is this program's own, and nothing of it is constant.
+  auto* const section = const_cast<flatbuffers::Table*>(
+      reinterpret_cast<const flatbuffers::Table*>(sections->Get(static_cast<uint32_t>(i))));
+  section->SetField(format::Section::VT_OFFSET, static_cast<uint32_t>(start / kAlignment), uint32_t{0});
+  section->SetField(format::Section::VT_SIZE, n, uint64_t{0});
 }
 
 // Sections lie where the metadata's size lets them, unless the script wants them elsewhere.
-FileImage assemble(ModelParts& parts, bool places_lie) {
-  constexpr size_t kOffset = 1, kSize = 2;  // model.fbs: table Section
-  const auto metadata_bytes = static_cast<uint32_t>(write_metadata(parts.metadata).size());
+FileImage assemble(const ModelParts& parts, bool places_lie) {
+  flatbuffers::DetachedBuffer metadata = write_metadata(parts.metadata);
+  const auto metadata_bytes = static_cast<uint32_t>(metadata.size());
   uint64_t end = align_bytes(metadata_bytes);
   std::vector<uint64_t> places;
-  for (size_t i = 0; i < parts.sections.size(); ++i) {
+  for (const std::vector<uint8_t>& section : parts.sections) {
+    if (!places_lie) set_section(metadata.data(), places.size(), end, section.size());
     places.push_back(end);
-    if (!places_lie) {
-      set_section(parts.metadata, i, kOffset, end / kAlignment);
-      set_section(parts.metadata, i, kSize, parts.sections[i].size());
-    }
-    end = align_bytes(end + parts.sections[i].size());
+    end = align_bytes(end + section.size());
   }
   FileImage file(end + kAlignment);
-  const flatbuffers::DetachedBuffer metadata = write_metadata(parts.metadata);
   std::copy_n(metadata.data(), metadata_bytes, file.bytes());
   for (size_t i = 0; i < places.size(); ++i)
     std::copy(parts.sections[i].begin(), parts.sections[i].end(), file.bytes() + places[i]);

@@ -94,17 +94,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   using namespace goldcrest::test;
   static const std::vector<Tables> good = all_good_tables();
   Script script(bytes, n);
-  Tables tables = good[script.below(static_cast<uint32_t>(good.size()))];
+  const Tables& tables = good[script.below(static_cast<uint32_t>(good.size()))];
   const uint32_t changes = script.below(64);
   if (script.one_in(4)) {
-    for (uint32_t i = 0; i < changes; ++i) change_detokenizer(script, tables.detokenizer);
+    goldcrest::converter::PackedDetokenizer detokenizer = tables.detokenizer;
+    for (uint32_t i = 0; i < changes; ++i) change_detokenizer(script, detokenizer);
     std::vector<int32_t> ids(script.below(32));
-    for (int32_t& id : ids) id = static_cast<int32_t>(script.half() % tables.detokenizer.n_pieces);
-    checked_text(view_of(tables.detokenizer), ids);
+    for (int32_t& id : ids) id = static_cast<int32_t>(script.half() % detokenizer.n_pieces);
+    checked_text(view_of(detokenizer), ids);
     return 0;
   }
-  if (script.one_in(4)) change_kind(script, tables.tokenizer);
-  for (uint32_t i = 0; i < changes; ++i) change_tokenizer(script, tables.tokenizer);
-  checked_ids(view_of(tables.tokenizer), script.rest());
+  goldcrest::converter::PackedTokenizer tokenizer = tables.tokenizer;
+  if (script.one_in(4)) change_kind(script, tokenizer);
+  for (uint32_t i = 0; i < changes; ++i) change_tokenizer(script, tokenizer);
+  checked_ids(view_of(tokenizer), script.rest());
   return 0;
 }

@@ -13,23 +13,43 @@
 namespace goldcrest::test {
 namespace {
 
-// One call, in room that grows until the text fits; before, errors change nothing.
-void append_text(const DetokenizerView& view, goldcrest_text_state& state, const int32_t* ids, size_t n,
-                 std::string& text) {
-  for (size_t room = 0;; room = 2 * room + 1) {
+struct Ids {
+  const int32_t* ids;  // [n]
+  size_t n;
+};
+
+int64_t detokenize_into(const DetokenizerView& view, goldcrest_text_state& state, Ids ids, GuardedBuffer<char>& out) {
+  const goldcrest_text_state before = state;
+  const int64_t bytes = detokenize(view, &state, ids.ids, ids.n, out.get(), out.size());
+  require(out.intact(), "detokenize: within its room");
+  require(bytes >= 0 || bytes == GOLDCREST_ERROR_TRUNCATED, "detokenize: errors");
+  require(bytes <= static_cast<int64_t>(out.size()), "detokenize: the bytes that it says");
+  require(bytes >= 0 || std::memcmp(&before, &state, sizeof state) == 0, "detokenize: an error changes nothing");
+  return bytes;
+}
+
+// One call. Its text fits into as many bytes as it has, and into one less it does not.
+std::string text_of(const DetokenizerView& view, goldcrest_text_state& state, Ids ids) {
+  const goldcrest_text_state before = state;
+  std::string text;
+  for (size_t room = 16 * ids.n + 16;; room *= 8) {
     require(room < size_t{1} << 24, "detokenize: needs bounded room");
     GuardedBuffer<char> out(room);
-    const goldcrest_text_state before = state;
-    const int64_t bytes = detokenize(view, &state, ids, n, out.get(), room);
-    require(out.intact(), "detokenize: within its room");
+    const int64_t bytes = detokenize_into(view, state, ids, out);
     if (bytes >= 0) {
-      require(static_cast<size_t>(bytes) <= room, "detokenize: the bytes that it says");
-      text.append(out.get(), static_cast<size_t>(bytes));
-      return;
+      text.assign(out.get(), static_cast<size_t>(bytes));
+      break;
     }
-    require(bytes == GOLDCREST_ERROR_TRUNCATED, "detokenize: errors");
-    require(std::memcmp(&before, &state, sizeof state) == 0, "detokenize: an error changes nothing");
   }
+  const size_t n = text.size();
+  if (n == 0) return text;
+  goldcrest_text_state again = before;
+  GuardedBuffer<char> enough(n), less(n - 1);
+  require(detokenize_into(view, again, ids, less) == GOLDCREST_ERROR_TRUNCATED, "detokenize: a byte less");
+  require(detokenize_into(view, again, ids, enough) == static_cast<int64_t>(n) &&
+              std::memcmp(enough.get(), text.data(), n) == 0 && std::memcmp(&again, &state, sizeof state) == 0,
+          "detokenize: the same in exact room");
+  return text;
 }
 
 }  // namespace
@@ -58,15 +78,22 @@ std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view tex
 }
 
 std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>& ids) {
-  std::string at_once, one_by_one;
   goldcrest_text_state state = {};
-  append_text(view, state, ids.data(), ids.size(), at_once);
-  append_text(view, state, nullptr, 0, at_once);
+  std::string text = text_of(view, state, {ids.data(), ids.size()});
+  text += text_of(view, state, {nullptr, 0});
+  // The same one by one, in room for just this text.
+  GuardedBuffer<char> out(text.size());
+  size_t n = 0;
   state = {};
-  for (const int32_t& id : ids) append_text(view, state, &id, 1, one_by_one);
-  append_text(view, state, nullptr, 0, one_by_one);
-  require(at_once == one_by_one, "detokenize: the same text however the ids come");
-  return at_once;
+  for (size_t i = 0; i <= ids.size(); ++i) {
+    const int64_t bytes =
+        detokenize(view, &state, ids.data() + i, i < ids.size() ? 1 : 0, out.get() + n, out.size() - n);
+    require(bytes >= 0, "detokenize: as much one by one");
+    n += static_cast<size_t>(bytes);
+  }
+  require(out.intact() && n == text.size() && std::memcmp(out.get(), text.data(), n) == 0,
+          "detokenize: the same text however the ids come");
+  return text;
 }
 
 }  // namespace goldcrest::test

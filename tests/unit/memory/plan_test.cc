@@ -198,5 +198,56 @@ TEST(Plan, AnOffsetThatDoesNotFitIsAnOverflow) {
   EXPECT_TRUE(plan.overflowed());
 }
 
+using Wide = unsigned __int128;
+
+// In 128 bits, which none of these can leave: a buffer's bytes, and whether they are an overflow.
+void expect_exact(uint64_t constant, uint64_t coefficient, uint32_t batch, uint32_t beam) {
+  goldcrest_limits limits = some_limits();
+  limits.batch = batch;
+  limits.beam_size = beam;
+  Plan plan(limits);
+  (void)plan.add("buffer", Phase::kText, Region::kMain,
+                 {constant, coefficient, {GOLDCREST_FACTOR_BATCH, GOLDCREST_FACTOR_BEAM, 0, 0}});
+  const Wide exact = Wide{coefficient} * batch * beam + constant, rounded = (exact + 63) / 64 * 64;
+  const bool fits = rounded / 64 <= UINT32_MAX;
+  ASSERT_EQ(plan.overflowed(), !fits) << constant << " + " << coefficient << " * " << batch << " * " << beam;
+  ASSERT_TRUE(!fits || plan.longest_phase() == rounded) << constant << " + " << coefficient << " * " << batch;
+}
+
+TEST(Exhaustive, BuffersOfSmallNumbers) {
+  for (uint64_t constant = 0; constant <= 130; ++constant) {
+    for (uint64_t coefficient = 0; coefficient <= 130; ++coefficient) {
+      for (uint32_t factor = 0; factor <= 17; ++factor) {
+        expect_exact(constant, coefficient, factor, 1);
+        expect_exact(constant, coefficient, factor, factor);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Every power of two, and what lies beside it.
+TEST(Exhaustive, BuffersAroundPowersOfTwo) {
+  std::vector<uint64_t> numbers;
+  for (int power = 0; power < 64; ++power)
+    for (const uint64_t by : {UINT64_MAX, uint64_t{0}, uint64_t{1}}) numbers.push_back((uint64_t{1} << power) + by);
+  for (const uint64_t constant : numbers) {
+    for (const uint64_t coefficient : numbers) {
+      for (const uint32_t batch : {1u, 3u, 65536u, 1u << 31, UINT32_MAX}) {
+        for (const uint32_t beam : {1u, 2u, UINT32_MAX}) expect_exact(constant, coefficient, batch, beam);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Of every dimension that a file may have, and every number of bytes up to 16 million.
+TEST(Exhaustive, Roundings) {
+  for (uint32_t n = 0; n <= 1u << 24; ++n) {
+    ASSERT_EQ(pad16(n), (n / 16 + (n % 16 != 0)) * 16);
+    ASSERT_EQ(align_bytes(n), (n / 64 + (n % 64 != 0)) * 64);
+  }
+}
+
 }  // namespace
 }  // namespace goldcrest

@@ -60,7 +60,20 @@ TEST(Truncation, BytesBehindTheFileAreRefused) {
   }
 }
 
-// Every bit of metadata, parameters, positions, tokenizer, padding and trailer.
+TEST(Truncation, WhatIsNoFileAtAll) {
+  const FileImage& file = smallest_file();
+  goldcrest_detail detail = {};
+  for (const size_t n : {0u, 63u, 64u, 127u}) {
+    EXPECT_EQ(validate(file.bytes(), n, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_STREQ(detail.message, "file: too short to be a model") << n;
+  }
+  EXPECT_EQ(validate(file.bytes(), 128, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_STREQ(detail.message, "trailer: not found at the end of the file");
+  EXPECT_EQ(validate(nullptr, file.size(), &detail), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(validate(file.bytes() + 1, file.size() - 1, &detail), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(detail.message, "model: the pointer must be aligned to 64 bytes");
+}
+
 TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
   for (const uint32_t metadata_bytes : {0u, 15u, static_cast<uint32_t>(smallest_file().size() - 63), UINT32_MAX}) {
     FileImage file = smallest_file();
@@ -74,6 +87,7 @@ TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
   }
 }
 
+// Every bit of metadata, parameters, positions, tokenizer, padding and trailer.
 TEST(BitFlip, EveryBitButTheWeights) {
   FileImage file = smallest_file();
   const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
@@ -92,6 +106,40 @@ TEST(BitFlip, EveryBitButTheWeights) {
 }
 
 // goldcrest_model_info and the size queries read no section.
+
+// The trailer with one number of another value and a right checksum, by the validation that reads no section.
+int with_trailer(size_t offset, uint64_t value, size_t bytes) {
+  static FileImage file = smallest_file();
+  uint8_t* const trailer = file.bytes() + file.size() - 64;
+  uint8_t original[64];
+  std::memcpy(original, trailer, sizeof original);
+  std::memcpy(trailer + offset, &value, bytes);
+  const uint32_t checksum = crc32c(0, trailer, 60);
+  std::memcpy(trailer + 60, &checksum, sizeof checksum);
+  const int status = validate_model(file.bytes(), file.size(), {crc32c, nullptr, true, true}, nullptr);
+  std::memcpy(trailer, original, sizeof original);
+  return status;
+}
+
+TEST(Exhaustive, EveryTrailerWithOneOtherByte) {
+  const uint8_t* const trailer = smallest_file().bytes() + smallest_file().size() - 64;
+  for (size_t at = 0; at < 60; ++at) {
+    for (uint32_t value = 0; value < 256; ++value)
+      ASSERT_EQ(with_trailer(at, value, 1) == GOLDCREST_OK, value == trailer[at]) << at << ": " << value;
+  }
+}
+
+TEST(Exhaustive, EveryNumberOfTheTrailerUpTo16Bits) {
+  uint32_t metadata_bytes = 0;
+  std::memcpy(&metadata_bytes, smallest_file().bytes() + smallest_file().size() - 64 + 12, sizeof metadata_bytes);
+  ASSERT_LT(smallest_file().size(), 65536u);
+  for (uint64_t value = 0; value < 65536; ++value) {
+    ASSERT_EQ(with_trailer(8, value, 4) == GOLDCREST_OK, value == 1) << "format version " << value;
+    ASSERT_EQ(with_trailer(12, value, 4) == GOLDCREST_OK, value == metadata_bytes) << "metadata bytes " << value;
+    ASSERT_EQ(with_trailer(16, value, 8) == GOLDCREST_OK, value == smallest_file().size()) << "file bytes " << value;
+  }
+}
+
 TEST(BitFlip, SectionsDoNotMatterToTheMetadata) {
   FileImage file = smallest_file();
   const VerifyFunctions metadata = {crc32c, nullptr, true, true};

@@ -50,7 +50,7 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
   store<uint32_t>(file, at + 8, 1);
   store<uint32_t>(file, at + 12, metadata_bytes);
   store<uint64_t>(file, at + 16, file.size());
-  store<uint32_t>(file, at + 24, crc32c(0, file.bytes(), metadata_bytes));
+  store<uint32_t>(file, at + 24, crc32c(0, file.bytes(), std::min<size_t>(metadata_bytes, file.size())));
   store<uint32_t>(file, at + 60, crc32c(0, file.bytes() + at, 60));
 }
 
@@ -134,20 +134,32 @@ const FileImage& smallest_subword_file() {
 }
 
 FileImage remade(const FileImage& file, const Mutation& mutate, const Mutation& mutate_placed) {
+  const auto mutate_metadata = [&](format::ModelT& metadata, Contents&) {
+    if (mutate) mutate(metadata);
+  };
+  return remade_with_contents(file, mutate_metadata, mutate_placed);
+}
+
+FileImage remade_with_contents(const FileImage& file, const std::function<void(format::ModelT&, Contents&)>& mutate,
+                               const Mutation& mutate_placed) {
   format::ModelT metadata;
   format::GetModel(file.bytes())->UnPackTo(&metadata);
-  std::vector<std::vector<uint8_t>> contents;
+  Contents contents;
   for (const auto& section : metadata.sections) {
     const uint8_t* start = file.bytes() + size_t{section->offset} * 64;
     contents.emplace_back(start, start + section->size);
   }
-  if (mutate) mutate(metadata);
+  mutate(metadata, contents);
   const auto metadata_bytes = static_cast<uint32_t>(serialize(metadata).size());
   uint64_t end = align_bytes(metadata_bytes);
   std::vector<uint64_t> places;
   for (size_t i = 0; i < contents.size(); ++i) {
     places.push_back(end);
-    if (i < metadata.sections.size()) metadata.sections[i]->offset = static_cast<uint32_t>(end / 64);
+    if (i < metadata.sections.size()) {
+      metadata.sections[i]->offset = static_cast<uint32_t>(end / 64);
+      metadata.sections[i]->size = contents[i].size();
+      metadata.sections[i]->crc32c = crc32c(0, contents[i].data(), contents[i].size());
+    }
     end = align_bytes(end + contents[i].size());
   }
   if (mutate_placed) mutate_placed(metadata);
@@ -163,7 +175,7 @@ FileImage remade(const FileImage& file, const Mutation& mutate, const Mutation& 
 
 void repair_checksums(FileImage& file) {
   const auto metadata_bytes = load<uint32_t>(file, file.size() - 64 + 12);
-  flatbuffers::Verifier verifier(file.bytes(), metadata_bytes);
+  flatbuffers::Verifier verifier(file.bytes(), std::min<size_t>(metadata_bytes, file.size()));
   if (format::VerifyModelBuffer(verifier) && format::GetModel(file.bytes())->sections() != nullptr) {
     for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
       const uint64_t start = uint64_t{section->offset()} * 64;

@@ -32,6 +32,14 @@ using Mutation = std::function<void(format::ModelT&)>;
 converter::FileImage remade(const converter::FileImage& file, const Mutation& mutate,
                             const Mutation& mutate_placed = nullptr);
 
+// The bytes of its sections, in their order.
+using Contents = std::vector<std::vector<uint8_t>>;
+
+// The file with its metadata and the contents of its sections changed; sizes, places and checksums follow.
+converter::FileImage remade_with_contents(const converter::FileImage& file,
+                                          const std::function<void(format::ModelT&, Contents&)>& mutate,
+                                          const Mutation& mutate_placed = nullptr);
+
 // Makes the checksums of a file right whose bytes were changed: sections, metadata and trailer.
 void repair_checksums(converter::FileImage& file);
 

@@ -45,5 +45,38 @@ TEST(ValidCharBytes, RefusesWhatIsNoCharacter) {
   EXPECT_EQ(valid_bytes("\xf0\x9f\x98\xc0"), 0u);
 }
 
+// Bytes of the character that begins `text`, by decoding it and encoding it again; 0: there is none.
+uint32_t recoded_bytes(const uint8_t (&text)[4], uint32_t n) {
+  constexpr struct { uint8_t lead, mask; } kLeads[] = {{0x00, 0x80}, {0xC0, 0xE0}, {0xE0, 0xF0}, {0xF0, 0xF8}};
+  for (uint32_t length = 1; length <= n; ++length) {
+    const auto [lead, mask] = kLeads[length - 1];
+    if ((text[0] & mask) != lead) continue;
+    uint32_t point = text[0] & static_cast<uint8_t>(~mask);
+    for (uint32_t i = 1; i < length; ++i) point = point << 6 | (text[i] & 0x3F);
+    if (point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return 0;
+    if (length != 1u + (point > 0x7F) + (point > 0x7FF) + (point > 0xFFFF)) return 0;
+    for (uint32_t i = 1; i < length; ++i)
+      if (text[i] != (0x80 | (point >> 6 * (length - 1 - i) & 0x3F))) return 0;
+    return length;
+  }
+  return 0;
+}
+
+// All texts of `n` bytes whose first lies in [first, last].
+void expect_exact(uint32_t n, uint32_t first, uint32_t last) {
+  for (uint64_t bits = uint64_t{first} << 8 * (n - 1); bits < uint64_t{last + 1} << 8 * (n - 1); ++bits) {
+    uint8_t text[4] = {};
+    for (uint32_t i = 0; i < n; ++i) text[i] = static_cast<uint8_t>(bits >> 8 * (n - 1 - i));
+    ASSERT_EQ(valid_char_bytes({text, n}), recoded_bytes(text, n)) << std::hex << bits;
+  }
+}
+
+TEST(Exhaustive, EveryTextOfUpToThreeBytes) {
+  for (uint32_t n = 1; n <= 3; ++n) expect_exact(n, 0, 0xFF);
+}
+
+// In the suite full: a minute.
+TEST(Exhaustive, DISABLED_EveryTextOfFourBytes) { expect_exact(4, 0, 0xFF); }
+
 }  // namespace
 }  // namespace goldcrest

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls with arguments that no call takes: each is refused, whatever the engine's state, and changes nothing.
+#pragma once
+
+#include <span>
+
+#include "goldcrest/goldcrest.h"
+
+namespace goldcrest::test {
+
+// Nulls to every function of an engine.
+void misuse_engine(goldcrest_engine* engine);
+
+// Configurations that goldcrest_init refuses, made from one that it takes.
+void misuse_init(const goldcrest_config& good);
+
+}  // namespace goldcrest::test

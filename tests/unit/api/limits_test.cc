@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last value that each limit and each setting of the search takes, and the first that it does not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+// 40 source and 30 target positions, two decoder layers, a tokenizer.
+const converter::FileImage& some_file() {
+  static const converter::FileImage file = [] {
+    converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
+    test::add_tokenizers(converter::TokenizerKind::kBpe, spec);
+    return test::tiny_file(spec);
+  }();
+  return file;
+}
+
+// The message, or nothing where the limits pass.
+std::string planned(const goldcrest_limits& limits) {
+  goldcrest_memory memory;
+  goldcrest_detail detail = {};
+  const converter::FileImage& file = some_file();
+  const int status = goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail);
+  EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
+  return status == GOLDCREST_OK ? "" : detail.message;
+}
+
+TEST(Limits, LastAndFirstValues) {
+  struct Limit {
+    uint32_t goldcrest_limits::*field;
+    uint32_t last;
+    const char* message;
+  };
+  const Limit limits[] = {
+      {&goldcrest_limits::max_source_tokens, 40, "limits.max_source_tokens: more than the model's positions"},
+      {&goldcrest_limits::max_target_tokens, 30, "limits.max_target_tokens: more than the model's positions"},
+      {&goldcrest_limits::max_source_bytes, 1u << 24, "limits.max_source_bytes: above 16 MiB"},
+      {&goldcrest_limits::beam_size, 16, "limits.beam_size: above 16"},
+      {&goldcrest_limits::batch, 256, "limits.batch: above 256"},
+      {&goldcrest_limits::n_best, 3, "limits.n_best: above beam_size"},
+      {&goldcrest_limits::encoder_rows, 1024, "limits.encoder_rows: above 1024"},
+      {&goldcrest_limits::threads, 64, "limits.threads: above 64"},
+      {&goldcrest_limits::inspection, 3, "limits.inspection: unknown bits"},
+      {&goldcrest_limits::alignment_layers, 3, "limits.alignment_layers: a layer that the decoder lacks"},
+  };
+  for (const Limit& limit : limits) {
+    goldcrest_limits wanted = {};
+    wanted.beam_size = 3;
+    wanted.*limit.field = limit.last;
+    EXPECT_EQ(planned(wanted), "") << limit.message;
+    wanted.*limit.field = limit.last + 1;
+    EXPECT_EQ(planned(wanted), limit.message);
+  }
+  goldcrest_limits all = {};
+  all.alignment_layers = GOLDCREST_ALL_LAYERS;
+  EXPECT_EQ(planned(all), "");
+}
+
+class Search : public testing::Test {
+ protected:
+  Search() : engine_(some_file().span(), setup()) {}
+
+  static test::EngineSetup setup() {
+    test::EngineSetup made;
+    made.limits.beam_size = 4;
+    made.limits.max_target_tokens = 20;
+    return made;
+  }
+
+  // The message, or nothing where the search is taken.
+  std::string set(const std::function<void(goldcrest_search&)>& change) {
+    goldcrest_search search = {};
+    search.length_penalty = 1;
+    change(search);
+    const int status = goldcrest_set_search(engine_.get(), &search);
+    EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
+    return status == GOLDCREST_OK ? "" : engine_.detail().message;
+  }
+
+  template <typename Value>
+  void expect_bounds(Value goldcrest_search::*field, const std::vector<Value>& good, const std::vector<Value>& bad,
+                     const char* message) {
+    for (const Value value : good)
+      EXPECT_EQ(set([&](goldcrest_search& search) { search.*field = value; }), "") << message << ": " << +value;
+    for (const Value value : bad)
+      EXPECT_EQ(set([&](goldcrest_search& search) { search.*field = value; }), message) << +value;
+  }
+
+  test::TestEngine engine_;
+};
+
+TEST_F(Search, Numbers) {
+  using S = goldcrest_search;
+  expect_bounds<uint32_t>(&S::beam_size, {0, 1, 4}, {5}, "search.beam_size: above the limits'");
+  expect_bounds<uint32_t>(&S::max_target_tokens, {0, 1, 20}, {21}, "search.max_target_tokens: above the limits'");
+  expect_bounds<uint32_t>(&S::min_target_tokens, {0, 20}, {21}, "search.min_target_tokens: above max_target_tokens");
+  expect_bounds<uint32_t>(&S::flags, {0, 7}, {8, UINT32_MAX}, "search.flags: unknown bits");
+  expect_bounds<float>(&S::length_penalty, {-2, 0, 4}, {std::nextafter(-2.0f, -3.0f), std::nextafter(4.0f, 5.0f), NAN},
+                       "search.length_penalty: outside [-2, 4]");
+  expect_bounds<float>(&S::word_penalty, {-1024, 1024},
+                       {std::nextafter(-1024.0f, -2000.0f), std::nextafter(1024.0f, 2000.0f), NAN},
+                       "search.word_penalty: outside [-1024, 1024]");
+}
+
+TEST_F(Search, Rules) {
+  using S = goldcrest_search;
+  expect_bounds<uint8_t>(&S::renormalize, {0, GOLDCREST_YES}, {GOLDCREST_YES + 1},
+                         "search.renormalize: not a goldcrest_choice");
+  expect_bounds<uint8_t>(&S::force_end, {0, GOLDCREST_YES}, {GOLDCREST_YES + 1},
+                         "search.force_end: not a goldcrest_choice");
+  expect_bounds<uint8_t>(&S::early_stopping, {0, GOLDCREST_STOP_NEVER}, {GOLDCREST_STOP_NEVER + 1},
+                         "search.early_stopping: not a goldcrest_early_stopping");
+  expect_bounds<uint8_t>(&S::length_penalty_kind, {0, GOLDCREST_LENGTH_WU}, {GOLDCREST_LENGTH_WU + 1},
+                         "search.length_penalty_kind: not a goldcrest_length_penalty");
+  const float least = 1.0f / 1024, most = 1024;
+  expect_bounds<float>(&S::repetition_penalty, {0, least, most},
+                       {std::nextafter(least, 0.0f), std::nextafter(most, 2000.0f), NAN, -1},
+                       "search.repetition_penalty: outside [2^-10, 2^10]");
+  expect_bounds<float>(&S::max_length_factor, {0, least, HUGE_VALF}, {std::nextafter(least, 0.0f), NAN, -1},
+                       "search.max_length_factor: below 2^-10");
+}
+
+}  // namespace
+}  // namespace goldcrest
