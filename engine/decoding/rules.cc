@@ -63,8 +63,7 @@ Past past_of(const Search& search, const LiveSentence& sentence, uint32_t row) {
   const goldcrest_limits& limits = runtime.limits;
   Past past;
   past.tokens = runtime.buffer<int32_t>(search.refs.tokens) + sentence.first_slot;
-  past.ancestor =
-      limits.beam_size > 1 ? runtime.buffer<uint8_t>(search.refs.ancestor) + sentence.first_past : nullptr;
+  past.ancestor = limits.beam_size > 1 ? runtime.buffer<uint8_t>(search.refs.ancestor) + sentence.first_past : nullptr;
   past.n_slots = count_slots(limits);
   past.beam_size = limits.beam_size;
   past.b = row - sentence.first_row;
