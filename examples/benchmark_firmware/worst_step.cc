@@ -2,7 +2,7 @@
 // The largest step is run, not computed: the engine's own code over the longest source to the last position, with
 // kernels and a search whose values lead to the most work. Shapes decide nearly all of it; where values do, they are
 //   attention     equal scores: no exponential is left out as too small
-//   output layer  ascending logits: each output enters its row's list, in front of all others
+//   output layer  ascending logits, all of them listed: each output enters its row's list, in front of all others
 //   beams         equal scores of all hypotheses, so that none ever joins another's past; at the last position all but
 //                 the first end, and the others change places, so that the whole past is put in order again
 // What these leave out, such as which way a comparison of two numbers goes, is within kAllowance.
@@ -41,6 +41,15 @@ void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
   ascending.linear.w_scale = kNoScale;
   ascending.linear.bias = logits;
   native->int8.output_block(ascending);
+}
+
+// What lists as few as it can, then all.
+uint32_t list_all(const ListLargestArgs& args) {
+  native->list_largest(args);
+  ListLargestArgs all = args;
+  all.largest = 0;
+  all.threshold = -__builtin_huge_valf();
+  return native->list_largest(all);
 }
 
 // The largest logit's.
@@ -125,6 +134,7 @@ extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* 
   Kernels adverse = *native;
   adverse.int8.attention = attend_to_equals;
   adverse.int8.output_block = ascending_outputs;
+  adverse.list_largest = list_all;
   runtime.kernels = &adverse;
   runtime.generation.end_id = last_token(runtime);
   engine->step_size = GOLDCREST_STEP_LAYER;

@@ -108,9 +108,9 @@ const std::vector<Microcontroller>& microcontrollers() {
 const std::vector<Word>& words() {
   constexpr Band kM33 = {1.0, 1.25, 1.6};
   static const std::vector<Word> all = {
-      {"Cortex-M7", 1, 14105240, modelled(0.71)}, {"Cortex-M7", 4, 24769040, modelled(0.87)},
-      {"Cortex-M33", 1, 14249150, kM33},          {"Cortex-M33", 4, 25050750, kM33},
-      {"Cortex-M55", 1, 2609313, modelled(1.23)}, {"Cortex-M55", 4, 5212406, modelled(1.25)}};
+      {"Cortex-M7", 1, 14114120, modelled(0.70)}, {"Cortex-M7", 4, 24785160, modelled(0.88)},
+      {"Cortex-M33", 1, 14258200, kM33},          {"Cortex-M33", 4, 25070000, kM33},
+      {"Cortex-M55", 1, 2617656, modelled(1.18)}, {"Cortex-M55", 4, 5225375, modelled(1.20)}};
   return all;
 }
 

@@ -22,6 +22,7 @@ target_compile_features(word_trace PRIVATE cxx_std_20)
 target_compile_options(word_trace PRIVATE -ffunction-sections -fdata-sections)
 target_include_directories(word_trace PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests"
   "${CMAKE_SOURCE_DIR}/examples/benchmark_firmware")
+goldcrest_worst_step(word_trace)
 target_link_libraries(word_trace PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
 goldcrest_add_model(TARGET word_trace FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
   LIMITS max-source=25 max-source-bytes=24 max-target=33 encoder-rows=2 beam=4)
