@@ -193,16 +193,17 @@ class OutputLayer {
 
 }  // namespace
 
-void collect(const Kernels& kernels, const OutputSet& outputs, Range block, const Candidates& lists, uint32_t row) {
+[[gnu::cold]] void collect(const Kernels& kernels, const OutputSet& outputs, Range block, const Candidates& lists,
+                           uint32_t row) {
   const float* logits = lists.logits + size_t{row} * kOutputBlock;
   uint8_t indices[kOutputBlock];
   // While a list is not full, its threshold lets all in: there the block's own maxima say more.
   const uint32_t largest = lists.is_full(row) || lists.per_row > 16 ? 0 : lists.per_row;
   const uint32_t listed = kernels.list_largest({logits, indices, block.count, largest, lists.threshold(row)});
   for (uint32_t i = 0; i < listed; ++i) {
-    const float logit = logits[indices[i]];
-    if (!(logit > lists.threshold(row))) continue;
-    insert_candidate(lists, row, logit, static_cast<int32_t>(output_token(outputs, block.first + indices[i])));
+    const uint32_t index = indices[i];
+    if (logits[index] > lists.threshold(row))
+      insert_candidate(lists, row, logits[index], static_cast<int32_t>(output_token(outputs, block.first + index)));
   }
 }
 

@@ -223,22 +223,8 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
 
-uint32_t reference_list_largest(const ListLargestArgs& args) {
-  float limit = args.threshold;
-  if (args.largest != 0) {
-    float lanes[16];
-    for (float& lane : lanes) lane = -__builtin_huge_valf();
-    for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] = args.x[i] > lanes[i % 16] ? args.x[i] : lanes[i % 16];
-    limit = reference_limit(limit, lanes, args.largest);
-  }
-  uint32_t listed = 0;
-  for (uint32_t i = 0; i < args.n; ++i) {
-    if (args.x[i] >= limit) args.indices[listed++] = static_cast<uint8_t>(i);
-  }
-  return listed;
-}
-
-float reference_limit(float threshold, float (&lanes)[16], uint32_t largest) {
+// Cold, like its caller: on a board small is worth more than fast here.
+[[gnu::cold]] float reference_limit(float threshold, float (&lanes)[16], uint32_t largest) {
   for (uint32_t i = 0; i < largest; ++i) {
     for (uint32_t j = i + 1; j < 16; ++j) {
       if (!(lanes[j] > lanes[i])) continue;
@@ -248,6 +234,21 @@ float reference_limit(float threshold, float (&lanes)[16], uint32_t largest) {
     }
   }
   return lanes[largest - 1] > threshold ? lanes[largest - 1] : threshold;
+}
+
+[[gnu::cold]] uint32_t reference_list_largest(const ListLargestArgs& args) {
+  float limit = args.threshold;
+  if (args.largest != 0) {
+    float lanes[16];
+    for (uint32_t i = 0; i < 16; ++i) lanes[i] = -__builtin_huge_valf();
+    for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] = args.x[i] > lanes[i % 16] ? args.x[i] : lanes[i % 16];
+    limit = reference_limit(limit, lanes, args.largest);
+  }
+  uint32_t listed = 0;
+  for (uint32_t i = 0; i < args.n; ++i) {
+    if (args.x[i] >= limit) args.indices[listed++] = static_cast<uint8_t>(i);
+  }
+  return listed;
 }
 
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
