@@ -24,7 +24,7 @@ report() {
 check_format() {
   local program
   for program in clang-format-14 clang-format; do
-    if "$program" --version 2>/dev/null | grep -q 'version 14\.'; then
+    if grep -q 'version 14\.' <<< "$("$program" --version 2>/dev/null)"; then
       find "${folders[@]}" -regex '.*\.\(cc\|h\|hpp\|c\)' -print0 | xargs -0 "$program" --dry-run -Werror 2>"$work/format" || true
       report "$program" "$work/format"
       return
@@ -80,7 +80,7 @@ check_tidy() {
 
 # Every version finds something else: these are Debian 12's and 13's.
 check_cppcheck() {
-  if ! cppcheck --version 2>/dev/null | grep -qE '^Cppcheck 2\.(10|17)'; then
+  if ! grep -qE '^Cppcheck 2\.(10|17)' <<< "$(cppcheck --version 2>/dev/null)"; then
     echo "lint: cppcheck: not checked, for this machine has neither version 2.10 nor 2.17"
     return
   fi

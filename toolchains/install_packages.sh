@@ -4,8 +4,9 @@
 # saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint|fuzz]
 set -euo pipefail
 
-# Whether apt knows a version of the package: "apt-cache show" also succeeds for a name that others merely mention.
-is_offered() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+# Whether apt knows a version of the package: "apt-cache show" also succeeds for a name that others merely mention. No pipe:
+# apt-cache would write on after grep has found its line, and fail.
+is_offered() { grep -q '^  Candidate: [^(]' <<< "$(LC_ALL=C apt-cache policy "$1" 2>/dev/null)"; }
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -13,10 +14,34 @@
 namespace {
 
 constexpr uint32_t kMaxThreads = 64;  // of goldcrest_limits
-constexpr int kLooks = 20000;         // at a shared value before giving way: some 20 us, longer than most waits
 constexpr int kYields = 50;           // of a worker, before it goes to sleep
+// How long a thread looks at a shared value before it gives way: longer than an engine works alone between two regions.
+constexpr std::chrono::microseconds kLooking(100);
 
 using Task = void (*)(void* task_context, size_t i);
+
+// Leaves the core's other thread, where it has one, more of it.
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  asm volatile("yield");
+#endif
+}
+
+// Whether is_there() becomes true within kLooking.
+template <typename IsThere>
+bool look_for(IsThere is_there) {
+  constexpr int kLooks = 32;  // between two looks at the clock
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      if (is_there()) return true;
+      pause_briefly();
+    }
+  } while (std::chrono::steady_clock::now() - start < kLooking);
+  return false;
+}
 
 }  // namespace
 
@@ -72,8 +97,9 @@ void ThreadPool::Workers::run(Task task, void* task_context, size_t n) {
     wake_.notify_all();
   }
   work();
-  for (int looks = 0; n_finished_.load(std::memory_order_acquire) < n; ++looks) {
-    if (looks >= kLooks) std::this_thread::yield();
+  const auto is_done = [&] { return n_finished_.load(std::memory_order_acquire) >= n; };
+  if (!look_for(is_done)) {
+    while (!is_done()) std::this_thread::yield();
   }
 }
 
@@ -102,9 +128,11 @@ void ThreadPool::Workers::serve() {
 
 // Returns when there is another job than `last`, or false at the end.
 bool ThreadPool::Workers::wait_for_job(uint64_t last) {
-  for (int looks = 0; looks < kLooks + kYields; ++looks) {
-    if (state_.load(std::memory_order_relaxed) / kNextJob != last) return true;
-    if (looks >= kLooks) std::this_thread::yield();
+  const auto is_there = [&] { return state_.load(std::memory_order_relaxed) / kNextJob != last; };
+  if (look_for(is_there)) return true;
+  for (int yields = 0; yields < kYields; ++yields) {
+    std::this_thread::yield();
+    if (is_there()) return true;
   }
   std::unique_lock<std::mutex> lock(mutex_);
   ++n_asleep_;

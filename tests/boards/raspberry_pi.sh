@@ -55,5 +55,5 @@ done < "$work/commands"
 for program in translate inspect bench; do
   file="$work/pi/goldcrest/goldcrest-$program"
   if readelf -l "$file" | grep INTERP; then fail "$program is not static"; fi
-  readelf -h "$file" | grep -q "Class: *ELF$bits\$" || fail "$program is not for $bits bits"
+  grep -q "Class: *ELF$bits\$" <<< "$(readelf -h "$file")" || fail "$program is not for $bits bits"
 done

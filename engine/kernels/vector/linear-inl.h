@@ -33,6 +33,12 @@ inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t 
   }
 }
 
+// The largest divisor of n up to `most`.
+constexpr int largest_divisor(int n, int most) {
+  while (n % most != 0) --most;
+  return most;
+}
+
 template <int kCount>
 __attribute__((noinline)) void activate_apart(Activation activation, V (&y)[kCount]) {
   activate_vectors(activation, y);
@@ -44,7 +50,7 @@ template <int kRows, int kPanels, typename Args>
 inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
   if (!kFinishesTogether) return finish_by_loop(args, first_row, first_output, sums);
-  constexpr int kTogether = kRows % kExpVectors == 0 ? kExpVectors : 1;
+  constexpr int kTogether = largest_divisor(kRows, kExpVectors);
   const Activation activation = args.activation;
   const size_t row = first_row, stride = args.y_stride, at = row * stride + first_output;
   float* const to = args.y + at;
