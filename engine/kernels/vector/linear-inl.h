@@ -107,9 +107,29 @@ inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 
+// One row: its tiles have one vector each, so an activation of many steps follows behind all of them, where a few
+// vectors take turns.
+inline void linear_one_row(const LinearArgs<int8_t>& args) {
+  const bool has_steps = args.activation != Activation::kNone && args.activation != Activation::kRelu;
+  if (!kFinishesTogether || !has_steps || args.residual != nullptr) return linear_rows<1, true>(args, 0, 0, args.n);
+  LinearArgs<int8_t> plain = args;
+  plain.activation = Activation::kNone;
+  linear_rows<1, true>(plain, 0, 0, args.n);
+  constexpr uint32_t kTogether = 16 * kExpVectors;
+  uint32_t output = 0;
+  for (; output + kTogether <= args.n; output += kTogether) {
+    V y[kExpVectors];
+    unrolled<kExpVectors>([&](int i) { y[i] = load(args.y + output + 16 * i); });
+    activate_vectors(args.activation, y);
+    unrolled<kExpVectors>([&](int i) { store(args.y + output + 16 * i, y[i]); });
+  }
+  for (; output < args.n; output += 16) store(args.y + output, activate(args.activation, load(args.y + output)));
+}
+
 template <typename Args>
 inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
+  if (args.rows == 1) return linear_one_row(args);
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: a tile's weights stay in the first-level cache while the rows pass by, in blocks of nearly one size.
   constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1];
