@@ -224,25 +224,21 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args) {
 }
 
 // Cold, like its caller: on a board small is worth more than fast here.
-[[gnu::cold]] float reference_limit(float threshold, float (&lanes)[16], uint32_t largest) {
-  for (uint32_t i = 0; i < largest; ++i) {
-    for (uint32_t j = i + 1; j < 16; ++j) {
-      if (!(lanes[j] > lanes[i])) continue;
-      const float smaller = lanes[i];
-      lanes[i] = lanes[j];
-      lanes[j] = smaller;
-    }
-  }
-  return lanes[largest - 1] > threshold ? lanes[largest - 1] : threshold;
-}
-
 [[gnu::cold]] uint32_t reference_list_largest(const ListLargestArgs& args) {
   float limit = args.threshold;
   if (args.largest != 0) {
     float lanes[16];
     for (uint32_t i = 0; i < 16; ++i) lanes[i] = -__builtin_huge_valf();
     for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] = args.x[i] > lanes[i % 16] ? args.x[i] : lanes[i % 16];
-    limit = reference_limit(limit, lanes, args.largest);
+    for (uint32_t i = 0; i < args.largest; ++i) {
+      for (uint32_t j = i + 1; j < 16; ++j) {
+        if (!(lanes[j] > lanes[i])) continue;
+        const float smaller = lanes[i];
+        lanes[i] = lanes[j];
+        lanes[j] = smaller;
+      }
+    }
+    if (lanes[args.largest - 1] > limit) limit = lanes[args.largest - 1];
   }
   uint32_t listed = 0;
   for (uint32_t i = 0; i < args.n; ++i) {

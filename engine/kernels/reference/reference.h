@@ -44,8 +44,6 @@ void reference_recurrence(const RecurrenceArgs& args);
 void reference_attention(const AttentionArgs<int8_t>& args);
 void reference_output_block(const OutputBlockArgs<int8_t>& args);
 uint32_t reference_list_largest(const ListLargestArgs& args);
-// The larger of the threshold and the largest-th of the 16 maxima, whose order is lost.
-float reference_limit(float threshold, float (&lanes)[16], uint32_t largest);
 void reference_logit_sums(const LogitSumsArgs& args);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest); 1 / the sum of those. The heart of soft-max.

@@ -182,6 +182,20 @@ inline void output_block(const OutputBlockArgs<int8_t>& args) {
   output_block_sums(args);
 }
 
+// The n-th largest lane: the smallest of those that fewer than n are larger than.
+inline float nth_largest_lane(V x, uint32_t n) {
+  float lanes[16];
+  store(lanes, x);
+  V larger_lanes[2] = {set(0.0f), set(0.0f)};
+  unrolled<16>([&](int i) {
+    V& count = larger_lanes[i % 2];
+    count = count + select(greater(set(lanes[i]), x), set(1.0f), set(0.0f));
+  });
+  const V n_larger = larger_lanes[0] + larger_lanes[1];
+  const Mask is_among_n = greater(set(static_cast<float>(n)), n_larger);
+  return -largest_lane(select(is_among_n, negate(x), set(-__builtin_huge_valf())));
+}
+
 uint32_t list_largest(const ListLargestArgs& args) {
   const uint32_t whole = args.n / 16 * 16, rest = args.n - whole;
   const V none = set(-__builtin_huge_valf());
@@ -190,9 +204,8 @@ uint32_t list_largest(const ListLargestArgs& args) {
   if (args.largest != 0) {
     V maxima = larger(last, none);
     for (uint32_t i = 0; i < whole; i += 16) maxima = larger(load(args.x + i), maxima);
-    float lanes[16];
-    store(lanes, maxima);
-    limit = reference_limit(limit, lanes, args.largest);
+    const float nth = nth_largest_lane(maxima, args.largest);
+    if (nth > limit) limit = nth;
   }
   uint32_t listed = 0;
   const auto list = [&](uint32_t first, uint32_t lanes) {
