@@ -40,10 +40,13 @@ try() {
   PATH="$work/bin:$PATH" bash "$source_dir/toolchains/install_packages.sh" "${@:3}"
 }
 
-grep -q '^Installing the packages that are missing: g++ .* clang-format-14$' <<< "$(try 'g++ clang-format-14' '' tests)" ||
+out=$(try 'g++ clang-format-14' '' tests)
+grep -q '^Installing the packages that are missing: g++ .* clang-format-14$' <<< "$out" ||
   fail "clang-format-14 is forgotten on a bare machine"
 grep -q '^install .* g++ .*g++-aarch64-linux-gnu .*clang-format-14$' "$work/calls" || fail "clang-format-14 is not installed"
-grep -q clang-format-14 <<< "$(try 'g++' '' tests)" && fail "clang-format-14 is asked for where there is none"
-grep -q clang-format-14 <<< "$(try 'g++ clang-format-14' '')" && fail "clang-format-14 is installed for a build"
+out=$(try 'g++' '' tests)
+grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is asked for where there is none"
+out=$(try 'g++ clang-format-14' '')
+grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is installed for a build"
 all=$(try 'g++' '' | sed 's/.*missing: //')
 [ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "something is done where nothing is missing"

@@ -44,8 +44,8 @@ cmp amd64/model.gcst models/g2p.gcst || fail "the archive's model is another one
 for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-linux-gnueabihf-gcc"; do
   IFS=: read -r folder emulator compiler <<< "$machine"
   [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst)" = "$text" ] || fail "$folder: another text"
-  grep -q '^self-test    passed' <<< "$($emulator "$folder/bin/goldcrest-inspect" models/enfr.gcst --self-test)" || fail "$folder: no self-test"
-  grep -q arm_neon <<< "$($emulator "$folder/bin/goldcrest-bench" --list-kernels)" || fail "$folder: no kernels"
+  out=$($emulator "$folder/bin/goldcrest-inspect" models/enfr.gcst --self-test) && grep -q '^self-test    passed' <<< "$out" || fail "$folder: no self-test"
+  out=$($emulator "$folder/bin/goldcrest-bench" --list-kernels) && grep -q arm_neon <<< "$out" || fail "$folder: no kernels"
   flags=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs goldcrest)
   $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
 done

@@ -19,9 +19,9 @@ if [ "${1:-}" = tests ]; then
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
 elif [ "${1:-}" = full ]; then
-  packages+=(debootstrap g++-i686-linux-gnu)
-  for keyring in debian-archive-keyring ubuntu-keyring; do
-    if is_offered "$keyring"; then packages+=("$keyring"); fi
+  packages+=(debootstrap)
+  for package in g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring; do
+    if is_offered "$package"; then packages+=("$package"); fi
   done
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)

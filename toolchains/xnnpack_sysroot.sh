@@ -21,7 +21,7 @@ command -v apt-get >/dev/null || { echo "xnnpack_sysroot.sh: needs apt-get, whic
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e "$keys" ] || { echo "xnnpack_sysroot.sh: needs $keys (package debian-archive-keyring)" >&2; exit 1; }
 mirror=$(apt-get indextargets --format '$(ORIGIN) $(COMPONENT) $(SITE) $(REPO_URI)' 'Created-By: Packages' |
-  awk '$1 == "Debian" && $2 == "main" && $NF !~ /security/ { print $NF; exit }')
+  awk '$1 == "Debian" && $2 == "main" && $NF !~ /security/ && !n++ { print $NF }')
 [ -n "$mirror" ] || { echo "xnnpack_sysroot.sh: this machine's apt has no Debian mirror" >&2; exit 1; }
 
 mkdir -p "$folder"

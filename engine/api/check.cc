@@ -11,6 +11,9 @@ extern "C" [[gnu::cold]] int goldcrest_check_weights(const void* model, size_t m
                                                      goldcrest_check* check, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(check != nullptr, GOLDCREST_ERROR_ARGUMENT, "check: null", -1);
   VerifyFunctions functions;
-  GOLDCREST_TRY(metadata_functions(&functions, detail));
+  if (const int status = metadata_functions(&functions, detail); status < 0) {
+    *check = {};
+    return status;
+  }
   return check_slice({static_cast<const uint8_t*>(model), model_bytes, end_bytes}, functions, check, detail);
 }

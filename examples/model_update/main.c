@@ -79,8 +79,11 @@ static void start(const ModelSlots *slots) {
 
 static void confirm(const ModelSlots *slots) {
   const int status = confirm_model(slots, &detail);
-  if (status < 0) put_error("confirm", status, &detail);
-  put_text("It is confirmed.\n");
+  if (status < 0) {
+    put_error("confirm", status, &detail);
+  } else {
+    put_text("It is confirmed.\n");
+  }
 }
 
 int main(void) {

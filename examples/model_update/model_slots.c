@@ -11,6 +11,8 @@
 enum { kWords = sizeof(ModelRecord) / sizeof(uint32_t) };
 _Static_assert(2 * sizeof(ModelRecord) == 64, "what a device can program at least");
 
+static const char kNoRecord[] = "flash: a record could not be written";
+
 int model_error(goldcrest_detail *detail, goldcrest_status status, const char *message, size_t index) {
   if (detail != NULL) *detail = (goldcrest_detail){message, (int32_t)index};
   return status;
@@ -64,50 +66,52 @@ bool write_record(const ModelSlots *slots, ModelRecord *record) {
 }
 
 /* The slot's model, checked in this order: who made it, every byte of it, what it computes on this device. */
-static int start_slot(const ModelSlots *slots, const ModelRecord *record, goldcrest_config *config,
+static int start_slot(const ModelSlots *slots, const ModelRecord *record, uint32_t slot, goldcrest_config *config,
                       goldcrest_engine **engine) {
-  config->model = slot_model(slots, record->slot);
-  config->model_bytes = record->model_bytes[record->slot];
+  config->model = slot_model(slots, slot);
+  config->model_bytes = record->model_bytes[slot];
   config->verify = GOLDCREST_VERIFY_FULL;
   if (slots->accepts != NULL && !slots->accepts(slots->context, config->model, config->model_bytes)) {
-    return model_error(config->detail, GOLDCREST_ERROR_ARGUMENT, "signature: refused", record->slot);
+    return model_error(config->detail, GOLDCREST_ERROR_ARGUMENT, "signature: refused", slot);
   }
   const int status = goldcrest_init(engine, config);
   return status < 0 ? status : goldcrest_self_test(*engine, config->detail);
 }
 
-/* The other slot's model starts from now on, and this one's never again. */
-static bool roll_back(const ModelSlots *slots, ModelRecord *record) {
-  record->model_bytes[record->slot] = 0;
-  record->slot ^= 1;
-  record->state = kSettled;
-  return write_record(slots, record);
+/* The record's model, or the other one, whose turn is first where the record's was started once already. A model that
+ * takes the place of the record's is the one that starts from now on, and the record's never again. */
+static int start_either(const ModelSlots *slots, ModelRecord *record, goldcrest_config *config,
+                        goldcrest_engine **engine) {
+  const uint32_t named = record->slot, other = named ^ 1;
+  const bool has_other = record->model_bytes[other] != 0, other_first = has_other && record->state == kStarted;
+  uint32_t slot = other_first ? other : named;
+  int status = start_slot(slots, record, slot, config, engine);
+  if (status < 0 && has_other) {
+    slot ^= 1;
+    status = start_slot(slots, record, slot, config, engine);
+  }
+  if (status < 0 || slot == named) return status;
+  *record = (ModelRecord){.sequence = record->sequence, .slot = other, .state = kSettled};
+  record->model_bytes[other] = (uint32_t)config->model_bytes;
+  if (write_record(slots, record)) return status;
+  return model_error(config->detail, GOLDCREST_ERROR_STATE, kNoRecord, (size_t)-1);
 }
 
 int start_model(const ModelSlots *slots, goldcrest_config *config, goldcrest_engine **engine) {
-  static const char kFlashFailed[] = "flash: a record could not be written";
   ModelRecord record;
   *engine = NULL;
   if (!read_record(slots, &record)) {
     return model_error(config->detail, GOLDCREST_ERROR_STATE, "slots: no model is installed", (size_t)-1);
   }
-  bool has_other = record.model_bytes[record.slot ^ 1] != 0;
-  bool written = true;
-  if (record.state == kStarted && has_other) {
-    written = roll_back(slots, &record);
-    has_other = false;
-  } else if (record.state == kOnTrial) {
-    record.state = kStarted;
-    written = write_record(slots, &record);
-  }
-  if (!written) return model_error(config->detail, GOLDCREST_ERROR_STATE, kFlashFailed, (size_t)-1);
-  int status = start_slot(slots, &record, config, engine);
-  if (status < 0 && has_other) {
-    if (!roll_back(slots, &record)) {
-      return model_error(config->detail, GOLDCREST_ERROR_STATE, kFlashFailed, (size_t)-1);
+  if (record.state == kOnTrial) { /* from here on it has had its chance */
+    ModelRecord started = record;
+    started.state = kStarted;
+    if (!write_record(slots, &started)) {
+      return model_error(config->detail, GOLDCREST_ERROR_STATE, kNoRecord, (size_t)-1);
     }
-    status = start_slot(slots, &record, config, engine);
+    record.sequence = started.sequence;
   }
+  const int status = start_either(slots, &record, config, engine);
   if (status < 0) *engine = NULL;
   return status;
 }
@@ -120,5 +124,5 @@ int confirm_model(const ModelSlots *slots, goldcrest_detail *detail) {
   if (record.state == kSettled) return GOLDCREST_OK;
   record.state = kSettled;
   if (write_record(slots, &record)) return GOLDCREST_OK;
-  return model_error(detail, GOLDCREST_ERROR_STATE, "flash: a record could not be written", (size_t)-1);
+  return model_error(detail, GOLDCREST_ERROR_STATE, kNoRecord, (size_t)-1);
 }

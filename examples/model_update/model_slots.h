@@ -24,7 +24,7 @@ typedef struct ModelSlots {
 typedef enum ModelState {
   kSettled = 0,
   kOnTrial = 1, /* installed, and not started yet */
-  kStarted = 2  /* started, and not confirmed yet: the next start goes back to the other model */
+  kStarted = 2  /* started, and not confirmed yet: the next start goes back to the other model, if that starts */
 } ModelState;
 
 typedef struct ModelRecord {
@@ -47,9 +47,10 @@ bool read_record(const ModelSlots *slots, ModelRecord *record);
 bool write_record(const ModelSlots *slots, ModelRecord *record);
 
 /* Starts an engine with the model that the newest record names, or, where that was started once without being
- * confirmed, or is refused, or fails its self-test, with the other one, which is then the one that starts. config
- * says everything but the model, which this sets. Returns a status of the engine's; ERROR_STATE where no model is
- * installed or the flash failed, ERROR_ARGUMENT where `accepts` refuses. */
+ * confirmed, or is refused, or fails its self-test, with the other one, which is then the one that starts. A model is
+ * given up when the other has started, not before: one that nobody confirmed is better than none. config says
+ * everything but the model, which this sets. Returns a status of the engine's; ERROR_STATE where no model is installed
+ * or the flash failed, ERROR_ARGUMENT where `accepts` refuses. */
 int start_model(const ModelSlots *slots, goldcrest_config *config, goldcrest_engine **engine);
 
 /* The program has found that the model that it started is good: it stays. Returns OK or ERROR_STATE. */

@@ -17,7 +17,7 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 /* Bytes of the slot; a sector is erased when its first byte comes, but for the last, which has the trailer by then. */
 static bool program(const ModelUpdate *update, size_t at, const uint8_t *bytes, size_t n) {
   const FlashDevice *flash = update->slots->flash;
-  const size_t offset = slot_offset(update->slots, update->record.slot) + at;
+  const size_t offset = slot_offset(update->slots, update->slot) + at;
   const bool is_trailer = at == update->model_bytes - kTrailerBytes;
   const bool in_last_sector = at / flash->sector_bytes == (update->model_bytes - 1) / flash->sector_bytes;
   if (is_trailer || (at % flash->sector_bytes == 0 && !in_last_sector)) {
@@ -28,7 +28,7 @@ static bool program(const ModelUpdate *update, size_t at, const uint8_t *bytes, 
 
 /* The checksums of what is programmed. */
 static int check_arrived(ModelUpdate *update) {
-  const uint8_t *model = slot_model(update->slots, update->record.slot);
+  const uint8_t *model = slot_model(update->slots, update->slot);
   const int status =
       goldcrest_check_weights(model, update->model_bytes, update->programmed_bytes, &update->check, &update->detail);
   update->whole = status == GOLDCREST_DONE;
@@ -36,16 +36,26 @@ static int check_arrived(ModelUpdate *update) {
   return status < 0 ? status : GOLDCREST_OK;
 }
 
+/* The newest record, on which an update begins and ends; zeros before the first model. False where the model that it
+ * names is not confirmed. */
+static bool read_settled(const ModelSlots *slots, ModelRecord *record) {
+  if (!read_record(slots, record)) *record = (ModelRecord){.slot = 1}; /* the first model comes in slot 0 */
+  return record->state == kSettled;
+}
+
 int begin_update(ModelUpdate *update, const ModelSlots *slots, size_t model_bytes, const uint8_t *trailer) {
+  const FlashDevice *flash = slots->flash;
+  ModelRecord record;
   memset(update, 0, sizeof *update);
   update->slots = slots;
-  if (!read_record(slots, &update->record)) {
-    memset(&update->record, 0, sizeof update->record); /* the first model */
-  } else if (update->record.state != kSettled) {
-    return update_error(update, GOLDCREST_ERROR_STATE, "update: the model that runs is not confirmed", (size_t)-1);
-  } else {
-    update->record.slot ^= 1;
+  if (flash->page_bytes == 0 || flash->page_bytes > kMaxPageBytes || flash->page_bytes % kTrailerBytes != 0 ||
+      flash->sector_bytes % flash->page_bytes != 0) {
+    return update_error(update, GOLDCREST_ERROR_ARGUMENT, "flash: page_bytes", flash->page_bytes);
   }
+  if (!read_settled(slots, &record)) {
+    return update_error(update, GOLDCREST_ERROR_STATE, "update: the model that runs is not confirmed", (size_t)-1);
+  }
+  update->slot = record.slot ^ 1;
   if (model_bytes > slot_bytes(slots)) {
     return update_error(update, GOLDCREST_ERROR_TOO_LONG, "update: larger than a slot", slot_bytes(slots));
   }
@@ -53,8 +63,6 @@ int begin_update(ModelUpdate *update, const ModelSlots *slots, size_t model_byte
     return update_error(update, GOLDCREST_ERROR_MODEL_CORRUPT, "update: no model has such a size", model_bytes);
   }
   update->model_bytes = model_bytes;
-  update->record.model_bytes[update->record.slot] = (uint32_t)model_bytes;
-  update->record.state = kOnTrial;
   if (!program(update, model_bytes - kTrailerBytes, trailer, kTrailerBytes)) {
     return update_error(update, GOLDCREST_ERROR_STATE, "flash: the trailer could not be written", (size_t)-1);
   }
@@ -93,11 +101,18 @@ int finish_update(ModelUpdate *update) {
     return update_error(update, GOLDCREST_ERROR_STATE, "update: the model has not arrived", update->arrived_bytes);
   }
   const ModelSlots *slots = update->slots;
-  const uint8_t *model = slot_model(slots, update->record.slot);
+  const uint8_t *model = slot_model(slots, update->slot);
   if (slots->accepts != NULL && !slots->accepts(slots->context, model, update->model_bytes)) {
-    return update_error(update, GOLDCREST_ERROR_ARGUMENT, "signature: refused", update->record.slot);
+    return update_error(update, GOLDCREST_ERROR_ARGUMENT, "signature: refused", update->slot);
   }
-  if (!write_record(slots, &update->record)) {
+  ModelRecord record;
+  if (!read_settled(slots, &record) || record.slot == update->slot) {
+    return update_error(update, GOLDCREST_ERROR_STATE, "update: another model starts since it began", (size_t)-1);
+  }
+  record.slot = update->slot;
+  record.state = kOnTrial;
+  record.model_bytes[record.slot] = (uint32_t)update->model_bytes;
+  if (!write_record(slots, &record)) {
     return update_error(update, GOLDCREST_ERROR_STATE, "flash: a record could not be written", (size_t)-1);
   }
   update->model_bytes = 0;

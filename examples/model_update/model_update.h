@@ -17,7 +17,7 @@ enum { kTrailerBytes = 64 }; /* the end of a model file, which comes first: it s
 
 typedef struct ModelUpdate {
   const ModelSlots *slots;
-  ModelRecord record; /* as it will be */
+  uint32_t slot; /* in which the model arrives */
   size_t model_bytes;
   size_t arrived_bytes, programmed_bytes; /* from the model's start */
   goldcrest_check check;
@@ -28,7 +28,8 @@ typedef struct ModelUpdate {
 
 /* Begins anew with a model of so many bytes. trailer: [64], its last bytes. Returns OK or an error of which
  * update->detail says more: ERROR_STATE (the model that runs is not confirmed; the flash failed), ERROR_TOO_LONG (it
- * does not fit a slot), ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION. */
+ * does not fit a slot), ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION, ERROR_ARGUMENT (pages of a size that is not taken).
+ */
 int begin_update(ModelUpdate *update, const ModelSlots *slots, size_t model_bytes, const uint8_t *trailer);
 
 /* The next n bytes of the model, any number, up to its trailer. Returns OK; ERROR_MODEL_CORRUPT or ERROR_UNSUPPORTED
@@ -36,7 +37,8 @@ int begin_update(ModelUpdate *update, const ModelSlots *slots, size_t model_byte
 int write_update(ModelUpdate *update, const uint8_t *bytes, size_t n);
 
 /* The model is all there: from the next start_model on it is the one that starts, on trial. Returns OK, or
- * ERROR_STATE (not all of it has arrived whole; the flash failed), ERROR_ARGUMENT (slots->accepts refuses it). */
+ * ERROR_STATE (not all of it has arrived whole; since begin_update start_model gave up the model that ran; the flash
+ * failed), ERROR_ARGUMENT (slots->accepts refuses it). */
 int finish_update(ModelUpdate *update);
 
 #ifdef __cplusplus

@@ -12,10 +12,10 @@ until grep -q '^all flips are reported' "$output"; do
   status=0
   printf '%s\n\004' "$next" | timeout 300 "$@" >"$output.run" || status=$?
   grep -E '^(flip|all flips)' "$output.run" >>"$output" || true
-  [ "$status" -ne 0 ] || continue
+  if [ "$status" -eq 0 ] && grep -q '^all flips' "$output.run"; then continue; fi
   # The line of the flip that ended it was begun.
-  last=$(grep -E '^flip' "$output.run" | tail -n 1)
-  [ -n "$last" ] && [ $((ends += 1)) -lt 300 ] || { tail -n 5 "$output.run" >&2; exit 1; }
+  last=$(sed -n '/^flip/h; ${x;p}' "$output.run")
+  [ "$status" -ne 0 ] && [ -n "$last" ] && [ $((ends += 1)) -lt 300 ] || { tail -n 5 "$output.run" >&2; exit 1; }
   read -r _ next _ <<<"$last"
   kind=fault
   [ "$status" -ne 99 ] && [ "$status" -ne 124 ] || kind=watchdog

@@ -107,13 +107,14 @@ TEST(PowerCut, DuringEveryWriteOfAShippedModel) {
   std::printf("%d updates cut short\n", n_cut);
 }
 
-// Each write that a start or a confirmation does, at every byte. What starts after it is what would have started, or,
-// where the new model has had its chance, the old one.
+// Each write of a record that a start and a confirmation, or two starts, do: two erasures and two times 64 bytes. What
+// starts after it is what would have started, or, where the new model has had its chance, the old one.
 TEST(PowerCut, DuringStartAndConfirmation) {
   const Update update = {tested_tiny_file(1), tested_tiny_file(2), {1024, 256}};
   for (const bool confirms : {false, true}) {
     for (uint32_t cut_at = 1; cut_at <= 4; ++cut_at) {
-      for (size_t cut_bytes = 0; cut_bytes <= 64; cut_bytes += 4) {
+      const bool erases = cut_at % 2 == 1;
+      for (size_t cut_bytes = 0; cut_bytes <= (erases ? 1024 : 64); cut_bytes += erases ? 93 : 1) {
         SCOPED_TRACE(testing::Message() << "write " << cut_at << ", byte " << cut_bytes);
         Board board(update.model_bytes(), update.sizes);
         board.settle(update.old_file.span());
@@ -122,6 +123,7 @@ TEST(PowerCut, DuringStartAndConfirmation) {
         const int first = board.start();
         if (first >= 0 && confirms) (void)board.confirm();
         if (first >= 0 && !confirms) (void)board.start();
+        EXPECT_EQ(board.n_writes(), cut_at) << "nothing is written after the cut, and it came";
         const Model second = update.started(board), third = update.started(board);
         EXPECT_FALSE(second == Model::kOld && third == Model::kNew) << "what was given up stays away";
         EXPECT_FALSE(board.is_misused());

@@ -147,6 +147,67 @@ TEST_F(Refusal, AModelThatIsDamagedLaterGivesWayToTheOneBefore) {
   EXPECT_EQ(board.engine(), nullptr);
 }
 
+// A model that nobody has confirmed is better than none: it is given up when the other one has started, not before.
+TEST_F(Refusal, AnUnconfirmedModelStaysWhereTheOtherIsDamaged) {
+  ModelRecord record;
+  ASSERT_TRUE(read_record(&board.slots(), &record));
+  uint8_t& byte = board.flash().memory[slot_offset(&board.slots(), record.slot) + old_file.size() / 2];
+  ASSERT_EQ(board.install(new_file.span()), GOLDCREST_OK);
+  byte ^= 1;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(board.start(), GOLDCREST_OK) << board.reason();
+    EXPECT_EQ(hash_of(board.engine(), kText), hash_of(new_file.span(), kText));
+  }
+  byte ^= 1;  // a bit that is read rightly again
+  expect_old();
+  expect_old();
+  byte ^= 1;
+  EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT) << "the new one was given up";
+}
+
+// While an update arrives, start_model finds the model that runs damaged, and what has arrived no model yet.
+TEST_F(Refusal, TheModelThatRunsIsDamagedDuringAnUpdate) {
+  board.settle(new_file.span());
+  ModelRecord record;
+  ASSERT_TRUE(read_record(&board.slots(), &record));
+  ModelUpdate update;
+  const size_t rest = old_file.size() - kTrailerBytes;
+  ASSERT_EQ(begin_update(&update, &board.slots(), old_file.size(), old_file.span().last(kTrailerBytes).data()), 0);
+  ASSERT_EQ(write_update(&update, old_file.bytes(), rest / 2), GOLDCREST_OK);
+  board.flash().memory[slot_offset(&board.slots(), record.slot) + new_file.size() / 2] ^= 1;
+  EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT);
+  ASSERT_EQ(write_update(&update, old_file.bytes() + rest / 2, rest - rest / 2), GOLDCREST_OK);
+  ASSERT_EQ(finish_update(&update), GOLDCREST_OK) << update.detail.message;
+  expect_old();
+  expect_old();
+}
+
+// The same when all has arrived: then it starts, and the update has nothing to do any more.
+TEST_F(Refusal, TheModelThatRunsIsDamagedBeforeAnUpdateEnds) {
+  board.settle(new_file.span());
+  ModelRecord record;
+  ASSERT_TRUE(read_record(&board.slots(), &record));
+  ModelUpdate update;
+  ASSERT_EQ(begin_update(&update, &board.slots(), old_file.size(), old_file.span().last(kTrailerBytes).data()), 0);
+  ASSERT_EQ(write_update(&update, old_file.bytes(), old_file.size() - kTrailerBytes), GOLDCREST_OK);
+  board.flash().memory[slot_offset(&board.slots(), record.slot) + new_file.size() / 2] ^= 1;
+  expect_old();
+  EXPECT_EQ(finish_update(&update), GOLDCREST_ERROR_STATE);
+  EXPECT_STREQ(update.detail.message, "update: another model starts since it began");
+  expect_old();
+}
+
+TEST_F(Refusal, PagesThatAreNotTaken) {
+  const FlashDevice device = board.flash().device;
+  for (const uint32_t page_bytes : {0u, 32u, 96u, 192u, 2048u}) {
+    board.flash().device.page_bytes = page_bytes;
+    EXPECT_EQ(board.install(new_file.span()), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(board.reason(), "flash: page_bytes (" + std::to_string(page_bytes) + ")");
+  }
+  board.flash().device = device;
+  expect_old();
+}
+
 // A boot loader that knows some models alone.
 struct KnownModels {
   std::vector<const FileImage*> files;

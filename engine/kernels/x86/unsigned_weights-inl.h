@@ -51,7 +51,8 @@ inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t fir
 
 void linear_by_rows(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
-  if (args.rows < 3) return args.rows == 1 ? linear_one_row(args) : linear_rows<2, true>(args, 0, 0, args.n);
+  if (args.rows == 1) return linear_one_row(args);
+  if (args.rows < 3) return linear_some_rows<2>(args, 0, args.rows, 0, args.n);
   if (args.rows <= SummedArgs::kMostRows) {
     SummedArgs summed;
     sum_rows(args, summed);

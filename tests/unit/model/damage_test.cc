@@ -105,8 +105,6 @@ TEST(BitFlip, EveryBitButTheWeights) {
   EXPECT_EQ(validate(file.bytes(), file.size()), GOLDCREST_OK);
 }
 
-// goldcrest_model_info and the size queries read no section.
-
 // The trailer with one number of another value and a right checksum, by the validation that reads no section.
 int with_trailer(size_t offset, uint64_t value, size_t bytes) {
   static FileImage file = smallest_file();
@@ -140,6 +138,7 @@ TEST(Exhaustive, EveryNumberOfTheTrailerUpTo16Bits) {
   }
 }
 
+// goldcrest_model_info and the size queries read no section.
 TEST(BitFlip, SectionsDoNotMatterToTheMetadata) {
   FileImage file = smallest_file();
   const VerifyFunctions metadata = {crc32c, nullptr, true, true};
