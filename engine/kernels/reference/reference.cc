@@ -223,7 +223,7 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
 
-// Cold, like its caller: on a board small is worth more than fast here.
+// Cold, like its caller: small is worth more than fast here (engine/README.md).
 [[gnu::cold]] uint32_t reference_list_largest(const ListLargestArgs& args) {
   float limit = args.threshold;
   if (args.largest != 0) {

@@ -39,7 +39,7 @@ ModelSpec ascending_spec(uint32_t n_outputs, uint32_t n_source, uint32_t n_targe
   options.decoder.positions = n_target;
   options.target_vocab_size = n_outputs;
   ModelSpec spec = tiny_spec(options);
-  for (uint32_t i = 0; i < n_outputs; ++i) spec.projection.bias[i] = 16.0f * static_cast<float>(i);
+  for (uint32_t i = 0; i < n_outputs; ++i) spec.projection.bias[i] = 8.0f * static_cast<float>(i);
   return spec;
 }
 
@@ -73,8 +73,8 @@ Cost cost_of_step(uint32_t n_outputs, uint32_t n_source, goldcrest_step_size ste
 TEST(WorkOfRuns, IsOfMultiplyAccumulatesForSteps) {
   for (const goldcrest_step_size step : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
     const std::string call = step == GOLDCREST_STEP_LAYER ? "goldcrest_step of a layer, " : "goldcrest_step, ";
-    // From four blocks of outputs on: of a list's first block few are listed, of all others every output.
-    expect_linear({call + "outputs", 24}, [step](uint32_t size) { return cost_of_step(1024 * size, 16, step); });
+    // From eight blocks of outputs on: of a list's first block few are listed, of all others every output.
+    expect_linear({call + "outputs", 24}, [step](uint32_t size) { return cost_of_step(2048 * size, 16, step); });
     expect_linear({call + "source", 24}, [step](uint32_t size) { return cost_of_step(64, 64 * size, step); });
   }
 }
