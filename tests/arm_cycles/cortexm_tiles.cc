@@ -32,12 +32,23 @@ const Lines kFourByOne = {"ldmia.w ip!, {r8, r9, sl, fp}", "sxtb16 r2, lr, ror #
                           "smlad r4, r2, fp, r4",          "ldmia.w ip!, {r8, r9, sl, fp}", "smlad r5, r7, r8, r5",
                           "smlad r6, r7, sl, r6",          "smlad r5, r2, r9, r5",          "sxtb16 r7, lr",
                           "smlad r6, r2, fp, r6"};
-// The same with half of the pairs loaded one by one, each beside a product.
-const Lines kSingleLoads = {
-    "ldmia.w ip!, {r8, r9, sl, fp}", "sxtb16 r2, lr, ror #8", "smlad r0, r7, r8, r0", "ldr r8, [ip], #16",
-    "smlad r4, r7, sl, r4",          "ldr sl, [ip, #-8]",     "smlad r0, r2, r9, r0", "ldr r9, [ip, #-12]",
-    "smlad r4, r2, fp, r4",          "ldr fp, [ip, #-4]",     "smlad r5, r7, r8, r5", "ldr.w lr, [r3, #64]!",
-    "smlad r6, r7, sl, r6",          "smlad r5, r2, r9, r5",  "sxtb16 r7, lr",        "smlad r6, r2, fp, r6"};
+// Behind the first two rows' inputs: eight products, for which the other two rows' come by `loads`.
+Lines eight_products(const Lines& third, const Lines& fourth) {
+  return Lines{"smlad r4, r0, r2, r4", "smlad r5, r0, r3, r5"} + third +
+         Lines{"smlad r6, r1, r2, r6", "smlad r7, r1, r3, r7"} + fourth +
+         Lines{"smlad r8, r0, r2, r8", "smlad r9, r0, r3, r9", "smlad sl, r1, r2, sl", "smlad fp, r1, r3, fp"};
+}
+
+// 32 products, with as many single loads as said.
+Lines four_by_two(int single_loads) {
+  Lines block = {"ldrd r2, r3, [ip], #64", "eor.w r2, r2, #8388736", "eor.w r3, r3, #8388736"};
+  block = block + (single_loads > 0 ? eight_products({"ldr.w r0, [lr, #8]"}, {"ldr.w r1, [lr, #12]"})
+                                    : eight_products({}, {"ldrd r0, r1, [lr, #8]"}));
+  block = block + Lines{"ldrd r0, r1, [lr, #16]", "bic.w r2, r2, #4278255360", "bic.w r3, r3, #4278255360"};
+  block = block + (single_loads > 2 ? eight_products({"ldr.w r0, [lr, #24]"}, {"ldr.w r1, [lr, #28]"})
+                                    : eight_products({}, {"ldrd r0, r1, [lr, #24]"}));
+  return block + Lines{"ldrd r0, r1, [lr, #32]!"};
+}
 
 void print(const char* tile, const Lines& lines, int blocks) {
   const double cycles = arm_cycles::cycles_a_turn("M7", lines) / blocks;
@@ -53,7 +64,9 @@ int main() {
   print("one row by four outputs", kOneByFour, 1);
   print("two rows by two outputs", kTwoByTwo, 1);
   print("four rows by one output", kFourByOne, 1);
-  print("four rows by one output, single loads for a half", kSingleLoads, 1);
-  print("four rows by one output, single loads for an eighth", kFourByOne + kFourByOne + kFourByOne + kSingleLoads, 4);
+  print("four rows by two outputs, pairs of inputs", four_by_two(0), 2);
+  print("four rows by two outputs, two of eight inputs alone", four_by_two(2), 2);
+  print("four rows by two outputs, three of eight", four_by_two(4) + four_by_two(2), 4);
+  print("four rows by two outputs, four of eight", four_by_two(4), 2);
   return 0;
 }

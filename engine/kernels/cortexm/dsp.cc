@@ -186,11 +186,19 @@ void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums
 template <uint32_t kRows>
 Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
   const uint32_t blocks = inputs / 4;
+  uint32_t* const words = expanded + (kRows == 4 ? kFirstSums : 0);
+  if constexpr (kRows == 4) {
 #pragma GCC unroll 1
-  for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, expanded + 2 * r);
-  uint32_t* const end = expanded + 2 * kRows * blocks;
+    for (uint32_t r = 0; r < 4; r += 2, x += 2 * size_t{k}) {
+      expand_two_rows(x, x + k, blocks, words + r, expanded + r);
+    }
+  } else {
+#pragma GCC unroll 1
+    for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, words + 2 * r);
+  }
+  uint32_t* const end = words + 2 * kRows * blocks;
   *end = kEndOfChunk;
-  return {expanded, end, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+  return {expanded, end, blocks % (kRows == 3 ? 16 : 8), size_t{64} * blocks, false};
 }
 
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
@@ -200,8 +208,10 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
     for (int j = 0; j < 16; j += 4) add_products_of_row(chunk, w + 4 * j, outputs + j);
   } else if constexpr (kRows == 2) {
     for (int j = 0; j < 16; j += 2) add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
+  } else if constexpr (kRows == 3) {
+    add_products_of_three_rows(chunk, w, outputs);
   } else {
-    add_products_of_rows<kRows>(chunk, w, outputs);
+    add_products_of_four_rows(chunk, w, outputs);
   }
 }
 
@@ -210,7 +220,7 @@ template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
   constexpr uint32_t kPanels = 8 / kRows;
-  uint32_t expanded[kExpandedWords + 1];
+  uint32_t expanded[kExpandedWords + 2 + (kRows == 4 ? kFirstSums : 0)];
   Output sums[kPanels * kRows * 16];
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
