@@ -292,9 +292,9 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
     uint32_t odd;
   } start = {chunk.x, chunk.odd};
   const Output* const to_end = outputs + 16;
-  const uint32_t *x, *x1;
-  uint32_t x0, w0, w1;
-#define GOLDCREST_DSP_SCALE_DOWN(sum) "asr " sum ", " sum ", #8\n"
+  const uint32_t* x;
+  uint32_t x0, x1, w0, w1;
+#define GOLDCREST_DSP_SCALE_DOWN(sum) "asrs " sum ", " sum ", #8\n"
 #define GOLDCREST_DSP_GO_ON(even, odd, at) \
   "ldrd %[w0], %[w1], [%[x0], #" at "]\n"  \
   "add " even ", %[w0], " even ", asr #8\n" \
@@ -315,15 +315,11 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       "bne 1b\n"
       "ldrd %[x0], %[x1], %[to]\n"
       "lsrs %[w0], %[x1], #1\n"
-      "bcs 3f\n"
+      "bcs 4f\n"
       GOLDCREST_DSP_SCALE_DOWN("r4") GOLDCREST_DSP_SCALE_DOWN("r5") GOLDCREST_DSP_SCALE_DOWN("r6")
       GOLDCREST_DSP_SCALE_DOWN("r7") GOLDCREST_DSP_SCALE_DOWN("r8") GOLDCREST_DSP_SCALE_DOWN("r9")
       GOLDCREST_DSP_SCALE_DOWN("r10") GOLDCREST_DSP_SCALE_DOWN("r11")
-      "b 4f\n"
-      "3:\n" GOLDCREST_DSP_GO_ON("r4", "r5", "0") GOLDCREST_DSP_GO_ON("r6", "r7", "64")
-      GOLDCREST_DSP_GO_ON("r8", "r9", "128") GOLDCREST_DSP_GO_ON("r10", "r11", "192")
-      "add %[w], #1\n"
-      "4:\n"
+      "3:\n"
       "ldr %[w0], %[to_end]\n"
       "strd r6, r7, [%[x0], #64]\n"
       "strd r8, r9, [%[x0], #128]\n"
@@ -333,6 +329,12 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       "str %[x0], %[to]\n"
       "cmp %[x0], %[w0]\n"
       "bne 5b\n"
+      "b 6f\n"
+      "4:\n" GOLDCREST_DSP_GO_ON("r4", "r5", "0") GOLDCREST_DSP_GO_ON("r6", "r7", "64")
+      GOLDCREST_DSP_GO_ON("r8", "r9", "128") GOLDCREST_DSP_GO_ON("r10", "r11", "192")
+      "add %[w], #1\n"
+      "b 3b\n"
+      "6:\n"
       : [x] "=&r"(x), [w] "+r"(w), [x0] "=&l"(x0), [x1] "=&l"(x1), [w0] "=&r"(w0), [w1] "=&r"(w1), [to] "+m"(place)
       : [start] "m"(start), [end] "i"(kEndOfChunk), [to_end] "m"(to_end)
       : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "cc", "memory");

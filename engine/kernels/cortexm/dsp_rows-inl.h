@@ -153,21 +153,37 @@ inline uint32_t largest_doubled(const float* x, const float* end) {
 inline void round_row(const float* x, const float* end, float inverse, int8_t* q) {
   constexpr float kRounder = 12582912.0f;
 #if defined(__ARM_FP)
+#if (__ARM_FP & 8) != 0  // one VMLA for each, onto a fresh copy
+  static const float rounders[] = {kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder};
+#define GOLDCREST_DSP_ROUNDERS "r"
+#define GOLDCREST_DSP_ROUND_INPUT(s, x) "vmla.f32 " s ", " x ", %[inverse]\n"
+#define GOLDCREST_DSP_ROUND_EIGHT                                                                  \
+  "vldmia %[x]!, {s8-s15}\nvldmia %[rounders], {s0-s7}\n" GOLDCREST_DSP_ROUND_INPUT("s0", "s8")    \
+      GOLDCREST_DSP_ROUND_INPUT("s1", "s9") GOLDCREST_DSP_ROUND_INPUT("s2", "s10")                 \
+          GOLDCREST_DSP_ROUND_INPUT("s3", "s11") GOLDCREST_DSP_ROUND_INPUT("s4", "s12")            \
+              GOLDCREST_DSP_ROUND_INPUT("s5", "s13") GOLDCREST_DSP_ROUND_INPUT("s6", "s14")        \
+                  GOLDCREST_DSP_ROUND_INPUT("s7", "s15")
+#else
+  const float rounders = kRounder;
+#define GOLDCREST_DSP_ROUNDERS "t"
 #define GOLDCREST_DSP_SCALE_INPUT(s) "vmul.f32 " s ", " s ", %[inverse]\n"
-#define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounder]\n"
+#define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounders]\n"
+#define GOLDCREST_DSP_ROUND_EIGHT \
+  "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT) GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
+#endif
 #define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth) \
   "bfi " word ", " second ", #8, #8\nbfi " word ", " third ", #16, #8\nbfi " word ", " fourth ", #24, #8\n"
-  asm volatile("1:\n"
-      "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT)
-          GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
+  asm volatile(
+      "1:\n" GOLDCREST_DSP_ROUND_EIGHT
       "vmov r4, r8, s0, s1\n"
       "vmov r6, r9, s2, s3\n" GOLDCREST_DSP_JOIN_BYTES("r4", "r8", "r6", "r9")
       "vmov r5, r8, s4, s5\n"
       "vmov r6, r9, s6, s7\n" GOLDCREST_DSP_JOIN_BYTES("r5", "r8", "r6", "r9")
       "strd r4, r5, [%[q]], #8\n" GOLDCREST_DSP_UNTIL_END
       : [x] "+r"(x), [q] "+r"(q)
-      : [end] "r"(end), [inverse] "t"(inverse), [rounder] "t"(kRounder)
-      : "r4", "r5", "r6", "r8", "r9", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc", "memory");
+      : [end] "r"(end), [inverse] "t"(inverse), [rounders] GOLDCREST_DSP_ROUNDERS(rounders)
+      : "r4", "r5", "r6", "r8", "r9", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
+        "s13", "s14", "s15", "cc", "memory");
 #else
   for (; x < end; ++x, ++q) *q = static_cast<int8_t>(float_bits(*x * inverse + kRounder));
 #endif
