@@ -165,7 +165,8 @@ bool is_simple([[maybe_unused]] Activation activation) {
 #endif
 }
 
-Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
+// Called, as what it takes is flash.
+__attribute__((noinline)) Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
   const size_t at = row * args.y_stride;
   Finish finish = {};
   finish.x_scale = args.x_scale + row;
@@ -213,7 +214,7 @@ Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expand
     }
   } else {
 #pragma GCC unroll 1
-    for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, words + 2 * r);
+    for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, words + 2 * r, 8 * kRows);
   }
   uint32_t* const end = words + 2 * kRows * blocks;
   *end = kEndOfChunk;

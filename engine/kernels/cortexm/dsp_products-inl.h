@@ -255,8 +255,9 @@ inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks,
   first_sums[0] = sum0, first_sums[1] = sum1;
 }
 
-// Four inputs. The pair of odd inputs of the first two rows is there, of the next block it comes at the end. Each
-// LDRD of a pair costs two cycles, single loads none: they are as many as the instructions allow.
+// Four inputs. The pair of odd inputs of the first two rows is there, of the next block it comes at the end. What the
+// third and the fourth row need costs two cycles as a pair, which is an instruction less than two loads among the
+// products: of eight blocks three do without such pairs.
 #define GOLDCREST_DSP_EIGHT_PRODUCTS(load_third, load_fourth) \
   "smlad r4, %[x0], %[w0], r4\n"                     \
   "smlad r5, %[x0], %[w1], r5\n" load_third          \
@@ -276,9 +277,8 @@ inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks,
   "bic %[w1], %[w1], #0xff00ff00\n"                  \
   GOLDCREST_DSP_EIGHT_PRODUCTS(load_third, load_fourth) \
   "ldrd %[x0], %[x1], [%[x], #32]!\n"
-#define GOLDCREST_DSP_TWO_BLOCKS \
-  GOLDCREST_DSP_FOUR_BY_TWO("ldr %[x0], [%[x], #24]\n", "ldr %[x1], [%[x], #28]\n") \
-  GOLDCREST_DSP_FOUR_BY_TWO("", "ldrd %[x0], %[x1], [%[x], #24]\n")
+#define GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_FOUR_BY_TWO("", "ldrd %[x0], %[x1], [%[x], #24]\n")
+#define GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_FOUR_BY_TWO("ldr %[x0], [%[x], #24]\n", "ldr %[x1], [%[x], #28]\n")
 
 // outputs[r, j] (+)= products of four rows with the 16 outputs of a panel, two outputs a turn.
 inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
@@ -309,8 +309,8 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       "b 2f\n"
       "0:\n"
       "ldrd %[x0], %[x1], [%[x]]\n"
-      "1:\n" GOLDCREST_DSP_TWO_BLOCKS GOLDCREST_DSP_TWO_BLOCKS
-      "2:\n" GOLDCREST_DSP_TWO_BLOCKS GOLDCREST_DSP_TWO_BLOCKS
+      "1:\n" GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR
+      "2:\n" GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_ONE_PAIR
       "cmp %[x0], %[end]\n"
       "bne 1b\n"
       "ldrd %[x0], %[x1], %[to]\n"
@@ -335,7 +335,7 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       "add %[w], #1\n"
       "b 3b\n"
       "6:\n"
-      : [x] "=&r"(x), [w] "+r"(w), [x0] "=&l"(x0), [x1] "=&l"(x1), [w0] "=&r"(w0), [w1] "=&r"(w1), [to] "+m"(place)
+      : [x] "=&l"(x), [w] "+r"(w), [x0] "=&l"(x0), [x1] "=&l"(x1), [w0] "=&r"(w0), [w1] "=&r"(w1), [to] "+m"(place)
       : [start] "m"(start), [end] "i"(kEndOfChunk), [to_end] "m"(to_end)
       : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "cc", "memory");
 }

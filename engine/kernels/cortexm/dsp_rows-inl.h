@@ -43,23 +43,23 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 #endif
 #endif
 
-// Two words for each four of x's inputs; the words of the next four lie kStep words on. blocks % 4 == 0, blocks > 0
-template <uint32_t kStep>
-inline void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded) {
+// Two words for each four of x's inputs; the words of the next four lie step_bytes on. blocks % 4 == 0, blocks > 0
+__attribute__((noinline)) void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded, uint32_t step_bytes) {
   const int8_t* const end = x + size_t{4} * blocks;
   uint32_t even, odd;
-#define GOLDCREST_DSP_EXPAND(word, block) \
-  "sxtb16 %[even], " word "\nsxtb16 %[odd], " word ", ror #8\nstrd %[even], %[odd], [%[expanded], %[" block "]]\n"
+#define GOLDCREST_DSP_EXPAND(word)               \
+  "sxtb16 %[even], " word "\n"                   \
+  "sxtb16 %[odd], " word ", ror #8\n"            \
+  "strd %[even], %[odd], [%[expanded]]\n"        \
+  "add %[expanded], %[step_bytes]\n"
   asm volatile(
       "1:\n"
-      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_EXPAND("r4", "first") GOLDCREST_DSP_EXPAND("r5", "second")
-          GOLDCREST_DSP_EXPAND("r6", "third") GOLDCREST_DSP_EXPAND("r8", "fourth")
-      "add %[expanded], %[turn]\n"
+      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_EXPAND("r4") GOLDCREST_DSP_EXPAND("r5") GOLDCREST_DSP_EXPAND("r6")
+          GOLDCREST_DSP_EXPAND("r8")
       "cmp %[x], %[end]\n"
       "bne 1b\n"
       : [x] "+r"(x), [expanded] "+r"(expanded), [even] "=&r"(even), [odd] "=&r"(odd)
-      : [end] "r"(end), [first] "i"(0), [second] "i"(4 * kStep), [third] "i"(8 * kStep), [fourth] "i"(12 * kStep),
-        [turn] "i"(16 * kStep)
+      : [end] "r"(end), [step_bytes] "r"(step_bytes)
       : "r4", "r5", "r6", "r8", "cc", "memory");
 }
 
@@ -295,7 +295,7 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   uint32_t q[kMaxQueryWidth / 2];
   const uint32_t d_head = args.d_head;
-  expand<2>(args.q_row, d_head / 4, q);
+  expand(args.q_row, d_head / 4, q, 8);
   float largest = -__builtin_huge_valf();
   float* const weights = args.weights;
   float* const end = weights + args.n_keys;
