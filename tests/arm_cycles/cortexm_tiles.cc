@@ -14,8 +14,8 @@ Lines operator+(Lines a, const Lines& b) {
   return a;
 }
 
-// 16 products each; a result of the last one is there for the next turn. As in
-// engine/kernels/cortexm/dsp_products-inl.h:
+// 16 products each; a result of the last one is there for the next turn. As in engine/kernels/cortexm/
+// dsp_products-inl.h, but four by one, which was there before four by two:
 const Lines kOneByFour = {
     "sxtb16 sl, r2",         "smlad r7, r5, r1, r7",  "ldrd r0, r1, [r8], #8", "ldrd r4, r5, [r9], #56",
     "sxtb16 r2, r2, ror #8", "smlad r6, sl, r0, r6",  "sxtb16 sl, r3",         "smlad r6, r2, r1, r6",
@@ -39,21 +39,20 @@ Lines eight_products(const Lines& third, const Lines& fourth) {
          Lines{"smlad r8, r0, r2, r8", "smlad r9, r0, r3, r9", "smlad sl, r1, r2, sl", "smlad fp, r1, r3, fp"};
 }
 
-// 32 products, with as many single loads as said.
-Lines four_by_two(int single_loads) {
-  Lines block = {"ldrd r2, r3, [ip], #64", "eor.w r2, r2, #8388736", "eor.w r3, r3, #8388736"};
-  block = block + (single_loads > 0 ? eight_products({"ldr.w r0, [lr, #8]"}, {"ldr.w r1, [lr, #12]"})
-                                    : eight_products({}, {"ldrd r0, r1, [lr, #8]"}));
-  block = block + Lines{"ldrd r0, r1, [lr, #16]", "bic.w r2, r2, #4278255360", "bic.w r3, r3, #4278255360"};
-  block = block + (single_loads > 2 ? eight_products({"ldr.w r0, [lr, #24]"}, {"ldr.w r1, [lr, #28]"})
-                                    : eight_products({}, {"ldrd r0, r1, [lr, #24]"}));
-  return block + Lines{"ldrd r0, r1, [lr, #32]!"};
+// 32 products; the inputs of two rows in a pair or each alone, for the odd and for the even inputs.
+Lines four_by_two(bool odd_alone, bool even_alone) {
+  const Lines third = {"ldr.w r0, [lr, #8]"}, fourth = {"ldr.w r1, [lr, #12]"}, pair = {"ldrd r0, r1, [lr, #8]"};
+  const Lines odd = odd_alone ? eight_products(third, fourth) : eight_products({}, pair);
+  const Lines even = even_alone ? eight_products(third, fourth) : eight_products({}, pair);
+  return Lines{"ldrd r2, r3, [ip], #64", "eor.w r2, r2, #8388736", "eor.w r3, r3, #8388736"} + odd +
+         Lines{"ldrd r0, r1, [lr, #16]", "bic.w r2, r2, #4278255360", "bic.w r3, r3, #4278255360"} + even +
+         Lines{"ldrd r0, r1, [lr, #32]!"};
 }
 
 void print(const char* tile, const Lines& lines, int blocks) {
   const double cycles = arm_cycles::cycles_a_turn("M7", lines) / blocks;
   const double instructions = static_cast<double>(lines.size()) / blocks;
-  std::printf("  %-52s %5.2f cycles, %5.2f instructions: %5.3f multiply-accumulates a cycle\n", tile, cycles,
+  std::printf("  %-56s %5.2f cycles, %5.2f instructions: %5.3f multiply-accumulates a cycle\n", tile, cycles,
               instructions, 16 / cycles);
 }
 
@@ -64,9 +63,11 @@ int main() {
   print("one row by four outputs", kOneByFour, 1);
   print("two rows by two outputs", kTwoByTwo, 1);
   print("four rows by one output", kFourByOne, 1);
-  print("four rows by two outputs, pairs of inputs", four_by_two(0), 2);
-  print("four rows by two outputs, two of eight inputs alone", four_by_two(2), 2);
-  print("four rows by two outputs, three of eight", four_by_two(4) + four_by_two(2), 4);
-  print("four rows by two outputs, four of eight", four_by_two(4), 2);
+  const Lines one_pair = four_by_two(true, false), no_pair = four_by_two(true, true);
+  print("four rows by two outputs, all inputs in pairs", four_by_two(false, false), 2);
+  print("four rows by two outputs, one pair more than needed", one_pair, 2);
+  print("four rows by two outputs, three of eight blocks without",
+        one_pair + no_pair + one_pair + no_pair + one_pair + no_pair + one_pair + one_pair, 16);
+  print("four rows by two outputs, all without", no_pair, 2);
   return 0;
 }

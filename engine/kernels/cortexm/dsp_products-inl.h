@@ -21,11 +21,11 @@ constexpr uint32_t kEndOfChunk = 0x80008000u;
 
 // Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
 struct Chunk {
-  const uint32_t* x;  // [blocks, rows, 2], then kEndOfChunk
-  const uint32_t* end;
-  uint32_t odd;    // blocks of the first turn, a multiple of 4, where it is not whole; else 0
-  size_t w_bytes;  // of a panel's weights for them
-  bool continued;  // adds to the outputs
+  const uint32_t* x;    // [blocks, rows, 2], of four rows [kFirstSums] and [blocks, 2, rows]; then kEndOfChunk
+  const uint32_t* end;  // where that lies
+  uint32_t odd;         // blocks of the first turn, a multiple of 4, where it is not whole; else 0
+  size_t w_bytes;       // of a panel's weights for them
+  bool continued;       // adds to the outputs
 };
 
 // One output of a tile: the sum of its products, later its scaled value.
@@ -217,21 +217,24 @@ inline void add_products_of_three_rows(const Chunk& chunk, const int8_t* w, Outp
 // where the first factor is the word with two bits flipped, the second what stays of it without its upper bytes. The
 // sums begin with -256 * 128 times the sum of the x0, and are exact modulo 2^32; of a chunk's 128 inputs they fit.
 constexpr uint32_t kFirstSums = 4;  // words that lie before the first block, a row's each
+static_assert(kExpandedWords / 2 * 127 * 127 < 1 << 23);
 
+// clang-format off
 // Four inputs of two rows become odd inputs, and 16 bytes on 256 times the even ones less the odd ones.
 #define GOLDCREST_DSP_EXPAND_TWO_ROWS(word0, word1, odd_at, even_at) \
-  "sxtb16 %[odd0], " word0 ", ror #8\n"        \
-  "lsl " word0 ", " word0 ", #8\n"             \
-  "sxtb16 %[odd1], " word1 ", ror #8\n"        \
-  "lsl " word1 ", " word1 ", #8\n"             \
+  "sxtb16 %[odd0], " word0 ", ror #8\n" \
+  "lsl " word0 ", " word0 ", #8\n" \
+  "sxtb16 %[odd1], " word1 ", ror #8\n" \
+  "lsl " word1 ", " word1 ", #8\n" \
   "strd %[odd0], %[odd1], [%[to], #" odd_at "]\n" \
-  "bic " word0 ", " word0 ", #0x00ff00ff\n"    \
-  "bic " word1 ", " word1 ", #0x00ff00ff\n"    \
-  "ssub16 %[odd0], " word0 ", %[odd0]\n"       \
+  "bic " word0 ", " word0 ", #0x00ff00ff\n" \
+  "bic " word1 ", " word1 ", #0x00ff00ff\n" \
+  "ssub16 %[odd0], " word0 ", %[odd0]\n" \
   "smlad %[sum0], " word0 ", %[factor], %[sum0]\n" \
-  "ssub16 %[odd1], " word1 ", %[odd1]\n"       \
+  "ssub16 %[odd1], " word1 ", %[odd1]\n" \
   "smlad %[sum1], " word1 ", %[factor], %[sum1]\n" \
   "strd %[odd0], %[odd1], [%[to], #" even_at "]\n"
+// clang-format on
 
 // Two of a tile's four rows, whose blocks lie 32 bytes apart. blocks % 4 == 0, blocks > 0
 inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks, uint32_t* to, uint32_t* first_sums) {
@@ -258,25 +261,29 @@ inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks,
 // Four inputs. The pair of odd inputs of the first two rows is there, of the next block it comes at the end. What the
 // third and the fourth row need costs two cycles as a pair, which is an instruction less than two loads among the
 // products: of eight blocks three do without such pairs.
+// clang-format off
 #define GOLDCREST_DSP_EIGHT_PRODUCTS(load_third, load_fourth) \
-  "smlad r4, %[x0], %[w0], r4\n"                     \
-  "smlad r5, %[x0], %[w1], r5\n" load_third          \
-  "smlad r6, %[x1], %[w0], r6\n"                     \
-  "smlad r7, %[x1], %[w1], r7\n" load_fourth         \
-  "smlad r8, %[x0], %[w0], r8\n"                     \
-  "smlad r9, %[x0], %[w1], r9\n"                     \
-  "smlad r10, %[x1], %[w0], r10\n"                   \
+  "smlad r4, %[x0], %[w0], r4\n" \
+  "smlad r5, %[x0], %[w1], r5\n" \
+  load_third \
+  "smlad r6, %[x1], %[w0], r6\n" \
+  "smlad r7, %[x1], %[w1], r7\n" \
+  load_fourth \
+  "smlad r8, %[x0], %[w0], r8\n" \
+  "smlad r9, %[x0], %[w1], r9\n" \
+  "smlad r10, %[x1], %[w0], r10\n" \
   "smlad r11, %[x1], %[w1], r11\n"
 #define GOLDCREST_DSP_FOUR_BY_TWO(load_third, load_fourth) \
-  "ldrd %[w0], %[w1], [%[w]], #64\n"                 \
-  "eor %[w0], %[w0], #0x00800080\n"                  \
-  "eor %[w1], %[w1], #0x00800080\n"                  \
+  "ldrd %[w0], %[w1], [%[w]], #64\n" \
+  "eor %[w0], %[w0], #0x00800080\n" \
+  "eor %[w1], %[w1], #0x00800080\n" \
   GOLDCREST_DSP_EIGHT_PRODUCTS("ldr %[x0], [%[x], #8]\n", "ldr %[x1], [%[x], #12]\n") \
-  "ldrd %[x0], %[x1], [%[x], #16]\n"                 \
-  "bic %[w0], %[w0], #0xff00ff00\n"                  \
-  "bic %[w1], %[w1], #0xff00ff00\n"                  \
+  "ldrd %[x0], %[x1], [%[x], #16]\n" \
+  "bic %[w0], %[w0], #0xff00ff00\n" \
+  "bic %[w1], %[w1], #0xff00ff00\n" \
   GOLDCREST_DSP_EIGHT_PRODUCTS(load_third, load_fourth) \
   "ldrd %[x0], %[x1], [%[x], #32]!\n"
+// clang-format on
 #define GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_FOUR_BY_TWO("", "ldrd %[x0], %[x1], [%[x], #24]\n")
 #define GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_FOUR_BY_TWO("ldr %[x0], [%[x], #24]\n", "ldr %[x1], [%[x], #28]\n")
 
@@ -294,11 +301,12 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
   const Output* const to_end = outputs + 16;
   const uint32_t* x;
   uint32_t x0, x1, w0, w1;
+  // clang-format off
 #define GOLDCREST_DSP_SCALE_DOWN(sum) "asrs " sum ", " sum ", #8\n"
-#define GOLDCREST_DSP_GO_ON(even, odd, at) \
-  "ldrd %[w0], %[w1], [%[x0], #" at "]\n"  \
-  "add " even ", %[w0], " even ", asr #8\n" \
-  "add " odd ", %[w1], " odd ", asr #8\n"
+#define GOLDCREST_DSP_GO_ON(sum0, sum1, at) \
+  "ldrd %[w0], %[w1], [%[x0], #" at "]\n" \
+  "add " sum0 ", %[w0], " sum0 ", asr #8\n" \
+  "add " sum1 ", %[w1], " sum1 ", asr #8\n"
   asm volatile(
       "5:\n"
       "ldrd %[x], %[x0], %[start]\n"
@@ -309,15 +317,18 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       "b 2f\n"
       "0:\n"
       "ldrd %[x0], %[x1], [%[x]]\n"
-      "1:\n" GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR
-      "2:\n" GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_ONE_PAIR
+      "1:\n"
+      GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR
+      "2:\n"
+      GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_ONE_PAIR
       "cmp %[x0], %[end]\n"
       "bne 1b\n"
       "ldrd %[x0], %[x1], %[to]\n"
       "lsrs %[w0], %[x1], #1\n"
       "bcs 4f\n"
-      GOLDCREST_DSP_SCALE_DOWN("r4") GOLDCREST_DSP_SCALE_DOWN("r5") GOLDCREST_DSP_SCALE_DOWN("r6")
-      GOLDCREST_DSP_SCALE_DOWN("r7") GOLDCREST_DSP_SCALE_DOWN("r8") GOLDCREST_DSP_SCALE_DOWN("r9")
+      GOLDCREST_DSP_SCALE_DOWN("r4") GOLDCREST_DSP_SCALE_DOWN("r5")
+      GOLDCREST_DSP_SCALE_DOWN("r6") GOLDCREST_DSP_SCALE_DOWN("r7")
+      GOLDCREST_DSP_SCALE_DOWN("r8") GOLDCREST_DSP_SCALE_DOWN("r9")
       GOLDCREST_DSP_SCALE_DOWN("r10") GOLDCREST_DSP_SCALE_DOWN("r11")
       "3:\n"
       "ldr %[w0], %[to_end]\n"
@@ -330,11 +341,13 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       "cmp %[x0], %[w0]\n"
       "bne 5b\n"
       "b 6f\n"
-      "4:\n" GOLDCREST_DSP_GO_ON("r4", "r5", "0") GOLDCREST_DSP_GO_ON("r6", "r7", "64")
+      "4:\n"
+      GOLDCREST_DSP_GO_ON("r4", "r5", "0") GOLDCREST_DSP_GO_ON("r6", "r7", "64")
       GOLDCREST_DSP_GO_ON("r8", "r9", "128") GOLDCREST_DSP_GO_ON("r10", "r11", "192")
       "add %[w], #1\n"
       "b 3b\n"
       "6:\n"
+      // clang-format on
       : [x] "=&l"(x), [w] "+r"(w), [x0] "=&l"(x0), [x1] "=&l"(x1), [w0] "=&r"(w0), [w1] "=&r"(w1), [to] "+m"(place)
       : [start] "m"(start), [end] "i"(kEndOfChunk), [to_end] "m"(to_end)
       : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "cc", "memory");

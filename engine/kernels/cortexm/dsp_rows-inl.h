@@ -47,11 +47,13 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 __attribute__((noinline)) void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded, uint32_t step_bytes) {
   const int8_t* const end = x + size_t{4} * blocks;
   uint32_t even, odd;
-#define GOLDCREST_DSP_EXPAND(word)               \
-  "sxtb16 %[even], " word "\n"                   \
-  "sxtb16 %[odd], " word ", ror #8\n"            \
-  "strd %[even], %[odd], [%[expanded]]\n"        \
+// clang-format off
+#define GOLDCREST_DSP_EXPAND(word) \
+  "sxtb16 %[even], " word "\n" \
+  "sxtb16 %[odd], " word ", ror #8\n" \
+  "strd %[even], %[odd], [%[expanded]]\n" \
   "add %[expanded], %[step_bytes]\n"
+  // clang-format on
   asm volatile(
       "1:\n"
       "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_EXPAND("r4") GOLDCREST_DSP_EXPAND("r5") GOLDCREST_DSP_EXPAND("r6")
@@ -157,19 +159,20 @@ inline void round_row(const float* x, const float* end, float inverse, int8_t* q
   static const float rounders[] = {kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder};
 #define GOLDCREST_DSP_ROUNDERS "r"
 #define GOLDCREST_DSP_ROUND_INPUT(s, x) "vmla.f32 " s ", " x ", %[inverse]\n"
-#define GOLDCREST_DSP_ROUND_EIGHT                                                                  \
-  "vldmia %[x]!, {s8-s15}\nvldmia %[rounders], {s0-s7}\n" GOLDCREST_DSP_ROUND_INPUT("s0", "s8")    \
-      GOLDCREST_DSP_ROUND_INPUT("s1", "s9") GOLDCREST_DSP_ROUND_INPUT("s2", "s10")                 \
-          GOLDCREST_DSP_ROUND_INPUT("s3", "s11") GOLDCREST_DSP_ROUND_INPUT("s4", "s12")            \
-              GOLDCREST_DSP_ROUND_INPUT("s5", "s13") GOLDCREST_DSP_ROUND_INPUT("s6", "s14")        \
+#define GOLDCREST_DSP_ROUND_EIGHT                                                               \
+  "vldmia %[x]!, {s8-s15}\nvldmia %[rounders], {s0-s7}\n" GOLDCREST_DSP_ROUND_INPUT("s0", "s8") \
+      GOLDCREST_DSP_ROUND_INPUT("s1", "s9") GOLDCREST_DSP_ROUND_INPUT("s2", "s10")              \
+          GOLDCREST_DSP_ROUND_INPUT("s3", "s11") GOLDCREST_DSP_ROUND_INPUT("s4", "s12")         \
+              GOLDCREST_DSP_ROUND_INPUT("s5", "s13") GOLDCREST_DSP_ROUND_INPUT("s6", "s14")     \
                   GOLDCREST_DSP_ROUND_INPUT("s7", "s15")
 #else
   const float rounders = kRounder;
 #define GOLDCREST_DSP_ROUNDERS "t"
 #define GOLDCREST_DSP_SCALE_INPUT(s) "vmul.f32 " s ", " s ", %[inverse]\n"
 #define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounders]\n"
-#define GOLDCREST_DSP_ROUND_EIGHT \
-  "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT) GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
+#define GOLDCREST_DSP_ROUND_EIGHT                                          \
+  "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT) \
+      GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
 #endif
 #define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth) \
   "bfi " word ", " second ", #8, #8\nbfi " word ", " third ", #16, #8\nbfi " word ", " fourth ", #24, #8\n"
