@@ -212,7 +212,7 @@ inline void add_products_of_three_rows(const Chunk& chunk, const int8_t* w, Outp
 }
 
 // Four rows by two outputs: eight sums, r4 to r11 (row by row), and two pointers leave two registers to the weights and
-// two to the inputs, so that the weights' pairs are made in their place. With w = w0 + 256 * w1 and u = w0 + 128,
+// two to the inputs, so that the weights' pairs are made in their place. Of weights w0 and w1 and u = w0 + 128,
 //   (256 * w1 + u) * x1 + u * (256 * x0 - x1) = 256 * (w1 * x1 + w0 * x0 + 128 * x0),
 // where the first factor is the word with two bits flipped, the second what stays of it without its upper bytes. The
 // sums begin with -256 * 128 times the sum of the x0, and are exact modulo 2^32; of a chunk's 128 inputs they fit.
