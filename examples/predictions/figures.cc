@@ -108,9 +108,9 @@ const std::vector<Microcontroller>& microcontrollers() {
 const std::vector<Word>& words() {
   constexpr Band kM33 = {1.0, 1.25, 1.6};
   static const std::vector<Word> all = {
-      {"Cortex-M7", 1, 14114120, modelled(0.70)}, {"Cortex-M7", 4, 24785160, modelled(0.88)},
-      {"Cortex-M33", 1, 14258200, kM33},          {"Cortex-M33", 4, 25070000, kM33},
-      {"Cortex-M55", 1, 2617656, modelled(1.18)}, {"Cortex-M55", 4, 5225375, modelled(1.20)}};
+      {"Cortex-M7", 1, 14005800, modelled(0.70)}, {"Cortex-M7", 4, 24783120, modelled(0.85)},
+      {"Cortex-M33", 1, 14276350, kM33},          {"Cortex-M33", 4, 25334150, kM33},
+      {"Cortex-M55", 1, 2621594, modelled(1.18)}, {"Cortex-M55", 4, 5247219, modelled(1.21)}};
   return all;
 }
 

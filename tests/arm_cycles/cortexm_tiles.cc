@@ -14,8 +14,8 @@ Lines operator+(Lines a, const Lines& b) {
   return a;
 }
 
-// 16 products each; a result of the last one is there for the next turn. As in
-// engine/kernels/cortexm/dsp_products-inl.h:
+// 16 products each; a result of the last one is there for the next turn. As in engine/kernels/cortexm/
+// dsp_products-inl.h, but four by one, which was there before four by two:
 const Lines kOneByFour = {
     "sxtb16 sl, r2",         "smlad r7, r5, r1, r7",  "ldrd r0, r1, [r8], #8", "ldrd r4, r5, [r9], #56",
     "sxtb16 r2, r2, ror #8", "smlad r6, sl, r0, r6",  "sxtb16 sl, r3",         "smlad r6, r2, r1, r6",
@@ -32,17 +32,27 @@ const Lines kFourByOne = {"ldmia.w ip!, {r8, r9, sl, fp}", "sxtb16 r2, lr, ror #
                           "smlad r4, r2, fp, r4",          "ldmia.w ip!, {r8, r9, sl, fp}", "smlad r5, r7, r8, r5",
                           "smlad r6, r7, sl, r6",          "smlad r5, r2, r9, r5",          "sxtb16 r7, lr",
                           "smlad r6, r2, fp, r6"};
-// The same with half of the pairs loaded one by one, each beside a product.
-const Lines kSingleLoads = {
-    "ldmia.w ip!, {r8, r9, sl, fp}", "sxtb16 r2, lr, ror #8", "smlad r0, r7, r8, r0", "ldr r8, [ip], #16",
-    "smlad r4, r7, sl, r4",          "ldr sl, [ip, #-8]",     "smlad r0, r2, r9, r0", "ldr r9, [ip, #-12]",
-    "smlad r4, r2, fp, r4",          "ldr fp, [ip, #-4]",     "smlad r5, r7, r8, r5", "ldr.w lr, [r3, #64]!",
-    "smlad r6, r7, sl, r6",          "smlad r5, r2, r9, r5",  "sxtb16 r7, lr",        "smlad r6, r2, fp, r6"};
+// Behind the first two rows' inputs: eight products, for which the other two rows' come by `loads`.
+Lines eight_products(const Lines& third, const Lines& fourth) {
+  return Lines{"smlad r4, r0, r2, r4", "smlad r5, r0, r3, r5"} + third +
+         Lines{"smlad r6, r1, r2, r6", "smlad r7, r1, r3, r7"} + fourth +
+         Lines{"smlad r8, r0, r2, r8", "smlad r9, r0, r3, r9", "smlad sl, r1, r2, sl", "smlad fp, r1, r3, fp"};
+}
+
+// 32 products; the inputs of two rows in a pair or each alone, for the odd and for the even inputs.
+Lines four_by_two(bool odd_alone, bool even_alone) {
+  const Lines third = {"ldr.w r0, [lr, #8]"}, fourth = {"ldr.w r1, [lr, #12]"}, pair = {"ldrd r0, r1, [lr, #8]"};
+  const Lines odd = odd_alone ? eight_products(third, fourth) : eight_products({}, pair);
+  const Lines even = even_alone ? eight_products(third, fourth) : eight_products({}, pair);
+  return Lines{"ldrd r2, r3, [ip], #64", "eor.w r2, r2, #8388736", "eor.w r3, r3, #8388736"} + odd +
+         Lines{"ldrd r0, r1, [lr, #16]", "bic.w r2, r2, #4278255360", "bic.w r3, r3, #4278255360"} + even +
+         Lines{"ldrd r0, r1, [lr, #32]!"};
+}
 
 void print(const char* tile, const Lines& lines, int blocks) {
   const double cycles = arm_cycles::cycles_a_turn("M7", lines) / blocks;
   const double instructions = static_cast<double>(lines.size()) / blocks;
-  std::printf("  %-52s %5.2f cycles, %5.2f instructions: %5.3f multiply-accumulates a cycle\n", tile, cycles,
+  std::printf("  %-56s %5.2f cycles, %5.2f instructions: %5.3f multiply-accumulates a cycle\n", tile, cycles,
               instructions, 16 / cycles);
 }
 
@@ -53,7 +63,11 @@ int main() {
   print("one row by four outputs", kOneByFour, 1);
   print("two rows by two outputs", kTwoByTwo, 1);
   print("four rows by one output", kFourByOne, 1);
-  print("four rows by one output, single loads for a half", kSingleLoads, 1);
-  print("four rows by one output, single loads for an eighth", kFourByOne + kFourByOne + kFourByOne + kSingleLoads, 4);
+  const Lines one_pair = four_by_two(true, false), no_pair = four_by_two(true, true);
+  print("four rows by two outputs, all inputs in pairs", four_by_two(false, false), 2);
+  print("four rows by two outputs, one pair more than needed", one_pair, 2);
+  print("four rows by two outputs, three of eight blocks without",
+        one_pair + no_pair + one_pair + no_pair + one_pair + no_pair + one_pair + one_pair, 16);
+  print("four rows by two outputs, all without", no_pair, 2);
   return 0;
 }

@@ -104,8 +104,8 @@ TEST_F(Predictions, BesideThoseOfAConsolesLog) {
       outcome.out,
       "nucleo-h743zi, Cortex-M7 at 64 MHz, weights in flash, as board.c leaves it; measured with kernels cortexm_dsp\n"
       "                 predicted  band                  measured             ratio  the band\n"
-      "g2p, beam 1            204  123 to 298                 200  ms a word   0.98  inside\n"
-      "g2p, beam 4            388  273 to 574                 700  ms a word   1.81  outside\n");
+      "g2p, beam 1            202  123 to 296                 200  ms a word   0.99  inside\n"
+      "g2p, beam 4            376  263 to 557                 700  ms a word   1.86  outside\n");
   const Outcome faster = of(firmware_report("nucleo-h743zi", 480000000).dump());
   EXPECT_TRUE(faster.out.starts_with("nucleo-h743zi at 480 MHz, Cortex-M7 at 480 MHz, weights in flash;"))
       << faster.out;

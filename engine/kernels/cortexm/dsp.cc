@@ -33,10 +33,26 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
 // One line is one group of instructions.
 // clang-format off
 // Eight outputs of a row: a result is there three instructions later, so that the steps of one output lie among those
-// of the next two.
-#define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
+// of the next two. A Cortex-M7, known by its doubles, begins a VMLA every cycle and so adds to a fresh copy of the
+// biases, where the outputs are then.
+#if (__ARM_FP & 8) != 0
+#define GOLDCREST_DSP_OUTPUT(i) "s2" #i
+#define GOLDCREST_DSP_EIGHT_OUTPUTS "{s20-s27}"
+#define GOLDCREST_DSP_LOAD_BIAS_OF_HALF
+#define GOLDCREST_DSP_LOAD_BIAS_OF_ROW "vldmia %[bias], {s20-s27}\n"
+#define GOLDCREST_DSP_NEXT_BIAS "add %[bias], #32\n"
+#define GOLDCREST_DSP_SCALE(i, scale) "vmla.f32 s2" #i ", s" #i ", " scale "\n"
+#define GOLDCREST_DSP_ADD(i)
+#else
+#define GOLDCREST_DSP_OUTPUT(i) "s" #i
+#define GOLDCREST_DSP_EIGHT_OUTPUTS "{s0-s7}"
+#define GOLDCREST_DSP_LOAD_BIAS_OF_HALF "vldmia %[bias]!, {s20-s27}\n"
+#define GOLDCREST_DSP_LOAD_BIAS_OF_ROW
+#define GOLDCREST_DSP_NEXT_BIAS
 #define GOLDCREST_DSP_SCALE(i, scale) "vmul.f32 s" #i ", s" #i ", " scale "\n"
 #define GOLDCREST_DSP_ADD(i) "vadd.f32 s" #i ", s" #i ", s2" #i "\n"
+#endif
+#define GOLDCREST_DSP_CONVERT(i, scale) "vmul.f32 " scale ", s8, s1" #i "\nvcvt.f32.s32 s" #i ", s" #i "\n"
 #define GOLDCREST_DSP_SCALE_EIGHT \
   GOLDCREST_DSP_CONVERT(0, "s9") GOLDCREST_DSP_CONVERT(1, "s18") GOLDCREST_DSP_CONVERT(2, "s19") \
   GOLDCREST_DSP_SCALE(0, "s9") GOLDCREST_DSP_CONVERT(3, "s9") \
@@ -47,19 +63,22 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
   GOLDCREST_DSP_SCALE(5, "s19") GOLDCREST_DSP_ADD(4) \
   GOLDCREST_DSP_SCALE(6, "s9") GOLDCREST_DSP_SCALE(7, "s18") \
   GOLDCREST_DSP_ADD(5) GOLDCREST_DSP_ADD(6) GOLDCREST_DSP_ADD(7)
-#define GOLDCREST_DSP_ADD_RESIDUAL(s, residual) "vadd.f32 " s ", " s ", " residual "\n"
+#define GOLDCREST_DSP_ADD_RESIDUAL(i, residual) \
+  "vadd.f32 " GOLDCREST_DSP_OUTPUT(i) ", " GOLDCREST_DSP_OUTPUT(i) ", " residual "\n"
 #if GOLDCREST_DSP_HAS_MAXIMUM
-#define GOLDCREST_DSP_MAXIMUM(s) "vmaxnm.f32 " s ", " s ", s9\n"
+#define GOLDCREST_DSP_MAXIMUM(i) \
+  "vmaxnm.f32 " GOLDCREST_DSP_OUTPUT(i) ", " GOLDCREST_DSP_OUTPUT(i) ", s9\n"
 #define GOLDCREST_DSP_RELU \
-  "bpl 2f\nmov.w %[residual], #0\nvmov s9, %[residual]\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_MAXIMUM)
+  "bpl 2f\nmov.w %[residual], #0\nvmov s9, %[residual]\n" \
+  GOLDCREST_DSP_MAXIMUM(0) GOLDCREST_DSP_MAXIMUM(1) GOLDCREST_DSP_MAXIMUM(2) GOLDCREST_DSP_MAXIMUM(3) \
+  GOLDCREST_DSP_MAXIMUM(4) GOLDCREST_DSP_MAXIMUM(5) GOLDCREST_DSP_MAXIMUM(6) GOLDCREST_DSP_MAXIMUM(7)
 #else
 #define GOLDCREST_DSP_RELU
 #endif
 #define GOLDCREST_DSP_FINISH \
   "0:\n" \
-  "vldmia %[w_scale]!, {s10-s17}\n" \
-  "vldmia %[bias]!, {s20-s27}\n" \
-  "1:\n" \
+  "vldmia %[w_scale]!, {s10-s17}\n" GOLDCREST_DSP_LOAD_BIAS_OF_HALF \
+  "1:\n" GOLDCREST_DSP_LOAD_BIAS_OF_ROW \
   "vldmia %[x_scale]!, {s8}\n" \
   "vldmia %[sums], {s0-s7}\n" \
   "add %[sums], #64\n" \
@@ -70,17 +89,17 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
   "bcc 3f\n" \
   "add %[residual], %[y], %[to_residual]\n" \
   "vldmia %[residual]!, {s28-s31}\n" \
-  GOLDCREST_DSP_ADD_RESIDUAL("s0", "s28") GOLDCREST_DSP_ADD_RESIDUAL("s1", "s29") \
-  GOLDCREST_DSP_ADD_RESIDUAL("s2", "s30") GOLDCREST_DSP_ADD_RESIDUAL("s3", "s31") \
+  GOLDCREST_DSP_ADD_RESIDUAL(0, "s28") GOLDCREST_DSP_ADD_RESIDUAL(1, "s29") \
+  GOLDCREST_DSP_ADD_RESIDUAL(2, "s30") GOLDCREST_DSP_ADD_RESIDUAL(3, "s31") \
   "vldmia %[residual], {s28-s31}\n" \
-  GOLDCREST_DSP_ADD_RESIDUAL("s4", "s28") GOLDCREST_DSP_ADD_RESIDUAL("s5", "s29") \
-  GOLDCREST_DSP_ADD_RESIDUAL("s6", "s30") GOLDCREST_DSP_ADD_RESIDUAL("s7", "s31") \
+  GOLDCREST_DSP_ADD_RESIDUAL(4, "s28") GOLDCREST_DSP_ADD_RESIDUAL(5, "s29") \
+  GOLDCREST_DSP_ADD_RESIDUAL(6, "s30") GOLDCREST_DSP_ADD_RESIDUAL(7, "s31") \
   "3:\n" \
-  "vstmia %[y], {s0-s7}\n" \
+  "vstmia %[y], " GOLDCREST_DSP_EIGHT_OUTPUTS "\n" \
   "add %[y], %[y], %[y_stride], lsl #2\n" \
   "cmp %[x_scale], %[end]\n" \
   "bne 1b\n" \
-  "sub %[x_scale], %[row_bytes]\n" \
+  "sub %[x_scale], %[row_bytes]\n" GOLDCREST_DSP_NEXT_BIAS \
   "sub %[sums], %[sums], %[row_bytes], lsl #4\n" \
   "add %[sums], #32\n" \
   "mls %[y], %[y_stride], %[row_bytes], %[y]\n" \
@@ -146,7 +165,8 @@ bool is_simple([[maybe_unused]] Activation activation) {
 #endif
 }
 
-Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
+// Called, as what it takes is flash.
+__attribute__((noinline)) Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
   const size_t at = row * args.y_stride;
   Finish finish = {};
   finish.x_scale = args.x_scale + row;
@@ -186,11 +206,19 @@ void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums
 template <uint32_t kRows>
 Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
   const uint32_t blocks = inputs / 4;
+  uint32_t* const words = expanded + (kRows == 4 ? kFirstSums : 0);
+  if constexpr (kRows == 4) {
 #pragma GCC unroll 1
-  for (uint32_t r = 0; r < kRows; ++r) expand<2 * kRows>(x + size_t{r} * k, blocks, expanded + 2 * r);
-  uint32_t* const end = expanded + 2 * kRows * blocks;
+    for (uint32_t r = 0; r < 4; r += 2, x += 2 * size_t{k}) {
+      expand_two_rows(x, x + k, blocks, words + r, expanded + r);
+    }
+  } else {
+#pragma GCC unroll 1
+    for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, words + 2 * r, 8 * kRows);
+  }
+  uint32_t* const end = words + 2 * kRows * blocks;
   *end = kEndOfChunk;
-  return {expanded, end, blocks % (kRows > 2 ? 16 : 8), size_t{64} * blocks, false};
+  return {expanded, end, blocks % (kRows == 3 ? 16 : 8), size_t{64} * blocks, false};
 }
 
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
@@ -200,8 +228,10 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
     for (int j = 0; j < 16; j += 4) add_products_of_row(chunk, w + 4 * j, outputs + j);
   } else if constexpr (kRows == 2) {
     for (int j = 0; j < 16; j += 2) add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
+  } else if constexpr (kRows == 3) {
+    add_products_of_three_rows(chunk, w, outputs);
   } else {
-    add_products_of_rows<kRows>(chunk, w, outputs);
+    add_products_of_four_rows(chunk, w, outputs);
   }
 }
 
@@ -210,7 +240,7 @@ template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
   constexpr uint32_t kPanels = 8 / kRows;
-  uint32_t expanded[kExpandedWords + 1];
+  uint32_t expanded[kExpandedWords + 2 + (kRows == 4 ? kFirstSums : 0)];
   Output sums[kPanels * kRows * 16];
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;

@@ -43,23 +43,25 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 #endif
 #endif
 
-// Two words for each four of x's inputs; the words of the next four lie kStep words on. blocks % 4 == 0, blocks > 0
-template <uint32_t kStep>
-inline void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded) {
+// Two words for each four of x's inputs; the words of the next four lie step_bytes on. blocks % 4 == 0, blocks > 0
+__attribute__((noinline)) void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded, uint32_t step_bytes) {
   const int8_t* const end = x + size_t{4} * blocks;
   uint32_t even, odd;
-#define GOLDCREST_DSP_EXPAND(word, block) \
-  "sxtb16 %[even], " word "\nsxtb16 %[odd], " word ", ror #8\nstrd %[even], %[odd], [%[expanded], %[" block "]]\n"
+// clang-format off
+#define GOLDCREST_DSP_EXPAND(word) \
+  "sxtb16 %[even], " word "\n" \
+  "sxtb16 %[odd], " word ", ror #8\n" \
+  "strd %[even], %[odd], [%[expanded]]\n" \
+  "add %[expanded], %[step_bytes]\n"
+  // clang-format on
   asm volatile(
       "1:\n"
-      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_EXPAND("r4", "first") GOLDCREST_DSP_EXPAND("r5", "second")
-          GOLDCREST_DSP_EXPAND("r6", "third") GOLDCREST_DSP_EXPAND("r8", "fourth")
-      "add %[expanded], %[turn]\n"
+      "ldmia %[x]!, {r4-r6, r8}\n" GOLDCREST_DSP_EXPAND("r4") GOLDCREST_DSP_EXPAND("r5") GOLDCREST_DSP_EXPAND("r6")
+          GOLDCREST_DSP_EXPAND("r8")
       "cmp %[x], %[end]\n"
       "bne 1b\n"
       : [x] "+r"(x), [expanded] "+r"(expanded), [even] "=&r"(even), [odd] "=&r"(odd)
-      : [end] "r"(end), [first] "i"(0), [second] "i"(4 * kStep), [third] "i"(8 * kStep), [fourth] "i"(12 * kStep),
-        [turn] "i"(16 * kStep)
+      : [end] "r"(end), [step_bytes] "r"(step_bytes)
       : "r4", "r5", "r6", "r8", "cc", "memory");
 }
 
@@ -153,21 +155,38 @@ inline uint32_t largest_doubled(const float* x, const float* end) {
 inline void round_row(const float* x, const float* end, float inverse, int8_t* q) {
   constexpr float kRounder = 12582912.0f;
 #if defined(__ARM_FP)
+#if (__ARM_FP & 8) != 0  // one VMLA for each, onto a fresh copy
+  static const float rounders[] = {kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder};
+#define GOLDCREST_DSP_ROUNDERS "r"
+#define GOLDCREST_DSP_ROUND_INPUT(s, x) "vmla.f32 " s ", " x ", %[inverse]\n"
+#define GOLDCREST_DSP_ROUND_EIGHT                                                               \
+  "vldmia %[x]!, {s8-s15}\nvldmia %[rounders], {s0-s7}\n" GOLDCREST_DSP_ROUND_INPUT("s0", "s8") \
+      GOLDCREST_DSP_ROUND_INPUT("s1", "s9") GOLDCREST_DSP_ROUND_INPUT("s2", "s10")              \
+          GOLDCREST_DSP_ROUND_INPUT("s3", "s11") GOLDCREST_DSP_ROUND_INPUT("s4", "s12")         \
+              GOLDCREST_DSP_ROUND_INPUT("s5", "s13") GOLDCREST_DSP_ROUND_INPUT("s6", "s14")     \
+                  GOLDCREST_DSP_ROUND_INPUT("s7", "s15")
+#else
+  const float rounders = kRounder;
+#define GOLDCREST_DSP_ROUNDERS "t"
 #define GOLDCREST_DSP_SCALE_INPUT(s) "vmul.f32 " s ", " s ", %[inverse]\n"
-#define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounder]\n"
+#define GOLDCREST_DSP_ROUND_INPUT(s) "vadd.f32 " s ", " s ", %[rounders]\n"
+#define GOLDCREST_DSP_ROUND_EIGHT                                          \
+  "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT) \
+      GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
+#endif
 #define GOLDCREST_DSP_JOIN_BYTES(word, second, third, fourth) \
   "bfi " word ", " second ", #8, #8\nbfi " word ", " third ", #16, #8\nbfi " word ", " fourth ", #24, #8\n"
-  asm volatile("1:\n"
-      "vldmia %[x]!, {s0-s7}\n" GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_SCALE_INPUT)
-          GOLDCREST_DSP_EIGHT(GOLDCREST_DSP_ROUND_INPUT)
+  asm volatile(
+      "1:\n" GOLDCREST_DSP_ROUND_EIGHT
       "vmov r4, r8, s0, s1\n"
       "vmov r6, r9, s2, s3\n" GOLDCREST_DSP_JOIN_BYTES("r4", "r8", "r6", "r9")
       "vmov r5, r8, s4, s5\n"
       "vmov r6, r9, s6, s7\n" GOLDCREST_DSP_JOIN_BYTES("r5", "r8", "r6", "r9")
       "strd r4, r5, [%[q]], #8\n" GOLDCREST_DSP_UNTIL_END
       : [x] "+r"(x), [q] "+r"(q)
-      : [end] "r"(end), [inverse] "t"(inverse), [rounder] "t"(kRounder)
-      : "r4", "r5", "r6", "r8", "r9", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc", "memory");
+      : [end] "r"(end), [inverse] "t"(inverse), [rounders] GOLDCREST_DSP_ROUNDERS(rounders)
+      : "r4", "r5", "r6", "r8", "r9", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
+        "s13", "s14", "s15", "cc", "memory");
 #else
   for (; x < end; ++x, ++q) *q = static_cast<int8_t>(float_bits(*x * inverse + kRounder));
 #endif
@@ -279,7 +298,7 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   uint32_t q[kMaxQueryWidth / 2];
   const uint32_t d_head = args.d_head;
-  expand<2>(args.q_row, d_head / 4, q);
+  expand(args.q_row, d_head / 4, q, 8);
   float largest = -__builtin_huge_valf();
   float* const weights = args.weights;
   float* const end = weights + args.n_keys;
