@@ -155,7 +155,7 @@ bool holds(uint64_t bound, int64_t counted) {
   std::printf("  at most %u ticks, counted %u, %u %%\n", static_cast<unsigned>(bound), static_cast<unsigned>(counted),
               static_cast<unsigned>(100 * counted / static_cast<int64_t>(bound)));
   const auto ticks = static_cast<uint64_t>(counted);
-  return counted >= 0 && ticks <= bound && 10 * ticks >= 6 * bound;
+  return counted >= 0 && ticks <= bound && 10 * ticks >= 7 * bound;
 }
 
 bool holds_all(goldcrest_engine* engine, const goldcrest_search& search) {
