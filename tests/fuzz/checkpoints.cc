@@ -155,6 +155,15 @@ std::vector<CheckpointFiles> good_checkpoints() {
       all.push_back(loaded(ToolkitFolder({.is_fairseq = is_fairseq, .is_old = is_old})));
   }
   for (const auto& [kind, name] : kTutorials) all.push_back(loaded(TutorialFolder(kind)));
+  for (const ToolkitShape& shape : {ToolkitShape{.is_fairseq = true, .is_pre_norm = false},
+                                    ToolkitShape{.is_fairseq = true, .is_old = true, .is_pre_norm = false},
+                                    ToolkitShape{.is_fairseq = true, .is_learned = true, .has_embedding_norm = true},
+                                    ToolkitShape{.is_fairseq = true,
+                                    .is_pre_norm = false,
+                                    .is_learned = true,
+                                    .has_embedding_norm = true,
+                                    .is_scaled = false}})
+    all.push_back(loaded(ToolkitFolder(shape)));
   return all;
 }
 
