@@ -160,7 +160,7 @@ class Calls {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;
     }
-    if (script_.one_in(16)) {
+    if (script_.one_in(64)) {
       misuse_init(config);
       watch(config);
       require(goldcrest_init(&engine_, &config) == GOLDCREST_OK, "init: the same again");
