@@ -48,7 +48,9 @@ merge() {
 }
 
 # Most bytes of an input: what is long in texts and calls are repetitions, which cost executions and find nothing.
-longest() { case $1 in fuzz_model | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; *) echo 1024 ;; esac }
+longest() {
+  case $1 in fuzz_model | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; fuzz_convert) echo 4096 ;; *) echo 1024 ;; esac
+}
 
 # Runs JOBS processes that share their inputs, each with a log of its own.
 fuzz() {
@@ -89,7 +91,7 @@ coverage() {
   cmake --build "$folder" --target "${targets[@]}"
   for target in "${targets[@]}"; do
     mkdir -p "build/fuzz/corpus/$target"
-    LLVM_PROFILE_FILE="$folder/$target.profile" "$folder/tests/fuzz/$target" -runs=0 "${limits[@]}" -max_len=1024 \
+    LLVM_PROFILE_FILE="$folder/$target.profile" "$folder/tests/fuzz/$target" -runs=0 "${limits[@]}" -max_len=4096 \
       "tests/fuzz/corpus/$target" "build/fuzz/corpus/$target" 2>"$folder/$target.log"
     objects+=(${objects[@]:+-object} "$folder/tests/fuzz/$target")
   done

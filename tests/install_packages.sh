@@ -19,8 +19,7 @@ make_command apt-cache <<END
 #!/bin/sh
 echo "\$2:"
 if [ -e "$work/looked" ] && grep -qxF "\$2" "$work/known"; then echo '  Candidate: 1.0-1'; else echo '  Candidate: (none)'; fi
-sleep 0.01
-echo '  Version table:' || exit 100  # where nobody reads any more
+seq -f '     1.%.0f 500' 20000  # more than a pipe holds
 END
 make_command apt-get <<END
 #!/bin/sh
@@ -50,3 +49,6 @@ out=$(try 'g++ clang-format-14' '')
 grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is installed for a build"
 all=$(try 'g++' '' | sed 's/.*missing: //')
 [ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "something is done where nothing is missing"
+out=$(try 'g++ libclang-rt-dev' '' fuzz)
+grep -q '^Installing .* clang .*libclang-rt-dev$' <<< "$out" ||
+  fail "clang's own libraries are forgotten on a bare machine"

@@ -10,6 +10,7 @@ is_offered() { grep -q '^  Candidate: [^(]' <<< "$(LC_ALL=C apt-cache policy "$1
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
+optional=()  # where the distribution has them
 firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 if [[ "${1:-}" =~ ^(tests|arm)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
@@ -20,15 +21,15 @@ elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
 elif [ "${1:-}" = full ]; then
   packages+=(debootstrap)
-  for package in g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring; do
-    if is_offered "$package"; then packages+=("$package"); fi
-  done
+  optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring)
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 elif [ "${1:-}" = fuzz ]; then
   packages+=(clang llvm libgtest-dev)
-  if is_offered libclang-rt-dev; then packages+=(libclang-rt-dev); fi  # a part of clang's where there is none
+  optional+=(libclang-rt-dev)  # a part of clang's where there is none
 fi
+# The version that sources are formatted with, which Debian 13 does not have.
+if [[ "${1:-}" =~ ^(tests|lint)$ ]]; then optional+=(clang-format-14); fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install_packages.sh: no apt here. Install the equivalents of: ${packages[*]}" >&2
@@ -46,12 +47,12 @@ as_root() {
   fi
 }
 
-# The version that sources are formatted with, where the distribution has it (Debian 13 does not). The apt of a bare machine
-# knows of no package at all until it is told to look.
-if [[ "${1:-}" =~ ^(tests|lint)$ ]] && ! is_installed clang-format-14; then
+# The apt of a bare machine knows of no package at all until it is told to look.
+for package in "${optional[@]}"; do
+  if is_installed "$package"; then continue; fi
   is_offered g++ || as_root apt-get update -qq
-  if is_offered clang-format-14; then packages+=(clang-format-14); fi
-fi
+  if is_offered "$package"; then packages+=("$package"); fi
+done
 
 missing=()
 for package in "${packages[@]}"; do

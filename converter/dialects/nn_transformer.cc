@@ -234,7 +234,8 @@ class NnTransformerReader {
                      values = head_width(name, stack, out.columns, out);
       if (d_k == 0) d_k = keys;
       if (keys != d_k)
-        throw Error("{}: its heads have {} rows, others of the {} {}", in_quotes(query.name), keys, name, d_k);
+        throw Error("{}: {}: its heads have {} rows, others of the {} {}", config_.path().string(),
+                    in_quotes(query.name), keys, name, d_k);
       check_setting(side_key(config_, name, "d_k"), keys, in_quotes(query.name));
       check_setting(side_key(config_, name, "d_v"), values, in_quotes(out.name));
       stack.d_head = std::max({stack.d_head, keys, values});

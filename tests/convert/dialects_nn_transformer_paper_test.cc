@@ -76,7 +76,7 @@ TEST(NnTransformer, HeadsOfOtherWidthsAreFilledWithZeros) {
   uneven.add("transformer.encoder.layers.1.self_attn.in_proj_weight", {20, 8});
   uneven.add("transformer.encoder.layers.1.self_attn.in_proj_bias", {20});
   test::expect_error([&] { uneven.load(); },
-                     {"\"transformer.encoder.layers.1.self_attn.in_proj_weight[0:6]\": its heads "
+                     {"config.json: \"transformer.encoder.layers.1.self_attn.in_proj_weight[0:6]\": its heads "
                       "have 3 rows, others of the encoder 4"});
 }
 

@@ -155,10 +155,52 @@ std::vector<CheckpointFiles> good_checkpoints() {
       all.push_back(loaded(ToolkitFolder({.is_fairseq = is_fairseq, .is_old = is_old})));
   }
   for (const auto& [kind, name] : kTutorials) all.push_back(loaded(TutorialFolder(kind)));
+  for (const ToolkitShape& shape : {ToolkitShape{.is_fairseq = true, .is_pre_norm = false},
+                                    ToolkitShape{.is_fairseq = true, .is_old = true, .is_pre_norm = false},
+                                    ToolkitShape{.is_fairseq = true, .is_learned = true, .has_embedding_norm = true},
+                                    ToolkitShape{.is_fairseq = true,
+                                    .is_pre_norm = false,
+                                    .is_learned = true,
+                                    .has_embedding_norm = true,
+                                    .is_scaled = false}})
+    all.push_back(loaded(ToolkitFolder(shape)));
   return all;
 }
 
+std::string file_name(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_usual = std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-!:", c) != nullptr;
+    const bool may_follow = (c == '.' || c == '/') && !name.empty() && name.back() != '/' && name.back() != '.';
+    if (is_usual || may_follow) name += c;
+  }
+  while (name.ends_with('/') || name.ends_with('.')) name.pop_back();
+  return name.empty() ? "a" : name;
+}
+
+void edit_checkpoint(Script& script, CheckpointFiles& files) {
+  for (uint32_t i = 1 + script.below(64); i > 0; --i) {
+    const uint8_t which = script.byte();
+    auto file =
+        which < files.size() ? std::next(files.begin(), which) : files.try_emplace(file_name(script.text())).first;
+    const uint32_t choice = script.below(4);
+    if (choice == 0) {
+      const size_t at = std::min<size_t>(script.half(), file->second.size()), n_erased = script.half();
+      const uint16_t n = script.half();
+      file->second.replace(at, n_erased, script.text_of(n));
+    } else if (choice == 1) {
+      file->second.resize(script.half());
+    } else {
+      std::string content = std::move(file->second);
+      files.erase(file);
+      if (choice == 2) files[file_name(script.text())] = std::move(content);
+    }
+    if (files.empty()) return;
+  }
+}
+
 void change_checkpoint(Script& script, CheckpointFiles& files) {
+  if (files.empty()) return;
   const auto file = std::next(files.begin(), script.byte() % static_cast<uint32_t>(files.size()));
   if (files.size() > 1 && script.one_in(32))
     files.erase(file);
@@ -177,20 +219,31 @@ void change_weights(Script& script, CheckpointFiles& files) {
   }
 }
 
-void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder) {
+CheckpointFiles pack(const CheckpointFiles& files) {
+  CheckpointFiles packed;
   for (auto file = files.begin(); file != files.end();) {
     const size_t mark = file->first.find('!');
-    std::ofstream stream(folder / file->first.substr(0, mark), std::ios::binary);
     if (mark == std::string::npos) {
-      stream << file->second;
-      ++file;
+      packed.insert(*file++);
       continue;
     }
     const std::string zip = file->first.substr(0, mark + 1);
+    std::ostringstream stream;
     ZipWriter writer(stream);
     for (; file != files.end() && file->first.starts_with(zip); ++file)
       writer.add({file->first.substr(mark + 1), file->second});
     writer.finish();
+    packed[zip.substr(0, mark)] = stream.str();
+  }
+  return packed;
+}
+
+void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder) {
+  for (const auto& [name, content] : files) {
+    const std::filesystem::path path = folder / name;
+    std::error_code ignored;  // where one file's name is another's folder
+    if (name.find('/') != std::string::npos) std::filesystem::create_directories(path.parent_path(), ignored);
+    std::ofstream(path, std::ios::binary) << content;
   }
 }
 

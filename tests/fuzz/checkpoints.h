@@ -20,9 +20,20 @@ std::vector<CheckpointFiles> good_checkpoints();
 // One change of one file: bytes, a number or a word of a text, a part taken from another file, the file itself gone.
 void change_checkpoint(Script& script, CheckpointFiles& files);
 
+// `text` as a file's name that leads to no other folder.
+std::string file_name(std::string_view text);
+
+// Changes of named files, which may be new: a part replaced, another length, another name, gone. So that a script can
+// make any folder of another.
+void edit_checkpoint(Script& script, CheckpointFiles& files);
+
 // Changes of bytes where weights lie, which most often leave a model.
 void change_weights(Script& script, CheckpointFiles& files);
 
+// The files as they lie in a folder, with their zips made.
+CheckpointFiles pack(const CheckpointFiles& files);
+
+// Names may have folders before them.
 void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder);
 
 }  // namespace goldcrest::test

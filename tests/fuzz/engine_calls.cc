@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fuzz/engine_misuse.h"
@@ -54,9 +55,28 @@ void count_buffer(void* n, const goldcrest_buffer* buffer) {
   ++*static_cast<int64_t*>(n);
 }
 
-void count_language(void* n, const char* name, size_t name_bytes, int32_t) {
+// Of a model: how many, and the last one's name.
+struct Languages {
+  int64_t n = 0;
+  std::string last;
+};
+
+void count_language(void* context, const char* name, size_t name_bytes, int32_t) {
   require(name_bytes > 0 && std::count(name, name + name_bytes, '\0') == 0, "target_languages: a name");
-  ++*static_cast<int64_t*>(n);
+  auto& languages = *static_cast<Languages*>(context);
+  ++languages.n;
+  languages.last.assign(name, name_bytes);
+}
+
+// Functions that a program gives an engine. What they must not see ends this one.
+void watch(goldcrest_config& config) {
+  config.trace = [](void*, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
+    require(name != nullptr && values != nullptr && count > 0, "trace: values with a name");
+  };
+  config.parallel_for = [](void*, void (*task)(void*, size_t), void* context, size_t n) {
+    for (size_t i = n; i > 0; --i) task(context, i - 1);
+  };
+  config.idle_weights = [](void*, const void* weights, size_t) { require(weights != nullptr, "idle weights"); };
 }
 
 class Calls {
@@ -90,13 +110,15 @@ class Calls {
     require(known == 0 || planned == known, "plan_memory refuses what model_info does");
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
-    if (planned < 0) return false;
+    if (planned < 0) {
+      if (script_.one_in(16)) check_slices();
+      return false;
+    }
     check_slices();
-    n_visited_ = 0;
-    const int64_t languages =
-        allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &n_visited_, nullptr),
+    const int64_t n =
+        allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &languages_, nullptr),
               {kCorrupt}, "target_languages: errors");
-    require(languages < 0 || languages == n_visited_, "target_languages: as many as it says");
+    require(n < 0 || n == languages_.n, "target_languages: as many as it says");
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
@@ -109,8 +131,8 @@ class Calls {
     for (size_t end = 0; status == GOLDCREST_WORKING; end += slice_bytes) {
       require(end < model_.size() + slice_bytes, "check_weights: it ends");
       require(check.checked_bytes <= end, "check_weights: within its slice");
-      status = allow(goldcrest_check_weights(model_.data(), model_.size(), end, &check, nullptr), {kCorrupt},
-                     "check_weights");
+      status = allow(goldcrest_check_weights(model_.data(), model_.size(), end, &check, nullptr),
+                     {kCorrupt, kVersion, kUnsupported}, "check_weights");
     }
     whole_ = status == GOLDCREST_DONE;
   }
@@ -138,7 +160,11 @@ class Calls {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;
     }
-    if (script_.one_in(16)) misuse_init(config);
+    if (script_.one_in(64)) {
+      misuse_init(config);
+      watch(config);
+      require(goldcrest_init(&engine_, &config) == GOLDCREST_OK, "init: the same again");
+    }
     // The same again, with a byte less than it needs, is refused and changes no byte.
     const Memory small = filled(config.arena_bytes - 1);
     goldcrest_config less = config;
@@ -299,33 +325,34 @@ class Calls {
 
   void set_search() {
     goldcrest_search search = info_.search;
-    if (script_.one_in(8)) {
-      for (size_t i = 0; i < sizeof search / 4; ++i) {
-        const uint32_t value = script_.word();
-        std::memcpy(reinterpret_cast<char*>(&search) + 4 * i, &value, 4);
-      }
-    } else {
-      search.beam_size = script_.below(5);
-      search.max_target_tokens = script_.below(5);
-      search.min_target_tokens = script_.below(3);
-      search.flags = script_.below(8);
-      search.length_penalty = static_cast<float>(script_.below(7)) - 2;
-      search.renormalize = static_cast<uint8_t>(script_.below(3));
-      search.force_end = static_cast<uint8_t>(script_.below(3));
-      search.early_stopping = static_cast<uint8_t>(script_.below(4));
-      search.length_penalty_kind = static_cast<uint8_t>(script_.below(3));
-      search.no_repeat_ngram = script_.below(4);
-      search.max_extra_tokens = script_.below(3);
-      search.repetition_penalty = static_cast<float>(script_.below(5)) / 2;
-      search.max_length_factor = static_cast<float>(script_.below(5)) / 2;
+    search.beam_size = script_.below(5);
+    search.max_target_tokens = script_.below(5);
+    search.min_target_tokens = script_.below(3);
+    search.flags = script_.below(8);
+    search.length_penalty = static_cast<float>(script_.below(7)) - 2;
+    search.renormalize = static_cast<uint8_t>(script_.below(4));
+    search.force_end = static_cast<uint8_t>(script_.below(4));
+    search.early_stopping = static_cast<uint8_t>(script_.below(5));
+    search.length_penalty_kind = static_cast<uint8_t>(script_.below(4));
+    search.no_repeat_ngram = script_.below(4);
+    search.max_extra_tokens = script_.below(3);
+    search.repetition_penalty = static_cast<float>(script_.below(6)) / 2 - 0.5f;
+    search.max_length_factor = static_cast<float>(script_.below(6)) / 2 - 0.5f;
+    if (script_.one_in(4)) {  // any bits in one of them
+      const size_t at = 4 * script_.below(sizeof search / 4);
+      const uint32_t value = script_.word();
+      std::memcpy(reinterpret_cast<char*>(&search) + at, &value, 4);
     }
     allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState},
           "set_search: errors");
   }
 
   void set_languages() {
-    const std::string source(script_.below(4) == 0 ? script_.text() : std::string_view(info_.source_language)),
-        target(script_.below(2) == 0 ? script_.text() : std::string_view(info_.target_language));
+    const std::string source(script_.below(4) == 0 ? script_.text() : std::string_view(info_.source_language));
+    const uint32_t choice = script_.below(3);
+    const std::string target(choice == 0   ? script_.text()
+                             : choice == 1 ? std::string_view(info_.target_language)
+                                           : std::string_view(languages_.last));
     allow(goldcrest_set_languages(engine_, script_.below(2) == 0 ? nullptr : source.c_str(),
                                   script_.below(4) == 0 ? nullptr : target.c_str()),
           {kArgument}, "set_languages: errors");
@@ -340,6 +367,7 @@ class Calls {
   bool whole_ = false;  // by its checksums
   uint32_t n_runs_ = 0;
   int64_t n_visited_ = 0;
+  Languages languages_;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

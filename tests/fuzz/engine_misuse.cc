@@ -1,13 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/engine_misuse.h"
 
+#include <cfenv>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+
+#include "api/engine_plan.h"
+#include "api/observe.h"
 #include "fuzz/script.h"
+#include "fuzz/trailer_lies.h"
+#include "goldcrest/check.h"
 #include "goldcrest/inspection.h"
+#include "goldcrest/languages.h"
 
 namespace goldcrest::test {
 namespace {
 
 void refused(int64_t status) { require(status == GOLDCREST_ERROR_ARGUMENT, "bad arguments are refused as such"); }
+
+// GOLDCREST_KERNELS, for as long as this lives.
+class NamedKernels {
+ public:
+  explicit NamedKernels(const char* name) {
+    const char* const before = std::getenv(kVariable);
+    is_set_ = before != nullptr;
+    if (is_set_) before_ = before;
+    ::setenv(kVariable, name, 1);
+  }
+  ~NamedKernels() { is_set_ ? ::setenv(kVariable, before_.c_str(), 1) : ::unsetenv(kVariable); }
+  NamedKernels(const NamedKernels&) = delete;
+  NamedKernels& operator=(const NamedKernels&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "GOLDCREST_KERNELS";
+  bool is_set_ = false;
+  std::string before_;
+};
+
+void misuse_no_engine(goldcrest_engine* none) {
+  const int32_t id = 0, *source = nullptr;
+  const goldcrest_alignment alignment = {};
+  goldcrest_text_state state = {};
+  goldcrest_result result;
+  char text[4] = "a";
+  float weight = 0;
+  refused(goldcrest_begin(none, &id, 1));
+  refused(goldcrest_add(none, &id, 1));
+  refused(goldcrest_begin_text(none, text, 1));
+  refused(goldcrest_add_text(none, text, 1));
+  refused(goldcrest_step(none, nullptr));
+  refused(goldcrest_run(none));
+  refused(goldcrest_self_test(none, nullptr));
+  refused(goldcrest_set_search(none, nullptr));
+  refused(goldcrest_set_languages(none, nullptr, nullptr));
+  refused(goldcrest_score(none, 0, &id, 1));
+  refused(goldcrest_get_result(none, 0, 0, &result));
+  refused(goldcrest_get_source(none, 0, &source));
+  refused(goldcrest_get_alignment(none, &alignment, &weight, 1));
+  refused(goldcrest_detokenize(none, &state, &id, 1, text, sizeof text));
+  refused(goldcrest_translate(none, text, 1, text, sizeof text));
+  goldcrest_reset(none);
+  require(*goldcrest_kernels_name(none) == '\0', "no engine has no kernels");
+}
+
+// States of a check that no call has left.
+void misuse_check(const goldcrest_config& good) {
+  const goldcrest_check states[] = {{good.model_bytes, {}, {}, 0, 0},
+                                    {0, {}, {}, 0, 9},
+                                    {0, {UINT64_MAX}, {}, 0, 1},
+                                    {0, {64, 0}, {}, 0, 1},
+                                    {0, {64, 64, 64, 64, 64}, {}, 0, 1}};
+  for (goldcrest_check state : states)
+    refused(goldcrest_check_weights(good.model, good.model_bytes, 0, &state, nullptr));
+  refused(goldcrest_check_weights(good.model, good.model_bytes, 0, nullptr, nullptr));
+}
+
+void misuse_model(const goldcrest_config& good) {
+  const char* const model = static_cast<const char*>(good.model);
+  goldcrest_info info;
+  goldcrest_memory memory;
+  goldcrest_check check = {};
+  refused(goldcrest_model_info(model, good.model_bytes, nullptr, nullptr));
+  refused(goldcrest_model_info(nullptr, good.model_bytes, &info, nullptr));
+  refused(goldcrest_plan_memory(model, good.model_bytes, nullptr, nullptr, nullptr, nullptr, nullptr));
+  refused(goldcrest_plan_memory(model + 1, good.model_bytes, nullptr, &memory, nullptr, nullptr, nullptr));
+  goldcrest_limits limits = {};
+  limits.batch = UINT32_MAX;
+  refused(goldcrest_plan_memory(model, good.model_bytes, &limits, &memory, nullptr, nullptr, nullptr));
+  const int planned = goldcrest_plan_memory(model, good.model_bytes, nullptr, &memory, nullptr, nullptr, nullptr);
+  require(planned == GOLDCREST_OK || planned == GOLDCREST_ERROR_ARGUMENT, "plan_memory: the file's own limits");
+  refused(goldcrest_target_languages(nullptr, good.model_bytes, nullptr, nullptr, nullptr));
+  const int languages = goldcrest_target_languages(model, good.model_bytes, nullptr, nullptr, nullptr);
+  require(languages >= 0 || languages == GOLDCREST_ERROR_MODEL_CORRUPT, "languages are counted without a function");
+  misuse_check(good);
+  lie_in_trailers({static_cast<const uint8_t*>(good.model), good.model_bytes});
+  const NamedKernels no_kernels("no such kernels");
+  refused(goldcrest_model_info(model, good.model_bytes, &info, nullptr));
+  refused(goldcrest_check_weights(model, good.model_bytes, 0, &check, nullptr));
+}
+
+// Buffers that no arena can have.
+void misuse_plan(const goldcrest_limits& limits) {
+  const BufferSize sizes[] = {{0, UINT64_MAX, {GOLDCREST_FACTOR_LONGEST, GOLDCREST_FACTOR_LONGEST, 0, 0}},
+                              {UINT64_MAX, 1, {}},
+                              {uint64_t{1} << 41, 0, {}}};
+  for (const BufferSize& size : sizes) {
+    Plan plan(limits);
+    (void)plan.add("too large", Phase::kAlways, Region::kMain, size);
+    require(plan.overflowed(), "plan: a buffer of too many bytes");
+  }
+  Plan plan(limits);
+  (void)plan.add("large", Phase::kAlways, Region::kMain, {uint64_t{1} << 38, 0, {}});
+  require(plan.overflowed(), "plan: a buffer too far away");
+}
+
+// A backend that leaves every layer to the native kernels, or refuses.
+int prepare(const goldcrest_backend&, const PrepareArgs& args, const Kernels**, goldcrest_detail*) {
+  return args.use == BackendUse::kWhereFaster ? GOLDCREST_OK : GOLDCREST_ERROR_UNSUPPORTED;
+}
+
+// The engine's memory is written before these are refused, but for the last.
+void misuse_backend(const goldcrest_config& good) {
+  const goldcrest_backend backend = {prepare};
+  goldcrest_engine* engine = nullptr;
+  goldcrest_config config = good;
+  config.backend = &backend;
+  config.kernels = "xnnpack";
+  require(goldcrest_init(&engine, &config) == GOLDCREST_ERROR_UNSUPPORTED, "init: a backend's refusal");
+  config.kernels = "fastest";
+  require(goldcrest_init(&engine, &config) == GOLDCREST_OK, "init: a backend that leaves all layers");
+  config.kernels = nullptr;
+  std::fesetround(FE_UPWARD);
+  const int status = goldcrest_init(&engine, &config);
+  std::fesetround(FE_TONEAREST);
+  require(status == GOLDCREST_ERROR_BUILD, "init: kernels that round otherwise");
+}
 
 }  // namespace
 
@@ -30,36 +158,46 @@ void misuse_engine(goldcrest_engine* engine) {
   refused(goldcrest_translate(engine, text, 1, text, 0));
   refused(goldcrest_get_alignment(engine, nullptr, &weight, 1));
   refused(goldcrest_get_alignment(engine, &alignment, nullptr, 1));
+  const int scored = goldcrest_score(engine, 0, nullptr, 1);
+  require(scored == GOLDCREST_ERROR_ARGUMENT || scored == GOLDCREST_ERROR_UNSUPPORTED, "score: no target");
+  const int64_t flushed = goldcrest_detokenize(engine, &state, nullptr, 0, nullptr, 0);
+  require(flushed == 0 || flushed == GOLDCREST_ERROR_UNSUPPORTED, "detokenize: nothing, into nothing");
+  const Kernels* const kernels = exchange_kernels(engine, nullptr);
+  require(exchange_kernels(engine, kernels) == nullptr, "kernels are exchanged");
   require(*goldcrest_kernels_name(engine) != '\0', "an engine's kernels have a name");
+  require(goldcrest_kernels_at(0) != nullptr, "there are kernels");
   require(goldcrest_kernels_at(UINT32_MAX) == nullptr, "there are not so many kernels");
   for (int status = -16; status < 16; ++status)
     require(*goldcrest_status_string(status) != '\0', "every status has words");
 }
 
 void misuse_init(const goldcrest_config& good) {
+  alignas(GOLDCREST_ALIGN) static char never_started[4096] = {};
+  misuse_no_engine(nullptr);
+  misuse_no_engine(reinterpret_cast<goldcrest_engine*>(never_started));
   goldcrest_engine* engine = nullptr;
   refused(goldcrest_init(nullptr, &good));
   refused(goldcrest_init(&engine, nullptr));
-  const auto with = [&](auto change) {
+  const auto with = [&](int error, auto change) {
     goldcrest_config config = good;
     config.detail = nullptr;
     change(config);
-    refused(goldcrest_init(&engine, &config));
-    require(engine == nullptr, "init: no engine");
+    require(goldcrest_init(&engine, &config) == error && engine == nullptr, "init: its error, and no engine");
   };
-  with([](goldcrest_config& config) { config.kernels = "no such kernels"; });
-  with([](goldcrest_config& config) { config.kernels = "xnnpack"; });
-  with([](goldcrest_config& config) { config.arena = nullptr; });
-  with([](goldcrest_config& config) { config.arena = static_cast<char*>(config.arena) + 1; });
-  with([](goldcrest_config& config) { config.scratch = static_cast<char*>(config.arena) + 1; });
-  with([](goldcrest_config& config) { config.limits.threads = UINT32_MAX; });
-  goldcrest_info info;
-  goldcrest_memory memory;
-  refused(goldcrest_model_info(good.model, good.model_bytes, nullptr, nullptr));
-  refused(goldcrest_model_info(nullptr, good.model_bytes, &info, nullptr));
-  refused(goldcrest_plan_memory(good.model, good.model_bytes, nullptr, nullptr, nullptr, nullptr, nullptr));
-  refused(goldcrest_plan_memory(static_cast<const char*>(good.model) + 1, good.model_bytes, nullptr, &memory, nullptr,
-                                nullptr, nullptr));
+  constexpr int kArgument = GOLDCREST_ERROR_ARGUMENT;
+  with(kArgument, [](goldcrest_config& config) { config.kernels = "no such kernels"; });
+  with(kArgument, [](goldcrest_config& config) { config.kernels = "xnnpack"; });
+  with(kArgument, [](goldcrest_config& config) { config.verify = 2; });
+  with(kArgument, [](goldcrest_config& config) { config.step_size = 2; });
+  with(kArgument, [](goldcrest_config& config) { config.arena = nullptr; });
+  with(kArgument, [](goldcrest_config& config) { config.arena = static_cast<char*>(config.arena) + 1; });
+  with(kArgument, [](goldcrest_config& config) { config.scratch = static_cast<char*>(config.arena) + 1; });
+  with(kArgument, [](goldcrest_config& config) { config.limits.threads = UINT32_MAX; });
+  if (good.scratch_bytes > 0)
+    with(GOLDCREST_ERROR_ARENA_TOO_SMALL, [](goldcrest_config& config) { --config.scratch_bytes; });
+  misuse_model(good);
+  misuse_plan(good.limits);
+  misuse_backend(good);
 }
 
 }  // namespace goldcrest::test

@@ -2,8 +2,6 @@
 // Calls with arguments that no call takes: each is refused, whatever the engine's state, and changes nothing.
 #pragma once
 
-#include <span>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {
@@ -11,7 +9,8 @@ namespace goldcrest::test {
 // Nulls to every function of an engine.
 void misuse_engine(goldcrest_engine* engine);
 
-// Configurations that goldcrest_init refuses, made from one that it takes.
+// Configurations that goldcrest_init refuses, made from one that it takes, and calls without an engine. What is in the
+// engine's memory is lost.
 void misuse_init(const goldcrest_config& good);
 
 }  // namespace goldcrest::test

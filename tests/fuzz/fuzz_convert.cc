@@ -32,8 +32,17 @@ converter::Payload build(const converter::ModelSpec& spec, const converter::Buil
   throw converter::Error("{}: {}", folder.string(), error.what());
 }
 
+// The folder, or what lies in it by this name.
+std::filesystem::path choose_path(Script& script, const std::filesystem::path& folder) {
+  return script.one_in(8) ? folder / file_name(script.text()) : folder;
+}
+
 void convert(Script& script, const std::filesystem::path& folder) {
-  const converter::ModelSpec spec = converter::load_checkpoint(folder, {});
+  const std::filesystem::path path = choose_path(script, folder);
+  converter::LoadOptions load;
+  if (script.one_in(8)) load.config = choose_path(script, folder);
+  if (script.one_in(8)) load.progress = [](size_t done, size_t all) { require(done <= all, "progress ends"); };
+  const converter::ModelSpec spec = converter::load_checkpoint(path, load);
   converter::BuildOptions options;
   if (script.one_in(4)) options.weights = converter::Weights::kFloat32;
   const converter::FileImage file = converter::assemble(build(spec, options, folder), {});
@@ -53,16 +62,23 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   Script script(bytes, n);
   CheckpointFiles files = good[script.below(static_cast<uint32_t>(good.size()))];
   // One input of two, whatever it was made from, keeps its names and settings, so that half of them build a model.
-  if (std::accumulate(bytes, bytes + n, 0u) % 2 == 0) {
+  const bool keeps_names = std::accumulate(bytes, bytes + n, 0u) % 2 == 0;
+  if (keeps_names) {
     change_weights(script, files);
   } else {
-    for (uint32_t i = script.below(3); i > 0; --i) change_checkpoint(script, files);
+    const uint32_t n_changes = script.below(4);
+    if (n_changes == 3) edit_checkpoint(script, files);
+    for (uint32_t i = n_changes % 3; i > 0; --i) change_checkpoint(script, files);
   }
+  files = pack(files);
+  if (!keeps_names && script.one_in(4)) edit_checkpoint(script, files);  // what a zip's own writer would not write
   const TemporaryFolder folder;
   write_checkpoint(files, folder.path());
   ++tally.inputs;
   try {
-    if (script.one_in(16)) converter::config_template(folder.path());
+    const uint32_t question = script.below(16);
+    if (question == 15) converter::config_template(choose_path(script, folder.path()));
+    if (question == 14) converter::load_shape(choose_path(script, folder.path()), 1u << 20);
     convert(script, folder.path());
     ++tally.models;
   } catch (const converter::Error& error) {

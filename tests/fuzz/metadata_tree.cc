@@ -171,15 +171,19 @@ void change_tables(Script& script, const Place& place, const std::vector<Place>&
     tables.erase(tables.begin() + script.below(static_cast<uint32_t>(tables.size())));
     return;
   }
-  // A table of the same type from anywhere, or an empty one.
+  // A table of the same type from anywhere, an empty one, or as many of the first as a mask of 32 does not reach.
   MetadataTable made = {place.type, std::vector<MetadataField>(place.type->num_elems)};
   std::vector<const MetadataTable*> others;
   for (const Place& other : all) {
     for (const MetadataTable& table : other.field->tables)
       if (other.type == place.type) others.push_back(&table);
   }
-  const uint32_t choice = script.below(static_cast<uint32_t>(others.size()) + 1);
-  if (choice > 0) made = *others[choice - 1];
+  const uint32_t choice = script.below(static_cast<uint32_t>(others.size()) + 2);
+  if (choice > others.size() && !tables.empty()) {
+    if (place.code.is_repeating != 0 && tables.size() < 300) tables.insert(tables.end(), 32, MetadataTable(tables[0]));
+    return;
+  }
+  if (choice > 0 && choice <= others.size()) made = *others[choice - 1];
   if (place.code.is_repeating == 0) tables.clear();
   if (tables.size() < 300) tables.push_back(std::move(made));
 }
@@ -188,7 +192,11 @@ void change_elements(Script& script, const Place& place) {
   std::string& elements = place.field->bytes;
   const size_t bytes = element_bytes(place.code);
   const uint32_t choice = script.below(4);
-  if (choice == 0) return elements.resize(script.below(64) * bytes);
+  constexpr size_t kTooMany = 70'000;
+  if (choice == 0) {
+    const size_t n = script.below(64);
+    return elements.resize((n == 63 ? kTooMany : n) * bytes);
+  }
   if (choice == 1) elements.append(bytes, '\0');
   if (elements.size() < bytes) return;
   const size_t i =

@@ -27,6 +27,14 @@ class Script {
   uint32_t below(uint32_t n) { return (n <= 256 ? byte() : n <= 65536 ? half() : word()) % n; }
   // One input in `n`, if they were random.
   bool one_in(uint32_t n) { return below(n) == n - 1; }
+  // At most `n` bytes, as they are.
+  std::string_view text_of(size_t n) {
+    if (n > n_) n = n_;
+    const std::string_view text(reinterpret_cast<const char*>(bytes_), n);
+    bytes_ += n;
+    n_ -= n;
+    return text;
+  }
   // A byte that tells how many follow.
   std::string_view text() { return text_of(byte()); }
   // All that is left.
@@ -41,13 +49,6 @@ class Script {
     bytes_ += n;
     n_ -= n;
     return value;
-  }
-  std::string_view text_of(size_t n) {
-    if (n > n_) n = n_;
-    const std::string_view text(reinterpret_cast<const char*>(bytes_), n);
-    bytes_ += n;
-    n_ -= n;
-    return text;
   }
 
   const uint8_t* bytes_;
