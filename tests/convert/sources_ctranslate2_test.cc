@@ -180,6 +180,67 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   EXPECT_EQ(message_of(old), first + "has elements of 8 bytes, expected 1 (int8), 2 (int16) or 4 (float32)");
 }
 
+// The last value of each bound, and the next.
+TEST(CTranslate2Binary, Bounds) {
+  const std::string head = model().bytes().substr(0, 26);  // up to the number of variables
+  const auto claiming = [&](uint32_t n, size_t bytes, const std::string& before) {
+    return message_of(before + std::string(reinterpret_cast<const char*>(&n), 4) + std::string(bytes, '\0'));
+  };
+  const std::string nameless = ": the name of variable 0 has 0 bytes, expected 2 to 1024: it is damaged";
+  EXPECT_EQ(claiming(100'000, 900'009, head), nameless);
+  EXPECT_EQ(claiming(100'001, 900'009, head),
+            ": claims to hold 100001 variables, more than the 900009 bytes after it can: it is truncated or damaged");
+  EXPECT_EQ(claiming(1, 9, head), nameless);
+  EXPECT_EQ(claiming(1, 8, head),
+            ": claims to hold 1 variables, more than the 8 bytes after it can: it is truncated or damaged");
+  const std::string empty = head + std::string(4, '\0');
+  EXPECT_EQ(claiming(1, 6, empty), ": alias 0 has 0 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(claiming(1, 5, empty),
+            ": claims to hold 1 aliases, more than the 5 bytes after it can: it is truncated or damaged");
+  CTranslate2Model changed = model();
+  changed.variables[0] = test::variable({std::string(1023, 'a'), {1, 1, 1, 1, 1, 1, 2, 3}, kMatrix.values});
+  changed.aliases = {};
+  EXPECT_EQ(message_of(changed.bytes()), "read");
+  changed.variables[0].name += "a";
+  EXPECT_EQ(message_of(changed.bytes()), ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  changed.variables[0].name = "a";
+  EXPECT_EQ(message_of(changed.bytes()), "read");
+  changed.variables[0].name = "";
+  EXPECT_EQ(message_of(changed.bytes()), ": the name of variable 0 has 1 bytes, expected 2 to 1024: it is damaged");
+  changed.variables[0] = test::text_variable("t", std::string(1024, 'a'));
+  EXPECT_EQ(message_of(changed.bytes()), "read");
+  changed.variables = {test::variable({"a/weight", {1, 1}, {3}}, test::kInt8),
+                       test::variable({"a/weight_scale", {1}, {0x1p-16f}})};
+  const TemporaryFolder folder;
+  EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p16f});
+  changed.variables[1] = test::variable({"a/weight_scale", {1}, {0x1p47f}});
+  EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p-47f});
+  changed.variables[1] = test::variable({"a/weight_scale", {1}, {std::nextafter(0x1p47f, INFINITY)}});
+  EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{0});
+}
+
+// Before version 4 the type is the width.
+TEST(CTranslate2Binary, OldTypes) {
+  const TemporaryFolder folder;
+  CTranslate2Model changed = model();
+  changed.version = 3;
+  changed.variables = {test::variable(kBias), test::variable({"n", {2}, {300, -2}}, test::kInt16),
+                       test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
+  changed.aliases = {};
+  const auto source = open(folder, changed.bytes());
+  EXPECT_EQ(source->load(kBias.name).values, kBias.values);
+  EXPECT_EQ(source->load("n").values, (std::vector<float>{300, -2}));
+  EXPECT_EQ(source->load("ids").values, (std::vector<float>{5, -2}));
+  for (const char width : {'\0', '\3', '\5'}) {
+    std::string bytes = changed.bytes();
+    bytes[30 + 2 + kBias.name.size() + 1 + 1 + 4] = width;
+    EXPECT_EQ(message_of(bytes),
+              fmt::format(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
+                          "2 (int16) or 4 (float32)",
+                          int{width}));
+  }
+}
+
 TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   const std::string first = ": variable \"encoder/a/weight\": ";
   CTranslate2Model changed = model();

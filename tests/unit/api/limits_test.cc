@@ -30,7 +30,9 @@ std::string planned(const goldcrest_limits& limits) {
   const converter::FileImage& file = some_file();
   const int status = goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail);
   EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
-  return status == GOLDCREST_OK ? "" : detail.message;
+  if (status == GOLDCREST_OK) return "";
+  EXPECT_EQ(detail.index, -1) << detail.message;
+  return detail.message;
 }
 
 TEST(Limits, LastAndFirstValues) {
@@ -82,7 +84,9 @@ class Search : public testing::Test {
     change(search);
     const int status = goldcrest_set_search(engine_.get(), &search);
     EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
-    return status == GOLDCREST_OK ? "" : engine_.detail().message;
+    if (status == GOLDCREST_OK) return "";
+    EXPECT_EQ(engine_.detail().index, -1) << engine_.detail().message;
+    return engine_.detail().message;
   }
 
   template <typename Value>
