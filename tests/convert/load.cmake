@@ -13,7 +13,7 @@ goldcrest_warnings(make_native_checkpoint)
 
 goldcrest_test(load_sources_test SOURCES sources_ctranslate2_test.cc sources_marian_binary_test.cc sources_marian_npz_test.cc
   sources_open_test.cc sources_pickle_test.cc sources_safetensors_test.cc sources_saved_settings_test.cc
-  sources_state_dict_test.cc sources_torch_zip_test.cc sources_yaml_test.cc sources_zip_test.cc
+  sources_state_dict_test.cc sources_torch_views_test.cc sources_torch_zip_test.cc sources_yaml_test.cc sources_zip_test.cc
   LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sniff_file_test.cc sniff_folder_test.cc LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_native_test SOURCES dialects_marian_native_graph_test.cc dialects_marian_native_test.cc

@@ -9,6 +9,7 @@
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 #include "support/ctranslate2_model.h"
+#include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
@@ -59,6 +60,7 @@ TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
     }
     EXPECT_EQ(source->load(kBias.name).values, kBias.values);
     EXPECT_FALSE(source->has("encoder/n"));
+    test::expect_error([&] { source->load("nothing"); }, {"variable \"nothing\" is missing"});
   }
 }
 
@@ -102,16 +104,30 @@ TEST(CTranslate2Binary, OneScaleAndNone) {
                        test::variable({"b/weight", {2, 1}, {500, -250}}, test::kInt16),
                        test::variable({"c/weight", {2, 1}, {500, -250}}, test::kInt16),
                        test::scalar("c/weight_scale", test::kFloat32, 250),
+                       test::variable({"d/weight", {2, 1}, {5, -2}}, test::kInt16),
+                       test::scalar("d/weight_scale", test::kFloat32, 2),
                        test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
-  EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "b/weight", "c/weight", "ids"}));
+  EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "b/weight", "c/weight", "d/weight", "ids"}));
+  EXPECT_EQ(source->load("d/weight").values, (std::vector<float>{2.5f, -1}));
   EXPECT_EQ(source->load("a/weight").stored_scale, std::vector<float>{0.25f});
   EXPECT_EQ(source->load("a/weight").values, (std::vector<float>{1, -0.5f}));
   EXPECT_EQ(source->load("b/weight").values, (std::vector<float>{500 * (1 / 1000.0f), -250 * (1 / 1000.0f)}));
   EXPECT_EQ(source->load("c/weight").values, (std::vector<float>{2, -1}));
   EXPECT_TRUE(source->load("c/weight").stored_scale.empty());
   EXPECT_EQ(source->load("ids").values, (std::vector<float>{5, -2}));
+}
+
+// What is called a scale is none where it follows floats.
+TEST(CTranslate2Binary, FloatsHaveNoScale) {
+  const TemporaryFolder folder;
+  CTranslate2Model changed = model();
+  changed.variables = {test::variable({"a/weight", {2, 1}, {3, 4}}), test::variable({"a/weight_scale", {1}, {4}})};
+  changed.aliases = {};
+  const auto source = open(folder, changed.bytes());
+  EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "a/weight_scale"}));
+  EXPECT_EQ(source->load("a/weight").values, (std::vector<float>{3, 4}));
 }
 
 // Rows of weights that training made almost zero: no file's scale is as small.

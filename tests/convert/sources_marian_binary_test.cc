@@ -7,6 +7,7 @@
 #include "convert/read_container.h"
 #include "sources/tensor_source.h"
 #include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
@@ -47,6 +48,8 @@ TEST(MarianBinary, ReadsFloatAndInt8) {
   for (const BinaryKind kind : {BinaryKind::kFloat, BinaryKind::kInt8, BinaryKind::kInt8WithAlphas}) {
     const auto source = open_marian_binary(folder.write("model.bin", model(kind)));
     EXPECT_EQ(source->settings(), "type: transformer\n");
+    EXPECT_FALSE(source->has("nothing"));
+    test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
     ASSERT_EQ(source->names().size(), tensors().size());
     for (const NamedTensor& expected : tensors()) {
       const Tensor tensor = source->load(expected.name);

@@ -10,6 +10,7 @@
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"
+#include "support/expect_error.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
@@ -53,6 +54,8 @@ TEST(MarianNpz, ReadsStoredAndDeflatedArrays) {
         open_marian_npz(folder.write("model.npz", npz_bytes(tensors(), "type: transformer\n", is_deflated)));
     EXPECT_EQ(source->settings(), "type: transformer\n");
     ASSERT_EQ(source->names().size(), 2u);
+    EXPECT_FALSE(source->has("nothing"));
+    test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
     for (size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(source->names()[i], tensors()[i].name);
       const Tensor tensor = source->load(tensors()[i].name);
@@ -126,6 +129,9 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
                     unknown = member + "is no NumPy array: it does not begin as one of version 1 to 3";
   for (char version = 0; version < 5; ++version)
     EXPECT_EQ(of(header(version, dict) + elements), version >= 1 && version <= 3 ? "read" : unknown) << int{version};
+  std::string minor = header(1, dict);
+  minor[7] = 9;  // a version 1.9
+  EXPECT_EQ(of(minor + elements), "read");
   EXPECT_EQ(of(header(1, "")), damaged);
   EXPECT_EQ(of(header(1, "").substr(0, 9)), unknown);
   EXPECT_EQ(of(header(2, "")), damaged);

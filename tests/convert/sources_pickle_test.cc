@@ -25,6 +25,9 @@ std::string text_of(const PickleDocument& document, const PickleNode& node) {
     const bool is_key = node.kind == PickleKind::kDict && i % 2 == 0;
     items += text_of(document, document.node(node.items[i])) + (is_key ? ":" : ",");
   }
+  const bool has_integer =
+      node.kind == PickleKind::kBool || node.kind == PickleKind::kInteger || node.kind == PickleKind::kStorage;
+  EXPECT_TRUE(has_integer || node.integer == 0);
   switch (node.kind) {
     case PickleKind::kNone:
       return "None";

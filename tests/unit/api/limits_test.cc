@@ -24,10 +24,9 @@ const converter::FileImage& some_file() {
 }
 
 // The message, or nothing where the limits pass.
-std::string planned(const goldcrest_limits& limits) {
+std::string planned(const goldcrest_limits& limits, const converter::FileImage& file = some_file()) {
   goldcrest_memory memory;
   goldcrest_detail detail = {};
-  const converter::FileImage& file = some_file();
   const int status = goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail);
   EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
   if (status == GOLDCREST_OK) return "";
@@ -64,6 +63,18 @@ TEST(Limits, LastAndFirstValues) {
   goldcrest_limits all = {};
   all.alignment_layers = GOLDCREST_ALL_LAYERS;
   EXPECT_EQ(planned(all), "");
+}
+
+// Of 32 layers each bit is one.
+TEST(Limits, AlignmentOfAsManyLayersAsBits) {
+  test::TinyOptions options;
+  options.decoder.n_layers = 32;
+  const converter::FileImage file = test::tiny_file(test::tiny_spec(options));
+  for (const uint32_t layers : {1u, 1u << 31, 0x7FFFFFFFu, GOLDCREST_ALL_LAYERS}) {
+    goldcrest_limits limits = {};
+    limits.alignment_layers = layers;
+    EXPECT_EQ(planned(limits, file), "") << layers;
+  }
 }
 
 class Search : public testing::Test {
