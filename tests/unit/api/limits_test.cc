@@ -65,6 +65,18 @@ TEST(Limits, LastAndFirstValues) {
   EXPECT_EQ(planned(all), "");
 }
 
+TEST(Limits, TextNeedsATokenizer) {
+  const converter::FileImage file = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
+  goldcrest_limits limits = {};
+  limits.max_source_bytes = 1;
+  goldcrest_memory memory;
+  goldcrest_detail detail = {};
+  EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail),
+            GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_STREQ(detail.message, "limits.max_source_bytes: the model has no tokenizer");
+  EXPECT_EQ(detail.index, -1);
+}
+
 // Of 32 layers each bit is one.
 TEST(Limits, AlignmentOfAsManyLayersAsBits) {
   test::TinyOptions options;
