@@ -91,6 +91,20 @@ TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
   }
 }
 
+// The least and the most that could be are found wrong by their contents.
+TEST(Truncation, MetadataThatMightLieInTheFileIsLookedAt) {
+  for (const uint32_t metadata_bytes : {16u, static_cast<uint32_t>(smallest_file().size() - 64)}) {
+    FileImage file = smallest_file();
+    uint8_t* const trailer = file.bytes() + file.size() - 64;
+    std::memcpy(trailer + 12, &metadata_bytes, sizeof metadata_bytes);
+    const uint32_t checksum = crc32c(0, trailer, 60);
+    std::memcpy(trailer + 60, &checksum, sizeof checksum);
+    goldcrest_detail detail = {};
+    EXPECT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << metadata_bytes;
+    EXPECT_STREQ(detail.message, "metadata: checksum") << metadata_bytes;
+  }
+}
+
 // Every bit of metadata, parameters, positions, tokenizer, padding and trailer.
 TEST(BitFlip, EveryBitButTheWeights) {
   FileImage file = smallest_file();
