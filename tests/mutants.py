@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Mutation testing: each comparison, bound, condition and check of a module is changed, one at a time, and the module's fast
-# tests must fail. Prints the mutants that they let live, and the score; status 1 below 85 %.
+# Mutation testing: each comparison, bound, condition and check of a module is changed, one at a time, and the module's
+# fast tests must fail. Prints the mutants that they let live, and the score; status 1 below 85 %.
 # Usage: python3 tests/mutants.py BUILD_DIR MODULE [EVERY [FIRST]]
 # EVERY 5 takes each fifth mutant, from number FIRST on. tests/mutants.txt names those that change nothing, with the reason.
 import json
@@ -95,7 +95,7 @@ class Builder:
         command = shlex.split(entry["command"])
         command = [word for word in command[:command.index("-o")] if word != "-Werror"]
         first = next(i for i, word in enumerate(command) if word.startswith("-I"))
-        command[first:first] = ["-I", self.folder]  # a changed header's before its own
+        command[first:first] = ["-I", self.folder]  # where a changed header is found before its own
         command += ["-O1", "-w", "-I", os.path.abspath(os.path.dirname(path)), *words]
         return subprocess.run(command, cwd=entry["directory"], capture_output=True).returncode == 0
 
