@@ -9,6 +9,7 @@
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 #include "support/ctranslate2_model.h"
+#include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
@@ -59,6 +60,7 @@ TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
     }
     EXPECT_EQ(source->load(kBias.name).values, kBias.values);
     EXPECT_FALSE(source->has("encoder/n"));
+    test::expect_error([&] { source->load("nothing"); }, {"variable \"nothing\" is missing"});
   }
 }
 
@@ -102,16 +104,30 @@ TEST(CTranslate2Binary, OneScaleAndNone) {
                        test::variable({"b/weight", {2, 1}, {500, -250}}, test::kInt16),
                        test::variable({"c/weight", {2, 1}, {500, -250}}, test::kInt16),
                        test::scalar("c/weight_scale", test::kFloat32, 250),
+                       test::variable({"d/weight", {2, 1}, {5, -2}}, test::kInt16),
+                       test::scalar("d/weight_scale", test::kFloat32, 2),
                        test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
-  EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "b/weight", "c/weight", "ids"}));
+  EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "b/weight", "c/weight", "d/weight", "ids"}));
+  EXPECT_EQ(source->load("d/weight").values, (std::vector<float>{2.5f, -1}));
   EXPECT_EQ(source->load("a/weight").stored_scale, std::vector<float>{0.25f});
   EXPECT_EQ(source->load("a/weight").values, (std::vector<float>{1, -0.5f}));
   EXPECT_EQ(source->load("b/weight").values, (std::vector<float>{500 * (1 / 1000.0f), -250 * (1 / 1000.0f)}));
   EXPECT_EQ(source->load("c/weight").values, (std::vector<float>{2, -1}));
   EXPECT_TRUE(source->load("c/weight").stored_scale.empty());
   EXPECT_EQ(source->load("ids").values, (std::vector<float>{5, -2}));
+}
+
+// What is called a scale is none where it follows floats.
+TEST(CTranslate2Binary, FloatsHaveNoScale) {
+  const TemporaryFolder folder;
+  CTranslate2Model changed = model();
+  changed.variables = {test::variable({"a/weight", {2, 1}, {3, 4}}), test::variable({"a/weight_scale", {1}, {4}})};
+  changed.aliases = {};
+  const auto source = open(folder, changed.bytes());
+  EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "a/weight_scale"}));
+  EXPECT_EQ(source->load("a/weight").values, (std::vector<float>{3, 4}));
 }
 
 // Rows of weights that training made almost zero: no file's scale is as small.
@@ -178,6 +194,67 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   std::string old = changed.bytes();
   old[kType] = 8;
   EXPECT_EQ(message_of(old), first + "has elements of 8 bytes, expected 1 (int8), 2 (int16) or 4 (float32)");
+}
+
+// The last value of each bound, and the next.
+TEST(CTranslate2Binary, Bounds) {
+  const std::string head = model().bytes().substr(0, 26);  // up to the number of variables
+  const auto claiming = [&](uint32_t n, size_t bytes, const std::string& before) {
+    return message_of(before + std::string(reinterpret_cast<const char*>(&n), 4) + std::string(bytes, '\0'));
+  };
+  const std::string nameless = ": the name of variable 0 has 0 bytes, expected 2 to 1024: it is damaged";
+  EXPECT_EQ(claiming(100'000, 900'009, head), nameless);
+  EXPECT_EQ(claiming(100'001, 900'009, head),
+            ": claims to hold 100001 variables, more than the 900009 bytes after it can: it is truncated or damaged");
+  EXPECT_EQ(claiming(1, 9, head), nameless);
+  EXPECT_EQ(claiming(1, 8, head),
+            ": claims to hold 1 variables, more than the 8 bytes after it can: it is truncated or damaged");
+  const std::string empty = head + std::string(4, '\0');
+  EXPECT_EQ(claiming(1, 6, empty), ": alias 0 has 0 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(claiming(1, 5, empty),
+            ": claims to hold 1 aliases, more than the 5 bytes after it can: it is truncated or damaged");
+  CTranslate2Model changed = model();
+  changed.variables[0] = test::variable({std::string(1023, 'a'), {1, 1, 1, 1, 1, 1, 2, 3}, kMatrix.values});
+  changed.aliases = {};
+  EXPECT_EQ(message_of(changed.bytes()), "read");
+  changed.variables[0].name += "a";
+  EXPECT_EQ(message_of(changed.bytes()), ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  changed.variables[0].name = "a";
+  EXPECT_EQ(message_of(changed.bytes()), "read");
+  changed.variables[0].name = "";
+  EXPECT_EQ(message_of(changed.bytes()), ": the name of variable 0 has 1 bytes, expected 2 to 1024: it is damaged");
+  changed.variables[0] = test::text_variable("t", std::string(1024, 'a'));
+  EXPECT_EQ(message_of(changed.bytes()), "read");
+  changed.variables = {test::variable({"a/weight", {1, 1}, {3}}, test::kInt8),
+                       test::variable({"a/weight_scale", {1}, {0x1p-16f}})};
+  const TemporaryFolder folder;
+  EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p16f});
+  changed.variables[1] = test::variable({"a/weight_scale", {1}, {0x1p47f}});
+  EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p-47f});
+  changed.variables[1] = test::variable({"a/weight_scale", {1}, {std::nextafter(0x1p47f, INFINITY)}});
+  EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{0});
+}
+
+// Before version 4 the type is the width.
+TEST(CTranslate2Binary, OldTypes) {
+  const TemporaryFolder folder;
+  CTranslate2Model changed = model();
+  changed.version = 3;
+  changed.variables = {test::variable(kBias), test::variable({"n", {2}, {300, -2}}, test::kInt16),
+                       test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
+  changed.aliases = {};
+  const auto source = open(folder, changed.bytes());
+  EXPECT_EQ(source->load(kBias.name).values, kBias.values);
+  EXPECT_EQ(source->load("n").values, (std::vector<float>{300, -2}));
+  EXPECT_EQ(source->load("ids").values, (std::vector<float>{5, -2}));
+  for (const char width : {'\0', '\3', '\5'}) {
+    std::string bytes = changed.bytes();
+    bytes[30 + 2 + kBias.name.size() + 1 + 1 + 4] = width;
+    EXPECT_EQ(message_of(bytes),
+              fmt::format(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
+                          "2 (int16) or 4 (float32)",
+                          int{width}));
+  }
 }
 
 TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {

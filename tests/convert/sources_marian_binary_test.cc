@@ -7,6 +7,7 @@
 #include "convert/read_container.h"
 #include "sources/tensor_source.h"
 #include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
@@ -47,6 +48,8 @@ TEST(MarianBinary, ReadsFloatAndInt8) {
   for (const BinaryKind kind : {BinaryKind::kFloat, BinaryKind::kInt8, BinaryKind::kInt8WithAlphas}) {
     const auto source = open_marian_binary(folder.write("model.bin", model(kind)));
     EXPECT_EQ(source->settings(), "type: transformer\n");
+    EXPECT_FALSE(source->has("nothing"));
+    test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
     ASSERT_EQ(source->names().size(), tensors().size());
     for (const NamedTensor& expected : tensors()) {
       const Tensor tensor = source->load(expected.name);
@@ -108,6 +111,61 @@ TEST(MarianBinary, SaysWhatIsDamaged) {
   wide.shape = {1 << 30, 1 << 30, 1 << 30};
   EXPECT_EQ(message_of(binary_bytes({wide})),
             ": tensor \"encoder_l1_self_bq\": has the shape [1073741824, 1073741824, 1073741824]: it is damaged");
+}
+
+std::string integer(uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+
+// The last value of each bound, and the next.
+TEST(MarianBinary, Bounds) {
+  const std::string nameless = ": the name of tensor 0 has 0 bytes, expected 2 to 1024: it is damaged";
+  const auto claiming = [](uint64_t n, size_t bytes) {
+    return message_of(integer(1) + integer(n) + std::string(bytes - 16, '\0'));
+  };
+  EXPECT_EQ(claiming(100'000, 3'200'040), nameless);
+  EXPECT_EQ(claiming(100'001, 3'200'064),
+            ": claims to hold 100001 tensors, more than its 3200064 bytes can: it is truncated or damaged");
+  EXPECT_EQ(claiming(2, 64).find(": the file ends at byte 64, but 64 bytes are expected at byte 16"), 0u);
+  EXPECT_EQ(claiming(2, 63), ": claims to hold 2 tensors, more than its 63 bytes can: it is truncated or damaged");
+  // Without tensors: the bytes before the data alone.
+  const std::string none = integer(1) + integer(0);
+  EXPECT_EQ(message_of(none + integer(3) + "abc"), "read");
+  EXPECT_EQ(message_of(none + integer(4) + "abc"),
+            ": its data would begin 4 bytes behind its names, where it has ended: it is truncated or damaged");
+  BinaryItem item = float_item(tensors()[2]);
+  item.name = "encoder" + std::string(1016, 'a');
+  item.shape = {1, 1, 1, 1, 1, 1, 1, 3};
+  EXPECT_EQ(message_of(binary_bytes({item})), "read");
+  item.name += "a";
+  EXPECT_EQ(message_of(binary_bytes({item})),
+            ": the name of tensor 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  item.name = "";
+  EXPECT_EQ(message_of(binary_bytes({item})), ": the name of tensor 0 has 1 bytes, expected 2 to 1024: it is damaged");
+  item.name = "a";
+  EXPECT_EQ(message_of(binary_bytes({item})), "read");
+  item.shape.push_back(1);
+  EXPECT_EQ(message_of(binary_bytes({item})), ": tensor \"a\": has 9 axes, expected at most 8: it is damaged");
+  item.shape = {INT32_MAX};
+  EXPECT_EQ(message_of(binary_bytes({item})),
+            fmt::format(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
+                        item.data.size()));
+  EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'919, 'a'))})), "read");
+  EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'920, 'a'))})),
+            ": tensor \"special:model.yml\": has 81921 bytes of type 0x101, expected at most 81920 of type 0x101");
+}
+
+TEST(MarianBinary, ReadsHalvesAndDoubles) {
+  const TemporaryFolder folder;
+  for (const auto& [type, element] : {std::pair{0x402, ElementType::kF16}, std::pair{0x408, ElementType::kF64}}) {
+    BinaryItem item = float_item(tensors()[2]);
+    item.type = static_cast<uint64_t>(type);
+    item.data = test::element_bytes_of(tensors()[2].values, element);
+    const auto source = open_marian_binary(folder.write("model.bin", binary_bytes({item})));
+    EXPECT_EQ(source->load(item.name).values, tensors()[2].values) << type;
+    item.data.pop_back();
+    EXPECT_NE(message_of(binary_bytes({item})), "read");
+  }
+  for (const float multiplier : {0x1p-16f, 0x1p47f})
+    EXPECT_EQ(message_of(binary_bytes({int8_item(tensors()[1], multiplier)})), "read") << multiplier;
 }
 
 TEST(MarianBinary, SaysWhatIsNoIntgemm) {

@@ -10,6 +10,7 @@
 #include "sources/tensor_source.h"
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"
+#include "support/expect_error.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
@@ -53,6 +54,8 @@ TEST(MarianNpz, ReadsStoredAndDeflatedArrays) {
         open_marian_npz(folder.write("model.npz", npz_bytes(tensors(), "type: transformer\n", is_deflated)));
     EXPECT_EQ(source->settings(), "type: transformer\n");
     ASSERT_EQ(source->names().size(), 2u);
+    EXPECT_FALSE(source->has("nothing"));
+    test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
     for (size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(source->names()[i], tensors()[i].name);
       const Tensor tensor = source->load(tensors()[i].name);
@@ -108,6 +111,75 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
         member + "its header is no NumPy array's: it is damaged")
         << dict;
   }
+}
+
+// A header of any version, with the dictionary as it is.
+std::string header(char version, const std::string& dict) {
+  const uint64_t bytes = dict.size();
+  return std::string("\x93NUMPY") + version + '\0' +
+         std::string(reinterpret_cast<const char*>(&bytes), version == 1 ? 2 : 4) + dict;
+}
+
+TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
+  const TemporaryFolder folder;
+  const std::string dict = "{ 'shape' :\n(2 , ),\"descr\":'<f4', 'fortran_order': False , } \n", elements = "abcdefgh";
+  const auto of = [](const std::string& bytes) { return message_of(zip_of({{"a.npy", bytes}})); };
+  const std::string member = ": the zip member \"a.npy\": ",
+                    damaged = member + "its header is no NumPy array's: it is damaged",
+                    unknown = member + "is no NumPy array: it does not begin as one of version 1 to 3";
+  for (char version = 0; version < 5; ++version)
+    EXPECT_EQ(of(header(version, dict) + elements), version >= 1 && version <= 3 ? "read" : unknown) << int{version};
+  std::string minor = header(1, dict);
+  minor[7] = 9;  // a version 1.9
+  EXPECT_EQ(of(minor + elements), "read");
+  EXPECT_EQ(of(header(1, "")), damaged);
+  EXPECT_EQ(of(header(1, "").substr(0, 9)), unknown);
+  EXPECT_EQ(of(header(2, "")), damaged);
+  EXPECT_EQ(of(header(2, "").substr(0, 11)), unknown);
+  const std::string empty = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}";
+  EXPECT_EQ(of(header(1, empty)), "read");  // which ends with its header
+  EXPECT_EQ(of(header(1, empty).substr(0, 60)),
+            fmt::format("{}its header of {} bytes does not fit: it is damaged", member, empty.size()));
+  for (const char version : {'\1', '\2'}) {
+    const size_t most = version == 1 ? 10'002 : 10'000;
+    std::string longest = dict;
+    longest.resize(most, ' ');
+    EXPECT_EQ(of(header(version, longest) + elements), "read");
+    longest += ' ';
+    EXPECT_EQ(of(header(version, longest) + elements),
+              fmt::format("{}its header of {} bytes does not fit: it is damaged", member, longest.size()));
+  }
+  for (const char* bad :
+       {"{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'shape': (2,)}",
+        "{'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'other': 1}",
+        "{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", "{'descr", "{'descr': <f4<}", "{'descr': '<f4\"}"}) {
+    EXPECT_EQ(of(header(1, bad) + elements), damaged) << bad;
+  }
+}
+
+TEST(MarianNpz, SettingsAreBytesOfAnyKind) {
+  const auto settings = [](const char* type, size_t bytes) {
+    return message_of(zip_of({{"special:model.yml.npy", npy_bytes(type, {bytes}, std::string(bytes, 'a'))}}));
+  };
+  for (const char* type : {"|i1", "|u1", "|b1", "<i1"}) EXPECT_EQ(settings(type, 20), "read") << type;
+  for (const char* type : {"|i2", "<i11", "i1", "|S1"}) {
+    EXPECT_EQ(settings(type, 20),
+              fmt::format(": the zip member \"special:model.yml.npy\": has elements of type \"{}\", expected <f4 "
+                          "(float32), <f2 or <f8",
+                          type));
+  }
+  const size_t most = 81'920 - (npy_bytes("|i1", {81'000}, "").size());
+  EXPECT_EQ(settings("|i1", most), "read");
+  EXPECT_EQ(settings("|i1", most + 1),
+            ": the zip member \"special:model.yml.npy\": has 81921 bytes, expected at most 81920");
+  EXPECT_EQ(message_of(zip_of({{"a.npy", npy_bytes("|i1", {2}, "ab")}})),
+            ": the zip member \"a.npy\": has elements of type \"|i1\", expected <f4 (float32), <f2 or <f8");
 }
 
 TEST(MarianNpz, BombsAreRefusedBeforeTheyAreUnpacked) {

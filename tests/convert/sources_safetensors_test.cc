@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "convert/read_container.h"
 #include "sources/sha256.h"
 #include "sources/tensor_source.h"
 #include "support/checkpoint_writer.h"
@@ -102,7 +103,10 @@ TEST(Safetensors, RefusesBadHeaders) {
       {"entry is a number", "{\"w\":7}", 8, {"dtype, shape and data_offsets"}},
       {"truncated", "{" + good + "}", 7, {"\"w\"", "within the 7 bytes", "truncated"}},
       {"too long", "{" + good + "}", 9, {"bytes, but its tensors end at"}},
-      {"shape and bytes differ", "{" + entry("F32", "[3]", "[0,8]") + "}", 8, {"shape [3] of F32 needs 12 bytes"}},
+      {"shape and bytes differ",
+       "{" + entry("F32", "[3]", "[0,8]") + "}",
+       8,
+       {"shape [3] of F32 needs 12 bytes, but data_offsets give it 8"}},
       {"huge shape", "{" + entry("F32", "[4294967296,4294967296]", "[0,8]") + "}", 8, {"too large"}},
       {"wrapping shape", "{" + entry("F32", "[9223372036854775808,2]", "[0,0]") + "}", 0, {"too large"}},
       {"negative size", "{" + entry("F32", "[-2]", "[0,8]") + "}", 8, {"not a non-negative integer"}},
@@ -112,6 +116,22 @@ TEST(Safetensors, RefusesBadHeaders) {
       {"overlap", "{" + good + ",\"v\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, {"overlap"}},
       {"hole", "{" + good + ",\"v\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}", 16, {"leave a hole"}},
       {"hole at the start", "{" + entry("F32", "[1]", "[4,8]") + "}", 8, {"leave a hole"}},
+      {"more keys",
+       "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}",
+       8,
+       {"dtype, shape and"}},
+      {"no dtype", "{\"w\":{\"type\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, {"dtype, shape and"}},
+      {"no data_offsets", "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"offsets\":[0,8]}}", 8, {"dtype, shape and"}},
+      {"shape by another name",
+       "{\"w\":{\"dtype\":\"F32\",\"shapes\":[2],\"data_offsets\":[0,8]}}",
+       8,
+       {"dtype, shape and"}},
+      {"dtype is a number", "{\"w\":{\"dtype\":32,\"shape\":[2],\"data_offsets\":[0,8]}}", 8, {"dtype, shape and"}},
+      {"shape is a number", "{" + entry("F32", "2", "[0,8]") + "}", 8, {"shape is a JSON number, expected an array"}},
+      {"one offset", "{" + entry("F32", "[2]", "[0]") + "}", 8, {"two ascending offsets"}},
+      {"three offsets", "{" + entry("F32", "[2]", "[0,8,8]") + "}", 8, {"two ascending offsets"}},
+      {"offset beyond the end", "{" + entry("F32", "[3]", "[0,12]") + "}", 8, {"two ascending offsets", "the 8 bytes"}},
+      {"nested nine deep", "{\"__metadata__\":[[[[[[[[]]]]]]]]}", 0, {"nested more than 8 levels"}},
       {"name with control characters", "{\"\\u0007\\u001b[31m\":7}", 8, {"\\x07\\x1b[31m"}},
   };
   const TemporaryFolder folder;
@@ -134,6 +154,52 @@ TEST(Safetensors, RefusesBadLengths) {
   }
   const auto path = folder.write("a.safetensors", std::string(8, '\xff') + std::string(100, ' '));
   test::expect_error([&] { open_safetensors(path); }, {"header of 18446744073709551615 bytes"});
+}
+
+// The last value of each bound, and the next.
+TEST(Safetensors, Bounds) {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& bytes, uint64_t file_bytes) {
+    const auto path = folder.write("a", bytes);
+    std::filesystem::resize_file(path, file_bytes);
+    return test::message_of_reading(open_safetensors, path);
+  };
+  EXPECT_EQ(message(std::string(7, '\0'), 7), ": has 7 bytes, too few for a safetensors file");
+  EXPECT_EQ(message(std::string(8, '\0'), 8), ": the safetensors header does not start with {");
+  const std::string is_long = " bytes, expected at most 16777216 and within the file's ";
+  const auto of_header = [&](uint64_t header_bytes, uint64_t file_bytes) {
+    return message(std::string(reinterpret_cast<const char*>(&header_bytes), 8), file_bytes);
+  };
+  EXPECT_EQ(of_header(16, 24), ": the safetensors header does not start with {");
+  EXPECT_EQ(of_header(16, 23).find(": header of 16" + is_long + "23 bytes"), 0u);
+  EXPECT_EQ(of_header(1 << 24, 18 << 20), ": the safetensors header does not start with {");
+  EXPECT_EQ(of_header((1 << 24) + 1, 18 << 20).find(": header of 16777217" + is_long + "18874368 bytes"), 0u);
+  const auto of_json = [&](const std::string& json) {
+    const std::string bytes = test::safetensors_bytes(json, "");
+    return message(bytes, bytes.size());
+  };
+  EXPECT_EQ(of_json("{\"__metadata__\":[[[[[[[]]]]]]]}"), "read");
+  const auto of_tensors = [&](size_t n) {
+    std::string json = "{";
+    for (size_t i = 0; i < n; ++i) json += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+    return of_json(json + "}");
+  };
+  EXPECT_EQ(of_tensors(100'000), ": tensor \"0\": its header entry is not an object of dtype, shape and data_offsets");
+  EXPECT_EQ(of_tensors(100'001), ": 100001 tensors, expected at most 100000");
+}
+
+// Whatever the order in the header.
+TEST(Safetensors, NamesAreInTheOrderOfTheirBytes) {
+  const TemporaryFolder folder;
+  const auto of = [](const char* name, const char* offsets) {
+    return '"' + std::string(name) + "\"" + entry("F32", "[1]", offsets).substr(3);
+  };
+  const std::string empty = R"(:{"dtype":"F32","shape":[0],"data_offsets":[4,4]})";
+  const auto path = folder.write(
+      "a.safetensors",
+      test::safetensors_bytes(
+          "{" + of("z", "[0,4]") + "," + of("a", "[4,8]") + ",\"y\"" + empty + ",\"x\"" + empty + "}", "12345678"));
+  EXPECT_EQ(open_safetensors(path)->names(), (std::vector<std::string>{"z", "x", "y", "a"}));
 }
 
 TEST(Safetensors, NamesATypeThatHasNoFloatMeaning) {

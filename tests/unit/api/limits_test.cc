@@ -24,13 +24,14 @@ const converter::FileImage& some_file() {
 }
 
 // The message, or nothing where the limits pass.
-std::string planned(const goldcrest_limits& limits) {
+std::string planned(const goldcrest_limits& limits, const converter::FileImage& file = some_file()) {
   goldcrest_memory memory;
   goldcrest_detail detail = {};
-  const converter::FileImage& file = some_file();
   const int status = goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail);
   EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
-  return status == GOLDCREST_OK ? "" : detail.message;
+  if (status == GOLDCREST_OK) return "";
+  EXPECT_EQ(detail.index, -1) << detail.message;
+  return detail.message;
 }
 
 TEST(Limits, LastAndFirstValues) {
@@ -64,6 +65,30 @@ TEST(Limits, LastAndFirstValues) {
   EXPECT_EQ(planned(all), "");
 }
 
+TEST(Limits, TextNeedsATokenizer) {
+  const converter::FileImage file = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
+  goldcrest_limits limits = {};
+  limits.max_source_bytes = 1;
+  goldcrest_memory memory;
+  goldcrest_detail detail = {};
+  EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail),
+            GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_STREQ(detail.message, "limits.max_source_bytes: the model has no tokenizer");
+  EXPECT_EQ(detail.index, -1);
+}
+
+// Of 32 layers each bit is one.
+TEST(Limits, AlignmentOfAsManyLayersAsBits) {
+  test::TinyOptions options;
+  options.decoder.n_layers = 32;
+  const converter::FileImage file = test::tiny_file(test::tiny_spec(options));
+  for (const uint32_t layers : {1u, 1u << 31, 0x7FFFFFFFu, GOLDCREST_ALL_LAYERS}) {
+    goldcrest_limits limits = {};
+    limits.alignment_layers = layers;
+    EXPECT_EQ(planned(limits, file), "") << layers;
+  }
+}
+
 class Search : public testing::Test {
  protected:
   Search() : engine_(some_file().span(), setup()) {}
@@ -82,7 +107,9 @@ class Search : public testing::Test {
     change(search);
     const int status = goldcrest_set_search(engine_.get(), &search);
     EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
-    return status == GOLDCREST_OK ? "" : engine_.detail().message;
+    if (status == GOLDCREST_OK) return "";
+    EXPECT_EQ(engine_.detail().index, -1) << engine_.detail().message;
+    return engine_.detail().message;
   }
 
   template <typename Value>

@@ -194,7 +194,11 @@ TEST_P(EveryState, SetSearch) {
   EXPECT_EQ(goldcrest_set_search(engine(), nullptr), busy_ ? GOLDCREST_ERROR_STATE : GOLDCREST_OK);
   const goldcrest_search good = engine_.search();
   EXPECT_EQ(goldcrest_set_search(engine(), &good), busy_ ? GOLDCREST_ERROR_STATE : GOLDCREST_OK);
-  if (busy_) return;
+  if (busy_) {
+    EXPECT_STREQ(engine_.detail().message, "set_search: a search is under way");
+    EXPECT_EQ(engine_.detail().index, -1);
+    return;
+  }
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<goldcrest_search> bad(20, good);
   bad[0].beam_size = 4;

@@ -66,12 +66,15 @@ TEST(Truncation, WhatIsNoFileAtAll) {
   for (const size_t n : {0u, 63u, 64u, 127u}) {
     EXPECT_EQ(validate(file.bytes(), n, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
     EXPECT_STREQ(detail.message, "file: too short to be a model") << n;
+    EXPECT_EQ(detail.index, -1);
   }
   EXPECT_EQ(validate(file.bytes(), 128, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
   EXPECT_STREQ(detail.message, "trailer: not found at the end of the file");
+  EXPECT_EQ(detail.index, -1);
   EXPECT_EQ(validate(nullptr, file.size(), &detail), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(validate(file.bytes() + 1, file.size() - 1, &detail), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(detail.message, "model: the pointer must be aligned to 64 bytes");
+  EXPECT_EQ(detail.index, -1);
 }
 
 TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
@@ -84,6 +87,21 @@ TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
     goldcrest_detail detail = {};
     EXPECT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << metadata_bytes;
     EXPECT_STREQ(detail.message, "trailer: metadata size") << metadata_bytes;
+    EXPECT_EQ(detail.index, -1);
+  }
+}
+
+// The least and the most that could be are found wrong by their contents.
+TEST(Truncation, MetadataThatMightLieInTheFileIsLookedAt) {
+  for (const uint32_t metadata_bytes : {16u, static_cast<uint32_t>(smallest_file().size() - 64)}) {
+    FileImage file = smallest_file();
+    uint8_t* const trailer = file.bytes() + file.size() - 64;
+    std::memcpy(trailer + 12, &metadata_bytes, sizeof metadata_bytes);
+    const uint32_t checksum = crc32c(0, trailer, 60);
+    std::memcpy(trailer + 60, &checksum, sizeof checksum);
+    goldcrest_detail detail = {};
+    EXPECT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << metadata_bytes;
+    EXPECT_STREQ(detail.message, "metadata: checksum") << metadata_bytes;
   }
 }
 
@@ -106,7 +124,7 @@ TEST(BitFlip, EveryBitButTheWeights) {
 }
 
 // The trailer with one number of another value and a right checksum, by the validation that reads no section.
-int with_trailer(size_t offset, uint64_t value, size_t bytes) {
+int with_trailer(size_t offset, uint64_t value, size_t bytes, goldcrest_detail* detail = nullptr) {
   static FileImage file = smallest_file();
   uint8_t* const trailer = file.bytes() + file.size() - 64;
   uint8_t original[64];
@@ -114,9 +132,24 @@ int with_trailer(size_t offset, uint64_t value, size_t bytes) {
   std::memcpy(trailer + offset, &value, bytes);
   const uint32_t checksum = crc32c(0, trailer, 60);
   std::memcpy(trailer + 60, &checksum, sizeof checksum);
-  const int status = validate_model(file.bytes(), file.size(), {crc32c, nullptr, true, true}, nullptr);
+  const int status = validate_model(file.bytes(), file.size(), {crc32c, nullptr, true, true}, detail);
   std::memcpy(trailer, original, sizeof original);
   return status;
+}
+
+TEST(Trailer, SaysWhatIsWrong) {
+  goldcrest_detail detail = {};
+  EXPECT_EQ(with_trailer(8, 7, 4, &detail), GOLDCREST_ERROR_MODEL_VERSION);
+  EXPECT_STREQ(detail.message, "trailer: format version unknown to this engine");
+  EXPECT_EQ(detail.index, 7);
+  EXPECT_EQ(with_trailer(16, smallest_file().size() + 64, 8, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_STREQ(detail.message, "trailer: file size");
+  EXPECT_EQ(detail.index, -1);
+  for (const size_t at : {28u, 59u}) {
+    EXPECT_EQ(with_trailer(at, 1, 1, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_STREQ(detail.message, "trailer: reserved bytes") << at;
+    EXPECT_EQ(detail.index, -1);
+  }
 }
 
 TEST(Exhaustive, EveryTrailerWithOneOtherByte) {
