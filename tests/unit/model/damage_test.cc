@@ -77,13 +77,19 @@ TEST(Truncation, WhatIsNoFileAtAll) {
   EXPECT_EQ(detail.index, -1);
 }
 
+// A file whose trailer, with a right checksum, says so many bytes of metadata.
+FileImage with_metadata_bytes(uint32_t metadata_bytes) {
+  FileImage file = smallest_file();
+  uint8_t* const trailer = file.bytes() + file.size() - 64;
+  std::memcpy(trailer + 12, &metadata_bytes, sizeof metadata_bytes);
+  const uint32_t checksum = crc32c(0, trailer, 60);
+  std::memcpy(trailer + 60, &checksum, sizeof checksum);
+  return file;
+}
+
 TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
   for (const uint32_t metadata_bytes : {0u, 15u, static_cast<uint32_t>(smallest_file().size() - 63), UINT32_MAX}) {
-    FileImage file = smallest_file();
-    uint8_t* const trailer = file.bytes() + file.size() - 64;
-    std::memcpy(trailer + 12, &metadata_bytes, sizeof metadata_bytes);
-    const uint32_t checksum = crc32c(0, trailer, 60);
-    std::memcpy(trailer + 60, &checksum, sizeof checksum);
+    const FileImage file = with_metadata_bytes(metadata_bytes);
     goldcrest_detail detail = {};
     EXPECT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << metadata_bytes;
     EXPECT_STREQ(detail.message, "trailer: metadata size") << metadata_bytes;
@@ -94,11 +100,7 @@ TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
 // The least and the most that could be are found wrong by their contents.
 TEST(Truncation, MetadataThatMightLieInTheFileIsLookedAt) {
   for (const uint32_t metadata_bytes : {16u, static_cast<uint32_t>(smallest_file().size() - 64)}) {
-    FileImage file = smallest_file();
-    uint8_t* const trailer = file.bytes() + file.size() - 64;
-    std::memcpy(trailer + 12, &metadata_bytes, sizeof metadata_bytes);
-    const uint32_t checksum = crc32c(0, trailer, 60);
-    std::memcpy(trailer + 60, &checksum, sizeof checksum);
+    const FileImage file = with_metadata_bytes(metadata_bytes);
     goldcrest_detail detail = {};
     EXPECT_EQ(validate(file.bytes(), file.size(), &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << metadata_bytes;
     EXPECT_STREQ(detail.message, "metadata: checksum") << metadata_bytes;
