@@ -17,6 +17,9 @@ struct MarianGraph {
   bool has_projection_bias = true;
 };
 
+// A setting's value for a message, its beginning where it is long: YAML's texts may be any bytes.
+std::string shown_setting(const nlohmann::json& value);
+
 // Throws Error naming the setting where the graph is another, or may be one: every key is known or refused.
 MarianGraph read_marian_graph(const Config& config);
 

@@ -87,11 +87,6 @@ std::vector<std::string> known_settings() {
   return known;
 }
 
-std::string shown(const json& value) {
-  constexpr size_t kMost = 100;
-  return value.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, kMost);
-}
-
 void check_fixed(const Config& config) {
   const std::vector<std::string> known = known_settings();
   for (const std::string& key : config.keys()) {
@@ -105,8 +100,8 @@ void check_fixed(const Config& config) {
     const std::vector<json>& values = fixed->second;
     if (std::find(values.begin(), values.end(), *value) != values.end()) continue;
     std::string expected;
-    for (const json& v : values) expected += (expected.empty() ? "" : " or ") + shown(v);
-    throw Error("{} is {}, expected {}: other graphs are not read", config.where(key), shown(*value), expected);
+    for (const json& v : values) expected += (expected.empty() ? "" : " or ") + shown_setting(v);
+    throw Error("{} is {}, expected {}: other graphs are not read", config.where(key), shown_setting(*value), expected);
   }
   config.text("type");
 }
@@ -156,12 +151,17 @@ void check_recurrent(const Config& config) {
 
 }  // namespace
 
+std::string shown_setting(const json& value) {
+  constexpr size_t kMost = 100;
+  return value.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, kMost);
+}
+
 MarianGraph read_marian_graph(const Config& config) {
   check_fixed(config);
   if (const json* vocabularies = config.find("dim-vocabs");
       vocabularies != nullptr && (!vocabularies->is_array() || vocabularies->size() != 2)) {
     throw Error("{} is {}, expected two sizes: of one source and one target", config.where("dim-vocabs"),
-                shown(*vocabularies));
+                shown_setting(*vocabularies));
   }
   MarianGraph graph;
   graph.d_model = config.count("dim-emb", 4, kMaxWidth);

@@ -26,11 +26,11 @@ std::vector<fs::path> find_binaries(const fs::path& folder) {
 double number_at(const Config& decoder, const nlohmann::json& setting, size_t at, double fallback) {
   if (at >= setting.size()) return fallback;
   const nlohmann::json& value = setting[at];
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::string text = value.is_string() ? value.get<std::string>() : shown_setting(value);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || !(number >= 0 && number <= 1e9)) {
-    throw Error("{} has {}, expected a number", decoder.where("shortlist"), value.dump());
+    throw Error("{} has {}, expected a number", decoder.where("shortlist"), shown_setting(value));
   }
   return number;
 }
@@ -38,7 +38,8 @@ double number_at(const Config& decoder, const nlohmann::json& setting, size_t at
 // None, with a warning, where the file cannot be used: the model can do without.
 std::optional<ShortlistSpec> read_setting(const Config& decoder, const nlohmann::json& setting, ModelSpec& spec) {
   if (!setting.is_array() || setting.empty() || !setting[0].is_string()) {
-    throw Error("{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"), setting.dump());
+    throw Error("{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"),
+                shown_setting(setting));
   }
   const fs::path path = named_file(decoder, setting[0].get<std::string>());
   std::error_code error;
