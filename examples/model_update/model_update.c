@@ -36,8 +36,8 @@ static int check_arrived(ModelUpdate *update) {
   return status < 0 ? status : GOLDCREST_OK;
 }
 
-/* The newest record, on which an update begins and ends; zeros before the first model. False where the model that it
- * names is not confirmed. */
+/* The newest record, on which an update begins and ends; before the first model one of slot 1, without models. False
+ * where the model that it names is not confirmed. */
 static bool read_settled(const ModelSlots *slots, ModelRecord *record) {
   if (!read_record(slots, record)) *record = (ModelRecord){.slot = 1}; /* the first model comes in slot 0 */
   return record->state == kSettled;
