@@ -100,17 +100,12 @@ const Kernels* const* tables() { return all_cores_issue_in_order() ? kInOrderTab
 const Kernels* const* tables() { return kTables; }
 #endif
 
-}  // namespace
-
-uint32_t detect_cpu_features() {
+// All but AVX-VNNI.
+uint32_t features_but_avx_vnni() {
   uint32_t features = 0;
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2")) features |= kCpuAvx2;
-  // Leaf 7, subleaf 1: AVX-VNNI is bit 4 of EAX. Older compilers' __builtin_cpu_supports do not know it.
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  const bool has_leaf = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0;
-  if ((features & kCpuAvx2) != 0 && has_leaf && (eax & 1u << 4) != 0) features |= kCpuAvxVnni;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx512) features |= kCpuAvx512;
@@ -128,11 +123,33 @@ uint32_t detect_cpu_features() {
   return features;
 }
 
+// Of a CPU that has AVX2. CPUID traps in a virtual machine, where it takes microseconds.
+bool has_avx_vnni() {
+#if defined(__x86_64__)
+  // Leaf 7, subleaf 1: bit 4 of EAX. Older compilers' __builtin_cpu_supports do not know it.
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1u << 4) != 0;
+#else
+  return false;
+#endif
+}
+
+bool this_cpu_runs(const Kernels& table) {
+  const uint32_t missing = table.cpu_features & ~features_but_avx_vnni();
+  return missing == 0 || (missing == kCpuAvxVnni && has_avx_vnni());
+}
+
+}  // namespace
+
+uint32_t detect_cpu_features() {
+  const uint32_t features = features_but_avx_vnni();
+  return (features & kCpuAvx2) != 0 && has_avx_vnni() ? features | kCpuAvxVnni : features;
+}
+
 const Kernels* kernels_at(uint32_t index) {
-  const uint32_t features = detect_cpu_features();
   const Kernels* const* const best_first = tables();
   for (size_t i = 0; i < std::size(kTables); ++i) {
-    if ((best_first[i]->cpu_features & ~features) == 0 && index-- == 0) return best_first[i];
+    if (this_cpu_runs(*best_first[i]) && index-- == 0) return best_first[i];
   }
   return nullptr;
 }
@@ -142,8 +159,8 @@ const char* wanted_kernels(const char* name) { return name != nullptr ? name : g
 const Kernels* select_kernels(const char* name) {
   name = wanted_kernels(name);
   if (name == nullptr) return kernels_at(0);
-  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
-    if (strcmp(name, table->name) == 0) return table;
+  for (const Kernels* table : kTables) {
+    if (strcmp(name, table->name) == 0 && this_cpu_runs(*table)) return table;
   }
   return nullptr;
 }

@@ -125,7 +125,7 @@ class Calls {
 
   // The file's checksums in slices.
   void check_slices() {
-    const size_t slice_bytes = model_.size() % 1000 + 1;
+    const size_t slice_bytes = model_.size() / (1 + model_.size() / GOLDCREST_ALIGN % 16) + 1;
     goldcrest_check check = {};
     int64_t status = GOLDCREST_WORKING;
     for (size_t end = 0; status == GOLDCREST_WORKING; end += slice_bytes) {

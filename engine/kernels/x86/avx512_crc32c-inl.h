@@ -27,7 +27,8 @@ constexpr int64_t fold_factor(int power) {
 // Factors that move 16 bytes `kBits` bits on: the first eight bytes stand 64 bits higher than the last.
 template <int kBits>
 inline __m128i fold_factors() {
-  return _mm_set_epi64x(fold_factor(kBits - 1), fold_factor(kBits + 63));
+  constexpr int64_t first = fold_factor(kBits + 63), last = fold_factor(kBits - 1);  // not left to the optimizer
+  return _mm_set_epi64x(last, first);
 }
 
 __attribute__((target("pclmul,vpclmulqdq"))) inline __m512i fold(__m512i bytes, __m512i factors, __m512i next) {

@@ -50,8 +50,9 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
   store<uint32_t>(file, at + 8, 1);
   store<uint32_t>(file, at + 12, metadata_bytes);
   store<uint64_t>(file, at + 16, file.size());
-  store<uint32_t>(file, at + 24, crc32c(0, file.bytes(), std::min<size_t>(metadata_bytes, file.size())));
-  store<uint32_t>(file, at + 60, crc32c(0, file.bytes() + at, 60));
+  const auto fast_crc32c = kernels_at(0)->crc32c;
+  store<uint32_t>(file, at + 24, fast_crc32c(0, file.bytes(), std::min<size_t>(metadata_bytes, file.size())));
+  store<uint32_t>(file, at + 60, fast_crc32c(0, file.bytes() + at, 60));
 }
 
 enum class Shortlist { kNone, kSome };
@@ -180,7 +181,7 @@ void repair_checksums(FileImage& file) {
     for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
       const uint64_t start = uint64_t{section->offset()} * 64;
       if (start > file.size() || section->size() > file.size() - start) continue;
-      const uint32_t checksum = crc32c(0, file.bytes() + start, section->size());
+      const uint32_t checksum = kernels_at(0)->crc32c(0, file.bytes() + start, section->size());
       const uint8_t* at =
           reinterpret_cast<const flatbuffers::Table*>(section)->GetAddressOf(format::Section::VT_CRC32C);
       if (at != nullptr) store(file, static_cast<size_t>(at - file.bytes()), checksum);
