@@ -39,13 +39,13 @@ uint32_t find_language(const TokenizerView& view, TextSpan code) {
   return entry < view.vocab_size ? entry : kNoEntry;
 }
 
-// Depth first: code[0, n) leads to node[n], and `byte` is the next child to try.
+// Depth first: code[0, n) leads to node[n], and `byte` is the next child to try; never 0, which ends names elsewhere.
 int visit_languages(const TokenizerView& view, LanguageFunction visit, void* context) {
   const DoubleArray trie = piece_trie(view);
   uint8_t code[kMaxLanguageBytes];
   uint32_t node[kMaxLanguageBytes + 1] = {0};
   if (!view.language_codes || !step_twice(trie, '>', &node[0])) return 0;
-  uint32_t n = 0, byte = 0, steps = 0;
+  uint32_t n = 0, byte = 1, steps = 0;
   int found = 0;
   for (;;) {
     if (byte > 255) {
@@ -66,7 +66,7 @@ int visit_languages(const TokenizerView& view, LanguageFunction visit, void* con
       visit(context, reinterpret_cast<const char*>(code), n, static_cast<int32_t>(entry));
       ++found;
     }
-    byte = 0;
+    byte = 1;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
+#include "text/double_array.h"
 #include "text/languages.h"
 
 namespace goldcrest {
@@ -146,6 +147,21 @@ TEST(Languages, TriesThatAreNoTreesAreGivenUp) {
       if (rng.below(4) == 0) unit = rng.below(1 << 22) << 10 | rng.below(1 << 10);
     const int n = visit_units(units);
     EXPECT_TRUE(n >= 0 || n == GOLDCREST_ERROR_MODEL_CORRUPT) << n;
+  }
+}
+
+// A trie's own writer makes no edge of a zero byte, but a file may have one.
+TEST(Languages, ACodeWithAZeroByteIsNone) {
+  for (const uint8_t byte : {uint8_t{0}, uint8_t{1}}) {
+    const uint8_t entry[] = {'>', '>', byte, '<', '<'};
+    std::vector<uint32_t> units(7);
+    for (uint32_t node = 0; node < 5; ++node) {  // the next node is the child
+      units[node] |= (node ^ entry[node] ^ (node + 1)) << 10;
+      units[node + 1] = entry[node];
+    }
+    units[5] |= 1u << 8 | (5 ^ 6) << 10;
+    units[6] = kTrieLeaf | 3;
+    EXPECT_EQ(visit_units(units), byte);
   }
 }
 
