@@ -11,7 +11,7 @@
 // reads BYTES_A_CYCLE (0: not printed). FILE has a line for each shape that must not fall below a figure: core, table,
 // n, k, rows, figure; nothing else is printed then, and the program fails where one does.
 // Of Neoverse V1 there is no model here: PROGRAM is llvm-mca, of a version that knows it, which gets all instructions
-// of a call in their order; beside its figure stand multiply-accumulates an instruction.
+// of a call in their order; beside its figure stand multiply-accumulates an instruction, of which V1's floors are.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -81,9 +81,17 @@ std::string verdict(const Trace& our, const Trace& their, const Core& core, int6
   return sign > 0 ? "ahead" : "behind";
 }
 
-double rate(const Shape& shape, const Trace& trace, const Core& core, int64_t least) {
+double macs_of(const Shape& shape) {
   const auto& [table, n, k, rows] = shape;
-  return 1.0 * n * k * rows / static_cast<double>(cycles(trace, core, {}, least));
+  return 1.0 * n * k * rows;
+}
+
+double rate(const Shape& shape, const Trace& trace, const Core& core, int64_t least) {
+  return macs_of(shape) / static_cast<double>(cycles(trace, core, {}, least));
+}
+
+double rate_an_instruction(const Shape& shape, const Trace& trace) {
+  return macs_of(shape) / static_cast<double>(trace.steps.size());
 }
 
 void print_calls(const Shape& shape, const Calls& by_whom, const Core& core, int64_t least) {
@@ -142,12 +150,11 @@ void print_mca(const std::string& prefix, const std::string& program) {
   file.for_sections([&](std::istream& words, size_t section) {
     const auto [who, shape] = read_call(words);
     std::ofstream(prefix + ".s") << file.assembly(section);
-    const auto& [table, n, k, rows] = shape;
-    const double macs = 1.0 * n * k * rows;
+    const double macs = macs_of(shape);
     char text[64];
     const McaCycles cycles = mca_cycles(program, prefix + ".s");
     std::snprintf(text, sizeof text, "%5.1f %5.1f %4.1f", macs / cycles.simulated, macs / cycles.ports,
-                  macs / static_cast<double>(file.trace(section).steps.size()));
+                  rate_an_instruction(shape, file.trace(section)));
     lines[shape][who] = text;
   });
   for (const auto& [shape, by_whom] : lines) {
@@ -158,8 +165,24 @@ void print_mca(const std::string& prefix, const std::string& program) {
   }
 }
 
+// Of ours: multiply-accumulates a cycle, or an instruction of V1.
+std::map<Shape, double> our_rates(const std::string& prefix, const std::string& core_name) {
+  std::map<Shape, double> rates;
+  if (core_name == "V1") {
+    const TraceFile file(prefix, decode);
+    file.for_sections([&](std::istream& words, size_t section) {
+      const Call call = read_call(words);
+      if (call.who == kOurs) rates[call.shape] = rate_an_instruction(call.shape, file.trace(section));
+    });
+    return rates;
+  }
+  const Core& core = core_named(core_name);
+  for (const auto& [shape, by_whom] : read_calls(prefix, core)) rates[shape] = rate(shape, by_whom.at(kOurs), core, 0);
+  return rates;
+}
+
 // Prints what lies below its floor. Throws std::runtime_error where a floor has no trace, or a core no floor.
-bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const std::string& path) {
+bool floors_hold(const std::map<Shape, double>& rates, const std::string& core, const std::string& path) {
   std::ifstream file(path);
   bool hold = true;
   int n_floors = 0;
@@ -168,16 +191,15 @@ bool floors_hold(const std::map<Shape, Calls>& calls, const Core& core, const st
     std::string name, table;
     int n = 0, k = 0, rows = 0;
     double floor = 0;
-    if (line.starts_with('#') || !(words >> name >> table >> n >> k >> rows >> floor) || name != core.name) continue;
-    const Shape shape = {table, n, k, rows};
-    if (!calls.contains(shape)) throw std::runtime_error(line + ": not traced");
-    const double found = rate(shape, calls.at(shape).at(kOurs), core, 0);
+    if (line.starts_with('#') || !(words >> name >> table >> n >> k >> rows >> floor) || name != core) continue;
+    const auto found = rates.find({table, n, k, rows});
+    if (found == rates.end()) throw std::runtime_error(line + ": not traced");
     ++n_floors;
-    if (found >= floor) continue;
+    if (found->second >= floor) continue;
     hold = false;
-    std::printf("%s: only %.3f\n", line.c_str(), found);
+    std::printf("%s: only %.3f\n", line.c_str(), found->second);
   }
-  if (n_floors == 0) throw std::runtime_error(path + ": no floor for " + core.name);
+  if (n_floors == 0) throw std::runtime_error(path + ": no floor for " + core);
   return hold;
 }
 
@@ -193,10 +215,9 @@ int main(int argc, char** argv) {
   }
   try {
     if (words[2] == "--mca") return print_mca(words[0], words.at(3)), 0;
+    if (words[2] == "--floors") return floors_hold(our_rates(words[0], words[1]), words[1], words.at(3)) ? 0 : 1;
     const Core& core = core_named(words[1]);
-    const std::map<Shape, Calls> calls = read_calls(words[0], core);
-    if (words[2] == "--floors") return floors_hold(calls, core, words.at(3)) ? 0 : 1;
-    print_core(calls, core, std::stod(words[2]));
+    print_core(read_calls(words[0], core), core, std::stod(words[2]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "arm_cycles: %s\n", error.what());
     return 1;

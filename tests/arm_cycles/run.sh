@@ -102,7 +102,7 @@ while read -r bits core table part cpu board board_bytes; do
   printf 'processor: 0\nCPU implementer: 0x41\nCPU architecture: 8\nCPU variant: 0x1\nCPU part: %s\nCPU revision: 0\n' \
     "$part" > "$work/proc/cpuinfo"
   memory=${bytes:-$board_bytes}
-  if [ "$core" = V1 ]; then [ -n "$mca" ] || continue; else [ -z "$mca" ] || continue; fi
+  if [ "$core" = V1 ]; then [ -n "$mca$floors" ] || continue; else [ -z "$mca" ] || continue; fi
   if [ -z "$models" ]; then
     trace "$work/$core" linear_trace "$table" "$@"
     option=${floors:+--floors}${mca:+--mca}
