@@ -71,6 +71,8 @@ inline void matrix_tile(const LinearArgs<int8_t>& args, const int8_t* x, const i
         sums[p][i].even = vmmlaq_s32(sums[p][i].even, inputs[p], weights.even);
         sums[p][i].odd = vmmlaq_s32(sums[p][i].odd, inputs[p], weights.odd);
       }
+      // Weights of one turn at a time, or clang runs out of registers beside three pairs.
+      if (kPairs == 3) asm volatile("" ::: "memory");
     }
   }
   Acc acc[2 * kPairs][1];
