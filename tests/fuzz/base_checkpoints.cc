@@ -267,14 +267,14 @@ CheckpointFiles native_of_pieces() {
 CheckpointFiles native_of_listed_pieces() {
   const NativeShape shape = {9, 4, 8, 2, 1, 1, true};
   const std::string vocabulary = ids_of(kSourcePieces).dump(), pieces = pieces_model(kSourcePieces, "pieces");
-  return {{"opus.vocab.yml", vocabulary},
-          {"source.spm", pieces},
-          {"target.spm", pieces},
-          {"decoder.yml",
-           "relative-paths: true\nmodels: [/elsewhere/model.bin]\nvocabs: [opus.vocab.yml, opus.vocab.yml]\n"
-           "beam-size: 3\n"},
-          {"model.bin",
-           binary_bytes(binary_items(native_tensors(shape, 3), native_settings(shape), BinaryKind::kFloat))}};
+  return {
+      {"opus.vocab.yml", vocabulary},
+      {"source.spm", pieces},
+      {"target.spm", pieces},
+      {"decoder.yml",
+       "relative-paths: true\nmodels: [/elsewhere/model.bin]\nvocabs: [opus.vocab.yml, opus.vocab.yml]\n"
+       "beam-size: 3\n"},
+      {"model.bin", binary_bytes(binary_items(native_tensors(shape, 3), native_settings(shape), BinaryKind::kFloat))}};
 }
 
 // Argos Translate's package, which is to be named.
@@ -348,9 +348,9 @@ std::vector<CheckpointFiles> good_checkpoints() {
                                     .has_embedding_norm = true,
                                     .is_scaled = false}})
     all.push_back(loaded(ToolkitFolder(shape)));
-  for (const auto make : {marian_of_two_vocabularies, nn_of_one_table, nn_of_two_widths, nn_of_narrow_heads,
-                          native_of_pieces, native_of_listed_pieces, argos_package, ctranslate2_of_lines,
-                          opennmt_of_pieces, fairseq_of_merges})
+  for (const auto make :
+       {marian_of_two_vocabularies, nn_of_one_table, nn_of_two_widths, nn_of_narrow_heads, native_of_pieces,
+        native_of_listed_pieces, argos_package, ctranslate2_of_lines, opennmt_of_pieces, fairseq_of_merges})
     all.push_back(make());
   return all;
 }
