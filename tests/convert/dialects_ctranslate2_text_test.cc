@@ -236,7 +236,7 @@ TEST(CTranslate2Text, MergesWithoutWords) {
   SubwordFolder checkpoint;
   for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = fmt::format(">>code{}<<", id);
   EXPECT_EQ(checkpoint.message(),
-            "shared_vocabulary.json: none of its 13 entries is a word or a part of one: they are special tokens and "
+            "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and "
             "language codes");
 }
 
