@@ -2,6 +2,8 @@
 // Settings of a config.json, typed and range-checked; remembers which were read.
 #include "dialects/config.h"
 
+#include <algorithm>
+
 #include "sources/json_text.h"
 #include "sources/messages.h"
 #include "spec/error.h"
@@ -90,6 +92,18 @@ Config Config::object_or_empty(const std::string& key) const {
   if (value == nullptr) return Config(nlohmann::json::object(), where(key), path_);
   if (!value->is_object()) throw Error("{} is {}, expected an object", where(key), shown(*value));
   return Config(*value, where(key), path_);
+}
+
+std::filesystem::path Config::file(const std::string& key) const {
+  const std::string name = text(key);
+  const std::filesystem::path path(name);
+  if (name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
+    throw Error("{} is {}, expected a file in the checkpoint's directory", where(key), in_quotes(name));
+  }
+  std::filesystem::path whole = path_.parent_path() / path;
+  std::error_code error;
+  if (!std::filesystem::exists(whole, error)) throw Error("{}: is missing; {} names it", whole.string(), where(key));
+  return whole;
 }
 
 std::vector<std::string> Config::keys() const {

@@ -35,6 +35,8 @@ class Config {
   std::string text(const std::string& key) const;
   std::string text_or(const std::string& key, const std::string& fallback) const;
   Config object_or_empty(const std::string& key) const;
+  // The setting as the path of a file that lies beside this one, or below. Throws Error where there is none.
+  std::filesystem::path file(const std::string& key) const;
 
   // All settings but the notes of --print-config, which are called KEY?.
   std::vector<std::string> keys() const;

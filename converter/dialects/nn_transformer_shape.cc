@@ -61,10 +61,10 @@ class ShapeReader {
 
   // Entries of a side: the setting, or as many as its list has.
   uint64_t vocabulary(const std::string& side) const {
-    const std::string key = side + "_vocab_size";
-    const nlohmann::json* list = config_.find(side + "_vocabulary");
+    const std::string key = side + "_vocab_size", list_key = side + "_vocabulary";
+    const nlohmann::json* list = config_.find(list_key);
     if (config_.has(key) || list == nullptr) return config_.count(key, 1, kMaxVocabulary);
-    return list->is_string() ? count_entries(config_.path().parent_path() / list->get<std::string>()) : list->size();
+    return list->is_string() ? count_entries(config_.file(list_key)) : list->size();
   }
 
   void read_stack(const std::string& name, uint64_t d_model, uint64_t key_width) {

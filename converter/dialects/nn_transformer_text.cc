@@ -95,20 +95,6 @@ class Side {
   }
 
  private:
-  std::filesystem::path file_beside(const std::string& key) const {
-    const std::string name = config_.text(key);
-    const std::filesystem::path path(name);
-    if (name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
-      throw Error("{} is {}, expected a file in the checkpoint's directory", config_.where(key), in_quotes(name));
-    }
-    std::filesystem::path whole = config_.path().parent_path() / path;
-    std::error_code error;
-    if (!std::filesystem::exists(whole, error)) {
-      throw Error("{}: is missing; {} names it", whole.string(), config_.where(key));
-    }
-    return whole;
-  }
-
   void read_vocabulary_setting() {
     const std::string key = name_ + "_vocabulary", model_key = name_ + "_sentencepiece", unit_key = name_ + "_unit";
     const nlohmann::json* list = config_.find(key);
@@ -127,7 +113,7 @@ class Side {
     if (unit_ == "subword") read_codes(codes_key);
     const bool list_is_model = list != nullptr && list->is_string() && is_sentencepiece_name(list->get<std::string>());
     if (config_.has(model_key) || list_is_model) {
-      model_path_ = file_beside(list_is_model ? key : model_key);
+      model_path_ = config_.file(list_is_model ? key : model_key);
       model_ = read_sentencepiece_model(model_path_);
       files_ = {model_path_};
     }
@@ -138,14 +124,14 @@ class Side {
     if (list == nullptr || list_is_model) {
       vocabulary_ = vocabulary_of_model();
     } else {
-      vocabulary_ = list->is_string() ? read_vocabulary(file_beside(key), n_ids_)
+      vocabulary_ = list->is_string() ? read_vocabulary(config_.file(key), n_ids_)
                                       : vocabulary_of_json(*list, n_ids_, config_.where(key));
-      files_.insert(files_.begin(), list->is_string() ? file_beside(key) : config_.path());
+      files_.insert(files_.begin(), list->is_string() ? config_.file(key) : config_.path());
     }
   }
 
   void read_codes(const std::string& key) {
-    const std::filesystem::path path = file_beside(key);
+    const std::filesystem::path path = config_.file(key);
     codes_ = parse_subword_codes(read_small_file(path, kMaxCodesBytes), path.string());
     files_.push_back(path);
   }

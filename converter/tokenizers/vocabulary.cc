@@ -109,6 +109,11 @@ TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& voc
     if (is_language_code(piece.text)) piece.type = PieceType::kSurface;
     spec.language_codes = spec.language_codes || piece.type == PieceType::kSurface;
   }
+  const auto is_of_words = [](const Piece& piece) { return piece.type == PieceType::kNormal; };
+  if (std::none_of(spec.pieces.begin(), spec.pieces.end(), is_of_words)) {
+    throw Error("{}: none of its {} entries is a word or a part of one: they are special tokens and language codes",
+                vocabulary.where, spec.vocab_size);
+  }
   return spec;
 }
 

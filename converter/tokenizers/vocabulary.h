@@ -30,7 +30,7 @@ TokenizerSpec character_tokenizer(const Vocabulary& vocabulary);
 
 // Words between spaces, cut by merges to entries as subword-nmt prints them: "x@@" goes on with another entry of its
 // word, "x" ends it. What the merges make and the list lacks gives the unknown id. Language codes (>>xxx<<) are whole
-// words. Throws Error for an entry with a space in it.
+// words. Throws Error for an entry with a space in it, and where no entry is of words.
 TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& vocabulary);
 
 }  // namespace goldcrest::converter

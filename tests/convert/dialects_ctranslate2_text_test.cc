@@ -231,6 +231,15 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
             "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");
 }
 
+// A file without a score for what is unknown, which the engine would refuse.
+TEST(CTranslate2Text, MergesWithoutWords) {
+  SubwordFolder checkpoint;
+  for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = fmt::format(">>code{}<<", id);
+  EXPECT_EQ(checkpoint.message(),
+            "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and "
+            "language codes");
+}
+
 // A package of Argos Translate in a folder, and its zip.
 struct Package {
   PieceFolder checkpoint;

@@ -127,5 +127,25 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
   }
 }
 
+// --shape counts a vocabulary's entries before it reads them.
+TEST(NnTransformer, AShapesVocabularyLiesBesideIt) {
+  NnFolder checkpoint;
+  checkpoint.config.update({{"d_model", 8}, {"dim_feedforward", 12}});
+  checkpoint.config.update({{"num_encoder_layers", 1}, {"num_decoder_layers", 1}, {"target_vocabulary", "target.txt"}});
+  checkpoint.folder.write("target.txt", "</s>\n<unk>\n<s>\n<pad>\na\nb\n");
+  const auto load = [&] {
+    checkpoint.folder.write("config.json", checkpoint.config.dump());
+    return load_shape(checkpoint.folder.path(), 1 << 20);
+  };
+  EXPECT_EQ(load().decoder.embedding->rows, 6u);
+  const std::string where = (checkpoint.folder / "config.json").string() + ": setting \"target_vocabulary\"";
+  for (const char* name : {"/", "../target.txt", ""}) {
+    checkpoint.config["target_vocabulary"] = name;
+    test::expect_error(load, {where + " is \"" + name + "\", expected a file in the checkpoint's directory"});
+  }
+  checkpoint.config["target_vocabulary"] = "words.txt";
+  test::expect_error(load, {(checkpoint.folder / "words.txt").string() + ": is missing; " + where + " names it"});
+}
+
 }  // namespace
 }  // namespace goldcrest::converter

@@ -1,95 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folders that other tests make, read back.
+// Changes of a checkpoint's files, and a folder with them.
 #include "fuzz/checkpoints.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
-#include "convert/ctranslate2_folder.h"
-#include "convert/native_folder.h"
-#include "convert/nn_folder.h"
-#include "convert/toolkit_folder.h"
-#include "convert/tutorial_folder.h"
-#include "sources/zip_directory.h"
-#include "support/marian_tensors.h"
-#include "tokenizers/sentencepiece_model.h"
-#include "unit/text/test_tokenizer.h"
+#include "support/checkpoint_writer.h"
 
 namespace goldcrest::test {
 namespace {
-
-CheckpointFiles files_in(const std::filesystem::path& folder) {
-  CheckpointFiles files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    const converter::InputFile file(entry.path());
-    if (!converter::looks_like_zip(file)) {
-      files[name] = file.text(0, file.size());
-      continue;
-    }
-    for (const converter::ZipMember& member : converter::read_zip_directory(file))
-      files[name + "!" + member.name] = converter::read_member(file, member);
-  }
-  return files;
-}
-
-template <typename Folder>
-CheckpointFiles loaded(Folder&& folder) {
-  folder.load();
-  return files_in(folder.folder.path());
-}
-
-std::vector<NamedTensor> values_of(const std::map<std::string, NamedTensor>& tensors) {
-  std::vector<NamedTensor> all;
-  for (const auto& [name, tensor] : tensors) all.push_back(tensor);
-  return all;
-}
-
-std::string safetensors_of(const std::vector<NamedTensor>& tensors, converter::ElementType type) {
-  std::ostringstream stream;
-  write_safetensors(stream, tensors, type);
-  return stream.str();
-}
-
-// transformers' Marian, with a SentencePiece model's own vocabulary.
-CheckpointFiles marian() {
-  const std::string pieces = read_bytes(source_path("tests/data/char.model"));
-  const converter::TokenizerSpec tokenizer = converter::parse_sentencepiece_model(pieces, "char.model");
-  nlohmann::json vocabulary = {{"</s>", 0}};
-  for (const converter::Piece& piece : tokenizer.pieces)
-    if (!vocabulary.contains(piece.text)) vocabulary[piece.text] = vocabulary.size();
-  vocabulary["<pad>"] = vocabulary.size();
-  const MarianShape shape = {static_cast<uint32_t>(vocabulary.size()), 8, 1, 1, 2, 2, 12, 12, 16};
-  return {{"config.json", marian_config(shape).dump()},
-          {"vocab.json", vocabulary.dump()},
-          {"source.spm", pieces},
-          {"target.spm", pieces},
-          {"tokenizer_config.json", R"({"source_lang": "en", "target_lang": "fr"})"},
-          {"model.safetensors", safetensors_of(marian_tensors(shape, 1), converter::ElementType::kF16)}};
-}
-
-// nn.Transformer in safetensors, and in shards of them.
-CheckpointFiles nn_safetensors(size_t n_shards) {
-  const NnFolder made;
-  const TemporaryFolder folder;
-  folder.write("config.json", made.config.dump());
-  if (n_shards > 1)
-    write_shards(folder.path(), values_of(made.tensors), n_shards);
-  else
-    folder.write("model.safetensors", safetensors_of(values_of(made.tensors), converter::ElementType::kBf16));
-  return files_in(folder.path());
-}
-
-CheckpointFiles native_binary(BinaryKind kind) {
-  const NativeFolder made;
-  std::string decoder = made.decoder;
-  decoder.replace(decoder.find("model.npz"), 9, "model.bin");
-  return {{"vocab.yml", made.folder.read("vocab.yml")},
-          {"decoder.yml", decoder},
-          {"model.bin", binary_bytes(binary_items(made.tensors, made.settings, kind))}};
-}
 
 // A place in the text where a number or a word begins, from `from` on; its end in `end`.
 size_t find_token(const std::string& text, size_t from, size_t& end) {
@@ -143,29 +65,6 @@ void change_file(Script& script, const CheckpointFiles& files, std::string& file
 }
 
 }  // namespace
-
-std::vector<CheckpointFiles> good_checkpoints() {
-  std::vector<CheckpointFiles> all = {marian(), nn_safetensors(1), nn_safetensors(2), loaded(NnFolder()),
-                                      loaded(NativeFolder())};
-  for (const BinaryKind kind : {BinaryKind::kFloat, BinaryKind::kInt8, BinaryKind::kInt8WithAlphas})
-    all.push_back(native_binary(kind));
-  for (const CTranslate2Type type : {kFloat32, kInt8, kInt16, kFloat16}) all.push_back(loaded(CTranslate2Folder(type)));
-  for (const bool is_fairseq : {false, true}) {
-    for (const bool is_old : {false, true})
-      all.push_back(loaded(ToolkitFolder({.is_fairseq = is_fairseq, .is_old = is_old})));
-  }
-  for (const auto& [kind, name] : kTutorials) all.push_back(loaded(TutorialFolder(kind)));
-  for (const ToolkitShape& shape : {ToolkitShape{.is_fairseq = true, .is_pre_norm = false},
-                                    ToolkitShape{.is_fairseq = true, .is_old = true, .is_pre_norm = false},
-                                    ToolkitShape{.is_fairseq = true, .is_learned = true, .has_embedding_norm = true},
-                                    ToolkitShape{.is_fairseq = true,
-                                    .is_pre_norm = false,
-                                    .is_learned = true,
-                                    .has_embedding_norm = true,
-                                    .is_scaled = false}})
-    all.push_back(loaded(ToolkitFolder(shape)));
-  return all;
-}
 
 std::string file_name(std::string_view text) {
   std::string name;
@@ -230,8 +129,11 @@ CheckpointFiles pack(const CheckpointFiles& files) {
     const std::string zip = file->first.substr(0, mark + 1);
     std::ostringstream stream;
     ZipWriter writer(stream);
-    for (; file != files.end() && file->first.starts_with(zip); ++file)
-      writer.add({file->first.substr(mark + 1), file->second});
+    const bool is_package = zip.starts_with(kPackage);
+    for (; file != files.end() && file->first.starts_with(zip); ++file) {
+      std::string name = file->first.substr(mark + 1);
+      writer.add(is_package ? deflated(std::move(name), file->second) : ZipEntry{std::move(name), file->second});
+    }
     writer.finish();
     packed[zip.substr(0, mark)] = stream.str();
   }
@@ -243,7 +145,10 @@ void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path&
     const std::filesystem::path path = folder / name;
     std::error_code ignored;  // where one file's name is another's folder
     if (name.find('/') != std::string::npos) std::filesystem::create_directories(path.parent_path(), ignored);
-    std::ofstream(path, std::ios::binary) << content;
+    if (content.starts_with(kLink))
+      std::filesystem::create_symlink(file_name(std::string_view(content).substr(kLink.size())), path, ignored);
+    else
+      std::ofstream(path, std::ios::binary) << content;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuzz/script.h"
@@ -13,6 +14,9 @@ namespace goldcrest::test {
 
 // By the file's name; of a zip each member by "zip!member", so that a changed one can be put into a right zip.
 using CheckpointFiles = std::map<std::string, std::string>;
+
+// A package of Argos Translate, whose members are deflated. Not the folder that it is in, it is what is converted.
+inline constexpr const char* kPackage = "package.argosmodel";
 
 // Each converts as it is.
 std::vector<CheckpointFiles> good_checkpoints();
@@ -29,6 +33,9 @@ void edit_checkpoint(Script& script, CheckpointFiles& files);
 
 // Changes of bytes where weights lie, which most often leave a model.
 void change_weights(Script& script, CheckpointFiles& files);
+
+// Content that begins so is a symbolic link to what follows, as caches of downloads have them.
+inline constexpr std::string_view kLink = "-> ";
 
 // The files as they lie in a folder, with their zips made.
 CheckpointFiles pack(const CheckpointFiles& files);

@@ -32,9 +32,10 @@ converter::Payload build(const converter::ModelSpec& spec, const converter::Buil
   throw converter::Error("{}: {}", folder.string(), error.what());
 }
 
-// The folder, or what lies in it by this name.
+// The folder, the package in it, or what lies in it by a name of the script.
 std::filesystem::path choose_path(Script& script, const std::filesystem::path& folder) {
-  return script.one_in(8) ? folder / file_name(script.text()) : folder;
+  if (script.one_in(8)) return folder / file_name(script.text());
+  return std::filesystem::exists(folder / kPackage) ? folder / kPackage : folder;
 }
 
 void convert(Script& script, const std::filesystem::path& folder) {
@@ -79,6 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     const uint32_t question = script.below(16);
     if (question == 15) converter::config_template(choose_path(script, folder.path()));
     if (question == 14) converter::load_shape(choose_path(script, folder.path()), 1u << 20);
+    if (question == 13) converter::list_families();
     convert(script, folder.path());
     ++tally.models;
   } catch (const converter::Error& error) {
