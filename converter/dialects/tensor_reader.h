@@ -51,7 +51,6 @@ class TensorReader {
   // Throws one Error that names all tensors that were asked for and are missing.
   void check_missing() const;
 
-  void ignore(const std::string& name) { used_.insert(name); }
   std::vector<std::string> unused() const;
 
  private:

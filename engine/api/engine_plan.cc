@@ -85,7 +85,7 @@ void fill_work(const ModelView& model, const void* file, goldcrest_memory* memor
   memory->step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_POSITION);
   memory->layer_step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_LAYER);
   TokenizerView tokenizer;
-  const bool takes_text = limits.max_source_bytes > 0 && view_tokenizer(file, &tokenizer);
+  const bool takes_text = view_tokenizer(file, &tokenizer) && limits.max_source_bytes > 0;
   memory->text_steps = takes_text ? tokenizer_steps(tokenizer, limits.max_source_bytes) : 0;
 }
 

@@ -112,8 +112,6 @@ struct ModelView {
   // By the file's rules, in builds that have them (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
-
-  uint32_t n_self_attending() const { return decoder.n_layers - n_recurrent; }
 };
 
 // Ids and defaults of the search, and what is put around the ids of a text. Arrays point into the file.

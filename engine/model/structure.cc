@@ -80,7 +80,7 @@ class StructureCheck {
     if (offset == 0) return false;
     const uint8_t* content = table.start + place + offset;
     if (code.base_type == flatbuffers::ET_STRING) {
-      return !is_vector && verifier_.VerifyString(reinterpret_cast<const flatbuffers::String*>(content));
+      return verifier_.VerifyString(reinterpret_cast<const flatbuffers::String*>(content));
     }
     if (!verifier_.VerifyVectorOrString(content, is_table ? sizeof(uoffset_t) : kScalarBytes[code.base_type])) {
       return false;

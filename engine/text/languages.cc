@@ -30,7 +30,7 @@ uint32_t language_code_bytes(TextSpan text) {
 
 uint32_t find_language(const TokenizerView& view, TextSpan code) {
   uint8_t marked[kMaxLanguageBytes + 4] = {'>', '>'};
-  if (!view.language_codes || code.n == 0 || code.n > kMaxLanguageBytes) return kNoEntry;
+  if (code.n == 0 || code.n > kMaxLanguageBytes) return kNoEntry;
   memcpy(marked + 2, code.bytes, code.n);
   marked[code.n + 2] = marked[code.n + 3] = '<';
   const TextSpan text = {marked, code.n + 4};

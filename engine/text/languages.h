@@ -16,7 +16,7 @@ constexpr uint32_t kMaxLanguageBytes = 32;  // of a code without its marks; long
 // Bytes of a leading >>xxx<<, up to the first "<<"; 0 when the text starts otherwise.
 uint32_t language_code_bytes(TextSpan text);
 
-// The entry >>code<<, below vocab_size; kNoEntry when there is none.
+// The entry >>code<<, below vocab_size, of a tokenizer with language codes; kNoEntry when there is none.
 uint32_t find_language(const TokenizerView& view, TextSpan code);
 
 // Calls visit(context, code, bytes, entry) for every code that find_language finds, in the order of their bytes.

@@ -243,7 +243,7 @@ class Calls {
   template <typename Function>
   void begin_text(Function store, std::initializer_list<int> errors, const char* function) {
     const std::string_view text = script_.text();
-    allow(store(engine_, text.data(), text.size()), errors, function);
+    allow(store(engine_, text.empty() ? nullptr : text.data(), text.size()), errors, function);
   }
 
   void step() {

@@ -8,11 +8,17 @@
 
 #include "api/engine_plan.h"
 #include "api/observe.h"
+#include "base/bounds.h"
+#include "base/build_options.h"
+#include "base/crc32c.h"
+#include "fuzz/damaged_flash.h"
 #include "fuzz/script.h"
 #include "fuzz/trailer_lies.h"
 #include "goldcrest/check.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
+#include "model/validate.h"
+#include "model_generated.h"
 
 namespace goldcrest::test {
 namespace {
@@ -64,6 +70,17 @@ void misuse_no_engine(goldcrest_engine* none) {
   require(*goldcrest_kernels_name(none) == '\0', "no engine has no kernels");
 }
 
+// What the engine asks of a file without its public functions: as a build does that has no kernels for float32 files.
+void misuse_validate(const goldcrest_config& good) {
+  const VerifyFunctions functions = {crc32c, nullptr, false, true};
+  const int status = validate_model(good.model, good.model_bytes, functions, nullptr);
+  const bool is_float32 = has_feature(format::GetModel(good.model)->features(), kFeatureFloat32);
+  require(status == (is_float32 ? GOLDCREST_ERROR_UNSUPPORTED : GOLDCREST_OK), "validate: without float32 kernels");
+  ShortlistView shortlist;
+  const bool has_shortlist = format::GetModel(good.model)->limits()->max_candidates() > 0;
+  require(view_shortlist(good.model, &shortlist) == has_shortlist, "a shortlist goes with its limit");
+}
+
 // States of a check that no call has left.
 void misuse_check(const goldcrest_config& good) {
   const goldcrest_check states[] = {{good.model_bytes, {}, {}, 0, 0},
@@ -93,6 +110,7 @@ void misuse_model(const goldcrest_config& good) {
   refused(goldcrest_target_languages(nullptr, good.model_bytes, nullptr, nullptr, nullptr));
   const int languages = goldcrest_target_languages(model, good.model_bytes, nullptr, nullptr, nullptr);
   require(languages >= 0 || languages == GOLDCREST_ERROR_MODEL_CORRUPT, "languages are counted without a function");
+  misuse_validate(good);
   misuse_check(good);
   lie_in_trailers({static_cast<const uint8_t*>(good.model), good.model_bytes});
   const NamedKernels no_kernels("no such kernels");
@@ -113,6 +131,34 @@ void misuse_plan(const goldcrest_limits& limits) {
   Plan plan(limits);
   (void)plan.add("large", Phase::kAlways, Region::kMain, {uint64_t{1} << 38, 0, {}});
   require(plan.overflowed(), "plan: a buffer too far away");
+}
+
+// The most that each limit may be: what goldcrest_plan_memory makes of it, goldcrest_init does.
+void misuse_limits(const goldcrest_config& good) {
+  goldcrest_info info;
+  goldcrest_memory memory;
+  const int known = goldcrest_model_info(good.model, good.model_bytes, &info, nullptr);
+  require(known == GOLDCREST_OK, "model_info: a file that an engine runs");
+  goldcrest_config config = good;
+  config.limits = {info.max_source_positions,
+                   info.has_tokenizer != 0 ? kMaxSourceBytes : 0,
+                   info.max_target_positions,
+                   kMaxBeams,
+                   kMaxBatch,
+                   kMaxBeams,
+                   kMaxEncoderRows,
+                   kMaxThreads,
+                   GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS,
+                   GOLDCREST_ALL_LAYERS,
+                   0};
+  config.arena_bytes = config.scratch_bytes = 0;
+  config.detail = nullptr;
+  const int planned =
+      goldcrest_plan_memory(good.model, good.model_bytes, &config.limits, &memory, nullptr, nullptr, nullptr);
+  require(planned == GOLDCREST_OK || planned == GOLDCREST_ERROR_ARGUMENT, "plan_memory: the greatest limits");
+  goldcrest_engine* engine = nullptr;
+  const int status = goldcrest_init(&engine, &config);
+  require(status == (planned < 0 ? planned : GOLDCREST_ERROR_ARENA_TOO_SMALL), "init: the greatest limits");
 }
 
 // A backend that leaves every layer to the native kernels, or refuses.
@@ -159,7 +205,9 @@ void misuse_engine(goldcrest_engine* engine) {
   refused(goldcrest_get_alignment(engine, nullptr, &weight, 1));
   refused(goldcrest_get_alignment(engine, &alignment, nullptr, 1));
   const int scored = goldcrest_score(engine, 0, nullptr, 1);
-  require(scored == GOLDCREST_ERROR_ARGUMENT || scored == GOLDCREST_ERROR_UNSUPPORTED, "score: no target");
+  const int empty = goldcrest_score(engine, 0, &id, 0);
+  require((scored == GOLDCREST_ERROR_ARGUMENT || scored == GOLDCREST_ERROR_UNSUPPORTED) && empty == scored,
+          "score: no target");
   const int64_t flushed = goldcrest_detokenize(engine, &state, nullptr, 0, nullptr, 0);
   require(flushed == 0 || flushed == GOLDCREST_ERROR_UNSUPPORTED, "detokenize: nothing, into nothing");
   const Kernels* const kernels = exchange_kernels(engine, nullptr);
@@ -197,6 +245,8 @@ void misuse_init(const goldcrest_config& good) {
     with(GOLDCREST_ERROR_ARENA_TOO_SMALL, [](goldcrest_config& config) { --config.scratch_bytes; });
   misuse_model(good);
   misuse_plan(good.limits);
+  misuse_limits(good);
+  if (good.model_bytes < 1u << 16) damage_flash(good);  // of a large file it takes too long
   misuse_backend(good);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/bounds.h"
 #include "fuzz/engine_calls.h"
 #include "fuzz/metadata_tree.h"
 #include "support/engine_fixture.h"
@@ -108,6 +109,11 @@ FileImage file_with_rules() {
   return with_self_test(spec);
 }
 
+// By its place in the schema's generated code.
+MetadataField& field_of(MetadataTable& table, flatbuffers::voffset_t slot) {
+  return table.fields[(slot - flatbuffers::FieldIndexToOffset(0)) / sizeof slot];
+}
+
 const std::vector<ModelParts>& base_models() {
   static const std::vector<ModelParts> models = {parts_of(smallest_file()),
                                                  parts_of(smallest_float32_file()),
@@ -122,6 +128,25 @@ const std::vector<ModelParts>& base_models() {
 // A megabyte, and so for few inputs.
 const ModelParts& large_model() {
   static const ModelParts model = parts_of(large_file());
+  return model;
+}
+
+// As many layers as there may be, which share their matrices, and so many positions that with the greatest limits keys
+// and values take more memory than a plan can place. Slow, and so for few inputs.
+ModelParts make_far_model() {
+  TinyOptions options;
+  options.encoder = {4, 5, 1, 4, 1, 4};
+  options.decoder = {4, 5, 2, 16, 1, 1024};
+  const converter::ModelSpec spec = tiny_spec(options);
+  ModelParts parts = parts_of(tiny_file(spec, format::Layout::RowMajor, {}, converter::Weights::kFloat32));
+  MetadataTable& decoder = field_of(parts.metadata, format::Model::VT_DECODER).tables[0];
+  std::vector<MetadataTable>& layers = field_of(decoder, format::Stack::VT_LAYERS).tables;
+  layers.resize(kMaxLayers, MetadataTable(layers[0]));
+  return parts;
+}
+
+const ModelParts& far_model() {
+  static const ModelParts model = make_far_model();
   return model;
 }
 
@@ -171,9 +196,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   using namespace goldcrest::test;
   Script script(bytes, n);
   const uint8_t which = script.byte();
-  // The large one costs as much as twenty of the others: one of eight inputs that ask for it gets it.
-  const bool is_large = which == 255 && std::accumulate(bytes, bytes + n, 0u) % 8 == 0;
-  ModelParts parts = is_large ? large_model() : base_models()[which % base_models().size()];
+  // The two last cost as much as twenty of the others: one of eight inputs that ask for them gets them.
+  const bool is_rare = which >= 254 && std::accumulate(bytes, bytes + n, 0u) % 8 == 0;
+  ModelParts parts = !is_rare       ? base_models()[which % base_models().size()]
+                     : which == 255 ? large_model()
+                                    : far_model();
   for (uint32_t i = script.below(5); i > 0; --i) change_metadata(script, parts.metadata);
   if (script.one_in(2)) {
     std::vector<uint8_t>& section = parts.sections[script.below(4)];
@@ -182,7 +209,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   }
   converter::FileImage file = assemble(parts, script.one_in(16));
   const bool is_damaged = script.one_in(8);
-  if (is_damaged) change_bytes(script, file.bytes(), file.size());
+  if (is_damaged) {
+    repair_checksums(file);
+    change_bytes(script, file.bytes(), file.size());
+  }
   if (!is_damaged || script.below(2) == 0) repair_checksums(file);
   const size_t model_bytes = is_damaged && script.one_in(4) ? script.half() % file.size() : file.size();
   // Nothing behind the file may be read.

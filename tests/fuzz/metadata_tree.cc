@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/bounds.h"
+
 namespace goldcrest::test {
 namespace {
 
@@ -192,10 +194,10 @@ void change_elements(Script& script, const Place& place) {
   std::string& elements = place.field->bytes;
   const size_t bytes = element_bytes(place.code);
   const uint32_t choice = script.below(4);
-  constexpr size_t kTooMany = 70'000;
   if (choice == 0) {
     const size_t n = script.below(64);
-    return elements.resize((n == 63 ? kTooMany : n) * bytes);
+    // More than 16 bits count, and more than there may be positions.
+    return elements.resize((n == 63 ? 70'000 : n == 62 && bytes == 4 ? kMaxPositions + 1 : n) * bytes);
   }
   if (choice == 1) elements.append(bytes, '\0');
   if (elements.size() < bytes) return;

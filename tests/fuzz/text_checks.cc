@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/text_checks.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fuzz/script.h"
 #include "goldcrest/goldcrest.h"
 #include "support/guarded_buffer.h"
+#include "text/bpe.h"
 #include "text/detokenizer.h"
+#include "text/double_array.h"
 #include "text/tokenizer.h"
+#include "text/utf8.h"
 #include "unit/text/counted_trie.h"
 
 namespace goldcrest::test {
 namespace {
+
+constexpr size_t kShortText = 4;  // bytes, of texts that are cheap to cut twice
 
 struct Ids {
   const int32_t* ids;  // [n]
@@ -52,6 +58,29 @@ std::string text_of(const DetokenizerView& view, goldcrest_text_state& state, Id
   return text;
 }
 
+// Calls without a text: one of too many bytes, which are not read; none, without memory; of no kind of tokenizer.
+void misuse(const TokenizerView& view) {
+  require(tokenize({&view, "", SIZE_MAX, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_TOO_LONG, "tokenize: too long");
+  const int n = tokenize({&view, "", 0, nullptr, 0, nullptr, SIZE_MAX});
+  require(n == (view.kind == TokenizerKind::kUnigram ? GOLDCREST_ERROR_TOO_LONG : 0), "tokenize: nothing");
+  TokenizerView other = view;
+  other.kind = static_cast<TokenizerKind>(99);
+  require(tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED, "tokenize: no kind");
+  require(valid_char_bytes({nullptr, 0}) == 0, "utf8: no character in nothing");
+  uint32_t value = 0;
+  require(!view_trie_value({nullptr, 0}, 0, &value), "trie: no string in nothing");
+}
+
+// More scratch than merges use gives the same ids.
+void check_more_scratch(const TokenizerView& view, std::string_view text, const std::vector<int32_t>& ids) {
+  constexpr size_t kBytes = size_t{kBpeScratchPerByte} * (kBpeMaxNormalizedBytes + 4);
+  static GuardedBuffer<uint32_t> scratch(kBytes / 4);
+  std::vector<int32_t> again(ids.size() + 1);
+  const int n = tokenize({&view, text.data(), text.size(), scratch.get(), kBytes, again.data(), again.size()});
+  require(scratch.intact() && n == static_cast<int>(ids.size()) && std::equal(ids.begin(), ids.end(), again.begin()),
+          "tokenize: the same in more memory");
+}
+
 }  // namespace
 
 std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view text) {
@@ -60,6 +89,7 @@ std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view tex
   GuardedBuffer<uint32_t> scratch((scratch_bytes + 3) / 4);
   GuardedBuffer<int32_t> ids(2 * text.size() + 4);
   GuardedBuffer<char> copy(text.size());
+  misuse(view);
   std::memcpy(copy.get(), text.data(), text.size());
   trie_steps = 0;
   const int n = tokenize({&view, copy.get(), text.size(), scratch.get(), scratch_bytes, ids.get(), ids.size()});
@@ -74,7 +104,9 @@ std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view tex
     const int32_t id = ids[static_cast<size_t>(i)];
     require(id >= 0 && static_cast<uint32_t>(id) < view.vocab_size, "tokenize: ids in range");
   }
-  return {ids.get(), ids.get() + n};
+  std::vector<int32_t> chosen(ids.get(), ids.get() + n);
+  if (text.size() <= kShortText) check_more_scratch(view, text, chosen);
+  return chosen;
 }
 
 std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>& ids) {
