@@ -37,49 +37,6 @@ Difference compare_quantize_rows(const Kernels& table, const Kernels& specificat
   return {};
 }
 
-// Everything that a linear layer reads.
-struct LinearInputs {
-  LinearInputs(uint32_t rows, uint32_t n, uint32_t k, Fill kind, Rng& rng)
-      : x(size_t{rows} * k), w(size_t{n} * k), x_scale(rows), w_scale(n), bias(n), residual(size_t{rows} * n), sum(n) {
-    fill(x, kind == Fill::kSmallest ? Fill::kLargest : kind, rng);
-    fill(w, kind, rng);
-    fill_scales(x_scale, rng);
-    fill_scales(w_scale, rng);
-    fill(bias, Fill::kRandom, rng);
-    fill(residual, Fill::kRandom, rng);
-  }
-
-  LinearArgs<int8_t> args(uint32_t rows, uint32_t n, uint32_t k, Layout layout, float* y) {
-    for (uint32_t row = 0; row < n; ++row) {  // FORMAT.md, section 5
-      sum[row] = 0;
-      for (uint32_t column = 0; column < k; ++column) {
-        sum[row] += layout == Layout::kN16K4
-                        ? w[size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + row % 16 * 4 + column % 4]
-                        : w[size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + row % 4 * 16 + column % 16];
-      }
-    }
-    LinearArgs<int8_t> args = {};
-    args.x = x.get();
-    args.x_scale = x_scale.get();
-    args.w = w.get();
-    args.w_scale = w_scale.get();
-    args.bias = bias.get();
-    args.weight_sum = sum.get();
-    args.y = y;
-    args.y_stride = n;
-    args.rows = rows;
-    args.n = n;
-    args.k = k;
-    args.layout = layout;
-    args.activation = Activation::kNone;
-    return args;
-  }
-
-  GuardedBuffer<int8_t> x, w;
-  GuardedBuffer<float> x_scale, w_scale, bias, residual;
-  GuardedBuffer<int32_t> sum;
-};
-
 struct LinearShape {
   uint32_t rows, n, k;
   Layout layout;
