@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "kernels/reference/reference.h"
 
 namespace bench {
 namespace {
@@ -29,9 +32,9 @@ uint64_t sum_words(const uint64_t* words, size_t n) {
 
 // Zeros that start on a cache line, as an engine's buffers do: vectors across two lines take twice as long.
 template <typename T>
-class Zeros {
+class Buffer {
  public:
-  explicit Zeros(size_t n) : storage_(n * sizeof(T) + kCacheLine) {}
+  explicit Buffer(size_t n) : storage_(n * sizeof(T) + kCacheLine) {}
   T* begin() {
     void* start = storage_.data();
     size_t space = storage_.size();
@@ -42,10 +45,11 @@ class Zeros {
   std::vector<uint8_t> storage_;
 };
 
-// A linear layer of zeros; the time does not depend on the values.
-class ZeroLinear {
+// A linear layer of such values as a model's layers have, since kernels may take longer on some than on others: what
+// quantize_rows makes of normally distributed ones.
+class NormalLinear {
  public:
-  ZeroLinear(uint32_t rows, uint32_t n, uint32_t k)
+  NormalLinear(const Kernels& kernels, uint32_t rows, uint32_t n, uint32_t k)
       : weights_(size_t{n} * k), x_(size_t{rows} * k), x_scale_(rows), of_outputs_(n), sums_(n), y_(size_t{rows} * n) {
     args_.x = x_.begin();
     args_.x_scale = x_scale_.begin();
@@ -58,15 +62,44 @@ class ZeroLinear {
     args_.k = k;
     args_.layout = goldcrest::Layout::kN16K4;
     args_.activation = goldcrest::Activation::kNone;
+    quantize_normal(kernels, rows, x_.begin(), x_scale_.begin());
+    fill_outputs(kernels);
   }
   const LinearArgs<int8_t>& args() const { return args_; }
   double macs() const { return static_cast<double>(args_.rows) * args_.n * args_.k; }
 
  private:
-  Zeros<int8_t> weights_, x_;
-  Zeros<float> x_scale_, of_outputs_;
-  Zeros<int32_t> sums_;
-  Zeros<float> y_;
+  void quantize_normal(const Kernels& kernels, uint32_t rows, int8_t* q, float* scale) {
+    const size_t size = size_t{rows} * args_.k;
+    Buffer<float> values(size);
+    std::generate_n(values.begin(), size, [&] { return normal_(random_); });
+    kernels.int8.quantize_rows({values.begin(), q, scale, args_.k, args_.k, 1, rows, args_.k});
+  }
+
+  // All panels of 16 outputs alike, which is soon done; no kernel's time depends on the weights.
+  void fill_outputs(const Kernels& kernels) {
+    const uint32_t k = args_.k;
+    Buffer<int8_t> rows(size_t{kPanel} * k);
+    quantize_normal(kernels, kPanel, rows.begin(), of_outputs_.begin());
+    for (uint32_t i = 0; i < kPanel * k; ++i) {
+      weights_.begin()[goldcrest::weight_offset(args_.layout, i / k, i % k, k)] = rows.begin()[i];
+      sums_.begin()[i / k] += rows.begin()[i];
+    }
+    for (size_t output = kPanel; output < args_.n; output += kPanel) {
+      std::copy_n(weights_.begin(), kPanel * k, weights_.begin() + output * k);
+      std::copy_n(of_outputs_.begin(), kPanel, of_outputs_.begin() + output);
+      std::copy_n(sums_.begin(), kPanel, sums_.begin() + output);
+    }
+  }
+
+  static constexpr uint32_t kPanel = 16;
+
+  std::mt19937 random_;
+  std::normal_distribution<float> normal_;
+  Buffer<int8_t> weights_, x_;
+  Buffer<float> x_scale_, of_outputs_;
+  Buffer<int32_t> sums_;
+  Buffer<float> y_;
   LinearArgs<int8_t> args_ = {};
 };
 
@@ -118,9 +151,9 @@ struct LinearShape {
 // Multiply-accumulates per second of one linear layer on each thread. With one row that is also bytes per second.
 Rate linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds,
                        const Patience& patience) {
-  std::vector<std::unique_ptr<ZeroLinear>> layers;
+  std::vector<std::unique_ptr<NormalLinear>> layers;
   for (uint32_t thread = 0; thread < pool.threads(); ++thread) {
-    layers.push_back(std::make_unique<ZeroLinear>(shape.rows, shape.n, shape.k));
+    layers.push_back(std::make_unique<NormalLinear>(kernels, shape.rows, shape.n, shape.k));
   }
   const double macs = static_cast<double>(rounds) * layers[0]->macs() * pool.threads();
   return rounds_rate(macs, pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
@@ -159,7 +192,7 @@ Rate Machine::exponentials_per_s() {
   constexpr uint32_t kRows = 16, kOutputs = 256;
   constexpr size_t kRounds = 500;
   if (exponentials_per_s_.per_s > 0) return exponentials_per_s_;
-  const ZeroLinear layer(kRows, kOutputs, 16);
+  const NormalLinear layer(kernels(), kRows, kOutputs, 16);
   std::vector<float> largest(kRows), sums(kRows);
   goldcrest::OutputBlockArgs<int8_t> args = {};
   args.linear = layer.args();

@@ -29,8 +29,8 @@ class Machine {
   // own part: the fastest of a plain sum, the C library's memchr and the table's linear slot with one row.
   Rate bytes_per_s(size_t bytes);
 
-  // Multiply-accumulates per second of the table's linear slot: the fastest of some shapes with many rows whose weights
-  // and rows fit the first or second cache.
+  // Multiply-accumulates per second of the table's linear slot, of normally distributed values: the fastest of some
+  // shapes with many rows whose weights and rows fit the first or second cache.
   Rate macs_per_s();
 
   // Exponentials per second of one thread in the sums of the table's output layer, its logits in the first cache.
