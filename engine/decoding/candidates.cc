@@ -56,13 +56,15 @@ void insert_candidate(const Candidates& candidates, uint32_t row, float value, i
   float* values = candidates.row_values(row);
   int32_t* tokens = candidates.row_tokens(row);
   uint32_t& kept = candidates.counts[row];
-  uint32_t at = kept < candidates.per_row ? kept++ : candidates.per_row - 1;
-  for (; at > 0 && comes_before(value, token, values[at - 1], tokens[at - 1]); --at) {
-    values[at] = values[at - 1];
-    tokens[at] = tokens[at - 1];
+  const uint32_t last = kept < candidates.per_row ? kept++ : candidates.per_row - 1;
+  float* value_at = values + last;
+  int32_t* token_at = tokens + last;
+  for (; value_at != values && comes_before(value, token, value_at[-1], token_at[-1]); --value_at, --token_at) {
+    *value_at = value_at[-1];
+    *token_at = token_at[-1];
   }
-  values[at] = value;
-  tokens[at] = token;
+  *value_at = value;
+  *token_at = token;
 }
 
 void merge_candidates(const Candidates& into, const Candidates& others, uint32_t row) {

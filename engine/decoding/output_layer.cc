@@ -76,9 +76,11 @@ class OutputLayer {
   // them the rows' log-sum-exp parts and logits hashes.
   void run(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
     const Candidates lists = this->lists(task);
+    SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
       const Range outputs = block_outputs(block);
-      float* logits = compute(rows, inputs, outputs, lists, needs_sums_ && !sums_rules_ && !has_two_passes(search_));
+      const bool sums = needs_sums_ && !sums_rules_ && !has_two_passes(search_);
+      float* logits = compute(rows, inputs, shared, outputs, lists, sums);
       trace_rows(runtime_, {"logits", static_cast<int32_t>(block), search_.position, logits, rows.count, outputs.count,
                             kOutputBlock});
       for (uint32_t row = rows.first; row < rows.first + rows.count; ++row, logits += kOutputBlock) {
@@ -100,8 +102,9 @@ class OutputLayer {
 
   // The first of two passes: the rows' log-sum-exp parts among some blocks.
   void sum(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
+    SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
-      (void)compute(rows, inputs, block_outputs(block), lists(task), true);
+      (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
     }
   }
 
@@ -116,11 +119,13 @@ class OutputLayer {
   }
 
   // The logits of a block, [rows, 256]; with them its sums, where they are wanted.
-  float* compute(Range rows, const LinearInputs& inputs, Range outputs, const Candidates& lists, bool sums) const {
+  float* compute(Range rows, const LinearInputs& inputs, SharedInputs& shared, Range outputs, const Candidates& lists,
+                 bool sums) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
     operations(runtime_).output_block(
-        runtime_, {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits},
+        runtime_,
+        {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr},
         {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
     return logits;
   }

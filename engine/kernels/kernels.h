@@ -42,6 +42,18 @@ struct QuantizeRowsArgs {
   uint32_t rows, n;                         // n % 16 == 0
 };
 
+// Room for what a table makes of a layer's inputs, which several calls share that multiply the same rows: the first
+// makes it. Only on x86 does a table, x86_avx2, and only there is it worth the stack.
+#if defined(__x86_64__) || defined(__i386__)
+constexpr bool kSharesInputs = true;
+#else
+constexpr bool kSharesInputs = false;
+#endif
+struct SharedInputs {
+  bool made = false;
+  alignas(64) uint8_t bytes[kSharesInputs ? 43008 : 64];
+};
+
 // y[m, j] = activation(product[m, j] + bias[j]) + residual[m, j], where product[m, j] is
 //   int8   float(sum over k of x[m, k] * w[j, k]) * (x_scale[m] * w_scale[j])
 //   float  sum over k of x[m, k] * w[j, k], as 16 strided partial sums and a fixed tree
@@ -60,8 +72,9 @@ struct LinearArgs {
   uint32_t rows, n, k;        // n % 16 == 0, k % 16 == 0
   Layout layout;              // float: kRowMajor
   Activation activation;
-  const void* backend = nullptr;  // Kernels.backend
-  bool alone = false;             // no other task of this engine runs: a backend may use all threads
+  const void* backend = nullptr;   // Kernels.backend
+  bool alone = false;              // no other task of this engine runs: a backend may use all threads
+  SharedInputs* shared = nullptr;  // of x; null: no other call multiplies the same rows
 };
 
 // One row of an embedding.

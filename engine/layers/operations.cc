@@ -61,6 +61,7 @@ void output_block(const Runtime& runtime, const OutputCall& call, const BlockSum
   args.y = call.logits;
   args.y_stride = kOutputBlock;
   args.activation = Activation::kNone;
+  if constexpr (kSharesInputs) args.shared = call.shared;
   kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
 }
 

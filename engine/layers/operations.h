@@ -47,6 +47,7 @@ struct OutputCall {
   LinearInputs x;
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; those of the padding to a multiple of 16 are written too
+  SharedInputs* shared = nullptr;  // of x and rows; null: no other call multiplies them
 };
 
 // The largest of each row's outputs in one block of the output layer and the sum of exp(output - largest).

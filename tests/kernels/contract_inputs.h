@@ -36,7 +36,7 @@ std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rn
 
 // What fills int8 and float arrays: all that the engine can meet, and bits that it never should. No product of two of
 // the special floats is a denormal, which some units flush to zero.
-enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kHuge, kTiny, kTies, kSpecial };
+enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kMiddle, kHuge, kTiny, kTies, kSpecial };
 inline constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
                                               Activation::kSilu, Activation::kNone};
 inline constexpr Fill kWeightFills[] = {Fill::kRandom, Fill::kLargest, Fill::kSmallest, Fill::kZero, Fill::kOneHot};
@@ -46,6 +46,7 @@ inline constexpr Fill kFloatFills[] = {Fill::kRandom, Fill::kZero, Fill::kOneHot
 inline void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
   for (int8_t& value : buffer) {
     value = kind == Fill::kLargest ? 127 : kind == Fill::kSmallest ? -127 : kind == Fill::kRandom ? rng.weight() : 0;
+    if (kind == Fill::kMiddle) value = static_cast<int8_t>(64 + rng.below(2));
   }
   if (kind == Fill::kOneHot) buffer[rng.below(static_cast<uint32_t>(buffer.size()))] = 127;
 }
@@ -126,7 +127,7 @@ struct LinearInputs {
   LinearInputs(uint32_t rows, uint32_t n, uint32_t k, Fill kind, Rng& rng)
       : x(size_t{rows} * k), w(size_t{n} * k), x_scale(rows), w_scale(n), bias(n), residual(size_t{rows} * n), sum(n) {
     fill(x, kind == Fill::kSmallest ? Fill::kLargest : kind, rng);
-    fill(w, kind, rng);
+    fill(w, kind == Fill::kMiddle ? Fill::kLargest : kind, rng);
     fill_scales(x_scale, rng);
     fill_scales(w_scale, rng);
     fill(bias, Fill::kRandom, rng);

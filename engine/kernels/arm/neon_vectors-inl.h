@@ -69,16 +69,25 @@ inline V operator*(V a, V b) {
 inline V negate(V x) {
   return each(x, x, [](float32x4_t a, float32x4_t) { return vnegq_f32(a); });
 }
+inline V negative(V x) {
+  return each(x, x, [](float32x4_t a, float32x4_t) { return vnegq_f32(vabsq_f32(a)); });
+}
 inline Mask greater(V a, V b) {
   return each_lane(a, b, [](float32x4_t x, float32x4_t y) { return vcgtq_f32(x, y); });
 }
 inline Mask not_less(V a, V b) {
   return each_lane(a, b, [](float32x4_t x, float32x4_t y) { return vcgeq_f32(x, y); });
 }
+inline Mask not_greater(V a, V b) { return not_less(b, a); }
 inline V select(Mask mask, V yes, V no) {
   V selected;
   for (int i = 0; i < 4; ++i) selected.q[i] = vbslq_f32(mask.q[i], yes.q[i], no.q[i]);
   return selected;
+}
+inline V keep(Mask mask, V x) {
+  V kept;
+  for (int i = 0; i < 4; ++i) kept.q[i] = vreinterpretq_f32_u32(vandq_u32(mask.q[i], vreinterpretq_u32_f32(x.q[i])));
+  return kept;
 }
 
 inline V larger(V x, V y) { return select(greater(x, y), x, y); }
@@ -102,6 +111,7 @@ inline uint32_t true_lanes(Mask mask) {
   sums = vpadd_u8(sums, sums);
   return vget_lane_u16(vreinterpret_u16_u8(sums), 0);
 }
+inline uint32_t true_lanes(Mask a, Mask b) { return true_lanes(a) | true_lanes(b) << 16; }
 
 struct Power {
   V value;

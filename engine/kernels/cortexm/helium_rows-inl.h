@@ -45,9 +45,11 @@ inline V operator/(V a, V b) {
   return a;
 }
 inline V negate(V x) { return {vnegq_f32(x.lanes)}; }
+inline V negative(V x) { return {vnegq_f32(vabsq_f32(x.lanes))}; }
 inline Mask greater(V a, V b) { return vcmpgtq_f32(a.lanes, b.lanes); }
 inline Mask not_less(V a, V b) { return vcmpgeq_f32(a.lanes, b.lanes); }
 inline V select(Mask mask, V yes, V no) { return {vpselq_f32(yes.lanes, no.lanes, mask)}; }
+inline V keep(Mask mask, V x) { return select(mask, x, set(0.0f)); }
 inline V larger(V x, V y) { return select(greater(x, y), x, y); }
 
 struct Power {
@@ -66,7 +68,7 @@ inline V scale_by_power_of_two(V p, const Power& n) {
 
 inline V subtract_exact(V x, V n, Scalar c) { return {vfmaq_n_f32(x.lanes, n.lanes, -c.value)}; }
 
-constexpr int kExpVectors = 1;
+constexpr int kExpVectors = 1, kRowExpVectors = 1;
 
 }  // namespace
 }  // namespace goldcrest

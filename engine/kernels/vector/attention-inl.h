@@ -5,9 +5,15 @@
 namespace goldcrest {
 namespace {
 
-// The queries that go together need memory of their own, about 8 KB of the stack: this file is for CPUs that run an
+// The queries that go together need memory of their own, about 20 KB of the stack: this file is for CPUs that run an
 // operating system.
-constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxHead = 128, kMaxCommon = 256;
+constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxHead = 128, kMaxGathered = 256;
+
+// Where keys lie that hypotheses chose, from a query's `keys` on, and the scales of keys and values, zeros behind them.
+struct Places {
+  uint32_t keys[kMaxGathered];
+  float key_scales[kMaxGathered], value_scales[kMaxGathered];
+};
 
 // One row of one head, and where its keys and values lie.
 struct Query {
@@ -20,6 +26,7 @@ struct Query {
   float q_scale;
   float* weights;  // [n_keys padded to 16]
   float* out;      // [d_head]
+  Places* places;
 };
 
 // From this many bytes of a layer's keys on they come from memory, since between two calls all the weights of a model
@@ -36,10 +43,10 @@ struct Group {
   size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
-  uint32_t n_common = 0;      // first keys that they have in common: hypotheses share their past up to where they part
-  uint32_t n_gathered = 0;    // of those, whose places and scales lie here in a row
-  uint32_t keys[kMaxCommon];  // from a query's `keys` on
-  float key_scales[kMaxCommon], value_scales[kMaxCommon];
+  uint32_t n_common = 0;  // first keys that they have in common: hypotheses share their past up to where they part
+  uint32_t n_gathered;    // first keys that have places
+  // All of the first query's; of another's those behind whole blocks of common keys.
+  Places places[kAncestors ? kMaxQueries : 1];
 
   // cppcheck-suppress uninitMemberVar; the arrays are filled as far as they are read
   explicit Group(const AttentionArgs<int8_t>& of)
@@ -47,7 +54,16 @@ struct Group {
         padded_keys((of.n_keys + 15) / 16 * 16),
         from_memory(of.rows <= kMaxQueries && of.n_heads * of.head_stride * of.d_head >= kFromMemory),
         to_value(reinterpret_cast<uintptr_t>(of.values) - reinterpret_cast<uintptr_t>(of.keys)),
-        to_later_key(of.head_stride * of.d_head * ((kMaxQueries + of.rows - 1) / of.rows)) {}
+        to_later_key(of.head_stride * of.d_head * ((kMaxQueries + of.rows - 1) / of.rows)),
+        n_gathered(!kAncestors                ? 0
+                   : of.n_keys < kMaxGathered ? of.n_keys
+                                              : kMaxGathered) {}
+
+  uint32_t n_common_in_blocks() const { return n_common / 16 * 16; }
+
+  const Places& places_of(const Query& query, uint32_t t) const {
+    return t < n_common_in_blocks() ? places[0] : *query.places;
+  }
 
   size_t at(const Query& query, uint32_t t) const {
     if constexpr (kAncestors) return t * args.position_stride + query.ancestor[t * args.ancestor_stride];
@@ -59,9 +75,10 @@ struct Group {
     prefetch(key, to_later_key);
   }
 
-  // The scales of keys t to t + n - 1, n <= 16; zeros behind them. gathered: those of the first n_gathered keys.
-  V scales(const Query& query, const float* scales, const float* gathered, uint32_t t, uint32_t n) const {
-    if (kAncestors && t + 16 <= n_gathered) return load(gathered + t);
+  // The scales of keys t to t + n - 1, n <= 16; zeros behind them. gathered: where they are among places.
+  V scales(const Query& query, const float* scales, const float (Places::*gathered)[kMaxGathered], uint32_t t,
+           uint32_t n) const {
+    if (kAncestors && t + n <= n_gathered) return load(places_of(query, t).*gathered + t);
     if (!kAncestors && args.position_stride == 1) return n == 16 ? load(scales + t) : load_first(scales + t, n);
     float lanes[16] = {};
     for (uint32_t i = 0; i < n; ++i) lanes[i] = scales[at(query, t + i)];
@@ -69,7 +86,7 @@ struct Group {
   }
 };
 
-// Row `row` of a head, quantized into query.q.
+// Row `row` of a head.
 template <bool kAncestors>
 inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32_t row, Query& query) {
   const size_t head_at = head * args.head_stride, column = size_t{head} * args.d_head;
@@ -79,8 +96,6 @@ inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32
   query.value_scales = args.value_scales + head_at;
   query.ancestor = kAncestors ? args.ancestor + row : nullptr;
   query.out = args.out + row * args.out_stride + column;
-  quantize_rows(
-      {args.q + row * args.q_stride + column, query.q, &query.q_scale, args.d_head, args.d_head, 1, 1, args.d_head});
 }
 
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
@@ -88,7 +103,7 @@ inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t <
 // The products with n keys, 1 <= n <= 16; any numbers behind them.
 template <typename Key>
 inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
-  FourDots dots[4] = {};
+  FourDots dots[4];
   if (n == 16) {
     unrolled<4>([&](int four) {
       const uint32_t i = 4 * static_cast<uint32_t>(four);
@@ -96,6 +111,7 @@ inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
     });
     return join(dots);
   }
+  unrolled<4>([&](int four) { dots[four] = FourDots(); });
   const uint32_t last = n - 1;  // again where there are fewer than four
   for (uint32_t i = 0; i < n; i += 4) {
     dots[i / 4] = dot_four(
@@ -110,7 +126,7 @@ template <bool kAncestors>
 inline V query_products(const Group<kAncestors>& group, const Query& query, uint32_t t, uint32_t n) {
   const uint32_t d_head = group.args.d_head;
   if (kAncestors && t + n <= group.n_gathered) {
-    const uint32_t* keys = group.keys + t;
+    const uint32_t* keys = group.places_of(query, t).keys + t;
     return dot_keys(
         query.q, [&](uint32_t i) { return query.keys + keys[i]; }, n, d_head);
   }
@@ -132,7 +148,7 @@ inline V score_keys(const Group<kAncestors>& group, const Query& query) {
   for (uint32_t t = 0; t < n_keys; t += 16) {
     const uint32_t n = keys_of_block(n_keys, t);
     const V products = query_products(group, query, t, n);
-    const V all = (products * (set(query.q_scale) * group.scales(query, query.key_scales, group.key_scales, t, n))) *
+    const V all = (products * (set(query.q_scale) * group.scales(query, query.key_scales, &Places::key_scales, t, n))) *
                   set(group.args.scale);
     const V scores = n == 16 ? all : select(first_lanes(n), all, none);
     store(query.weights + t, scores);
@@ -144,7 +160,7 @@ inline V score_keys(const Group<kAncestors>& group, const Query& query) {
 // Scores, then soft-max, times the value scales, in the weights of all queries. Each step is taken for all of them
 // before the next: the steps wait for each other, the queries do not.
 template <bool kAncestors>
-inline void attention_weights(const Group<kAncestors>& group) {
+__attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors>& group) {
   V lanes[kMaxQueries];
   float largest[kMaxQueries], inverse[kMaxQueries];
   for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
@@ -152,7 +168,7 @@ inline void attention_weights(const Group<kAncestors>& group) {
   for (uint32_t i = 0; i < group.n_queries; ++i) {
     float* const weights = group.queries[i].weights;
     V sum = set(0.0f);
-    for_exponentials(weights, group.padded_keys, set(largest[i]), [&](uint32_t t, V e) {
+    for_exponentials(weights, group.padded_keys, set(largest[i]), [&](size_t t, V e) {
       store(weights + t, e);
       sum = sum + e;
     });
@@ -164,7 +180,7 @@ inline void attention_weights(const Group<kAncestors>& group) {
     const V factor = set(inverse[i]);
     for (uint32_t t = 0; t < group.args.n_keys; t += 16) {
       const V value_scales =
-          group.scales(query, query.value_scales, group.value_scales, t, keys_of_block(group.args.n_keys, t));
+          group.scales(query, query.value_scales, &Places::value_scales, t, keys_of_block(group.args.n_keys, t));
       store(query.weights + t, (load(query.weights + t) * factor) * value_scales);
     }
   }
@@ -180,14 +196,21 @@ inline void add_columns(const Group<kAncestors>& group, const Query* queries, ui
     weights[i] = queries[i].weights;
     for (int j = 0; j < kVectors; ++j) sum[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
   }
-  const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
-  for (uint32_t t = begin; t < end; ++t) {
-    const int8_t* row = queries->values + group.at(*queries, t) * group.args.d_head + first;
+  const int8_t* const values = queries->values + first;
+  const auto add_key = [&](size_t t, const int8_t* row) {
     for (int j = 0; j < kVectors; ++j) {
       const V value = load_int8(row + 16 * j);
       for (int i = 0; i < kQueries; ++i) sum[i][j] = sum[i][j] + set(weights[i][t]) * value;
     }
+  };
+  const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
+  uint32_t t = begin;
+  if (kAncestors && begin < group.n_gathered) {
+    t = end < group.n_gathered ? end : group.n_gathered;
+    const uint32_t* keys = queries->places->keys;
+    for (size_t i = begin; i < t; ++i) add_key(i, values + keys[i]);
   }
+  for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.args.d_head);
   for (int i = 0; i < kQueries; ++i) {
     for (int j = 0; j < kVectors; ++j) store(queries[i].out + first + 16 * j, sum[i][j]);
   }
@@ -228,19 +251,22 @@ inline uint32_t count_common_keys(const Group<kAncestors>& group) {
   return args.n_keys;
 }
 
+// The places of a query's keys from key t on.
 template <bool kAncestors>
-inline void gather_common(Group<kAncestors>& group) {
-  const Query first = group.queries[0];  // a copy, which the stores cannot change
-  const uint32_t d_head = group.args.d_head;
-  const uint32_t count = (group.n_common < kMaxCommon ? group.n_common : kMaxCommon) / 16 * 16;  // whole blocks
-  for (uint32_t t = 0; t < count; ++t) {
-    const size_t at = group.at(first, t);
-    group.keys[t] = static_cast<uint32_t>(at * d_head);
-    group.key_scales[t] = first.key_scales[at];
-    group.value_scales[t] = first.value_scales[at];
-    if (group.from_memory) group.prefetch_around(first.keys + at * d_head);
+inline void gather_keys(Group<kAncestors>& group, uint32_t query_index, uint32_t t) {
+  const Query query = group.queries[query_index];  // a copy, which the stores cannot change
+  const size_t d_head = group.args.d_head, end = group.n_gathered;
+  if (t >= end) return;
+  Places& places = *query.places;
+  store(places.key_scales + (end - 1) / 16 * 16, set(0.0f));
+  store(places.value_scales + (end - 1) / 16 * 16, set(0.0f));
+  for (; t < end; ++t) {
+    const size_t at = group.at(query, t);
+    places.keys[t] = static_cast<uint32_t>(at * d_head);
+    places.key_scales[t] = query.key_scales[at];
+    places.value_scales[t] = query.value_scales[at];
+    if (group.from_memory) group.prefetch_around(query.keys + at * d_head);
   }
-  group.n_gathered = count;
 }
 
 template <bool kAncestors>
@@ -250,16 +276,28 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
   for (uint32_t i = 0; i < n_together; ++i) {
     group.queries[i].q = q_rows + i * args.d_head;
     group.queries[i].weights = weights + i * group.padded_keys;
+    group.queries[i].places = kAncestors ? group.places + i : nullptr;
   }
   uint32_t head = 0, row = 0;
   while (head < args.n_heads) {
     const bool is_first = head == 0 && row == 0;
-    for (group.n_queries = 0; group.n_queries < n_together && head < args.n_heads; ++group.n_queries) {
-      start_query<kAncestors>(args, head, row, group.queries[group.n_queries]);
-      if (++row == args.rows) ++head, row = 0;
+    for (group.n_queries = 0; group.n_queries < n_together && head < args.n_heads;) {
+      const uint32_t first = group.n_queries, space = n_together - first, rest = args.rows - row;
+      const uint32_t rows = rest < space ? rest : space;
+      float scales[kMaxQueries];
+      quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, group.queries[first].q, scales,
+                     args.q_stride, args.d_head, 1, rows, args.d_head});
+      for (uint32_t i = 0; i < rows; ++i) {
+        group.queries[first + i].q_scale = scales[i];
+        start_query<kAncestors>(args, head, row + i, group.queries[first + i]);
+      }
+      group.n_queries += rows;
+      row += rows;
+      if (row == args.rows) ++head, row = 0;
     }
     if (is_first || !all_alike) group.n_common = count_common_keys(group);
-    if (kAncestors) gather_common(group);
+    for (uint32_t i = 0; kAncestors && i < group.n_queries; ++i)
+      gather_keys(group, i, i == 0 ? 0 : group.n_common_in_blocks());
     attention_weights(group);
     attention_values(group);
   }

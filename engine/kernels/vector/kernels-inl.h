@@ -4,8 +4,10 @@
 //
 // Rows are padded to multiples of 16, so there are no tails. The including file defines before this one, in goldcrest's
 // unnamed namespace:
-//   V       16 floats: load, store, set, operators + - * /, negate (the sign bit), select(Mask, yes, no)
-//   Mask    of 16 lanes: greater(a, b), not_less(a, b) (false for NaN), first_lanes(n), true_lanes(mask): a bit each
+//   V       16 floats: load, store, set, operators + - * /, negate (the sign bit), negative (the sign bit set),
+//           select(Mask, yes, no), keep(Mask, x): x, 0 in the other lanes
+//   Mask    of 16 lanes: greater(a, b), not_less(a, b), not_greater(a, b): all false for NaN; first_lanes(n);
+//           true_lanes(mask), true_lanes(mask, mask): a bit each, the first mask's low
 //   V load_first(const float*, n)       the first n floats, then zeros; n <= 16
 //   Power   the whole numbers next to 16 floats (halves to even), as V .value and otherwise: nearest_power(V)
 //   V scale_by_power_of_two(V p, Power n)   p * 2^n, where both are normal
@@ -27,6 +29,7 @@
 //   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows
 //   bool kFinishesTogether              a tile's sums become outputs without a loop: where that spills no registers
 //   int kExpVectors                     exponentials whose steps take turns, to hide their latency
+//   int kRowExpVectors                  the same in a loop over a row
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats
 // Behind this one it includes vector/tile-inl.h, or has its own linear_tile (vector/linear-inl.h), and defines its

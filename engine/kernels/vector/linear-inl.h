@@ -40,7 +40,7 @@ constexpr int largest_divisor(int n, int most) {
 }
 
 template <int kCount>
-__attribute__((noinline)) void activate_apart(Activation activation, V (&y)[kCount]) {
+__attribute__((noinline, flatten)) void activate_apart(Activation activation, V (&y)[kCount]) {
   activate_vectors(activation, y);
 }
 
@@ -152,13 +152,15 @@ void linear(const LinearArgs<int8_t>& args) {
 
 // The largest logit of each row of a block and the sum of exponentials, once the logits are there. In two passes: one
 // row's largest takes long to find, but the rows do not wait for each other.
-void logit_sums(const LogitSumsArgs& args) {
-  const uint32_t whole = args.count / 16 * 16, rest = args.count - whole;
+// flatten: the exponentials stay in their registers.
+__attribute__((flatten)) void logit_sums(const LogitSumsArgs& args) {
+  const size_t whole = args.count / 16 * 16;
+  const uint32_t rest = args.count % 16;
   const Mask counts = first_lanes(rest);
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* logits = args.logits + row * args.logits_stride;
     V largest = set(logits[0]);
-    for (uint32_t i = 0; i < whole; i += 16) largest = larger(load(logits + i), largest);
+    for_vectors(whole, [&](size_t i) { largest = larger(load(logits + i), largest); });
     if (rest != 0) largest = larger(select(counts, load(logits + whole), set(logits[0])), largest);
     args.block_max[row * args.stride] = largest_lane(largest);
   }
@@ -166,7 +168,7 @@ void logit_sums(const LogitSumsArgs& args) {
     const float* logits = args.logits + row * args.logits_stride;
     const V block_max = set(args.block_max[row * args.stride]);
     V sum = set(0.0f);
-    for_exponentials(logits, whole, block_max, [&](uint32_t, V e) { sum = sum + e; });
+    for_exponentials(logits, whole, block_max, [&](size_t, V e) { sum = sum + e; });
     if (rest != 0) sum = select(counts, sum + exp_vector(load(logits + whole) - block_max), sum);
     args.block_sum[row * args.stride] = sum_lanes(sum);
   }
@@ -197,24 +199,31 @@ inline float nth_largest_lane(V x, uint32_t n) {
 }
 
 uint32_t list_largest(const ListLargestArgs& args) {
-  const uint32_t whole = args.n / 16 * 16, rest = args.n - whole;
+  const float* const x = args.x;
+  uint8_t* const indices = args.indices;
+  const size_t whole = args.n / 16 * 16;
+  const uint32_t rest = args.n % 16;
   const V none = set(-__builtin_huge_valf());
-  const V last = rest == 0 ? none : select(first_lanes(rest), load_first(args.x + whole, rest), none);
+  const V last = rest == 0 ? none : select(first_lanes(rest), load_first(x + whole, rest), none);
   float limit = args.threshold;
   if (args.largest != 0) {
     V maxima = larger(last, none);
-    for (uint32_t i = 0; i < whole; i += 16) maxima = larger(load(args.x + i), maxima);
+    for_vectors(whole, [&](size_t i) { maxima = larger(load(x + i), maxima); });
     const float nth = nth_largest_lane(maxima, args.largest);
     if (nth > limit) limit = nth;
   }
   uint32_t listed = 0;
-  const auto list = [&](uint32_t first, uint32_t lanes) {
+  const auto list = [&](size_t first, uint32_t lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
-      args.indices[listed++] = static_cast<uint8_t>(first + static_cast<uint32_t>(__builtin_ctz(lanes)));
+      indices[listed++] = static_cast<uint8_t>(first + static_cast<uint32_t>(__builtin_ctz(lanes)));
     }
   };
-  for (uint32_t i = 0; i < whole; i += 16) list(i, true_lanes(not_less(load(args.x + i), set(limit))));
-  if (rest != 0) list(whole, true_lanes(not_less(last, set(limit))) & ((1u << rest) - 1));
+  const V limits = set(limit);
+  const size_t pairs = whole / 32 * 32;
+  for (size_t i = 0; i < pairs; i += 32)
+    list(i, true_lanes(not_greater(limits, load(x + i)), not_greater(limits, load(x + i + 16))));
+  if (pairs != whole) list(pairs, true_lanes(not_greater(limits, load(x + pairs))));
+  if (rest != 0) list(whole, true_lanes(not_greater(limits, last)) & ((1u << rest) - 1));
   return listed;
 }
 

@@ -11,6 +11,15 @@ inline void unrolled(Body body) {
   for (int i = 0; i < kCount; ++i) body(i);
 }
 
+// use(i) for i = 0, 16, ... below n, a multiple of 16.
+template <typename Use>
+inline void for_vectors(size_t n, Use use) {
+  const size_t fours = n / 64 * 64;
+  for (size_t first = 0; first < fours; first += 64)
+    unrolled<4>([&](int i) { use(first + 16 * static_cast<size_t>(i)); });
+  for (size_t first = fours; first < n; first += 16) use(first);
+}
+
 // Each x to e^x, for x <= 0 or NaN: all that is asked for. A few go step by step together, since each step waits long
 // for the one before.
 template <int kCount>
@@ -28,8 +37,7 @@ inline void exp_vectors(V (&x)[kCount]) {
   unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(0.5f); });
   unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(1.0f); });
   unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(1.0f); });
-  unrolled<kCount>(
-      [&](int i) { x[i] = select(not_less(x[i], set(-40.0f)), scale_by_power_of_two(p[i], n[i]), set(0.0f)); });
+  unrolled<kCount>([&](int i) { x[i] = keep(not_less(x[i], set(-40.0f)), scale_by_power_of_two(p[i], n[i])); });
 }
 
 inline V exp_vector(V x) {
@@ -40,23 +48,24 @@ inline V exp_vector(V x) {
 
 // use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16.
 template <typename Use>
-inline void for_exponentials(const float* x, uint32_t n, V shift, Use use) {
-  constexpr uint32_t kTogether = 16 * kExpVectors;
-  uint32_t first = 0;
+inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
+  const V minus_shift = negate(shift);  // to add what is in memory takes one instruction less on x86
+  constexpr size_t kTogether = 16 * kRowExpVectors;
+  size_t first = 0;
   for (; first + kTogether <= n; first += kTogether) {
-    V e[kExpVectors];
-    unrolled<kExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) - shift; });
+    V e[kRowExpVectors];
+    unrolled<kRowExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) + minus_shift; });
     exp_vectors(e);
-    unrolled<kExpVectors>([&](int i) { use(first + 16 * static_cast<uint32_t>(i), e[i]); });
+    unrolled<kRowExpVectors>([&](int i) { use(first + 16 * static_cast<size_t>(i), e[i]); });
   }
-  for (; first < n; first += 16) use(first, exp_vector(load(x + first) - shift));
+  for (; first < n; first += 16) use(first, exp_vector(load(x + first) + minus_shift));
 }
 
 // The same of each x.
 template <int kCount>
 inline void sigmoid_vectors(V (&x)[kCount]) {
   V e[kCount];
-  unrolled<kCount>([&](int i) { e[i] = select(greater(set(0.0f), x[i]), x[i], negate(x[i])); });
+  unrolled<kCount>([&](int i) { e[i] = negative(x[i]); });
   exp_vectors(e);
   unrolled<kCount>([&](int i) {
     const V inverse = set(1.0f) / (set(1.0f) + e[i]);
@@ -67,7 +76,7 @@ inline void sigmoid_vectors(V (&x)[kCount]) {
 template <int kCount>
 inline void tanh_vectors(V (&x)[kCount]) {
   V e[kCount];
-  unrolled<kCount>([&](int i) { e[i] = select(greater(set(0.0f), x[i]), set(2.0f) * x[i], set(-2.0f) * x[i]); });
+  unrolled<kCount>([&](int i) { e[i] = set(2.0f) * negative(x[i]); });
   exp_vectors(e);
   unrolled<kCount>([&](int i) {
     const V t = (set(1.0f) - e[i]) / (set(1.0f) + e[i]);

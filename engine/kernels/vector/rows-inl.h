@@ -4,26 +4,29 @@
 namespace goldcrest {
 namespace {
 
-void quantize_rows(const QuantizeRowsArgs<int8_t>& args) {
-  for (uint32_t row = 0; row < args.rows; ++row) {
-    const float* x = args.x + row * args.x_stride;
-    int8_t* q = args.q + row * args.q_stride;
+void quantize_rows(const QuantizeRowsArgs<int8_t>& rows) {
+  const QuantizeRowsArgs<int8_t> args = rows;  // a copy, which the stores cannot change
+  const size_t n = args.n;
+  const float* x = args.x;
+  int8_t* q = args.q;
+  float* scale = args.scale;
+  for (uint32_t row = 0; row < args.rows; ++row, x += args.x_stride, q += args.q_stride, scale += args.scale_stride) {
     V largest = set(0.0f);
-    for (uint32_t i = 0; i < args.n; i += 16) largest = max_magnitude(largest, load(x + i));
+    for_vectors(n, [&](size_t i) { largest = max_magnitude(largest, load(x + i)); });
     const uint32_t amax_bits = largest_bits(largest);
     if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
-      memset(q, 0, args.n);
-      args.scale[row * args.scale_stride] = 0.0f;
+      memset(q, 0, n);
+      *scale = 0.0f;
       continue;
     }
     // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most
     const float amax = bits_float(amax_bits);
     const V inverse = set(127.0f / amax);
-    const auto scaled = [&](uint32_t i) { return load(x + i) * inverse; };
-    uint32_t i = 0;
-    for (; i + 64 <= args.n; i += 64) store_int8(q + i, {scaled(i), scaled(i + 16), scaled(i + 32), scaled(i + 48)});
-    for (; i < args.n; i += 16) store_int8(q + i, scaled(i));
-    args.scale[row * args.scale_stride] = amax / 127.0f;
+    const auto scaled = [&](size_t i) { return load(x + i) * inverse; };
+    size_t i = 0;
+    for (; i + 64 <= n; i += 64) store_int8(q + i, {scaled(i), scaled(i + 16), scaled(i + 32), scaled(i + 48)});
+    for (; i < n; i += 16) store_int8(q + i, scaled(i));
+    *scale = amax / 127.0f;
   }
 }
 
@@ -48,30 +51,32 @@ void embed(const EmbedArgs<int8_t>& args) {
 
 void layer_norm(const LayerNormArgs& args) {
   const float inverse_n = 1.0f / static_cast<float>(args.n);
-  const uint32_t whole = args.n / 16 * 16, rest = args.n - whole;
+  const size_t whole = args.n / 16 * 16;
+  const uint32_t rest = args.n % 16;
+  const float *const gamma = args.gamma, *const beta = args.beta;
   const Mask in_row = first_lanes(rest);
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.stride;
     float* y = args.y + row * args.stride;
     V sum = set(0.0f);
-    for (uint32_t i = 0; i < whole; i += 16) sum = sum + load(x + i);
+    for_vectors(whole, [&](size_t i) { sum = sum + load(x + i); });
     if (rest != 0) sum = select(in_row, sum + load(x + whole), sum);
     const V mean = set(sum_lanes(sum) * inverse_n);
     V squares = set(0.0f);
-    for (uint32_t i = 0; i < whole; i += 16) {
+    for_vectors(whole, [&](size_t i) {
       const V difference = load(x + i) - mean;
       squares = squares + difference * difference;
-    }
+    });
     if (rest != 0) {
       const V difference = load(x + whole) - mean;
       squares = select(in_row, squares + difference * difference, squares);
     }
     const float variance = sum_lanes(squares) * inverse_n;
     const V inverse_deviation = set(1.0f / sqrt_float(variance + args.epsilon));
-    const auto normalize = [&](uint32_t i) {
-      return ((load(x + i) - mean) * inverse_deviation) * load(args.gamma + i) + load(args.beta + i);
+    const auto normalize = [&](size_t i) {
+      return ((load(x + i) - mean) * inverse_deviation) * load(gamma + i) + load(beta + i);
     };
-    for (uint32_t i = 0; i < whole; i += 16) store(y + i, normalize(i));
+    for (size_t i = 0; i < whole; i += 16) store(y + i, normalize(i));
     if (rest != 0) store(y + whole, select(in_row, normalize(whole), set(0.0f)));
   }
 }

@@ -50,12 +50,15 @@ constexpr bool kFinishesTogether = true;
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
+#include "kernels/x86/avx2_few_rows-inl.h"
 
 namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table("x86_avx2", kCpuAvx2);
+  table.int8.linear = linear_without_signs;
+  table.int8.output_block = output_block_without_signs;
   table.crc32c = crc32c_words;
   return table;
 }

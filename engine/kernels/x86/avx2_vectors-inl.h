@@ -33,15 +33,23 @@ inline V negate(V x) {
   const __m256 sign = _mm256_set1_ps(-0.0f);
   return {_mm256_xor_ps(x.low, sign), _mm256_xor_ps(x.high, sign)};
 }
+inline V negative(V x) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  return {_mm256_or_ps(x.low, sign), _mm256_or_ps(x.high, sign)};
+}
 inline Mask greater(V a, V b) {
   return {_mm256_cmp_ps(a.low, b.low, _CMP_GT_OQ), _mm256_cmp_ps(a.high, b.high, _CMP_GT_OQ)};
 }
 inline Mask not_less(V a, V b) {
   return {_mm256_cmp_ps(a.low, b.low, _CMP_GE_OQ), _mm256_cmp_ps(a.high, b.high, _CMP_GE_OQ)};
 }
+inline Mask not_greater(V a, V b) {
+  return {_mm256_cmp_ps(a.low, b.low, _CMP_LE_OQ), _mm256_cmp_ps(a.high, b.high, _CMP_LE_OQ)};
+}
 inline V select(Mask mask, V yes, V no) {
   return {_mm256_blendv_ps(no.low, yes.low, mask.low), _mm256_blendv_ps(no.high, yes.high, mask.high)};
 }
+inline V keep(Mask mask, V x) { return {_mm256_and_ps(x.low, mask.low), _mm256_and_ps(x.high, mask.high)}; }
 
 inline Mask first_lanes(uint32_t n) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), count = _mm256_set1_epi32(static_cast<int32_t>(n));
@@ -54,20 +62,28 @@ inline uint32_t true_lanes(Mask mask) {
                                                                    << 8;
 }
 
+// Of two vectors, the first one's in the low bits.
+inline uint32_t true_lanes(Mask a, Mask b) {
+  const __m256i words_a = _mm256_packs_epi32(_mm256_castps_si256(a.low), _mm256_castps_si256(a.high));
+  const __m256i words_b = _mm256_packs_epi32(_mm256_castps_si256(b.low), _mm256_castps_si256(b.high));
+  const __m256i bytes = _mm256_packs_epi16(words_a, words_b), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(bytes, order)));
+}
+
 inline V larger(V x, V y) { return {_mm256_max_ps(x.low, y.low), _mm256_max_ps(x.high, y.high)}; }
 
 struct Power {
   V value;
-  __m256i low, high;
+  __m256i low, high;  // in the place of a float's exponent
 };
 
 inline Power nearest_power(V x) {
   const __m256i low = _mm256_cvtps_epi32(x.low), high = _mm256_cvtps_epi32(x.high);
-  return {{_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high)}, low, high};
+  return {{_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high)}, _mm256_slli_epi32(low, 23), _mm256_slli_epi32(high, 23)};
 }
 
 inline __m256 scale_half(__m256 p, __m256i n) {
-  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(n, 23)));
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), n));
 }
 inline V scale_by_power_of_two(V p, Power n) { return {scale_half(p.low, n.low), scale_half(p.high, n.high)}; }
 
@@ -110,7 +126,10 @@ inline V widen_int8(__m128i bytes) {
   return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
           _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes)))};
 }
-inline V load_int8(const int8_t* p) { return widen_int8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+inline __m256 load_int8_half(const int8_t* p) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+inline V load_int8(const int8_t* p) { return {load_int8_half(p), load_int8_half(p + 8)}; }
 inline V load_int8_words(const int8_t* p) {
   return widen_int8(_mm_setr_epi32(load_word(p), load_word(p + 64), load_word(p + 128), load_word(p + 192)));
 }
@@ -165,8 +184,8 @@ inline __m256i broadcast_four(const int8_t* x) { return _mm256_set1_epi32(load_w
 // Vectors of values for each number of queries at a time.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
-// Exponentials that are computed together.
-constexpr int kExpVectors = 4;
+// Exponentials that are computed together; in a row those of two rounds overlap, and more than two spill registers.
+constexpr int kExpVectors = 4, kRowExpVectors = 2;
 
 // Partial sums of four keys in each half of the register.
 struct FourDots {
@@ -179,16 +198,23 @@ inline FourDots dot_four_by(const int8_t* q, const int8_t* const (&keys)[4], uin
   const __m256i none = _mm256_setzero_si256();
   __m256i sum[4] = {none, none, none, none};
   uint32_t i = 0;
-  for (; i + 32 <= n; i += 32) {
+  const auto add_32 = [&] {
     const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + i));
     for (int k = 0; k < 4; ++k)
       sum[k] = add_products(x, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys[k] + i)), sum[k]);
-  }
-  if (i < n) {
-    const auto load_half = [&](const int8_t* p) {
-      return _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i)));
-    };
-    for (int k = 0; k < 4; ++k) sum[k] = add_products(load_half(q), load_half(keys[k]), sum[k]);
+  };
+  if (n == 64) {  // without a loop, as most often
+    add_32();
+    i = 32;
+    add_32();
+  } else {
+    for (; i + 32 <= n; i += 32) add_32();
+    if (i < n) {
+      const auto load_half = [&](const int8_t* p) {
+        return _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i)));
+      };
+      for (int k = 0; k < 4; ++k) sum[k] = add_products(load_half(q), load_half(keys[k]), sum[k]);
+    }
   }
   return {_mm256_hadd_epi32(_mm256_hadd_epi32(sum[0], sum[1]), _mm256_hadd_epi32(sum[2], sum[3]))};
 }

@@ -35,11 +35,15 @@ inline V operator-(V a, V b) { return {_mm512_sub_ps(a.v, b.v)}; }
 inline V operator*(V a, V b) { return {_mm512_mul_ps(a.v, b.v)}; }
 inline V operator/(V a, V b) { return {_mm512_div_ps(a.v, b.v)}; }
 inline V negate(V x) { return {_mm512_xor_ps(x.v, _mm512_set1_ps(-0.0f))}; }
+inline V negative(V x) { return {_mm512_or_ps(x.v, _mm512_set1_ps(-0.0f))}; }
 inline Mask greater(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
 inline Mask not_less(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
+inline Mask not_greater(V a, V b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
 inline V select(Mask mask, V yes, V no) { return {_mm512_mask_blend_ps(mask.m, no.v, yes.v)}; }
+inline V keep(Mask mask, V x) { return select(mask, x, set(0.0f)); }
 inline Mask first_lanes(uint32_t n) { return {static_cast<__mmask16>((1u << n) - 1)}; }
 inline uint32_t true_lanes(Mask mask) { return mask.m; }
+inline uint32_t true_lanes(Mask a, Mask b) { return true_lanes(a) | true_lanes(b) << 16; }
 
 inline V larger(V x, V y) { return {_mm512_max_ps(x.v, y.v)}; }
 
@@ -186,7 +190,7 @@ inline V join(const FourDots (&dots)[4]) {
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
 
 // Exponentials that are computed together.
-constexpr int kExpVectors = 4;
+constexpr int kExpVectors = 4, kRowExpVectors = 4;
 
 // For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum. One row reads its weights as one
 // stream; more rows have the sums to hide the latency, within 32 registers.

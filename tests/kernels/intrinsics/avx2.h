@@ -7,9 +7,10 @@
 namespace goldcrest::intrinsics {
 
 // Predicates of comparisons: false where either is not a number.
-inline constexpr int _CMP_GE_OQ = 0x1d, _CMP_GT_OQ = 0x1e;
+inline constexpr int _CMP_LE_OQ = 0x12, _CMP_GE_OQ = 0x1d, _CMP_GT_OQ = 0x1e;
 
 inline bool compare(float x, float y, int predicate) {
+  if (predicate == _CMP_LE_OQ) return x <= y;
   if (predicate == _CMP_GE_OQ) return x >= y;
   if (predicate == _CMP_GT_OQ) return x > y;
   __builtin_trap();  // not emulated
@@ -50,6 +51,8 @@ inline __m256 _mm256_sub_ps(__m256 a, __m256 b) { return a - b; }
 inline __m256 _mm256_mul_ps(__m256 a, __m256 b) { return a * b; }
 inline __m256 _mm256_div_ps(__m256 a, __m256 b) { return a / b; }
 inline __m256 _mm256_max_ps(__m256 a, __m256 b) { return zip<float>(a, b, kLarger); }
+inline __m256 _mm256_and_ps(__m256 a, __m256 b) { return zip<uint32_t>(a, b, kAnd); }
+inline __m256 _mm256_or_ps(__m256 a, __m256 b) { return zip<uint32_t>(a, b, kOr); }
 inline __m256 _mm256_xor_ps(__m256 a, __m256 b) { return zip<uint32_t>(a, b, kXor); }
 inline __m256 _mm256_cmp_ps(__m256 a, __m256 b, int predicate) {
   LanesOf<uint32_t, __m256> r;
@@ -81,18 +84,37 @@ inline __m256i _mm256_cvtepi8_epi32(__m128i a) {
 
 inline __m256i _mm256_and_si256(__m256i a, __m256i b) { return a & b; }
 inline __m256i _mm256_xor_si256(__m256i a, __m256i b) { return a ^ b; }
+inline __m256i _mm256_add_epi8(__m256i a, __m256i b) { return zip<uint8_t>(a, b, kAdd); }
+inline __m256i _mm256_add_epi16(__m256i a, __m256i b) { return zip<uint16_t>(a, b, kAdd); }
+inline __m256i _mm256_sub_epi16(__m256i a, __m256i b) { return zip<uint16_t>(a, b, kSubtract); }
 inline __m256i _mm256_add_epi32(__m256i a, __m256i b) { return zip<uint32_t>(a, b, kAdd); }
 inline __m256i _mm256_sub_epi32(__m256i a, __m256i b) { return zip<uint32_t>(a, b, kSubtract); }
 inline __m256i _mm256_max_epi32(__m256i a, __m256i b) { return zip<int32_t>(a, b, kLarger); }
+inline __m256i _mm256_max_epi16(__m256i a, __m256i b) { return zip<int16_t>(a, b, kLarger); }
 inline __m256i _mm256_min_epi8(__m256i a, __m256i b) { return zip<int8_t>(a, b, kSmaller); }
+inline __m256i _mm256_cmpgt_epi16(__m256i a, __m256i b) {
+  return zip<int16_t>(a, b, [](int16_t x, int16_t y) { return x > y ? -1 : 0; });
+}
+inline __m256i _mm256_cmpeq_epi32(__m256i a, __m256i b) {
+  return zip<int32_t>(a, b, [](int32_t x, int32_t y) { return x == y ? -1 : 0; });
+}
 inline __m256i _mm256_cmpgt_epi32(__m256i a, __m256i b) {
   return zip<int32_t>(a, b, [](int32_t x, int32_t y) { return x > y ? -1 : 0; });
+}
+inline __m256i _mm256_slli_epi16(__m256i a, int n) {
+  return zip<uint16_t>(a, a, [n](uint16_t x, uint16_t) { return x << n; });
+}
+inline __m256i _mm256_srai_epi16(__m256i a, int n) {
+  return zip<int16_t>(a, a, [n](int16_t x, int16_t) { return x >> n; });
 }
 inline __m256i _mm256_slli_epi32(__m256i a, int n) {
   return zip<uint32_t>(a, a, [n](uint32_t x, uint32_t) { return x << n; });
 }
 inline __m256i _mm256_abs_epi8(__m256i a) {
   return zip<int8_t>(a, a, [](int8_t x, int8_t) { return x < 0 ? -x : x; });
+}
+inline __m256i _mm256_abs_epi16(__m256i a) {
+  return zip<int16_t>(a, a, [](int16_t x, int16_t) { return x < 0 ? -x : x; });
 }
 inline __m256i _mm256_sign_epi8(__m256i a, __m256i b) {
   return zip<int8_t>(a, b, [](int8_t x, int8_t sign) { return sign < 0 ? -x : sign == 0 ? 0 : x; });
@@ -128,6 +150,12 @@ inline __m256i _mm256_hadd_epi32(__m256i a, __m256i b) {
 
 inline __m256i _mm256_packs_epi32(__m256i a, __m256i b) { return pack<int32_t, int16_t>(a, b); }
 inline __m256i _mm256_packs_epi16(__m256i a, __m256i b) { return pack<int16_t, int8_t>(a, b); }
+inline int _mm256_movemask_epi8(__m256i a) {
+  const LanesOf<int8_t, __m256i> x = split<int8_t>(a);
+  uint32_t bits = 0;
+  for (size_t i = 0; i < x.size(); ++i) bits |= (x[i] < 0 ? 1u : 0u) << i;
+  return static_cast<int>(bits);
+}
 inline __m256i _mm256_permutevar8x32_epi32(__m256i a, __m256i index) { return permute_words(a, index); }
 inline __m256i _mm256_permute4x64_epi64(__m256i a, int order) {
   return __m256i{a[order & 3], a[order >> 2 & 3], a[order >> 4 & 3], a[order >> 6 & 3]};

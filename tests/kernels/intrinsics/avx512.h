@@ -55,6 +55,7 @@ inline __m512 _mm512_fnmadd_ps(__m512 a, __m512 b, __m512 c) {
   return c;
 }
 inline __m512 _mm512_max_ps(__m512 a, __m512 b) { return zip<float>(a, b, kLarger); }
+inline __m512 _mm512_or_ps(__m512 a, __m512 b) { return zip<uint32_t>(a, b, kOr); }
 inline __m512 _mm512_xor_ps(__m512 a, __m512 b) { return zip<uint32_t>(a, b, kXor); }
 inline __mmask16 _mm512_cmp_ps_mask(__m512 a, __m512 b, int predicate) {
   uint32_t mask = 0;

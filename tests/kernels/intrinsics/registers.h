@@ -98,6 +98,8 @@ inline Register widen(Part start) {
 
 inline constexpr auto kAdd = [](auto x, auto y) { return x + y; };
 inline constexpr auto kSubtract = [](auto x, auto y) { return x - y; };
+inline constexpr auto kAnd = [](auto x, auto y) { return x & y; };
+inline constexpr auto kOr = [](auto x, auto y) { return x | y; };
 inline constexpr auto kXor = [](auto x, auto y) { return x ^ y; };
 // The second where they are equal or either is not a number, as MAXPS has it.
 inline constexpr auto kLarger = [](auto x, auto y) { return x > y ? x : y; };

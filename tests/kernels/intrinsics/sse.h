@@ -6,6 +6,7 @@
 
 namespace goldcrest::intrinsics {
 
+inline __m128i _mm_loadl_epi64(const void* p) { return __m128i{load<long long>(p), 0}; }
 inline __m128i _mm_loadu_si128(const void* p) { return load<__m128i>(p); }
 inline void _mm_storeu_si128(void* p, __m128i a) { store(p, a); }
 inline __m128i _mm_setr_epi32(int a, int b, int c, int d) { return cast<__m128i>(Lanes<int, 4>{{a, b, c, d}}); }
