@@ -43,8 +43,8 @@ struct QuantizeRowsArgs {
 };
 
 // Room for what a table makes of a layer's inputs, which several calls share that multiply the same rows: the first
-// makes it. Only on x86 does a table, x86_avx2, and only there is it worth the stack.
-#if defined(__x86_64__) || defined(__i386__)
+// makes it. Only x86_avx2 does, and only where that may be is it worth the stack.
+#if defined(__x86_64__)
 constexpr bool kSharesInputs = true;
 #else
 constexpr bool kSharesInputs = false;
