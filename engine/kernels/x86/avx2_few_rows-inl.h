@@ -5,8 +5,6 @@
 // others are wide, multiplied in 16 bits by VPMADDWD. Either way the activations are laid out once for all outputs as
 // the lanes want them, operands in memory, and 127 times the sum of those that meet w + 127 comes out again.
 
-#include <new>
-
 namespace goldcrest {
 namespace {
 
@@ -125,44 +123,42 @@ inline void add_to(__v8si& sum, __v8si products) {
   sum = reinterpret_cast<__v8si>(in_register(reinterpret_cast<__m256i>(sum + products)));
 }
 
-// A narrow block, `ahead` behind the one that x points at, whose weights lie `at` bytes from w on. ahead_bytes: to the
-// weights that the next panel multiplies in its place.
-template <bool kPrefetches, int kRows>
-inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset, __m256i ones,
-                       size_t ahead_bytes, Acc (&sums)[kRows][1]) {
-  const auto add_outputs = [&](__v8si Acc::*half, size_t half_at) {
-    const __m256i weights = _mm256_add_epi8(load_32(w + at + half_at), offset);
-    unrolled<kRows>([&](int r) { add_to(sums[r][0].*half, sum_bytes(weights, x[ahead][r], ones)); });
-  };
-  add_outputs(&Acc::low, 0);
+// add_outputs(half of the sums, where its weights begin): the first eight outputs of a block, then the last. The
+// block's weights lie `at` bytes from w on, those of the next panel ahead_bytes behind them.
+template <bool kPrefetches, typename Row, typename AddOutputs>
+inline void add_block(const Row*& x, size_t at, const int8_t*& w, size_t ahead_bytes, AddOutputs add_outputs) {
+  add_outputs(&Acc::low, at);
   forget(x);
   forget(w);
-  add_outputs(&Acc::high, 32);
+  add_outputs(&Acc::high, at + 32);
   forget(x);
   forget(w);
   if constexpr (kPrefetches) prefetch(w + at, ahead_bytes);
 }
 
-// A wide block. A word is 256 odd + even, with 127 added to the even weight alone, so that it is not negative:
+// A narrow block, `ahead` vectors behind the one that x points at.
+template <bool kPrefetches, int kRows>
+inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset, __m256i ones,
+                       size_t ahead_bytes, Acc (&sums)[kRows][1]) {
+  add_block<kPrefetches>(x, at, w, ahead_bytes, [&](__v8si Acc::*half, size_t half_at) {
+    const __m256i weights = _mm256_add_epi8(load_32(w + half_at), offset);
+    unrolled<kRows>([&](int r) { add_to(sums[r][0].*half, sum_bytes(weights, x[ahead][r], ones)); });
+  });
+}
+
+// A wide block likewise. A word is 256 odd + even, with 127 added to the even weight alone, so that it is not negative:
 //   word * x_even + odd * (x_odd - 256 x_even) = (even + 127) * x_even + odd * x_odd
 template <bool kPrefetches, int kRows>
 inline void add_wide(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset,
                      size_t ahead_bytes, Acc (&sums)[kRows][1]) {
-  const auto add_outputs = [&](__v8si Acc::*half, size_t half_at) {
-    const __m256i words = _mm256_add_epi8(load_32(w + at + half_at), offset);
+  add_block<kPrefetches>(x, at, w, ahead_bytes, [&](__v8si Acc::*half, size_t half_at) {
+    const __m256i words = _mm256_add_epi8(load_32(w + half_at), offset);
     const __m256i odd = _mm256_srai_epi16(words, 8);
     unrolled<kRows>([&](int r) {
       add_to(sums[r][0].*half, sum_words(words, x[ahead][r]));
       add_to(sums[r][0].*half, sum_words(odd, x[ahead + 1][r]));
     });
-  };
-  add_outputs(&Acc::low, 0);
-  forget(x);
-  forget(w);
-  add_outputs(&Acc::high, 32);
-  forget(x);
-  forget(w);
-  if constexpr (kPrefetches) prefetch(w + at, ahead_bytes);
+  });
 }
 
 // flatten: sums stay in their registers from the first product to the output.
@@ -232,7 +228,7 @@ inline bool linear_of(const LinearArgs<int8_t>& args) {
   if (args.shared == nullptr) return linear_alone<kRows>(args);
   static_assert(sizeof(LaidOut<kRows>) <= sizeof args.shared->bytes);
   auto& rows = *reinterpret_cast<LaidOut<kRows>*>(args.shared->bytes);
-  if (!args.shared->made) lay_out<kRows>(args.x, args.k, *new (&rows) LaidOut<kRows>);
+  if (!args.shared->made) lay_out<kRows>(args.x, args.k, rows);
   args.shared->made = true;
   if (rows.fits) multiply(args, rows);
   return rows.fits;
