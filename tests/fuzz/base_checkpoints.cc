@@ -300,6 +300,28 @@ CheckpointFiles ctranslate2_of_lines() {
           {"target.spm", pieces_model(kTargetPieces, "target")}};
 }
 
+// The same with merges of each side in their place.
+CheckpointFiles ctranslate2_of_merges() {
+  CheckpointFiles files = ctranslate2_of_lines();
+  for (const char* name : {"source.spm", "target.spm"}) files.erase(name);
+  files["source_vocabulary.txt"] = "</s>\n<unk>\na@@\nb@@\nab@@\na\nb\nab\nc\n";
+  files["target_vocabulary.txt"] = "</s>\n<unk>\nx@@\ny@@\nxy@@\nx\ny\nxy\nz\n";
+  files["source.codes"] = "#version: 0.2\na b</w>\na b\n";
+  files["target.codes"] = "#version: 0.2\nx y</w>\nx y\n";
+  return files;
+}
+
+// Marian's own as numpy.savez_compressed writes it.
+CheckpointFiles native_compressed() {
+  const std::string stored = "model.npz";
+  CheckpointFiles files;
+  for (auto& [name, content] : loaded(NativeFolder()))
+    files[name.starts_with(stored) ? kCompressed + name.substr(stored.size()) : name] = content;
+  std::string& decoder = files["decoder.yml"];
+  decoder.replace(decoder.find(stored), stored.size(), kCompressed);
+  return files;
+}
+
 // OpenNMT-py's with SentencePiece models beside it; positions are computed, sines first.
 CheckpointFiles opennmt_of_pieces() {
   ToolkitFolder made({});
@@ -350,7 +372,8 @@ std::vector<CheckpointFiles> good_checkpoints() {
     all.push_back(loaded(ToolkitFolder(shape)));
   for (const auto make :
        {marian_of_two_vocabularies, nn_of_one_table, nn_of_two_widths, nn_of_narrow_heads, native_of_pieces,
-        native_of_listed_pieces, argos_package, ctranslate2_of_lines, opennmt_of_pieces, fairseq_of_merges})
+        native_of_listed_pieces, argos_package, ctranslate2_of_lines, opennmt_of_pieces, fairseq_of_merges,
+        ctranslate2_of_merges, native_compressed})
     all.push_back(make());
   return all;
 }

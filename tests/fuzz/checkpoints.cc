@@ -129,10 +129,10 @@ CheckpointFiles pack(const CheckpointFiles& files) {
     const std::string zip = file->first.substr(0, mark + 1);
     std::ostringstream stream;
     ZipWriter writer(stream);
-    const bool is_package = zip.starts_with(kPackage);
+    const bool is_deflated = zip.starts_with(kPackage) || zip.starts_with(kCompressed);
     for (; file != files.end() && file->first.starts_with(zip); ++file) {
       std::string name = file->first.substr(mark + 1);
-      writer.add(is_package ? deflated(std::move(name), file->second) : ZipEntry{std::move(name), file->second});
+      writer.add(is_deflated ? deflated(std::move(name), file->second) : ZipEntry{std::move(name), file->second});
     }
     writer.finish();
     packed[zip.substr(0, mark)] = stream.str();

@@ -17,6 +17,8 @@ using CheckpointFiles = std::map<std::string, std::string>;
 
 // A package of Argos Translate, whose members are deflated. Not the folder that it is in, it is what is converted.
 inline constexpr const char* kPackage = "package.argosmodel";
+// An archive of numpy's whose members are deflated.
+inline constexpr const char* kCompressed = "compressed.npz";
 
 // Each converts as it is.
 std::vector<CheckpointFiles> good_checkpoints();
