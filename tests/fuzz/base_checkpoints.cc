@@ -370,10 +370,9 @@ std::vector<CheckpointFiles> good_checkpoints() {
                                     .has_embedding_norm = true,
                                     .is_scaled = false}})
     all.push_back(loaded(ToolkitFolder(shape)));
-  for (const auto make :
-       {marian_of_two_vocabularies, nn_of_one_table, nn_of_two_widths, nn_of_narrow_heads, native_of_pieces,
-        native_of_listed_pieces, argos_package, ctranslate2_of_lines, opennmt_of_pieces, fairseq_of_merges,
-        ctranslate2_of_merges, native_compressed})
+  for (const auto make : {marian_of_two_vocabularies, nn_of_one_table, nn_of_two_widths, nn_of_narrow_heads,
+                          native_of_pieces, native_of_listed_pieces, argos_package, ctranslate2_of_lines,
+                          opennmt_of_pieces, fairseq_of_merges, ctranslate2_of_merges, native_compressed})
     all.push_back(make());
   return all;
 }

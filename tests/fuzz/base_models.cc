@@ -136,11 +136,16 @@ converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool kee
   using converter::PieceType;
   converter::TokenizerSpec tokenizer;
   tokenizer.kind = kind;
-  tokenizer.pieces = {{"</s>", 0, PieceType::kControl}, {"<unk>", 0, PieceType::kUnknown},
-                      {"\u2581", -3},                   {"a", -4},
-                      {"b", -5},                        {"ab", -2},
-                      {"\u2581ab", -1},                 {"cd", 0, PieceType::kUserDefined},
-                      {"ba", -2, PieceType::kUnused},   {"aab", -1, PieceType::kSurface}};
+  tokenizer.pieces = {{"</s>", 0, PieceType::kControl},
+                      {"<unk>", 0, PieceType::kUnknown},
+                      {"\u2581", -3},
+                      {"a", -4},
+                      {"b", -5},
+                      {"ab", -2},
+                      {"\u2581ab", -1},
+                      {"cd", 0, PieceType::kUserDefined},
+                      {"ba", -2, PieceType::kUnused},
+                      {"aab", -1, PieceType::kSurface}};
   tokenizer.vocab_size = static_cast<uint32_t>(tokenizer.pieces.size());
   tokenizer.unknown_id = 1;
   tokenizer.precompiled_charsmap =
