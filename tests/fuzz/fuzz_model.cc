@@ -57,6 +57,16 @@ void change_bytes(Script& script, uint8_t* bytes, size_t n) {
 }  // namespace
 }  // namespace goldcrest::test
 
+// Edges are to be those of the engine, and not of the converter that makes the models.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  using namespace goldcrest::test;
+  (void)base_models();
+  (void)richer_models();
+  (void)large_model();
+  (void)far_model();
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   using namespace goldcrest;
   using namespace goldcrest::test;

@@ -10,8 +10,9 @@
 #include <cstring>
 #include <string_view>
 
-// What libFuzzer, and replay.cc, call.
+// What libFuzzer and replay.cc call; libFuzzer alone the second, once, before it counts edges.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);  // NOLINT(readability-identifier-naming)
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);           // NOLINT(readability-identifier-naming)
 
 namespace goldcrest::test {
 
