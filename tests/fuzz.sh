@@ -6,6 +6,7 @@
 # "coverage" prints which lines and branches the inputs of all targets reach, and what they miss into build/coverage.
 # Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
 # into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
+# With FUZZ_PLAIN=1 the targets have no sanitizers and run some four times as many inputs: to find edges, not errors.
 # Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,12 +28,20 @@ configure() {
   [ -e "$1/build.ninja" ] || CC="clang$version" CXX="clang++$version" cmake --preset fuzz -B "$@"
 }
 
+# Sets where the targets lie and how they were built.
+build=build/fuzz kind=''
+configure_plain() {
+  local flags="-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$PWD/tests/fuzz/uncounted.txt"
+  build=build/fuzz_plain kind=' (plain)'
+  configure "$build" "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
+}
+
 # What limits an input: seconds, and megabytes of one allocation and of the process.
 limits=(-timeout=10 -malloc_limit_mb=1024 -rss_limit_mb=2048)
 export ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=0:allocator_release_to_os_interval_ms=5000
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
-total() { echo "$(git rev-parse --short=12 HEAD) $1: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
+total() { echo "$(git rev-parse --short=12 HEAD) $1$kind: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
 
 # Keeps of all inputs, as they are now, those that are needed for all edges.
 merge() {
@@ -41,7 +50,7 @@ merge() {
   mkdir -p "$work/merged" "$kept" "build/fuzz/corpus/$target"
   cp -r "$kept" "$work/kept"
   cp -r "build/fuzz/corpus/$target" "$work/found"
-  "build/fuzz/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "$work/kept" "$work/found" 2>"$work/log"
+  "$build/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "$work/kept" "$work/found" 2>"$work/log"
   rm -rf "$kept"
   mv "$work/merged" "$kept"
   echo "$target: $(ls "$kept" | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
@@ -59,7 +68,7 @@ fuzz() {
   rm -rf "$logs"
   mkdir -p "$corpus" "$findings" "$logs" "tests/fuzz/corpus/$target"
   for ((job = 0; job < jobs; ++job)); do
-    "build/fuzz/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len="$(longest "$target")" -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
+    "$build/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len="$(longest "$target")" -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
       "-artifact_prefix=$findings/" "$corpus" "tests/fuzz/corpus/$target" 2>"$logs/$job" &
     running+=($!)
   done
@@ -158,8 +167,8 @@ if [ "$wanted" = coverage ]; then
   coverage "${2:-build/coverage}"
   exit
 fi
-configure build/fuzz
-cmake --build --preset fuzz --target "${targets[@]}"
+if [ -n "${FUZZ_PLAIN:-}" ]; then configure_plain; else configure "$build"; fi
+cmake --build "$build" --target "${targets[@]}"
 for target in "${targets[@]}"; do
   if [ "$seconds" = merge ]; then merge "$target"; else fuzz "$target"; fi
 done
