@@ -6,7 +6,7 @@
 # "coverage" prints which lines and branches the inputs of all targets reach, and what they miss into build/coverage.
 # Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
 # into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
-# With FUZZ_PLAIN=1 the targets have no sanitizers and run some four times as many inputs: to find edges, not errors.
+# With FUZZ_PLAIN=1 the targets have no sanitizers and run some three times as many inputs: to find edges, not errors.
 # Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -18,8 +18,7 @@ struct ModelParts {
 // Small ones of every kind.
 const std::vector<ModelParts>& base_models();
 
-// Tokenizers as they are trained, shortlists in all kinds of weights, and layers that threads share: each takes as
-// long as some of the others.
+// Tokenizers as they are trained, shortlists in all kinds of weights, and layers that threads share. They take longer.
 const std::vector<ModelParts>& richer_models();
 
 // A megabyte, and so for few inputs.

@@ -74,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   const uint8_t which = script.byte();
   // The two last cost as much as twenty of the others: one of eight inputs that ask for them gets them.
   const bool is_rare = which >= 254 && std::accumulate(bytes, bytes + n, 0u) % 8 == 0;
+  // One of eight is of the richer ones.
   const std::vector<ModelParts>& models = which >= 224 ? richer_models() : base_models();
   ModelParts parts = !is_rare ? models[which % models.size()] : which == 255 ? large_model() : far_model();
   for (uint32_t i = script.below(5); i > 0; --i) change_metadata(script, parts.metadata);
