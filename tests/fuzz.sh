@@ -6,7 +6,8 @@
 # "coverage" prints which lines and branches the inputs of all targets reach, and what they miss into build/coverage.
 # Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
 # into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
-# With FUZZ_PLAIN=1 the targets have no sanitizers and run some three times as many inputs: to find edges, not errors.
+# With FUZZ_BUILD=plain the targets have no sanitizers and run some three times as many inputs: to find edges, not errors.
+# With FUZZ_BUILD=small fuzz_model's engine is that of microcontrollers, without what CMake options give it elsewhere.
 # Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,12 +29,23 @@ configure() {
   [ -e "$1/build.ninja" ] || CC="clang$version" CXX="clang++$version" cmake --preset fuzz -B "$@"
 }
 
-# Sets where the targets lie and how they were built.
-build=build/fuzz kind=''
-configure_plain() {
+# Where the targets lie, how they are built, and what the totals call it.
+build=build/fuzz options=() kind=''
+set_build() {
   local flags="-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$PWD/tests/fuzz/uncounted.txt"
-  build=build/fuzz_plain kind=' (plain)'
-  configure "$build" "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
+  case ${FUZZ_BUILD:-} in
+    '') ;;
+    plain) options=("-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags") ;;
+    small)
+      mapfile -t options < <(sed -n 's/^option(\(GOLDCREST_[A-Z0-9_]*\) .* ${spare_by_default})$/-D\1=OFF/p' engine/CMakeLists.txt)
+      [ "${#options[@]}" -gt 0 ] || { echo "fuzz.sh: engine/CMakeLists.txt has no options to leave out" >&2; exit 2; }
+      ;;
+    *) echo "fuzz.sh: FUZZ_BUILD is $FUZZ_BUILD, expected plain or small" >&2; exit 2 ;;
+  esac
+  if [ -n "${FUZZ_BUILD:-}" ]; then
+    [ "$seconds" != merge ] || { echo "fuzz.sh: merge counts the edges of the build without FUZZ_BUILD" >&2; exit 2; }
+    build+=_$FUZZ_BUILD kind=" ($FUZZ_BUILD)"
+  fi
 }
 
 # What limits an input: seconds, and megabytes of one allocation and of the process.
@@ -93,7 +105,7 @@ coverage_of() {
     function share(missed, all) { return sprintf("%d of %d, %.1f %%", all - missed, all, per_cent(missed, all)) }
     $1 ~ pattern { lines += $8; missed_lines += $9; branches += $11; missed_branches += $12 }
     END {
-      printf "| %s | %s | %s |\n", name, share(missed_lines, lines), share(missed_branches, branches)
+      if (lines > 0) printf "| %s | %s | %s |\n", name, share(missed_lines, lines), share(missed_branches, branches)
       exit lines == 0 || per_cent(missed_lines, lines) < lines_asked || per_cent(missed_branches, branches) < branches_asked
     }' "$1" || below+=" $2"
 }
@@ -106,7 +118,7 @@ coverage() {
     echo "fuzz.sh: needs llvm; bash toolchains/install_packages.sh fuzz installs it" >&2
     exit 77
   fi
-  configure "$folder" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
+  configure "$folder" "${options[@]}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
   cmake --build "$folder" --target "${targets[@]}"
   for target in "${targets[@]}"; do
     mkdir -p "build/fuzz/corpus/$target"
@@ -127,7 +139,7 @@ coverage() {
   coverage_of "$folder/report.txt" 'C API' 'engine/api/' 99 99.6
   coverage_of "$folder/report.txt" sources 'converter/sources/' 98 94
   coverage_of "$folder/report.txt" dialects 'converter/dialects/' 99 95
-  if [ -n "$below" ]; then
+  if [ -n "$below" ] && [ -z "${FUZZ_BUILD:-}" ]; then
     echo "fuzz.sh: less is reached than was of:$below" >&2
     return 1
   fi
@@ -163,11 +175,13 @@ targets=("$wanted")
 if [[ "$wanted" =~ ^(all|coverage)$ ]]; then
   mapfile -t targets < <(find tests/fuzz -name 'fuzz_*.cc' -printf '%f\n' | sed 's/\.cc$//' | sort)
 fi
+set_build
 if [ "$wanted" = coverage ]; then
-  coverage "${2:-build/coverage}"
+  if [ "${FUZZ_BUILD:-}" = small ]; then targets=(fuzz_model); fi
+  coverage "${2:-build/coverage${FUZZ_BUILD:+_$FUZZ_BUILD}}"
   exit
 fi
-if [ -n "${FUZZ_PLAIN:-}" ]; then configure_plain; else configure "$build"; fi
+configure "$build" "${options[@]}"
 cmake --build "$build" --target "${targets[@]}"
 for target in "${targets[@]}"; do
   if [ "$seconds" = merge ]; then merge "$target"; else fuzz "$target"; fi

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/build_options.h"
 #include "fuzz/engine_misuse.h"
 #include "goldcrest/check.h"
 #include "goldcrest/goldcrest.h"
@@ -346,7 +347,8 @@ class Calls {
       const uint32_t value = script_.word();
       std::memcpy(reinterpret_cast<char*>(&search) + at, &value, 4);
     }
-    allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState},
+    constexpr int kRules = kHasRules ? kArgument : kUnsupported;
+    allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState, kRules},
           "set_search: errors");
   }
 

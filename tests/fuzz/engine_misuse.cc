@@ -77,7 +77,7 @@ void misuse_validate(const goldcrest_config& good) {
   const bool is_float32 = has_feature(format::GetModel(good.model)->features(), kFeatureFloat32);
   require(status == (is_float32 ? GOLDCREST_ERROR_UNSUPPORTED : GOLDCREST_OK), "validate: without float32 kernels");
   ShortlistView shortlist;
-  const bool has_shortlist = format::GetModel(good.model)->limits()->max_candidates() > 0;
+  const bool has_shortlist = kHasShortlist && format::GetModel(good.model)->limits()->max_candidates() > 0;
   require(view_shortlist(good.model, &shortlist) == has_shortlist, "a shortlist goes with its limit");
 }
 
