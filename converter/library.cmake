@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # How each library of the converter is compiled.
-add_library(goldcrest_fmt INTERFACE)
+# The door to {fmt}.
+add_library(goldcrest_format_text STATIC spec/format_text.cc)
+target_compile_features(goldcrest_format_text PUBLIC cxx_std_20)
+target_include_directories(goldcrest_format_text PUBLIC "${goldcrest_SOURCE_DIR}/converter")
 if(GOLDCREST_CONVERTER AND NOT GOLDCREST_STATIC)
   find_package(fmt REQUIRED)
-  target_link_libraries(goldcrest_fmt INTERFACE fmt::fmt)
+  target_link_libraries(goldcrest_format_text PRIVATE fmt::fmt)
 else()
   # The distribution's library is the host's and not static; its headers, which the compiler finds, are enough.
-  target_compile_definitions(goldcrest_fmt INTERFACE FMT_HEADER_ONLY)
+  target_compile_definitions(goldcrest_format_text PRIVATE FMT_HEADER_ONLY)
 endif()
+goldcrest_warnings(goldcrest_format_text)
 
 function(goldcrest_converter_library name)
   add_library(${name} STATIC ${ARGN})
@@ -15,7 +19,7 @@ function(goldcrest_converter_library name)
   # The same file comes out on any machine, so no contraction here either.
   target_compile_options(${name} PRIVATE -ffp-contract=off)
   target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine")
-  target_link_libraries(${name} PUBLIC goldcrest_fmt)
+  target_link_libraries(${name} PUBLIC goldcrest_format_text)
   goldcrest_warnings(${name})
 endfunction()
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert: a trained checkpoint to a .gcst file, with a report of what int8 cost and how many bytes it needs.
-#include <fmt/format.h>
-
 #include <exception>
 #include <new>
 #include <sstream>
@@ -12,6 +10,7 @@
 #include "cli/convert.h"
 #include "dialects/config_template.h"
 #include "file/relayout.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "base/bounds.h"
 #include "dialects/dialect.h"
 #include "file/emit_c.h"
 #include "quantize/pack.h"
 #include "report/board.h"
 #include "spec/error.h"
+#include "spec/format_text.h"
 #include "spec/printable.h"
 
 namespace goldcrest::converter {
@@ -31,9 +29,9 @@ auto refused_by(Function function) {
 // Of a text that goes into the file.
 std::string check_metadata(const std::string& text) {
   if (text.size() > kMaxMetadataBytes)
-    return fmt::format("the text has {} bytes; {} are the most", text.size(), kMaxMetadataBytes);
+    return format_text("the text has {} bytes; {} are the most", text.size(), kMaxMetadataBytes);
   if (is_printable(text)) return "";
-  return fmt::format("'{}' has control characters or is not UTF-8; expected one line of text", printable(text));
+  return format_text("'{}' has control characters or is not UTF-8; expected one line of text", printable(text));
 }
 
 // Options that the help shows together, with what their values are called.
@@ -62,7 +60,7 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   group.option("--max-source", limits.max_source_tokens, "N", "tokens of a source, end token included");
   group.option("--max-source-bytes", limits.max_source_bytes, "N", "bytes of a source text");
   group.option("--max-target", limits.max_target_tokens, "N", "generated tokens, end token included");
-  group.option("--beam-size,--beam", limits.beam_size, "N", fmt::format("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
+  group.option("--beam-size,--beam", limits.beam_size, "N", format_text("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
   group.option("--batch", limits.batch, "N", "sources at a time");
   group.option("--n-best", limits.n_best, "N", "results kept for a source");
   group.option("--encoder-rows", limits.encoder_rows, "N",
@@ -121,7 +119,7 @@ const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
               "and no output where not. A board of boards/ (list: their names), all of them, which only tells, or "
               "your own linker script (.ld)")
       ->check([](const std::string& name) -> std::string {
-        if (name == "list") throw CLI::CallForVersion(fmt::format("{}", fmt::join(board_names(), "\n")), 0);
+        if (name == "list") throw CLI::CallForVersion(join_text(board_names(), "\n"), 0);
         return refused_by(find_boards)(name);
       });
   return emit;
@@ -176,7 +174,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     const bool is_option = std::string(error.what()).find(" -") != std::string::npos;
-    return fmt::format("goldcrest-convert: {}{}\ngoldcrest-convert --help lists the options\n",
+    return format_text("goldcrest-convert: {}{}\ngoldcrest-convert --help lists the options\n",
                        printable_lines(error.what()),
                        is_extra && !is_option ? " (there is one INPUT; -o FILE names the output)" : "");
   });
@@ -268,7 +266,7 @@ void declare(CLI::App& app, Arguments& arguments) {
 std::string unfit_for_model_file(const Arguments& arguments) {
   for (const CLI::Option* option : arguments.checkpoint_only) {
     if (option->count() == 0) continue;
-    return fmt::format("{}: {} works on a checkpoint, not on a .gcst file; give the checkpoint", arguments.input,
+    return format_text("{}: {} works on a checkpoint, not on a .gcst file; give the checkpoint", arguments.input,
                        option->get_name());
   }
   return "";
@@ -277,7 +275,7 @@ std::string unfit_for_model_file(const Arguments& arguments) {
 std::string unfit_for_shape(const Arguments& arguments) {
   for (const CLI::Option* option : arguments.weights_only) {
     if (option->count() == 0) continue;
-    return fmt::format("{} needs weights, and --shape has none; leave one of them out", option->get_name());
+    return format_text("{} needs weights, and --shape has none; leave one of them out", option->get_name());
   }
   return "";
 }

@@ -178,7 +178,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
 // After all else, where nothing scrolls them away.
 void say_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) say_error("warning: " + warning);
-  if (!warnings.empty()) say_error(fmt::format("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
+  if (!warnings.empty()) say_error(format_text("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
 }
 
 }  // namespace

@@ -43,10 +43,10 @@ int convert_model_file(const Arguments& arguments) {
   }
   const MemoryMap map = map_memory(image.span(), resolve_limits(info, arguments.limits), arguments.input);
   progress.finish();
-  print(fmt::format("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
+  print(format_text("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
                     describe_architecture(info)));
-  print(fmt::format("file         {} bytes\n", image.size()));
-  print(fmt::format("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
+  print(format_text("file         {} bytes\n", image.size()));
+  print(format_text("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
                     arena_formula(map)));
   const std::vector<BoardFit> boards = fit_boards(image, map.memory, arguments);
   for (const BoardFit& fit : boards) print(to_text(fit));

@@ -64,7 +64,7 @@ std::string describe_failures(const std::vector<Translation>& translations) {
   const auto has_failed = [](const Translation& translation) { return !translation.error.empty(); };
   const auto failed = std::ranges::count_if(translations, has_failed);
   if (failed == 0) return "";
-  return fmt::format("{} of {} sources cannot be translated; the first: {}", failed, translations.size(),
+  return format_text("{} of {} sources cannot be translated; the first: {}", failed, translations.size(),
                      std::ranges::find_if(translations, has_failed)->error);
 }
 

@@ -86,7 +86,7 @@ void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path
   const std::vector<Translation> translations = whole.translate(without_target);
   for (const Translation& translation : translations) sides.target.keep(translation.tokens);
   const std::string failures = describe_failures(translations);
-  if (!failures.empty()) spec.warnings.push_back(fmt::format("{}: {}", path, failures));
+  if (!failures.empty()) spec.warnings.push_back(format_text("{}: {}", path, failures));
 }
 
 // Characters that nothing but their own entry covers.
@@ -105,7 +105,7 @@ void warn_of_characters(const TokenizerSpec& before, const TokenizerSpec& after,
     if (!kept.contains(piece.text)) lost.push_back(piece.text);
   }
   if (lost.empty()) return;
-  spec.warnings.push_back(fmt::format("{} of the source's {} single characters are not kept; texts lose them: {}",
+  spec.warnings.push_back(format_text("{} of the source's {} single characters are not kept; texts lose them: {}",
                                       lost.size(), characters, list_in_quotes(lost, kMostNamed)));
 }
 
@@ -123,7 +123,7 @@ void warn_of_unknown(const UserLines& lines, const std::string& path, const Toke
   const size_t was = count_unknown(Segmenter(before), before.unknown_id, lines.evaluation),
                is = count_unknown(Segmenter(after), after.unknown_id, lines.evaluation);
   if (is <= was) return;
-  spec.warnings.push_back(fmt::format(
+  spec.warnings.push_back(format_text(
       "{}: {} tokens of its sources are unknown to the kept vocabulary, {} to the whole one", path, is, was));
 }
 

@@ -56,7 +56,7 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draf
     (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
   }
   const std::string failures = describe_failures(translations);
-  if (!failures.empty()) spec.warnings.push_back(fmt::format("{}: {}", arguments.make_shortlist_path, failures));
+  if (!failures.empty()) spec.warnings.push_back(format_text("{}: {}", arguments.make_shortlist_path, failures));
   return pairs;
 }
 

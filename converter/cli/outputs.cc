@@ -42,7 +42,7 @@ int write_output(const Output& output, const Arguments& arguments) {
   const std::string excess = over_budget(budget, memory.arena_bytes, image.size());
   const bool fits_board = arguments.board == "all" || std::ranges::all_of(boards, &BoardFit::fits);
   if (!excess.empty() || !fits_board) {
-    say_error(fmt::format("{} does not fit{}: nothing was written", arguments.input,
+    say_error(format_text("{} does not fit{}: nothing was written", arguments.input,
                           fits_board ? "" : " --board " + arguments.board));
     say(excess);
     return kOverBudget;
@@ -58,7 +58,7 @@ int write_output(const Output& output, const Arguments& arguments) {
     std::ranges::move(emit_c(arguments.emit_folder, emitted, image.span(), memory), std::back_inserter(written));
   }
   for (const std::filesystem::path& path : written) {
-    if (!arguments.json) print(fmt::format("written      {}\n", printable(path.string())));
+    if (!arguments.json) print(format_text("written      {}\n", printable(path.string())));
   }
   flush_output("the files were written");
   return kSuccess;

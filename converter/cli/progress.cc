@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <chrono>
 
 #include "cli/console.h"
+#include "spec/format_text.h"
 #include "spec/printable.h"
 
 namespace goldcrest::converter {
@@ -23,8 +23,8 @@ size_t percent_of(size_t done, size_t total) { return std::min(done, total) * 10
 // The bar, or the percent alone where the terminal is too narrow for it.
 std::string bar_line(const std::string& stage, size_t percent, size_t columns) {
   const size_t filled = percent * kBarWidth / 100;
-  const std::string bar = fmt::format(" [{:<{}}] {:3} %", std::string(filled, '#'), kBarWidth, percent);
-  const std::string number = fmt::format(" {:3} %", percent);
+  const std::string bar = format_text(" [{:<{}}] {:3} %", std::string(filled, '#'), kBarWidth, percent);
+  const std::string number = format_text(" {:3} %", percent);
   const std::string& end = stage.size() + bar.size() < columns ? bar : number;
   const size_t room = columns > end.size() + 1 ? columns - end.size() - 1 : 0;
   return stage.substr(0, room) + end;
@@ -65,7 +65,7 @@ void Progress::at(size_t done, size_t total) {
   if (screen_.terminal)
     redraw(bar_line(stage_, percent, screen_.columns));
   else
-    screen_.show(fmt::format("{}: {} of {} ({} %)\n", stage_, done, total, percent));
+    screen_.show(format_text("{}: {} of {} ({} %)\n", stage_, done, total, percent));
 }
 
 std::function<void(size_t, size_t)> Progress::counter() {

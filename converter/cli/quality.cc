@@ -62,11 +62,11 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
     const auto is_code = [&, text = code](const Piece& piece) { return piece.text == text; };
     const bool is_entry = std::find_if(spec.source_tokenizer->pieces.begin(), end, is_code) != end;
     if (is_entry && arguments.target_lang.empty()) continue;
-    const std::string more = found.size() > 1 ? fmt::format(" (so in {} more lines)", found.size() - 1) : "";
+    const std::string more = found.size() > 1 ? format_text(" (so in {} more lines)", found.size() - 1) : "";
     const std::string reason =
-        is_entry ? fmt::format("is not asked for: --target-lang says {}", in_quotes(arguments.target_lang))
+        is_entry ? format_text("is not asked for: --target-lang says {}", in_quotes(arguments.target_lang))
                  : "is no entry of the model's vocabulary";
-    spec.warnings.push_back(fmt::format("{}:{}: {} {}; it is read as text{}", arguments.evaluate_path, found[0],
+    spec.warnings.push_back(format_text("{}:{}: {} {}; it is read as text{}", arguments.evaluate_path, found[0],
                                         in_quotes(code), reason, more));
   }
 }
@@ -118,7 +118,7 @@ bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments) {
   const double lost = loss(evaluation, arguments.metric);
   if (lost <= arguments.max_loss) return false;
   say_error(
-      fmt::format("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost, arguments.max_loss));
+      format_text("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost, arguments.max_loss));
   return true;
 }
 

@@ -31,7 +31,7 @@ Config::Config(nlohmann::json object, std::string where, std::filesystem::path p
     : json_(std::move(object)), where_(std::move(where)), path_(std::move(path)) {}
 
 std::string Config::where(const std::string& key) const {
-  return fmt::format("{}: setting {}", where_, in_quotes(key));
+  return format_text("{}: setting {}", where_, in_quotes(key));
 }
 
 const nlohmann::json* Config::find(const std::string& key) const {

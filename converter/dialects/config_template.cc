@@ -113,7 +113,7 @@ class ConfigTemplate {
     }
     Stack stack = {prefix, shape[1], shape[0]};
     while (stack.n_layers < kMaxLayers &&
-           tensors_.has(fmt::format("{}layers.{}.{}.weight", prefix, stack.n_layers, names_.inner)))
+           tensors_.has(format_text("{}layers.{}.{}.weight", prefix, stack.n_layers, names_.inner)))
       ++stack.n_layers;
     return stack;
   }
@@ -158,7 +158,7 @@ class ConfigTemplate {
   }
   void ask_token(const std::string& key, const std::string& meaning, const char* Tutorial::*of_tutorial) {
     ask(key,
-        tutorial_ == nullptr ? meaning : fmt::format("{}; the tutorial's is {}", meaning, tutorial_->*of_tutorial));
+        tutorial_ == nullptr ? meaning : format_text("{}; the tutorial's is {}", meaning, tutorial_->*of_tutorial));
   }
   void ask_name(const std::string& role, const Names& choices, const std::string& more) {
     const std::string names = choices.empty() ? "a table [vocabulary, d_model]; the checkpoint has none"
@@ -182,7 +182,7 @@ class ConfigTemplate {
     json_["num_encoder_layers"] = encoder_.n_layers;
     json_["num_decoder_layers"] = decoder_.n_layers;
     const auto heads = [](uint64_t d_model) {
-      return fmt::format("one of {} (a divisor of d_model {}): nhead of the nn.Transformer", divisors(d_model),
+      return format_text("one of {} (a divisor of d_model {}): nhead of the nn.Transformer", divisors(d_model),
                          d_model);
     };
     if (encoder_.d_model == decoder_.d_model) {
@@ -225,7 +225,7 @@ class ConfigTemplate {
     const std::string meaning = "the most positions that a text may have";
     if (of_tutorial_.contains("max_positions"))
       set(json_, "max_positions", of_tutorial_["max_positions"],
-          fmt::format("{}: the rows of \"{}\"; fewer make a smaller file", meaning, tutorial_->sinusoids));
+          format_text("{}: the rows of \"{}\"; fewer make a smaller file", meaning, tutorial_->sinusoids));
     else
       ask("max_positions", "an integer: " + meaning);
   }

@@ -224,8 +224,8 @@ class CTranslate2Reader {
     read_positions(name, stack);
     stack.embedding_norm = optional_norm(name + "/layernorm_embedding", stack.d_model);
     stack.final_norm = optional_norm(name + "/layer_norm", stack.d_model);
-    for (uint32_t i = 0; i < kMaxLayers && has_layer(fmt::format("{}/layer_{}", name, i)); ++i)
-      stack.layers.push_back(layer(fmt::format("{}/layer_{}", name, i), stack, name == "decoder"));
+    for (uint32_t i = 0; i < kMaxLayers && has_layer(format_text("{}/layer_{}", name, i)); ++i)
+      stack.layers.push_back(layer(format_text("{}/layer_{}", name, i), stack, name == "decoder"));
     tensors_.check_missing();
     read_activation(name, stack);
   }

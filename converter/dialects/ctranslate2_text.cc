@@ -117,7 +117,7 @@ class TextReader {
       generation.source_suffix = {require_id(source_, end, "the end token")};
     } else if (start == end && generation.source_prefix.empty()) {
       spec_.warnings.push_back(
-          fmt::format("{} is false, and nothing is put around a source; where transformers' tokenizer put tokens "
+          format_text("{} is false, and nothing is put around a source; where transformers' tokenizer put tokens "
                       "there, set it (and "
                       "\"add_source_bos\"), or give ids",
                       config_.where("add_source_eos")));
@@ -197,7 +197,7 @@ class TextReader {
     set_subword_tokenizers({&source_codes, &source_}, {&target_codes, &target_}, spec_);
     if (source.name != "bpe.model") return;
     spec_.warnings.push_back(
-        fmt::format("{}: Argos Translate takes texts through Moses's normalizer and tokenizer before these merges, and "
+        format_text("{}: Argos Translate takes texts through Moses's normalizer and tokenizer before these merges, and "
                     "back after them; Goldcrest does not: give it their words with spaces between them",
                     source.where()));
   }

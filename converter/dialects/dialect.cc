@@ -93,7 +93,7 @@ constexpr Listed kContainers[] = {
 std::string supported() {
   std::string text;
   for (const Dialect& dialect : kDialects) {
-    text += fmt::format("{}\"{}\" ({})", text.empty() ? "" : ", ", dialect.model_type, dialect.description);
+    text += format_text("{}\"{}\" ({})", text.empty() ? "" : ", ", dialect.model_type, dialect.description);
   }
   return text;
 }
@@ -146,7 +146,7 @@ Error missing_config(const std::filesystem::path& config, const std::filesystem:
 // What else is known of a model_type that no dialect has.
 std::string known_of(const std::string& model_type) {
   const Kind* const family = family_of_type(model_type);
-  return family == nullptr ? "" : fmt::format("; {}; {}", family->what, family->advice);
+  return family == nullptr ? "" : format_text("; {}; {}", family->what, family->advice);
 }
 
 // The dialect that config.json names; without a name a tutorial's, where the tensors are of one.
@@ -233,7 +233,7 @@ ModelSpec load_toolkit(const Toolkit& toolkit, const std::filesystem::path& path
 }
 
 std::string row(const std::string& family, const std::string& verdict, const std::string& from) {
-  return fmt::format("\n| {} | {} | {} |", family, verdict, from);
+  return format_text("\n| {} | {} | {} |", family, verdict, from);
 }
 
 }  // namespace

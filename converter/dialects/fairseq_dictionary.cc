@@ -48,12 +48,12 @@ std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& pa
     }
     const size_t space = row.rfind(' ');
     const bool has_count = space != std::string::npos && space > 0 && is_count(row.substr(space + 1));
-    if (!has_count) refuse(fmt::format("is {}, expected a text, a space and its count", in_quotes(row)));
+    if (!has_count) refuse(format_text("is {}, expected a text, a space and its count", in_quotes(row)));
     const std::string text = row.substr(0, space);
-    if (!is_utf8(text)) refuse(fmt::format("has the text {}, which is not UTF-8", in_quotes(text)));
+    if (!is_utf8(text)) refuse(format_text("has the text {}, which is not UTF-8", in_quotes(text)));
     const auto [first, is_new] = lines.emplace(text, line);
     if (!is_new) {
-      refuse(fmt::format("has the text {} again, {}", in_quotes(text),
+      refuse(format_text("has the text {} again, {}", in_quotes(text),
                          first->second == 0 ? "which every dictionary begins with"
                                             : "which line " + std::to_string(first->second) + " has"));
     }

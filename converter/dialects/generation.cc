@@ -93,7 +93,7 @@ void set_ends(const Settings& settings, const Config& config, const GenerationBo
     if (std::ranges::find(ends, 0u) != ends.end()) {
       forced = 0;
     } else {
-      warnings.push_back(fmt::format("{} is missing, for which transformers has 0; the end token {} is forced",
+      warnings.push_back(format_text("{} is missing, for which transformers has 0; the end token {} is forced",
                                      config.where("forced_eos_token_id"), ends[0]));
     }
   }
@@ -178,13 +178,13 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
   uint32_t most = std::max(max_length.value_or(bounds.max_positions + 1), 2u) - 1;
   if (max_new_tokens) most = std::max(*max_new_tokens, 1u);
   if (!max_length && !max_new_tokens) {
-    warnings.push_back(fmt::format(
+    warnings.push_back(format_text(
         "{} is missing: texts have up to {} tokens here, the decoder's positions; transformers stops after 20",
         settings.where("max_length"), most));
   }
   if (most > bounds.max_positions) {
     warnings.push_back(
-        fmt::format("generated texts are limited to {} tokens by the decoder's positions; the checkpoint asks for {}",
+        format_text("generated texts are limited to {} tokens by the decoder's positions; the checkpoint asks for {}",
                     bounds.max_positions, most));
   }
   spec.max_target_tokens = std::min(most, bounds.max_positions);
@@ -223,7 +223,7 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   set_suppressed(settings, bounds.target_vocab_size, spec, warnings);
   const uint32_t beams = own.count_or("num_beams", 1, 1, 1000);
   if (beams > kMaxBeams) {
-    warnings.push_back(fmt::format("{} is {}; {} are used", settings.where("num_beams"), beams, kMaxBeams));
+    warnings.push_back(format_text("{} is {}; {} are used", settings.where("num_beams"), beams, kMaxBeams));
   }
   spec.beam_size = std::min(beams, kMaxBeams);
   spec.length_penalty =

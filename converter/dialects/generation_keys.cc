@@ -3,12 +3,11 @@
 // has the settings, generation/utils.py what they do.
 #include "dialects/generation_keys.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sources/messages.h"
 #include "sources/nearest.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -127,7 +126,7 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
     if (asks(config, setting)) add(setting.key);
   }
   if (ignored.empty()) return;
-  warnings.push_back(fmt::format(
+  warnings.push_back(format_text(
       "{}: {} ignored, as by transformers: there is a generation_config.json, which lacks {}", config.path().string(),
       list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
 }

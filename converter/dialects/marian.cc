@@ -85,7 +85,7 @@ class MarianReader {
     tensors_.check_missing();
     const std::vector<std::string> unused = tensors_.unused();
     if (!unused.empty())
-      spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
+      spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
 
  private:
@@ -129,7 +129,7 @@ class MarianReader {
       if (!first) first = table;
       if (tensors_.share_if_equal(first, table) == first) continue;
       spec_.warnings.push_back(
-          fmt::format("{} differs from {}, although config.json ties them; each is used in its own place, as "
+          format_text("{} differs from {}, although config.json ties them; each is used in its own place, as "
                       "transformers 5 does and 4 did not",
                       tensors_.describe(name), in_quotes(first->name)));
     }
@@ -138,7 +138,7 @@ class MarianReader {
     if (!is_unused) return;
     const auto shared = tensors_.matrix(kShared, settings_.target_vocab_size, settings_.d_model);
     if (tensors_.share_if_equal(spec_.encoder.embedding, shared) != shared) return;
-    spec_.warnings.push_back(fmt::format(
+    spec_.warnings.push_back(format_text(
         "{} is not used: the encoder and the decoder have tables of their own, as transformers 5 saves them where "
         "\"tie_word_embeddings\" is false",
         tensors_.describe(kShared)));
@@ -174,7 +174,7 @@ class MarianReader {
     if (settings_.final_norm) stack.final_norm = norm(prefix + ".layer_norm");
     const uint32_t n_layers = config_.count(name + "_layers", 1, kMaxLayers);
     for (uint32_t i = 0; i < n_layers; ++i)
-      stack.layers.push_back(layer(fmt::format("{}.layers.{}", prefix, i), stack.d_ff, name == "decoder"));
+      stack.layers.push_back(layer(format_text("{}.layers.{}", prefix, i), stack.d_ff, name == "decoder"));
   }
 
   LayerSpec layer(const std::string& prefix, uint32_t d_ff, bool is_decoder) {
@@ -201,7 +201,7 @@ class MarianReader {
     const float difference = largest_difference(*stored, computed);
     if (difference > kTolerance) {
       spec_.warnings.push_back(
-          fmt::format("{} is not the table of sinusoids that Marian models have (differs by up to {:.3g}); "
+          format_text("{} is not the table of sinusoids that Marian models have (differs by up to {:.3g}); "
                       "the stored table is used",
                       tensors_.describe(name), difference));
     }

@@ -30,7 +30,7 @@ class MarianNativeReader {
     tensors_.check_missing();
     const std::vector<std::string> unused = tensors_.unused();
     if (!unused.empty())
-      spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
+      spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
 
  private:
@@ -102,7 +102,7 @@ class MarianNativeReader {
     if (graph_.embedding_norm) stack.embedding_norm = norm(name + "_emb", "_pre");
     if (graph_.final_norm) stack.final_norm = norm(name + "_top", "");
     for (uint32_t i = 1; i <= n_layers; ++i)
-      stack.layers.push_back(layer(fmt::format("{}_l{}", name, i), d_ff, name == "decoder"));
+      stack.layers.push_back(layer(format_text("{}_l{}", name, i), d_ff, name == "decoder"));
   }
 
   // Learned positions (transformer-train-positions) come with embeddings as they are, sinusoids with scaled ones.

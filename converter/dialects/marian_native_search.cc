@@ -2,14 +2,13 @@
 // How to search, from the YAML that marian-decoder is started with (marian-dev at 2781d735:
 // src/common/config_parser.cpp has the settings, src/translator/beam_search.cpp and history.h what they do). An
 // allow-list, so that no setting is passed over in silence.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/bounds.h"
 #include "dialects/marian_native.h"
 #include "sources/messages.h"
 #include "sources/nearest.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -105,7 +104,7 @@ void warn_of_other_settings(const Config& decoder, std::vector<std::string>& war
 void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings) {
   const uint32_t beams = decoder.count_or("beam-size", 12, 1, 1000);  // these defaults are Marian's
   if (beams > kMaxBeams)
-    warnings.push_back(fmt::format("{} is {}; {} are used", decoder.where("beam-size"), beams, kMaxBeams));
+    warnings.push_back(format_text("{} is {}; {} are used", decoder.where("beam-size"), beams, kMaxBeams));
   generation.beam_size = std::min(beams, kMaxBeams);
   generation.length_penalty =
       static_cast<float>(decoder.number_or("normalize", 0, kMinLengthPenalty, kMaxLengthPenalty));

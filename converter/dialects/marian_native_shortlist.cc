@@ -45,7 +45,7 @@ std::optional<ShortlistSpec> read_setting(const Config& decoder, const nlohmann:
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     spec.warnings.push_back(
-        fmt::format("{} names {}, which is missing; no shortlist is used", decoder.where("shortlist"), path.string()));
+        format_text("{} names {}, which is missing; no shortlist is used", decoder.where("shortlist"), path.string()));
     return {};
   }
   if (is_binary_shortlist(path)) {
@@ -53,7 +53,7 @@ std::optional<ShortlistSpec> read_setting(const Config& decoder, const nlohmann:
   }
   if (path.extension() == ".gz") {
     spec.warnings.push_back(
-        fmt::format("{}: is compressed, and no shortlist is used; unpack it with gunzip, and name it with --shortlist",
+        format_text("{}: is compressed, and no shortlist is used; unpack it with gunzip, and name it with --shortlist",
                     path.string()));
     return {};
   }
@@ -75,7 +75,7 @@ void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, 
   if (found.size() == 1) {
     spec.shortlist = read_binary_shortlist(found[0], {spec.encoder.embedding->rows, spec.decoder.embedding->rows});
   } else if (!found.empty()) {
-    spec.warnings.push_back(fmt::format("{}: has {} shortlists, of which none is used; name one with --shortlist",
+    spec.warnings.push_back(format_text("{}: has {} shortlists, of which none is used; name one with --shortlist",
                                         checkpoint.directory.string(), found.size()));
   }
 }

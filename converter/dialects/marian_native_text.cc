@@ -86,7 +86,7 @@ VocabularyFiles guess_vocabularies(const fs::path& folder) {
   throw Error(
       "{}: its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "
       "with --config), with \"models\" and \"vocabs\", or one .spm file, or srcvocab.spm and trgvocab.spm; found {}",
-      folder.string(), files.empty() ? "no .spm file" : fmt::format("{} .spm files", files.size()));
+      folder.string(), files.empty() ? "no .spm file" : format_text("{} .spm files", files.size()));
 }
 
 VocabularyFiles find_vocabularies(const Checkpoint& checkpoint, const Config& decoder) {
@@ -155,7 +155,7 @@ MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string&
   }
   if (tokenizer.vocab_size < n_ids) {
     warnings.push_back(
-        fmt::format("{}: {} of {} ids have no piece", path.string(), n_ids - tokenizer.vocab_size, n_ids));
+        format_text("{}: {} of {} ids have no piece", path.string(), n_ids - tokenizer.vocab_size, n_ids));
     tokenizer.pieces.resize(n_ids, {"", 0, PieceType::kControl});
     tokenizer.vocab_size = n_ids;
   }
@@ -199,7 +199,7 @@ Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::stri
   const fs::path model = checkpoint.tensors->files()[0];
   const fs::path path = checkpoint.settings.empty() ? find_settings(checkpoint.directory, model) : checkpoint.settings;
   if (path.empty()) {
-    warnings.push_back(fmt::format(
+    warnings.push_back(format_text(
         "{}: no YAML beside it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
     return Config({{"beam-size", 1u}, {"normalize", 1u}}, model.string(), checkpoint.directory / "decoder.yml");
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensors that a Marian checkpoint with this config.json has.
-#include <fmt/format.h>
 
 #include "base/bounds.h"
 #include "dialects/marian.h"
 #include "dialects/shape.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 
@@ -47,7 +47,7 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
     const uint64_t d_ff = config.count(stack + "_ffn_dim", 1, kMaxWidth);
     const uint32_t layers = config.count(stack + "_layers", 1, kMaxLayers);
     for (uint32_t i = 0; i < layers; ++i) {
-      const std::string layer = fmt::format("{}.layers.{}", prefix, i);
+      const std::string layer = format_text("{}.layers.{}", prefix, i);
       add_attention(layer + ".self_attn");
       if (is_decoder) add_attention(layer + ".encoder_attn");
       add(layer + ".fc1", d_ff, d_model);

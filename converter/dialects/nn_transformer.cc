@@ -67,7 +67,7 @@ class NnTransformerReader {
     if (unused.empty()) return;
     if (layer_names_.has_no_effect != nullptr)
       throw Error("{} is not known, and may change the graph", tensors_.describe(unused[0]));
-    spec_.warnings.push_back(fmt::format("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
+    spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
 
  private:

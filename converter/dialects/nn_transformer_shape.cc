@@ -75,7 +75,7 @@ class ShapeReader {
     const bool is_decoder = name == "decoder";
     const uint64_t keys = head_rows(name, "d_k", d_model), values = head_rows(name, "d_v", d_model);
     for (uint32_t i = 0; i < layers; ++i) {
-      const std::string layer = fmt::format("{}layers.{}.", prefix, i);
+      const std::string layer = format_text("{}layers.{}.", prefix, i);
       add_attention(layer + "self_attn.", {d_model, d_model, keys, values});
       if (is_decoder) add_attention(layer + "multihead_attn.", {d_model, key_width, keys, values});
       add(layer + "linear1.weight", {d_ff, d_model});

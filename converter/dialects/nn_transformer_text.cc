@@ -74,7 +74,7 @@ class Side {
   std::optional<TokenizerSpec> tokenizer(std::vector<std::string>& warnings) const {
     if (vocabulary_.id_to_text.empty()) return std::nullopt;
     if (const size_t gaps = count_gaps(vocabulary_); gaps > 0) {
-      warnings.push_back(fmt::format("{}: {} of the embedding's {} ids have no text", vocabulary_.where, gaps, n_ids_));
+      warnings.push_back(format_text("{}: {} of the embedding's {} ids have no text", vocabulary_.where, gaps, n_ids_));
     }
     if (model_ && !config_.has(name_ + "_sentencepiece")) return with_all_ids(*model_);
     Vocabulary vocabulary = vocabulary_;

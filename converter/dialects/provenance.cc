@@ -2,13 +2,12 @@
 // Name, licence and attribution from the checkpoint's own metadata.
 #include "dialects/provenance.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "sources/input_file.h"
+#include "spec/format_text.h"
 #include "spec/printable.h"
 
 namespace goldcrest::converter {
@@ -57,7 +56,7 @@ std::string folder_name(const std::filesystem::path& directory) {
 void clean(const char* what, std::string& text, std::vector<std::string>& warnings) {
   const std::string cleaned = clean_metadata(text);
   if (cleaned == text) return;
-  warnings.push_back(fmt::format(
+  warnings.push_back(format_text(
       "the checkpoint's {} has control characters, bytes that are not UTF-8 or more than {} bytes; the file "
       "has \"{}\"",
       what, kMaxMetadataBytes, cleaned));

@@ -63,10 +63,10 @@ void RequiredSettings::check() const {
   }
   std::string text;
   for (size_t i = 0; i < std::min(missing_.size(), kMostNamed); ++i) {
-    text += fmt::format("{}{} is {} (expected {})", i == 0 ? "" : ", ", in_quotes(missing_[i].key), state(missing_[i]),
+    text += format_text("{}{} is {} (expected {})", i == 0 ? "" : ", ", in_quotes(missing_[i].key), state(missing_[i]),
                         missing_[i].expected);
   }
-  if (missing_.size() > kMostNamed) text += fmt::format(" and {} more", missing_.size() - kMostNamed);
+  if (missing_.size() > kMostNamed) text += format_text(" and {} more", missing_.size() - kMostNamed);
   throw Error("{}: {} settings are not set: {}{}{}", config_.path().string(), missing_.size(), text, guesses(),
               of_objects_);
 }

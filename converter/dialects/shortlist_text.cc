@@ -172,7 +172,7 @@ ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const Short
     shortlist.ngrams.push_back({ngram, std::move(ids)});
   }
   if (lost_rules + lost_targets > 0) {
-    warnings.push_back(fmt::format("{}: {} of its lines and {} of its candidates are not of this model's vocabularies",
+    warnings.push_back(format_text("{}: {} of its lines and {} of its candidates are not of this model's vocabularies",
                                    where, lost_rules, lost_targets));
   }
   return shortlist;

@@ -26,7 +26,7 @@ std::optional<std::pair<size_t, size_t>> source_and_target_files(const std::vect
 }
 
 std::string words_warning(const std::string& checkpoint, const std::string& vocabulary) {
-  return fmt::format("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
+  return format_text("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
                      checkpoint, vocabulary);
 }
 

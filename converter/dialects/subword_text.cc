@@ -35,13 +35,13 @@ void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCo
     foreign += !is_character && !is_made;
     if (goes_on(entry) && made.contains(entry + " ")) {
       warnings.push_back(
-          fmt::format("{}: {} is both a part of a word and a word that the merges make; it is read as the "
+          format_text("{}: {} is both a part of a word and a word that the merges make; it is read as the "
                       "part alone",
                       vocabulary.where, in_quotes(entry)));
     }
   }
   if (foreign <= entries / 4) return;
-  const std::string text = fmt::format("{}: {} of its {} entries are neither characters nor made by a merge of {}",
+  const std::string text = format_text("{}: {} of its {} entries are neither characters nor made by a merge of {}",
                                        vocabulary.where, foreign, entries, files);
   if (foreign > entries / 2) throw Error("{}: they belong to different models", text);
   warnings.push_back(text + "; do they belong to different models?");

@@ -53,7 +53,7 @@ TensorReader::TensorReader(std::shared_ptr<const TensorSource> source) : source_
 std::string TensorReader::describe(const std::string& name) const {
   const auto found = container_names_.find(name);
   const std::string& shown = found == container_names_.end() ? name : found->second;
-  return fmt::format("{}: tensor {}", source_->file(shown).string(), in_quotes(shown));
+  return format_text("{}: tensor {}", source_->file(shown).string(), in_quotes(shown));
 }
 
 std::vector<uint64_t> TensorReader::shape(const std::string& name) const {
@@ -70,10 +70,10 @@ void TensorReader::throw_missing(const std::vector<std::string>& missing) const 
   constexpr size_t kMostNamed = 6, kMostGuessed = 2;
   const std::vector<std::filesystem::path> files = source_->files();
   std::string text =
-      fmt::format("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
+      format_text("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
                   in_quotes(missing[0]));
   const std::vector<std::string> others(missing.begin() + 1, missing.end());
-  if (!others.empty()) text += fmt::format(", and {} more: {}", others.size(), list_in_quotes(others, kMostNamed));
+  if (!others.empty()) text += format_text(", and {} more: {}", others.size(), list_in_quotes(others, kMostNamed));
   std::vector<std::string> near;
   for (size_t i = 0; i < std::min(missing.size(), kMostGuessed); ++i) {
     const std::string name = nearest(missing[i], names_);
@@ -224,7 +224,7 @@ std::shared_ptr<const Matrix> slice_rows(const std::shared_ptr<const Matrix>& ma
   std::vector<float> scales;
   if (!matrix->stored_scale.empty())
     scales.assign(&matrix->stored_scale[begin], &matrix->stored_scale[begin] + (end - begin));
-  return std::make_shared<const Matrix>(Matrix{fmt::format("{}[{}:{}]", matrix->name, begin, end), end - begin, columns,
+  return std::make_shared<const Matrix>(Matrix{format_text("{}[{}:{}]", matrix->name, begin, end), end - begin, columns,
                                                MatrixValues(n, read), matrix->same_rows, std::move(scales)});
 }
 

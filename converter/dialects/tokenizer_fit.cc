@@ -62,14 +62,14 @@ void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings
   if (gaps > n_ids / 2) {
     throw Error("{}: {} of {} ids have no text; it is another model's", vocabulary.where, gaps, n_ids);
   }
-  if (gaps > 0) warnings.push_back(fmt::format("{}: {} of {} ids have no text", vocabulary.where, gaps, n_ids));
+  if (gaps > 0) warnings.push_back(format_text("{}: {} of {} ids have no text", vocabulary.where, gaps, n_ids));
 }
 
 void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings) {
   const size_t known = count_known(*side.model, *side.vocabulary), all = side.model->pieces.size();
   if (known >= all / 2) return;
   warnings.push_back(
-      fmt::format("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
+      format_text("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
                   "swapped?",
                   side.path.string(), known, all, side.vocabulary->where));
 }
@@ -90,7 +90,7 @@ void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& si
   }
   if (foreign <= entries / 4) return;
   const std::string text =
-      fmt::format("{}: {} of its {} entries are no pieces of {}", vocabulary.where, foreign, entries, models);
+      format_text("{}: {} of its {} entries are no pieces of {}", vocabulary.where, foreign, entries, models);
   if (foreign > entries / 2) throw Error("{}: they belong to different models", text);
   warnings.push_back(text + "; do they belong to different models?");
 }

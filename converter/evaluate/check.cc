@@ -48,7 +48,7 @@ std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine&
   Reference reference(spec);
   reference.set_trace([&](const std::string& name, int layer, uint32_t, std::span<const float> values) {
     if (name == "logits") values = values.first(values.size() - spec.added_target_ids);
-    Captured& captured = layers[layer < 0 ? name : fmt::format("{}.{}", name, layer)];
+    Captured& captured = layers[layer < 0 ? name : format_text("{}.{}", name, layer)];
     captured.columns = values.size();
     captured.values.insert(captured.values.end(), values.begin(), values.end());
     ++captured.rows;
@@ -90,8 +90,8 @@ TensorCheck compare_tensor(const std::string& name, size_t line, const Captured*
     return {name, 0, 0, 0, departure};
   }
   if (expected.shape != std::vector<uint64_t>{found->rows, found->columns}) {
-    departure.reason = fmt::format("found the shape [{}, {}], expected [{}]", found->rows, found->columns,
-                                   fmt::join(expected.shape, ", "));
+    departure.reason = format_text("found the shape [{}, {}], expected [{}]", found->rows, found->columns,
+                                   join_text(expected.shape, ", "));
     return {name, found->rows, found->columns, 0, departure};
   }
   return compare_values(departure, *found, expected.values, tolerance);
@@ -130,7 +130,7 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
   }
   size_t n_compared = 0;
   for (const SampleLine& sample : samples.lines) {
-    const std::string name = fmt::format("logits.{}", sample.line);
+    const std::string name = format_text("logits.{}", sample.line);
     const SampleSearch* greedy = sample.find("greedy");
     if (greedy == nullptr || !samples.logits->has(name)) continue;
     const Rows all = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
@@ -143,7 +143,7 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
   }
   if (n_compared < samples.logits->names().size())
     report.not_compared.push_back(
-        fmt::format("{} tensors of logits.safetensors: no line with that number and \"greedy\" ids",
+        format_text("{} tensors of logits.safetensors: no line with that number and \"greedy\" ids",
                     samples.logits->names().size() - n_compared));
 }
 
@@ -227,21 +227,21 @@ CheckReport check(const Reference& reference, const std::filesystem::path& sampl
 std::string to_text(const CheckReport& report) {
   std::string text;
   for (const TensorCheck& tensor : report.tensors)
-    text += fmt::format("{:<20} [{}, {}]  largest difference {:.2e}{}\n", tensor.name, tensor.rows, tensor.columns,
+    text += format_text("{:<20} [{}, {}]  largest difference {:.2e}{}\n", tensor.name, tensor.rows, tensor.columns,
                         tensor.largest_difference, tensor.departure ? "  departs" : "");
   for (const SearchCheck& search : report.searches) {
-    text += fmt::format("{:<20} {} of {} lines equal, {} ties\n", search.name, search.equal, search.lines, search.ties);
+    text += format_text("{:<20} {} of {} lines equal, {} ties\n", search.name, search.equal, search.lines, search.ties);
     for (const SearchDifference& difference : search.differences)
-      text += fmt::format("  line {}: {}, the sample is ahead by {:.2e}\n    found    {}\n    expected {}\n",
+      text += format_text("  line {}: {}, the sample is ahead by {:.2e}\n    found    {}\n    expected {}\n",
                           difference.line, difference.tie ? "a tie" : "differs", difference.gap,
-                          fmt::join(difference.found, " "), fmt::join(difference.expected, " "));
+                          join_text(difference.found, " "), join_text(difference.expected, " "));
   }
-  for (const std::string& item : report.not_compared) text += fmt::format("not compared: {}\n", item);
+  for (const std::string& item : report.not_compared) text += format_text("not compared: {}\n", item);
   if (const Departure* first = report.first_departure()) {
-    text += fmt::format("first departure: {}, line {}", first->tensor, first->line);
-    text += first->reason.empty() ? fmt::format(", row {}, column {}: found {}, expected {}\n", first->row,
+    text += format_text("first departure: {}, line {}", first->tensor, first->line);
+    text += first->reason.empty() ? format_text(", row {}, column {}: found {}, expected {}\n", first->row,
                                                 first->column, first->found, first->expected)
-                                  : fmt::format(": {}\n", first->reason);
+                                  : format_text(": {}\n", first->reason);
   }
   return text;
 }

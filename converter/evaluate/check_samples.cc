@@ -99,7 +99,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view row = std::string_view{text}.substr(at, end - at);
     at = end + 1;
-    const std::string where = fmt::format("{}:{}", path.string(), ++number);
+    const std::string where = format_text("{}:{}", path.string(), ++number);
     if (row.find_first_not_of(" \t\r") == row.npos) continue;
     SampleLine line = read_line(parse_json(row, kMaxDepth, where), samples.lines.size(), spec, where);
     if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} is there twice", where, line.line);

@@ -54,7 +54,7 @@ DeviationBound bound_deviations(const ModelSpec& spec, const std::vector<std::ve
 }
 
 std::string to_text(const DeviationBound& bound) {
-  return fmt::format(
+  return format_text(
       "norms    {:.3g} is added to the deviation, folded; this changes a norm by at most {:.2g} of its value, at the "
       "smallest deviation, {:.3g}, of {} rows of {} sources\n",
       bound.epsilon, bound.error, bound.smallest, bound.rows, bound.sources);

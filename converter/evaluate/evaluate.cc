@@ -89,7 +89,7 @@ void rank_losses(const std::vector<EvaluationLine>& given, Evaluation& evaluatio
 }
 
 std::string quality_text(const char* name, const Quality& q) {
-  return fmt::format("  {:<8} BLEU {:.2f}  chrF {:.2f}  word error rate {:.2f} %  exact match {:.2f} %\n", name, q.bleu,
+  return format_text("  {:<8} BLEU {:.2f}  chrF {:.2f}  word error rate {:.2f} %  exact match {:.2f} %\n", name, q.bleu,
                      q.chrf, q.word_error_rate, q.exact_match);
 }
 
@@ -166,25 +166,25 @@ Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float3
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most) {
   const size_t n = evaluation.lines.size();
   std::string text =
-      fmt::format("{} lines: {} identical ({:.2f} %), token agreement {:.2f} %\n", n, evaluation.identical,
+      format_text("{} lines: {} identical ({:.2f} %), token agreement {:.2f} %\n", n, evaluation.identical,
                   n == 0 ? 100.0 : 100.0 * static_cast<double>(evaluation.identical) / static_cast<double>(n),
                   100 * evaluation.token_agreement);
   if (evaluation.float32 && evaluation.int8) {
-    text += fmt::format("{} lines with references\n", evaluation.lines_with_references);
+    text += format_text("{} lines with references\n", evaluation.lines_with_references);
     text +=
         quality_text("float32", *evaluation.float32) + quality_text(evaluation.engine_name.c_str(), *evaluation.int8);
   }
   for (const EvaluatedLine& line : evaluation.failed) {
     const bool by_float32 = !line.float32.error.empty();
-    text += fmt::format("line {} left out: {}\n", lines[line.line].number,
+    text += format_text("line {} left out: {}\n", lines[line.line].number,
                         by_float32 ? line.float32.error : line.int8.error);
   }
   for (size_t i = 0; i < std::min(most, evaluation.most_lost.size()); ++i) {
     const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
     const EvaluationLine& given = lines[line.line];
-    text += fmt::format("line {}: lost {:.1f} chrF\n  source    {}\n  float32   {}\n  {:<8}  {}\n", given.number,
+    text += format_text("line {}: lost {:.1f} chrF\n  source    {}\n  float32   {}\n  {:<8}  {}\n", given.number,
                         line.loss, given.source, line.float32.text, evaluation.engine_name, line.int8.text);
-    for (const std::string& reference : given.references) text += fmt::format("  reference {}\n", reference);
+    for (const std::string& reference : given.references) text += format_text("  reference {}\n", reference);
   }
   return text;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate/id_lines.h"
 
-#include <fmt/ranges.h>
-
 #include <utility>
 
 #include "spec/error.h"
+#include "spec/format_text.h"
 #include "spec/id_list.h"
 #include "spec/printable.h"
 
@@ -22,6 +21,6 @@ std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size) {
   return std::move(list.ids);
 }
 
-std::string ids_text(std::span<const int32_t> ids) { return fmt::format("{}", fmt::join(ids, " ")); }
+std::string ids_text(std::span<const int32_t> ids) { return join_text(ids, " "); }
 
 }  // namespace goldcrest::converter

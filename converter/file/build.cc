@@ -36,7 +36,7 @@ struct LinearParts {
 // Scale, bias and sum of one row.
 constexpr uint64_t kLinearRowBytes = 2 * sizeof(float) + sizeof(int32_t);
 
-std::string bias_name(const Matrix& weight) { return fmt::format("bias of tensor '{}'", printable(weight.name)); }
+std::string bias_name(const Matrix& weight) { return format_text("bias of tensor '{}'", printable(weight.name)); }
 
 format::Activation activation_of(Activation activation) {
   switch (activation) {
@@ -257,7 +257,7 @@ uint32_t Builder::positions(const std::string& name, const Matrix& positions) {
   std::vector<float> padded(size_t{positions.rows} * stride);
   for (uint32_t p = 0; p < positions.rows; ++p) {
     copy_floats({positions.row(p), positions.columns}, Placement::in_order(positions.columns),
-                fmt::format("{}: position {}", name, p), &padded[size_t{p} * stride]);
+                format_text("{}: position {}", name, p), &padded[size_t{p} * stride]);
   }
   record(positions.name.empty() ? name : positions.name, positions.rows, positions.columns,
          padded.size() * sizeof(float), {});
@@ -321,7 +321,7 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->max_positions = stack.positions.rows;
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
-    out->layers.push_back(layer(fmt::format("{}.layers.{}", name, i), stack.layers[i], stack));
+    out->layers.push_back(layer(format_text("{}.layers.{}", name, i), stack.layers[i], stack));
     advance();
   }
   group_ = name;

@@ -24,7 +24,7 @@ std::string upper(std::string text) {
 
 // "#define PREFIX_NAME value" with a suffix that keeps the number whole in the preprocessor and in C.
 std::string define(const std::string& prefix, const char* name, uint64_t value) {
-  return fmt::format("#define {}_{} {}{}\n", prefix, name, value, value <= UINT32_MAX ? "u" : "ull");
+  return format_text("#define {}_{} {}{}\n", prefix, name, value, value <= UINT32_MAX ? "u" : "ull");
 }
 
 std::string limits_text(const std::string& prefix, const goldcrest_limits& limits) {
@@ -43,16 +43,16 @@ std::string limits_text(const std::string& prefix, const goldcrest_limits& limit
   std::string text, names;
   for (const auto& [name, value] : fields) {
     text += define(prefix, name, value);
-    names += fmt::format("{}{}_{}", names.empty() ? "" : ", ", prefix, name);
+    names += format_text("{}{}_{}", names.empty() ? "" : ", ", prefix, name);
   }
-  return text + fmt::format("#define {}_LIMITS {{{}}}\n", prefix, names);
+  return text + format_text("#define {}_LIMITS {{{}}}\n", prefix, names);
 }
 
 std::string header_text(const EmitOptions& options, size_t model_bytes, const goldcrest_memory& memory) {
   const std::string prefix = upper(options.name);
   std::string text = kMadeBy;
-  text += fmt::format("#ifndef {0}_H_\n#define {0}_H_\n\n#include \"goldcrest/goldcrest.h\"\n\n", prefix);
-  text += fmt::format("#if GOLDCREST_FORMAT_VERSION < {}\n#error \"the model's format is newer than this engine\"\n",
+  text += format_text("#ifndef {0}_H_\n#define {0}_H_\n\n#include \"goldcrest/goldcrest.h\"\n\n", prefix);
+  text += format_text("#if GOLDCREST_FORMAT_VERSION < {}\n#error \"the model's format is newer than this engine\"\n",
                       GOLDCREST_FORMAT_VERSION);
   text += "#endif\n\n/* The limits that the memory is planned for: goldcrest_config.limits. */\n";
   text += limits_text(prefix, memory.limits);
@@ -62,10 +62,10 @@ std::string header_text(const EmitOptions& options, size_t model_bytes, const go
   text += define(prefix, "ARENA_BYTES", memory.arena_bytes);
   text += define(prefix, "MAIN_BYTES", memory.main_bytes);
   text += define(prefix, "SCRATCH_BYTES", memory.scratch_bytes);
-  text += fmt::format("#define {}_STACK_BYTES GOLDCREST_STACK_BYTES\n\n", prefix);
+  text += format_text("#define {}_STACK_BYTES GOLDCREST_STACK_BYTES\n\n", prefix);
   text += define(prefix, "BYTES", model_bytes);
   text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += fmt::format("/* The file, at GOLDCREST_ALIGN. */\nextern const unsigned char {}[{}_BYTES];\n\n", options.name,
+  text += format_text("/* The file, at GOLDCREST_ALIGN. */\nextern const unsigned char {}[{}_BYTES];\n\n", options.name,
                       prefix);
   return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
@@ -73,21 +73,21 @@ std::string header_text(const EmitOptions& options, size_t model_bytes, const go
 // Found beside the header: assemblers search the include folders.
 std::string assembler_text(const EmitOptions& options) {
   const std::string section = options.section.empty() ? ".rodata." + options.name : options.section;
-  return fmt::format(
-      "{}\n"
-      "  .section {}, \"a\", %progbits\n"
-      "  .balign {}\n"
-      "  .global {name}\n"
-      "  .type {name}, %object\n"
-      "{name}:\n"
-      "  .incbin \"{name}.gcst\"\n"
-      "  .size {name}, . - {name}\n\n"
+  return format_text(
+      "{0}\n"
+      "  .section {1}, \"a\", %progbits\n"
+      "  .balign {2}\n"
+      "  .global {3}\n"
+      "  .type {3}, %object\n"
+      "{3}:\n"
+      "  .incbin \"{3}.gcst\"\n"
+      "  .size {3}, . - {3}\n\n"
       "  .section .note.GNU-stack, \"\", %progbits\n",
-      kMadeBy, section, GOLDCREST_ALIGN, fmt::arg("name", options.name));
+      kMadeBy, section, GOLDCREST_ALIGN, options.name);
 }
 
 std::string array_text(const EmitOptions& options, std::span<const uint8_t> model) {
-  std::string text = fmt::format(
+  std::string text = format_text(
       "{}#include \"{}.h\"\n\n"
       "#if defined(__GNUC__)\n"
       "#define MODEL_ALIGNED __attribute__((aligned(GOLDCREST_ALIGN)))\n"
@@ -99,7 +99,7 @@ std::string array_text(const EmitOptions& options, std::span<const uint8_t> mode
       kMadeBy, options.name);
   std::string placed;
   if (!options.section.empty()) {
-    text += fmt::format(
+    text += format_text(
         "#if defined(__GNUC__)\n"
         "#define MODEL_PLACED __attribute__((section(\"{0}\")))\n"
         "#else\n"
@@ -109,12 +109,12 @@ std::string array_text(const EmitOptions& options, std::span<const uint8_t> mode
     placed = " MODEL_PLACED";
   }
   text +=
-      fmt::format("MODEL_ALIGNED{} const unsigned char {}[{}_BYTES] = {{", placed, options.name, upper(options.name));
+      format_text("MODEL_ALIGNED{} const unsigned char {}[{}_BYTES] = {{", placed, options.name, upper(options.name));
   text.reserve(text.size() + 4 * model.size() + model.size() / 16);
   constexpr size_t kBytesPerLine = 32;
   for (size_t i = 0; i < model.size(); ++i) {
     if (i % kBytesPerLine == 0) text += '\n';
-    fmt::format_to(std::back_inserter(text), "{},", model[i]);
+    text += std::to_string(model[i]) + ',';
   }
   return text + "\n};\n";
 }

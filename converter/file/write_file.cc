@@ -88,7 +88,7 @@ void remove_abandoned(const fs::path& folder_path, int folder) {
 // Opens and locks a new file in `folder` under a name that nothing has. Returns the descriptor.
 int create_beside(int folder, std::string& name) {
   for (int attempt = 0;; ++attempt) {
-    name = fmt::format(".goldcrest-{}-{}.partial", ::getpid(), attempt);
+    name = format_text(".goldcrest-{}-{}.partial", ::getpid(), attempt);
     const int descriptor = ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool is_last = attempt == 1000;
     if (descriptor < 0 && (errno != EEXIST || is_last)) return -1;

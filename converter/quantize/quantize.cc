@@ -144,7 +144,7 @@ void copy_rows(const Matrix& matrix, const Placement& row_placement, const Place
   for (uint32_t r = 0; r < matrix.rows; ++r) {
     const size_t place = size_t{first_row} + row_placement.place(r);
     copy_floats({matrix.row(r), matrix.columns}, column_placement,
-                fmt::format("tensor '{}': row {}", printable(matrix.name), r), &copied.weights[place * copied.columns]);
+                format_text("tensor '{}': row {}", printable(matrix.name), r), &copied.weights[place * copied.columns]);
   }
 }
 

@@ -39,7 +39,7 @@ Choice with_tokens(Choice choice, uint32_t most) {
   limits.max_target_tokens = std::min(limits.max_target_tokens, most);
   limits.encoder_rows = std::min(limits.encoder_rows, limits.max_source_tokens);
   if (limits.max_source_bytes != 0) limits.max_source_bytes = std::min(limits.max_source_bytes, 8 * most);
-  choice.options = fmt::format("--max-source {} --max-target {}{}", limits.max_source_tokens, limits.max_target_tokens,
+  choice.options = format_text("--max-source {} --max-target {}{}", limits.max_source_tokens, limits.max_target_tokens,
                                choice.options);
   return choice;
 }
@@ -52,7 +52,7 @@ std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t ro
   Choice least{asked, ""};
   for (uint32_t rows = asked.encoder_rows / 2; rows >= 1; rows /= 2) {
     least.limits.encoder_rows = rows;
-    least.options = fmt::format(" --encoder-rows {}", rows);
+    least.options = format_text(" --encoder-rows {}", rows);
     if (fits(least)) return least.options.substr(1);
   }
   if (asked.beam_size > 1 || asked.batch > 1) {
@@ -85,7 +85,7 @@ std::vector<Board> find_boards(const std::string& name) {
   std::vector<Board> boards;
   std::string names;
   for (const BoardScript& script : kBoardScripts) {
-    names += fmt::format("{}, ", script.name);
+    names += format_text("{}, ", script.name);
     if (name == "all" || name == script.name)
       boards.push_back({script.name, parse_linker_script(script.text, script.name)});
   }
@@ -116,21 +116,21 @@ BoardFit fit_board(const Board& board, const BoardDemand& demand) {
 }
 
 std::string to_text(const BoardFit& fit) {
-  std::string text = fmt::format("board        {}: {}\n", printable(fit.name), fit.fits ? "fits" : "does not fit");
+  std::string text = format_text("board        {}: {}\n", printable(fit.name), fit.fits ? "fits" : "does not fit");
   for (const Room& room : fit.rooms) {
     std::string parts;
     const auto add = [&](const char* what, uint64_t bytes) {
-      if (bytes != 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, bytes);
+      if (bytes != 0) parts += format_text("{}{} {}", parts.empty() ? "" : ", ", what, bytes);
     };
     add("model", room.model);
     add("arena", room.arena);
     add("code, stack and variables taken as", room.others);
     const bool too_small = room.needed() > room.region.bytes;
     const uint64_t difference = too_small ? room.needed() - room.region.bytes : room.region.bytes - room.needed();
-    text += fmt::format("  {:<10} {:>10} bytes: {}; {} bytes {}\n", printable(room.region.name), room.region.bytes,
+    text += format_text("  {:<10} {:>10} bytes: {}; {} bytes {}\n", printable(room.region.name), room.region.bytes,
                         parts, difference, too_small ? "too many" : "free");
   }
-  if (fit.limits_that_fit) text += fmt::format("  fits with {}\n", *fit.limits_that_fit);
+  if (fit.limits_that_fit) text += format_text("  fits with {}\n", *fit.limits_that_fit);
   if (!fit.fits && !fit.limits_that_fit) text += "  no limits make it fit\n";
   return text;
 }

@@ -27,8 +27,8 @@ EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_lim
 std::string EngineSession::describe(int64_t status) const {
   std::string text = goldcrest_status_string(static_cast<int>(status));
   if (detail_.message == nullptr) return text;
-  text += fmt::format(": {}", detail_.message);
-  if (detail_.index >= 0) text += fmt::format(" ({})", detail_.index);
+  text += format_text(": {}", detail_.message);
+  if (detail_.index >= 0) text += format_text(" ({})", detail_.index);
   return text;
 }
 

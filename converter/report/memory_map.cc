@@ -42,15 +42,15 @@ const char* letter(uint8_t factor) {
 
 std::string term(const goldcrest_buffer& buffer) {
   const bool for_each_task = std::ranges::count(buffer.factors, GOLDCREST_FACTOR_THREADS) > 0;
-  const std::string copies = for_each_task ? fmt::format("{}*", letter(GOLDCREST_FACTOR_THREADS)) : "";
-  if (buffer.coefficient == 0) return fmt::format("{}{}", copies, align_bytes(buffer.constant));
-  std::string product = fmt::format("{}", buffer.coefficient);
+  const std::string copies = for_each_task ? format_text("{}*", letter(GOLDCREST_FACTOR_THREADS)) : "";
+  if (buffer.coefficient == 0) return format_text("{}{}", copies, align_bytes(buffer.constant));
+  std::string product = format_text("{}", buffer.coefficient);
   for (uint8_t factor : buffer.factors) {
     if (factor != GOLDCREST_FACTOR_NONE && factor != GOLDCREST_FACTOR_THREADS)
-      product += fmt::format("*{}", letter(factor));
+      product += format_text("*{}", letter(factor));
   }
-  if (buffer.constant != 0) product = fmt::format("{} + {}", buffer.constant, product);
-  return fmt::format("{}up64({})", copies, product);
+  if (buffer.constant != 0) product = format_text("{} + {}", buffer.constant, product);
+  return format_text("{}up64({})", copies, product);
 }
 
 }  // namespace
@@ -72,22 +72,22 @@ std::string arena_formula(const MemoryMap& map) {
     std::string sum;
     for (const goldcrest_buffer& buffer : map.buffers) {
       if (static_cast<size_t>(buffer.phase) != phase || (buffer.constant == 0 && buffer.coefficient == 0)) continue;
-      sum += fmt::format("{}{}", sum.empty() ? "" : " + ", term(buffer));
+      sum += format_text("{}{}", sum.empty() ? "" : " + ", term(buffer));
     }
-    text += fmt::format("{} = {}\n", kPhaseNames[phase], sum.empty() ? "0" : sum);
+    text += format_text("{} = {}\n", kPhaseNames[phase], sum.empty() ? "0" : sum);
   }
   return text;
 }
 
 std::string formula_legend(const goldcrest_limits& limits) {
   const bool has_candidates = limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST;
-  return fmt::format(
+  return format_text(
       "S = {} source tokens, C = {} source bytes, T = {} target tokens, L = {} (the larger of S and T), B = {} beams, "
       "N = {} sentences, R = {} encoder rows, P = {} threads{}; up64: rounded up to 64; (B>1): 1 with beams, else 0",
       limits.max_source_tokens, limits.max_source_bytes, limits.max_target_tokens,
       std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch, limits.encoder_rows,
       limits.threads,
-      has_candidates ? fmt::format(", K = {} (the multiple of 16 above {} candidates)", pad16(limits.max_candidates),
+      has_candidates ? format_text(", K = {} (the multiple of 16 above {} candidates)", pad16(limits.max_candidates),
                                    limits.max_candidates)
                      : "");
 }
@@ -99,14 +99,14 @@ std::string picture(const MemoryMap& map) {
                            [](const goldcrest_buffer& buffer) { return std::pair(buffer.phase, buffer.offset_bytes); });
   constexpr uint64_t kBarWidth = 40;
   std::string text =
-      fmt::format("{:>12} {:>12}  {:{}}  {:7} buffer\n", "offset", "bytes", "share of the arena", kBarWidth, "phase");
+      format_text("{:>12} {:>12}  {:{}}  {:7} buffer\n", "offset", "bytes", "share of the arena", kBarWidth, "phase");
   for (const goldcrest_buffer& buffer : buffers) {
     const uint64_t begin = buffer.offset_bytes * kBarWidth / map.memory.arena_bytes;
     const uint64_t end = std::max(begin + 1, (buffer.offset_bytes + buffer.bytes) * kBarWidth / map.memory.arena_bytes);
     std::string bar(static_cast<size_t>(kBarWidth), '.');
     std::fill(bar.begin() + static_cast<ptrdiff_t>(begin),
               bar.begin() + static_cast<ptrdiff_t>(std::min(end, kBarWidth)), '#');
-    text += fmt::format("{:>12} {:>12}  {}  {:7} {}{}\n", buffer.offset_bytes, buffer.bytes, bar,
+    text += format_text("{:>12} {:>12}  {}  {:7} {}{}\n", buffer.offset_bytes, buffer.bytes, bar,
                         kPhaseNames[buffer.phase], buffer.name, buffer.scratch ? " (scratch)" : "");
   }
   return text;

@@ -26,23 +26,23 @@ const char* activation_name(Activation activation) {
 }
 
 std::string stack_style(const StackSpec& stack) {
-  return fmt::format("{}, {}{}{}", activation_name(stack.activation), stack.pre_norm ? "pre-norm" : "post-norm",
+  return format_text("{}, {}{}{}", activation_name(stack.activation), stack.pre_norm ? "pre-norm" : "post-norm",
                      stack.final_norm ? ", final norm" : "", stack.embedding_norm ? ", embedding norm" : "");
 }
 
 std::string decibels(const TensorRecord& tensor) {
   if (!tensor.sqnr_db) return "float32";
-  return fmt::format("{:.1f}", *tensor.sqnr_db);
+  return format_text("{:.1f}", *tensor.sqnr_db);
 }
 
-std::string shape(const TensorRecord& tensor) { return fmt::format("{} x {}", tensor.rows, tensor.columns); }
+std::string shape(const TensorRecord& tensor) { return format_text("{} x {}", tensor.rows, tensor.columns); }
 
 std::string tensor_table(const std::vector<TensorRecord>& tensors) {
   size_t width = 10;
   for (const TensorRecord& tensor : tensors) width = std::max(width, printable(tensor.name).size());
-  std::string text = fmt::format("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
+  std::string text = format_text("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
   for (const TensorRecord& tensor : tensors) {
-    text += fmt::format("{:{}} {:>14} {:>12} {:>10}\n", printable(tensor.name), width, shape(tensor), tensor.bytes,
+    text += format_text("{:{}} {:>14} {:>12} {:>10}\n", printable(tensor.name), width, shape(tensor), tensor.bytes,
                         decibels(tensor));
   }
   return text + "\n";
@@ -110,7 +110,7 @@ std::vector<std::string> rules_of(const Report& report) {
 }  // namespace
 
 std::string describe_architecture(const goldcrest_info& info) {
-  return fmt::format(
+  return format_text(
       "encoder  {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n"
       "decoder  {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
       info.encoder_layers, info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size,
@@ -120,34 +120,34 @@ std::string describe_architecture(const goldcrest_info& info) {
 
 std::string report_text(const Report& report) {
   const ModelSpec& spec = *report.spec;
-  std::string text = report.is_shape ? fmt::format("shape       {} ({}), without weights\n",
+  std::string text = report.is_shape ? format_text("shape       {} ({}), without weights\n",
                                                    printable(report.checkpoint), spec.dialect)
-                                     : fmt::format("checkpoint  {} ({}), sha256 {}\n", printable(report.checkpoint),
+                                     : format_text("checkpoint  {} ({}), sha256 {}\n", printable(report.checkpoint),
                                                    spec.dialect, spec.checkpoint_sha256);
   text += describe_architecture(report.info);
-  text += fmt::format("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
+  text += format_text("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
   if (report.deviation) text += to_text(*report.deviation);
   const std::vector<std::string> rules = rules_of(report);
-  if (!rules.empty()) text += fmt::format("rules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "));
+  if (!rules.empty()) text += format_text("rules    {} (the engine needs GOLDCREST_RULES)\n", join_text(rules, ", "));
   if (spec.shortlist) text += describe_shortlist(spec);
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
-  for (const auto& [name, bytes] : report.sections) text += fmt::format("{:12} {:>12} bytes\n", name, bytes);
+  for (const auto& [name, bytes] : report.sections) text += format_text("{:12} {:>12} bytes\n", name, bytes);
   text +=
-      fmt::format("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
+      format_text("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
   if (report.made_shortlist) text += to_text(*report.made_shortlist) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
-  text += fmt::format("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
+  text += format_text("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
   text += arena_formula(report.memory);
   text +=
-      fmt::format("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
-  if (memory.text_steps > 0) text += fmt::format("tokenizing   {} steps at most\n", memory.text_steps);
+      format_text("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  if (memory.text_steps > 0) text += format_text("tokenizing   {} steps at most\n", memory.text_steps);
   text += work_text(report.work);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   constexpr size_t kMaxLines = 10;
-  if (report.evaluation) text += fmt::format("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
+  if (report.evaluation) text += format_text("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
   if (report.shortlist) text += to_text(*report.shortlist);
   return text;
 }

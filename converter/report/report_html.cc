@@ -60,12 +60,12 @@ std::string bars_html(const Report& report) {
       "<h2>Layers</h2><p>Length: bytes. Colour: the lowest signal-to-quantization-noise ratio in the layer.</p><table>";
   for (const LayerBar& bar : bars) {
     const bool quantized = bar.worst_sqnr_db < 1e9;
-    html += fmt::format(
+    html += format_text(
         "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=w><div "
         "style=\"width:{:.1f}%;background:{}\"></div></td></tr>\n",
-        escape(bar.name), bar.bytes, quantized ? fmt::format("{:.1f} dB", bar.worst_sqnr_db) : "float32",
+        escape(bar.name), bar.bytes, quantized ? format_text("{:.1f} dB", bar.worst_sqnr_db) : "float32",
         100.0 * static_cast<double>(bar.bytes) / static_cast<double>(largest),
-        quantized ? fmt::format("hsl({},60%,55%)", hue(bar.worst_sqnr_db)) : "#999");
+        quantized ? format_text("hsl({},60%,55%)", hue(bar.worst_sqnr_db)) : "#999");
   }
   return html + "</table>";
 }
@@ -73,36 +73,36 @@ std::string bars_html(const Report& report) {
 std::string tensors_html(const Report& report) {
   std::string html = "<h2>Tensors</h2><table><tr><th>tensor<th>shape<th>bytes<th>SQNR, dB</tr>";
   for (const TensorRecord& tensor : report.tensors) {
-    html += fmt::format("<tr><td>{}</td><td class=n>{} &times; {}</td><td class=n>{}</td><td class=n>{}</td></tr>\n",
+    html += format_text("<tr><td>{}</td><td class=n>{} &times; {}</td><td class=n>{}</td><td class=n>{}</td></tr>\n",
                         escape(tensor.name), tensor.rows, tensor.columns, tensor.bytes,
-                        tensor.sqnr_db ? fmt::format("{:.1f}", *tensor.sqnr_db) : "float32");
+                        tensor.sqnr_db ? format_text("{:.1f}", *tensor.sqnr_db) : "float32");
   }
   return html + "</table>";
 }
 
 std::string evaluation_html(const Report& report) {
   const Evaluation& evaluation = *report.evaluation;
-  std::string html = fmt::format("<h2>Evaluation</h2><p>{} of {} lines identical, token agreement {:.2f} %</p>",
+  std::string html = format_text("<h2>Evaluation</h2><p>{} of {} lines identical, token agreement {:.2f} %</p>",
                                  evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement);
   if (evaluation.float32 && evaluation.int8) {
     html += "<table><tr><th><th>BLEU<th>chrF<th>word error, %<th>exact match, %</tr>";
     for (const auto& [name, quality] : {std::pair(std::string("float32"), *evaluation.float32),
                                         std::pair(evaluation.engine_name, *evaluation.int8)}) {
-      html += fmt::format(
+      html += format_text(
           "<tr><td>{}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td "
           "class=n>{:.2f}</td></tr>",
           name, quality.bleu, quality.chrf, quality.word_error_rate, quality.exact_match);
     }
     html += "</table>";
   }
-  html += fmt::format("<h3>Lines that lost most</h3><table><tr><th>line<th>loss<th>source<th>float32<th>{}</tr>",
+  html += format_text("<h3>Lines that lost most</h3><table><tr><th>line<th>loss<th>source<th>float32<th>{}</tr>",
                       evaluation.engine_name);
   constexpr size_t kMaxLines = 50;
   for (size_t i = 0; i < std::min(kMaxLines, evaluation.most_lost.size()); ++i) {
     const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
     const EvaluationLine& given = report.evaluation_lines[line.line];
     html +=
-        fmt::format("<tr><td class=n>{}</td><td class=n>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        format_text("<tr><td class=n>{}</td><td class=n>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                     given.number, line.loss, escape(given.source), escape(line.float32.text), escape(line.int8.text));
   }
   return html + "</table>";
@@ -112,7 +112,7 @@ std::string evaluation_html(const Report& report) {
 
 std::string report_html(const Report& report) {
   const goldcrest_memory& memory = report.memory.memory;
-  std::string html = fmt::format(
+  std::string html = format_text(
       "<!doctype html><html lang=en><meta charset=utf-8><title>{0}</title><style>"
       "body{{font:15px/1.4 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}}table{{border-collapse:collapse}}"
       "td,th{{padding:.1em .7em .1em 0;text-align:left;vertical-align:top}}.n{{text-align:right;white-space:nowrap}}"
@@ -123,14 +123,14 @@ std::string report_html(const Report& report) {
       escape(report.spec->dialect), report.spec->checkpoint_sha256, escape(describe_architecture(report.info)),
       report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
-  if (report.deviation) html += fmt::format("<h2>Norms</h2><pre>{}</pre>", escape(to_text(*report.deviation)));
-  if (report.trimmed) html += fmt::format("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
+  if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape(to_text(*report.deviation)));
+  if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
   if (report.made_shortlist)
-    html += fmt::format("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.made_shortlist)));
-  for (const std::string& warning : report.spec->warnings) html += fmt::format("<p>Warning: {}</p>", escape(warning));
-  if (report.spec->shortlist) html += fmt::format("<p>{}</p>", escape(describe_shortlist(*report.spec)));
+    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.made_shortlist)));
+  for (const std::string& warning : report.spec->warnings) html += format_text("<p>Warning: {}</p>", escape(warning));
+  if (report.spec->shortlist) html += format_text("<p>{}</p>", escape(describe_shortlist(*report.spec)));
   if (report.evaluation) html += evaluation_html(report);
-  if (report.shortlist) html += fmt::format("<p>{}</p>", escape(to_text(*report.shortlist)));
+  if (report.shortlist) html += format_text("<p>{}</p>", escape(to_text(*report.shortlist)));
   return html + bars_html(report) + tensors_html(report) + "</html>\n";
 }
 

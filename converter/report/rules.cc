@@ -2,9 +2,8 @@
 // In the order of goldcrest_search.
 #include "report/rules.h"
 
-#include <fmt/format.h>
-
 #include "base/bounds.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 
@@ -19,15 +18,15 @@ std::vector<std::string> describe_rules(const goldcrest_search& search, size_t m
   add(search.early_stopping == GOLDCREST_STOP_NEVER, "early stopping never");
   add(search.length_penalty_kind == GOLDCREST_LENGTH_WU, "length penalty of ((5 + n) / 6)");
   add(search.no_repeat_ngram != 0 && search.no_repeat_ngram != UINT32_MAX,
-      fmt::format("no {}-gram twice", search.no_repeat_ngram));
+      format_text("no {}-gram twice", search.no_repeat_ngram));
   add(search.max_extra_tokens != 0 && search.max_extra_tokens != UINT32_MAX,
-      fmt::format("at most {} tokens more than the source", search.max_extra_tokens));
+      format_text("at most {} tokens more than the source", search.max_extra_tokens));
   add(search.max_length_factor != 0.0f && search.max_length_factor <= kMaxLengthFactor,
-      fmt::format("at most {} times the source's tokens", search.max_length_factor));
+      format_text("at most {} times the source's tokens", search.max_length_factor));
   add(search.repetition_penalty != 0.0f && search.repetition_penalty != 1.0f,
-      fmt::format("repetition penalty {}", search.repetition_penalty));
-  add(more_ends != 0, fmt::format("{} more end ids", more_ends));
-  add(biases != 0, fmt::format("{} biased ids", biases));
+      format_text("repetition penalty {}", search.repetition_penalty));
+  add(more_ends != 0, format_text("{} more end ids", more_ends));
+  add(biases != 0, format_text("{} biased ids", biases));
   return rules;
 }
 

@@ -20,7 +20,7 @@ double mean_list(const ShortlistSpec& shortlist) { return share(shortlist.ids.si
 
 std::string describe_shortlist(const ModelSpec& spec) {
   const ShortlistSpec& shortlist = *spec.shortlist;
-  return fmt::format(
+  return format_text(
       "shortlist {} bytes: {} ids of every sentence, {:.1f} of a source id (mean), {} n-grams (the engine needs "
       "GOLDCREST_SHORTLIST)\n",
       bytes_of(spec), shortlist.always.size(), mean_list(shortlist), shortlist.ngrams.size());
@@ -55,7 +55,7 @@ ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_v
 }
 
 std::string to_text(const ShortlistEvaluation& evaluation) {
-  return fmt::format(
+  return format_text(
       "shortlist: {:.1f} candidates (mean), {} (most), {} lines with the whole vocabulary; against the whole "
       "vocabulary {} lines identical ({:.2f} %), token agreement {:.2f} %\n",
       evaluation.mean_candidates, evaluation.most_candidates, evaluation.whole_vocabulary, evaluation.identical,

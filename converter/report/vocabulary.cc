@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/vocabulary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -14,7 +14,7 @@ double share(uint64_t part, uint64_t whole) {
 }
 
 std::string coverage_text(const ShortlistCoverage& coverage, const char* of) {
-  return fmt::format("{} of {} lines whole ({:.2f} %), {:.3f} % of the ids of {}\n", coverage.whole_lines,
+  return format_text("{} of {} lines whole ({:.2f} %), {:.3f} % of the ids of {}\n", coverage.whole_lines,
                      coverage.lines, 100 * share(coverage.whole_lines, coverage.lines),
                      100 * share(coverage.covered_ids, coverage.target_ids), of);
 }
@@ -33,20 +33,20 @@ double mean_candidates(const MadeShortlist& made) {
 
 std::string to_text(const TrimmedVocabulary& trimmed) {
   std::string text =
-      trimmed.is_shared ? fmt::format("vocabulary   kept {} of {} entries", trimmed.source_kept, trimmed.source_all)
-                        : fmt::format("vocabulary   kept {} of {} source entries, {} of {} target entries",
+      trimmed.is_shared ? format_text("vocabulary   kept {} of {} entries", trimmed.source_kept, trimmed.source_all)
+                        : format_text("vocabulary   kept {} of {} source entries, {} of {} target entries",
                                       trimmed.source_kept, trimmed.source_all, trimmed.target_kept, trimmed.target_all);
-  text += fmt::format(": {} bytes less\n", trimmed.bytes_saved);
+  text += format_text(": {} bytes less\n", trimmed.bytes_saved);
   if (!trimmed.agreement) return text;
   const Agreement& agreement = *trimmed.agreement;
-  return text + fmt::format("             {} of {} lines as with all entries ({:.2f} %), chrF {:.2f}\n",
+  return text + format_text("             {} of {} lines as with all entries ({:.2f} %), chrF {:.2f}\n",
                             agreement.identical, agreement.lines, 100 * share(agreement.identical, agreement.lines),
                             agreement.chrf);
 }
 
 std::string to_text(const MadeShortlist& made) {
-  std::string text = fmt::format("shortlist    made from {} pairs: {} ids\n", made.pairs, made.listed_ids);
-  text += fmt::format("  held out   {:.1f} candidates a line, at most {}\n", mean_candidates(made),
+  std::string text = format_text("shortlist    made from {} pairs: {} ids\n", made.pairs, made.listed_ids);
+  text += format_text("  held out   {:.1f} candidates a line, at most {}\n", mean_candidates(made),
                       made.own.most_candidates);
   text += "             " + coverage_text(made.own, "the model's own translations");
   if (made.given.lines > 0) text += "             " + coverage_text(made.given, "the given targets");

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/work.h"
 
-#include <fmt/format.h>
-
 #include "base/align.h"
 #include "model/blocks.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -32,7 +31,7 @@ Work work_of(const format::ModelT& model) {
 }
 
 std::string work_text(const Work& work) {
-  return fmt::format(
+  return format_text(
       "a token      {} multiply-accumulates, and {} for each position that it attends to (greedy)\n"
       "the source   {} for each of its positions, and {} for each pair of them\n",
       work.token, work.token_per_position, work.source_position, work.source_per_position);

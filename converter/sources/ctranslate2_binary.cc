@@ -126,7 +126,7 @@ class CTranslate2Binary : public TensorSource {
     const uint64_t n = count("variables", kLeastItemBytes);
     for (uint64_t i = 0; i < n; ++i) {
       Item item;
-      item.name = text(fmt::format("the name of variable {}", i));
+      item.name = text(format_text("the name of variable {}", i));
       read_shape(item);
       read_type(item);
       item.offset = at_;
@@ -181,7 +181,7 @@ class CTranslate2Binary : public TensorSource {
   void read_aliases() {
     const uint64_t n = count("aliases", 6);
     for (uint64_t i = 0; i < n; ++i) {
-      const std::string alias = text(fmt::format("alias {}", i)), target = text(fmt::format("what alias {} is of", i));
+      const std::string alias = text(format_text("alias {}", i)), target = text(format_text("what alias {} is of", i));
       if (items_.contains(alias) || aliases_.contains(alias)) {
         throw Error("{}: is there twice: it is damaged", where(alias));
       }

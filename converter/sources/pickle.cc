@@ -37,7 +37,7 @@ class PickleReader {
       if (opcode == '.') return finish();
       run(opcode);
     }
-    refuse(fmt::format("has more than {} operations", kMaxOpcodes));
+    refuse(format_text("has more than {} operations", kMaxOpcodes));
   }
 
  private:
@@ -65,7 +65,7 @@ class PickleReader {
   }
 
   std::string take_text(size_t n) {
-    if (n > kMaxTextBytes) refuse(fmt::format("has a text of {} bytes, expected at most {}", n, kMaxTextBytes));
+    if (n > kMaxTextBytes) refuse(format_text("has a text of {} bytes, expected at most {}", n, kMaxTextBytes));
     return std::string(take(n));
   }
 
@@ -86,12 +86,12 @@ class PickleReader {
   }
 
   void push(PickleRef ref) {
-    if (stack_.size() >= kMaxStack) refuse(fmt::format("needs a stack of more than {} values", kMaxStack));
+    if (stack_.size() >= kMaxStack) refuse(format_text("needs a stack of more than {} values", kMaxStack));
     stack_.push_back(ref);
   }
 
   PickleRef make(PickleNode value) {
-    if (document_.nodes.size() >= kMaxNodes) refuse(fmt::format("has more than {} values", kMaxNodes));
+    if (document_.nodes.size() >= kMaxNodes) refuse(format_text("has more than {} values", kMaxNodes));
     document_.nodes.push_back(std::move(value));
     return static_cast<PickleRef>(document_.nodes.size() - 1);
   }
@@ -187,14 +187,14 @@ class PickleReader {
       case 'b':
         return build();
       default:
-        refuse(fmt::format("has the operation 0x{:02x}, which a state dict does not need", opcode));
+        refuse(format_text("has the operation 0x{:02x}, which a state dict does not need", opcode));
     }
   }
 
   void check_protocol(uint32_t protocol) {
     if (protocol != 2 && protocol != 3) {
       refuse(
-          fmt::format("is of pickle protocol {}, expected 2, which torch.save uses unless told otherwise", protocol));
+          format_text("is of pickle protocol {}, expected 2, which torch.save uses unless told otherwise", protocol));
     }
   }
 
@@ -214,7 +214,7 @@ class PickleReader {
   }
 
   void open_mark() {
-    if (marks_.size() >= kMaxDepth) refuse(fmt::format("is nested more than {} levels deep", kMaxDepth));
+    if (marks_.size() >= kMaxDepth) refuse(format_text("is nested more than {} levels deep", kMaxDepth));
     marks_.push_back(stack_.size());
   }
 
@@ -227,13 +227,13 @@ class PickleReader {
   }
 
   void put(uint32_t slot) {
-    if (slot >= kMaxMemo) refuse(fmt::format("remembers value number {}, expected less than {}", slot, kMaxMemo));
+    if (slot >= kMaxMemo) refuse(format_text("remembers value number {}, expected less than {}", slot, kMaxMemo));
     memo_[slot] = stack_[require(1)];
   }
 
   void get(uint32_t slot) {
     const auto found = memo_.find(slot);
-    if (found == memo_.end()) refuse(fmt::format("recalls value number {}, which was never stored", slot));
+    if (found == memo_.end()) refuse(format_text("recalls value number {}, which was never stored", slot));
     push(found->second);
   }
 
@@ -328,7 +328,7 @@ class PickleReader {
     if (state.kind != PickleKind::kDict) refuse("sets attributes that are not a dictionary");
     const std::vector<PickleRef> attributes = state.items;  // may be the object's own
     n_attributes_ += attributes.size();
-    if (n_attributes_ > kMaxNodes) refuse(fmt::format("sets more than {} attributes", kMaxNodes));
+    if (n_attributes_ > kMaxNodes) refuse(format_text("sets more than {} attributes", kMaxNodes));
     object.items.insert(object.items.end(), attributes.begin(), attributes.end());
   }
 

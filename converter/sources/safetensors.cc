@@ -112,7 +112,7 @@ class SafetensorsFile : public TensorSource {
 
  private:
   std::string tensor_text(const std::string& name) const {
-    return fmt::format("{}: tensor {}", file_.path().string(), in_quotes(name));
+    return format_text("{}: tensor {}", file_.path().string(), in_quotes(name));
   }
 
   const Entry& entry(const std::string& name) const {

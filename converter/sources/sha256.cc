@@ -3,13 +3,13 @@
 
 // The functions of OpenSSL 1.1: those that came after them bring all of a static OpenSSL along, for one hash.
 #define OPENSSL_API_COMPAT 10100
-#include <fmt/format.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
 
 #include "sources/input_file.h"
 #include "spec/error.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -21,7 +21,7 @@ class Sha256 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     if (!good_ || SHA256_Final(digest, &context_) != 1) throw Error("OpenSSL cannot compute SHA-256");
     std::string text;
-    for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
+    for (const unsigned char byte : digest) text += format_text("{:02x}", byte);
     return text;
   }
 

@@ -103,7 +103,7 @@ PickleRef choose(const PickleDocument& document, const std::string& where) {
   std::vector<std::string> paths;
   for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) paths.push_back(dictionaries.path(*found[i]));
   std::string text = list_in_quotes(paths, kMostNamed);
-  if (found.size() > kMostNamed) text += fmt::format(" and {} more", found.size() - kMostNamed);
+  if (found.size() > kMostNamed) text += format_text(" and {} more", found.size() - kMostNamed);
   throw Error(
       "{}: holds several dictionaries of tensors ({}), and none has a usual name; save the one to convert with "
       "torch.save(checkpoint[...], ...)",
@@ -178,7 +178,7 @@ void check_extent(const StoredTensor& tensor, const std::string& what) {
 
 StoredTensor read_tensor(const PickleDocument& document, const std::string& name, const PickleNode& node,
                          const std::string& where) {
-  const std::string what = fmt::format("{}: tensor {}", where, in_quotes(name));
+  const std::string what = format_text("{}: tensor {}", where, in_quotes(name));
   const PickleNode& storage = document.node(node.items[0]);
   const PickleNode& offset = document.node(node.items[1]);
   if (storage.kind != PickleKind::kStorage || offset.kind != PickleKind::kInteger || offset.integer < 0) {

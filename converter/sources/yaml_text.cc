@@ -95,7 +95,7 @@ class Builder : public YAML::EventHandler {
   }
 
   json* add(const YAML::Mark& mark, json value) {
-    if (++values_ > bounds_.most_values) refuse(mark, fmt::format("more than {} values", bounds_.most_values));
+    if (++values_ > bounds_.most_values) refuse(mark, format_text("more than {} values", bounds_.most_values));
     if (open_.empty()) {
       root_ = std::move(value);
       return &root_;
@@ -113,7 +113,7 @@ class Builder : public YAML::EventHandler {
     refuse_anchor(mark, anchor);
     if (tag != "?" && tag != "!" && !tag.empty()) refuse(mark, "the tag " + in_quotes(tag) + ", which is not read");
     if (is_key()) refuse(mark, "a key that is no text");
-    if (open_.size() >= bounds_.most_depth) refuse(mark, fmt::format("more than {} levels", bounds_.most_depth));
+    if (open_.size() >= bounds_.most_depth) refuse(mark, format_text("more than {} levels", bounds_.most_depth));
     open_.push_back({add(mark, std::move(value)), false, ""});
   }
 

@@ -152,7 +152,7 @@ ZipMember locate(const InputFile& file, const Header& central, uint64_t director
   }
   const uint64_t offset = central.local_offset + kLocalBytes + names.size();
   if (offset > directory_offset || central.stored_bytes > directory_offset - offset) {
-    refuse(file, fmt::format("{} has {} bytes, more than the file has there: it is truncated or damaged", what,
+    refuse(file, format_text("{} has {} bytes, more than the file has there: it is truncated or damaged", what,
                              central.stored_bytes));
   }
   return {central.name, offset, central.stored_bytes, central.method, central.plain_bytes, central.crc32};
@@ -230,7 +230,7 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file) {
 
 void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& members) {
   for (const ZipMember& member : members) {
-    if (member.method != 0) refuse(file, fmt::format("the zip member {} is compressed", in_quotes(member.name)));
+    if (member.method != 0) refuse(file, format_text("the zip member {} is compressed", in_quotes(member.name)));
   }
 }
 
@@ -240,11 +240,11 @@ std::string read_member_start(const InputFile& file, const ZipMember& member, ui
   n = std::min(n, member.plain_size);
   if (member.method == 0) return file.text(member.offset, n);
   if (member.method != kDeflated) {
-    refuse(file, fmt::format("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", what,
+    refuse(file, format_text("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", what,
                              member.method));
   }
   if (member.plain_size > kFreeBytes && member.plain_size / kMostRatio > member.size) {
-    refuse(file, fmt::format("{} would unpack {} bytes to {}, which no model's weights do", what, member.size,
+    refuse(file, format_text("{} would unpack {} bytes to {}, which no model's weights do", what, member.size,
                              member.plain_size));
   }
   const uint64_t stored = n == member.plain_size ? member.size : std::min(member.size, 2 * n + kFreeBytes / 16);

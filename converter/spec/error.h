@@ -3,19 +3,17 @@
 // the file, the tensor or setting, what was found and what was expected, and the remedy where there is one.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <stdexcept>
-#include <string>
-#include <utility>
+
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 
 class Error : public std::runtime_error {
  public:
   template <typename... Args>
-  explicit Error(fmt::format_string<Args...> format, Args&&... args)
-      : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
+  explicit Error(Pattern<std::type_identity_t<Args>...> pattern, const Args&... args)
+      : std::runtime_error(format_text(pattern, args...)) {}
 };
 
 }  // namespace goldcrest::converter

@@ -46,7 +46,7 @@ void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size,
   }
   for (uint32_t id = 0; id < source_vocab_size; ++id) {
     const auto first = static_cast<size_t>(offset[id]), end = static_cast<size_t>(offset[id + 1]);
-    check_list(fmt::format("shortlist: the list of the source id {}", id),
+    check_list(format_text("shortlist: the list of the source id {}", id),
                std::span(shortlist.ids).subspan(first, end - first), target_vocab_size);
   }
   for (size_t i = 0; i < shortlist.ngrams.size(); ++i) {

@@ -35,7 +35,7 @@ void require_matrix(const std::string& role, const Matrix& matrix, uint32_t rows
                 matrix.stored_scale.size(), rows);
   }
   for (const float scale : matrix.stored_scale) {
-    require_range(fmt::format("tensor '{}' ({}): a stored scale", printable(matrix.name), role), scale, 0x1p-47f,
+    require_range(format_text("tensor '{}' ({}): a stored scale", printable(matrix.name), role), scale, 0x1p-47f,
                   0x1p16f);
   }
 }
@@ -97,7 +97,7 @@ void check_stack(const std::string& name, const StackSpec& stack, uint32_t key_v
   if (stack.final_norm) check_norm(name + ".final_norm", *stack.final_norm, stack.d_model);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
-    const std::string role = fmt::format("{}.layers.{}", name, i);
+    const std::string role = format_text("{}.layers.{}", name, i);
     if (layer.recurrent && !is_decoder) throw Error("{} has a recurrent block; only decoder layers may", role);
     if (layer.self_attention.has_value() == layer.recurrent.has_value()) {
       throw Error("{} has {}; expected {}", role,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host.h"
 
-#include <fmt/format.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -11,8 +10,12 @@
 #include <set>
 #include <string_view>
 
+#include "spec/format_text.h"
+
 namespace bench {
 namespace {
+
+using goldcrest::converter::format_text;
 
 // Part numbers of MIDR_EL1 in cores that Arm designed (Linux, arch/arm64/include/asm/cputype.h).
 struct Part {
@@ -29,7 +32,7 @@ std::string name_of_part(uint32_t implementer, uint32_t part) {
   const auto* const found =
       std::find_if(std::begin(kArmParts), std::end(kArmParts), [=](const Part& known) { return known.number == part; });
   if (implementer == kArm && found != std::end(kArmParts)) return found->name;
-  return fmt::format("implementer {:#x}, part {:#x}", implementer, part);
+  return format_text("implementer {:#x}, part {:#x}", implementer, part);
 }
 
 bool starts_with(const std::string& line, std::string_view key) { return line.compare(0, key.size(), key) == 0; }
@@ -66,7 +69,7 @@ void read_cpus(const std::string& path, Host& host) {
 uint64_t highest_clock_hz(const std::string& root, uint32_t cpus) {
   uint64_t highest = 0;
   for (uint32_t i = 0; i < cpus; ++i) {
-    std::ifstream file(fmt::format("{}/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", root, i));
+    std::ifstream file(format_text("{}/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", root, i));
     uint64_t kilohertz = 0;
     if (file >> kilohertz) highest = std::max(highest, kilohertz * 1000);
   }
@@ -88,9 +91,9 @@ Host host_of(const std::string& root) {
 
 std::string compiler_name() {
 #ifdef __clang__
-  return fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+  return format_text("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
-  return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+  return format_text("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "spec/format_text.h"
+
 namespace bench {
+
+using goldcrest::converter::format_text;
 
 std::vector<double> spreads_of(const Report& report) {
   std::vector<double> spreads;
@@ -45,7 +47,7 @@ std::string spread_warning(const Report& report) {
   const auto n_large =
       std::count_if(spreads.begin(), spreads.end(), [](double spread) { return spread > kLargeSpread; });
   if (n_large == 0) return "";
-  return fmt::format(
+  return format_text(
       "warning: {} of {} timings have a spread above {:.0f} %, the largest {:.0f} %: other work disturbs "
       "this machine, and such figures are not to be trusted\n",
       n_large, spreads.size(), 100 * kLargeSpread, 100 * *std::max_element(spreads.begin(), spreads.end()));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report.h"
+#include "spec/format_text.h"
 
 namespace bench {
 namespace {
 
+using goldcrest::converter::format_text;
 using Json = nlohmann::ordered_json;
 
 Json timing_json(const Timing& timing) {
@@ -154,7 +154,7 @@ std::string report_json(const Settings& settings, const Report& report) {
                {"compiler", compiler_name()},
                {"model", settings.model},
                {"file_bytes", report.model.file_bytes},
-               {"weights_hash", fmt::format("{:016x}", report.model.weights_hash)},
+               {"weights_hash", format_text("{:016x}", report.model.weights_hash)},
                {"shape", shape_json(report.model)},
                {"kernels", report.kernels},
                {"threads", report.threads},

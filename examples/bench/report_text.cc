@@ -1,88 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
 #include "report.h"
+#include "spec/format_text.h"
 
 namespace bench {
 namespace {
 
-using Text = fmt::memory_buffer;
+using goldcrest::converter::format_text;
+using Text = std::string;
 
 constexpr double kMega = 1e6, kGiga = 1e9;
 
-std::string percent(double spread) { return fmt::format("{:.1f} %", 100 * spread); }
+std::string percent(double spread) { return format_text("{:.1f} %", 100 * spread); }
 
 void append_head(Text& text, const Settings& settings, const Report& report) {
   const goldcrest_info& model = report.model;
-  fmt::format_to(std::back_inserter(text),
-                 "{}: {:.2f} MB, encoder {} x {}/{}, decoder {} x {}/{}, vocabularies {} and {}, kernels {}\n"
-                 "{} source tokens, {} target tokens forced, threads {}, medians of at least {} runs and {} s\n"
-                 "spread: the range of a time's middle half, over its median\n"
-                 "a target position reads {:.2f} MB of weights\n",
-                 settings.model, static_cast<double>(model.file_bytes) / kMega, model.encoder_layers,
-                 model.encoder_d_model, model.encoder_d_ff, model.decoder_layers, model.decoder_d_model,
-                 model.decoder_d_ff, model.source_vocab_size, model.target_vocab_size, report.kernels,
-                 settings.source_tokens, settings.target_tokens, report.threads, settings.patience.repetitions,
-                 settings.patience.seconds, static_cast<double>(report.position_bytes) / kMega);
+  text += format_text(
+      "{}: {:.2f} MB, encoder {} x {}/{}, decoder {} x {}/{}, vocabularies {} and {}, kernels {}\n"
+      "{} source tokens, {} target tokens forced, threads {}, medians of at least {} runs and {} s\n"
+      "spread: the range of a time's middle half, over its median\n"
+      "a target position reads {:.2f} MB of weights\n",
+      settings.model, static_cast<double>(model.file_bytes) / kMega, model.encoder_layers, model.encoder_d_model,
+      model.encoder_d_ff, model.decoder_layers, model.decoder_d_model, model.decoder_d_ff, model.source_vocab_size,
+      model.target_vocab_size, report.kernels, settings.source_tokens, settings.target_tokens, report.threads,
+      settings.patience.repetitions, settings.patience.seconds, static_cast<double>(report.position_bytes) / kMega);
 }
 
 void append_open(Text& text, const Report& report, const OpenCost& open) {
   const auto append = [&](const char* what, const Timing& timing) {
-    fmt::format_to(std::back_inserter(text), "  {:<38}{:>9.3f} ms, spread {:>7}", what, timing.median_s * 1e3,
-                   percent(timing.spread));
+    text += format_text("  {:<38}{:>9.3f} ms, spread {:>7}", what, timing.median_s * 1e3, percent(timing.spread));
   };
   const auto append_verification = [&](const char* what, const Timing& timing) {
     append(what, timing);
-    fmt::format_to(std::back_inserter(text), "{:>9.2f} GB/s\n",
-                   per_second(report.model.file_bytes, timing.median_s) / kGiga);
+    text += format_text("{:>9.2f} GB/s\n", per_second(report.model.file_bytes, timing.median_s) / kGiga);
   };
-  fmt::format_to(std::back_inserter(text), "\nopening, file in the page cache\n");
+  text += format_text("\nopening, file in the page cache\n");
   append_verification("full verification", open.full);
   append_verification("structure verification", open.structure);
   append("to the first token, full verification", open.first_token);
-  fmt::format_to(std::back_inserter(text), "\n");
+  text += format_text("\n");
   append("to the first sentence", open.first_sentence);
-  fmt::format_to(std::back_inserter(text), "\n  {:<38}{:>9.2f} MB\n", "peak resident memory, mapped pages too",
-                 static_cast<double>(open.peak_resident_bytes) / kMega);
+  text += format_text("\n  {:<38}{:>9.2f} MB\n", "peak resident memory, mapped pages too",
+                      static_cast<double>(open.peak_resident_bytes) / kMega);
 }
 
 void append_speeds(Text& text, const Report& report) {
-  fmt::format_to(std::back_inserter(text), "\n{:>6}{:>7}{:>13}{:>9}{:>12}{:>9}{:>13}{:>16}{:>15}{:>14}\n", "beam",
-                 "batch", "encode ms", "spread", "tokens/s", "spread", "decode tok/s", "us a position", "weights GB/s",
-                 "arena bytes");
+  text += format_text("\n{:>6}{:>7}{:>13}{:>9}{:>12}{:>9}{:>13}{:>16}{:>15}{:>14}\n", "beam", "batch", "encode ms",
+                      "spread", "tokens/s", "spread", "decode tok/s", "us a position", "weights GB/s", "arena bytes");
   for (const Case& measured : report.cases) {
     const Speed& speed = measured.speed;
-    fmt::format_to(std::back_inserter(text),
-                   "{:>6}{:>7}{:>13.3f}{:>9}{:>12.0f}{:>9}{:>13.0f}{:>16.1f}{:>15.2f}{:>14}\n", speed.beam_size,
-                   speed.batch, speed.encode.median_s * 1e3, percent(speed.encode.spread), speed.tokens_per_s,
-                   percent(speed.run.spread), speed.decode_tokens_per_s, speed.position_s * 1e6,
-                   per_second(report.position_bytes, speed.position_s) / kGiga, speed.arena_bytes);
+    text += format_text("{:>6}{:>7}{:>13.3f}{:>9}{:>12.0f}{:>9}{:>13.0f}{:>16.1f}{:>15.2f}{:>14}\n", speed.beam_size,
+                        speed.batch, speed.encode.median_s * 1e3, percent(speed.encode.spread), speed.tokens_per_s,
+                        percent(speed.run.spread), speed.decode_tokens_per_s, speed.position_s * 1e6,
+                        per_second(report.position_bytes, speed.position_s) / kGiga, speed.arena_bytes);
   }
 }
 
 void append_bounds(Text& text, const Report& report) {
-  fmt::format_to(std::back_inserter(text),
-                 "\nwhat the machine allows: encoding and decoding, each the longer of its multiply-accumulates at the "
-                 "peak\nand its bytes at the speed of reading as much as one pass or position does\n"
-                 "{:>6}{:>7}{:>16}{:>10}{:>9}  {:<32}{:<32}\n",
-                 "beam", "batch", "bound tokens/s", "reached", "spread", "encoding us, bound (limit)",
-                 "a position us, bound (limit)");
+  text += format_text(
+      "\nwhat the machine allows: encoding and decoding, each the longer of its multiply-accumulates at the "
+      "peak\nand its bytes at the speed of reading as much as one pass or position does\n"
+      "{:>6}{:>7}{:>16}{:>10}{:>9}  {:<32}{:<32}\n",
+      "beam", "batch", "bound tokens/s", "reached", "spread", "encoding us, bound (limit)",
+      "a position us, bound (limit)");
   for (const Case& measured : report.cases) {
     if (!measured.bound) continue;
     const Speed& speed = measured.speed;
     const Bound& bound = *measured.bound;
     const double positions = report.target_tokens;
     const auto part = [](double seconds, double bound_s, const char* limit) {
-      return fmt::format("{:.1f}, {:.1f} ({})", seconds * 1e6, bound_s * 1e6, limit);
+      return format_text("{:.1f}, {:.1f} ({})", seconds * 1e6, bound_s * 1e6, limit);
     };
-    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}{:>16.0f}{:>8.1f} %{:>9}  {:<32}{:<32}\n", speed.beam_size,
-                   speed.batch, bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s,
-                   percent(speed.run.spread), part(speed.encode.median_s, bound.encode.seconds(), bound.encode.limit()),
-                   part(speed.position_s, bound.decode.seconds() / positions, bound.decode.limit()));
+    text += format_text("{:>6}{:>7}{:>16.0f}{:>8.1f} %{:>9}  {:<32}{:<32}\n", speed.beam_size, speed.batch,
+                        bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s, percent(speed.run.spread),
+                        part(speed.encode.median_s, bound.encode.seconds(), bound.encode.limit()),
+                        part(speed.position_s, bound.decode.seconds() / positions, bound.decode.limit()));
   }
 }
 
@@ -110,20 +105,20 @@ struct KernelsTable {
 
   template <typename Seconds>
   void append(const std::string& what, const Seconds& slot_seconds) const {
-    fmt::format_to(std::back_inserter(text), "{:<36}", what);
-    for (const size_t slot : slots) fmt::format_to(std::back_inserter(text), "{:>14.2f}", slot_seconds(slot) * 1e6);
+    text += format_text("{:<36}", what);
+    for (const size_t slot : slots) text += format_text("{:>14.2f}", slot_seconds(slot) * 1e6);
   }
 
   // What so many passes did. machine: null where its speeds were not measured.
   void append(const std::string& what, const Record& record, double passes, const MachineSpeeds* machine) const {
     append(what, [&](size_t slot) { return record.kernels[slot].seconds / passes; });
-    fmt::format_to(std::back_inserter(text), "{:>14.2f}{:>9}\n", record.rest_s * 1e6 / passes, percent(record.spread));
+    text += format_text("{:>14.2f}{:>9}\n", record.rest_s * 1e6 / passes, percent(record.spread));
     append("                 called again", [&](size_t slot) { return record.kernels[slot].again_s / passes; });
-    fmt::format_to(std::back_inserter(text), "\n");
+    text += format_text("\n");
     if (machine == nullptr) return;
     append("       products, exponentials alone",
            [&](size_t slot) { return arithmetic_s(record.kernels[slot], *machine) / passes; });
-    fmt::format_to(std::back_inserter(text), "\n");
+    text += format_text("\n");
   }
 };
 
@@ -136,12 +131,11 @@ void append_nearer_limits(Text& text, const Report& report, const Case& measured
       for (const KernelWork& work : record->kernels) seconds += slot_seconds(work);
     }
     const double tokens_per_s = measured.speed.batch * report.target_tokens / seconds;
-    fmt::format_to(std::back_inserter(text), "{:>6}{:>7}  {}: {:.0f} tokens/s", measured.speed.beam_size,
-                   measured.speed.batch, what, tokens_per_s);
+    text += format_text("{:>6}{:>7}  {}: {:.0f} tokens/s", measured.speed.beam_size, measured.speed.batch, what,
+                        tokens_per_s);
     if (measured.bound)
-      fmt::format_to(std::back_inserter(text), ", {:.1f} % of the bound",
-                     100 * tokens_per_s / measured.bound->tokens_per_s);
-    fmt::format_to(std::back_inserter(text), "\n");
+      text += format_text(", {:.1f} % of the bound", 100 * tokens_per_s / measured.bound->tokens_per_s);
+    text += format_text("\n");
   };
   append("all calls again", [](const KernelWork& work) { return work.again_s; });
   if (machine != nullptr)
@@ -149,17 +143,17 @@ void append_nearer_limits(Text& text, const Report& report, const Case& measured
 }
 
 void append_kernels(Text& text, const Report& report) {
-  fmt::format_to(std::back_inserter(text),
-                 "\nby kernel, us; again: each call a second time, with what it touches in the caches\n{:>6}{:>7}{:23}",
-                 "beam", "batch", "");
+  text += format_text(
+      "\nby kernel, us; again: each call a second time, with what it touches in the caches\n{:>6}{:>7}{:23}", "beam",
+      "batch", "");
   const KernelsTable table = {text, used_slots(report)};
-  for (const size_t slot : table.slots) fmt::format_to(std::back_inserter(text), "{:>14}", slot_name(slot));
-  fmt::format_to(std::back_inserter(text), "{:>14}{:>9}\n", "the rest", "spread");
+  for (const size_t slot : table.slots) text += format_text("{:>14}", slot_name(slot));
+  text += format_text("{:>14}{:>9}\n", "the rest", "spread");
   const MachineSpeeds* const machine = report.machine ? &*report.machine : nullptr;
   for (const Case& measured : report.cases) {
     if (!measured.work) continue;
     const auto name = [&](const char* part) {
-      return fmt::format("{:>6}{:>7}  {}", measured.speed.beam_size, measured.speed.batch, part);
+      return format_text("{:>6}{:>7}  {}", measured.speed.beam_size, measured.speed.batch, part);
     };
     table.append(name("encoding"), measured.work->encode, 1, machine);
     table.append(name("a position"), measured.work->decode, static_cast<double>(report.target_tokens), machine);
@@ -168,44 +162,40 @@ void append_kernels(Text& text, const Report& report) {
 }
 
 void append_lengths(Text& text, const Report& report) {
-  fmt::format_to(std::back_inserter(text), "\ncost of a position by the length of the target, batch 1\n");
+  text += format_text("\ncost of a position by the length of the target, batch 1\n");
   for (const LengthCost& cost : report.lengths) {
-    fmt::format_to(std::back_inserter(text),
-                   "  beam {}: {:.1f} us (spread {}) at {} tokens, {:.1f} us (spread {}) at {}, ratio {:.3f}\n",
-                   cost.beam_size, cost.short_position.median_s * 1e6, percent(cost.short_position.spread),
-                   cost.short_tokens, cost.long_position.median_s * 1e6, percent(cost.long_position.spread),
-                   cost.long_tokens, cost.long_position.median_s / cost.short_position.median_s);
+    text += format_text("  beam {}: {:.1f} us (spread {}) at {} tokens, {:.1f} us (spread {}) at {}, ratio {:.3f}\n",
+                        cost.beam_size, cost.short_position.median_s * 1e6, percent(cost.short_position.spread),
+                        cost.short_tokens, cost.long_position.median_s * 1e6, percent(cost.long_position.spread),
+                        cost.long_tokens, cost.long_position.median_s / cost.short_position.median_s);
   }
 }
 
 void append_breakdown(Text& text, const Breakdown& breakdown) {
   const auto append = [&](const std::string& what, const Timing& timing) {
-    fmt::format_to(std::back_inserter(text), "  {:<40}{:>10.2f} us, spread {:>7}\n", what, timing.median_s * 1e6,
-                   percent(timing.spread));
+    text += format_text("  {:<40}{:>10.2f} us, spread {:>7}\n", what, timing.median_s * 1e6, percent(timing.spread));
   };
-  fmt::format_to(std::back_inserter(text), "\ngreedy, batch 1, step by step\n");
+  text += format_text("\ngreedy, batch 1, step by step\n");
   append("source embeddings", breakdown.embed);
   for (size_t layer = 0; layer < breakdown.encoder_layer.size(); ++layer) {
-    append(fmt::format("encoder layer {}", layer), breakdown.encoder_layer[layer]);
+    append(format_text("encoder layer {}", layer), breakdown.encoder_layer[layer]);
   }
   append("keys and values for cross-attention", breakdown.memory);
   for (size_t layer = 0; layer < breakdown.decoder_layer.size(); ++layer) {
-    append(fmt::format("decoder layer {}, a position", layer), breakdown.decoder_layer[layer]);
+    append(format_text("decoder layer {}, a position", layer), breakdown.decoder_layer[layer]);
   }
   append("output layer and choice, a position", breakdown.output);
 }
 
 void append_machine(Text& text, const Report& report, const MachineSpeeds& machine) {
-  fmt::format_to(std::back_inserter(text), "\n{}\n",
-                 report.threads == 1 ? "one core reads" : fmt::format("{} threads together read", report.threads));
+  text += format_text("\n{}\n",
+                      report.threads == 1 ? "one core reads" : format_text("{} threads together read", report.threads));
   for (const MachineSpeeds::Reading& reading : machine.readings) {
-    fmt::format_to(std::back_inserter(text), "  {:>8.2f} GB/s, spread {:>7}, from {:.2f} MB{}\n",
-                   reading.speed.per_s / kGiga, percent(reading.speed.spread),
-                   static_cast<double>(reading.bytes) / kMega,
-                   reading.bytes == report.position_bytes ? ", the weights of one position" : "");
+    text += format_text("  {:>8.2f} GB/s, spread {:>7}, from {:.2f} MB{}\n", reading.speed.per_s / kGiga,
+                        percent(reading.speed.spread), static_cast<double>(reading.bytes) / kMega,
+                        reading.bytes == report.position_bytes ? ", the weights of one position" : "");
   }
-  fmt::format_to(
-      std::back_inserter(text),
+  text += format_text(
       "and multiplies {:.1f} billion int8 pairs a second, spread {}, the best of {}'s linear layers in its caches\n"
       "one core sums {:.2f} billion exponentials a second, spread {}\n",
       machine.macs.per_s / kGiga, percent(machine.macs.spread), report.kernels, machine.exponentials.per_s / kGiga,
@@ -224,7 +214,7 @@ std::string report_text(const Settings& settings, const Report& report) {
   if (!report.cases.empty() && report.cases[0].work) append_kernels(text, report);
   if (report.breakdown) append_breakdown(text, *report.breakdown);
   if (!report.lengths.empty()) append_lengths(text, report);
-  return fmt::to_string(text) + spread_warning(report);
+  return text + spread_warning(report);
 }
 
 }  // namespace bench

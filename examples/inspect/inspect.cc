@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-inspect: what a .gcst file holds, where it came from, the memory it needs, and whether this machine
 // computes what the converter computed.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
@@ -17,11 +15,14 @@
 #include "report/rules.h"
 #include "sources/sniff.h"
 #include "spec/error.h"
+#include "spec/format_text.h"
 #include "spec/printable.h"
 
 namespace {
 
+using goldcrest::converter::join_text;
 using goldcrest::converter::MemoryMap;
+using goldcrest::converter::print_text;
 using goldcrest::converter::printable;
 
 constexpr const char* kProgram = "goldcrest-inspect";
@@ -37,27 +38,27 @@ struct Arguments {
 std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::converter::printable(text) : "not stated"; }
 
 void print_info(const goldcrest_info& info, bool is_subword) {
-  fmt::print("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
+  print_text("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
              info.weights_hash);
-  fmt::print("weights      {}\n", info.weight_bits == 8 ? "int8" : "float32");
-  fmt::print("name         {}\n", or_none(info.name));
-  fmt::print("languages    {} -> {}\n", or_none(info.source_language), or_none(info.target_language));
-  fmt::print("licence      {}\n", or_none(info.license));
-  fmt::print("attribution  {}\n", or_none(info.attribution));
-  fmt::print("made from    {} checkpoint, sha256 {}\n", or_none(info.dialect), or_none(info.checkpoint_sha256));
-  fmt::print("made by      {}\n", or_none(info.converter_version));
-  fmt::print("encoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
+  print_text("weights      {}\n", info.weight_bits == 8 ? "int8" : "float32");
+  print_text("name         {}\n", or_none(info.name));
+  print_text("languages    {} -> {}\n", or_none(info.source_language), or_none(info.target_language));
+  print_text("licence      {}\n", or_none(info.license));
+  print_text("attribution  {}\n", or_none(info.attribution));
+  print_text("made from    {} checkpoint, sha256 {}\n", or_none(info.dialect), or_none(info.checkpoint_sha256));
+  print_text("made by      {}\n", or_none(info.converter_version));
+  print_text("encoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
              info.encoder_layers, info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size,
              info.max_source_positions);
-  fmt::print("decoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
+  print_text("decoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
              info.decoder_layers, info.decoder_d_model, info.decoder_d_ff, info.decoder_heads, info.target_vocab_size,
              info.max_target_positions);
-  fmt::print("text         {}, {}\n", info.has_tokenizer ? "tokenizer" : "no tokenizer",
+  print_text("text         {}, {}\n", info.has_tokenizer ? "tokenizer" : "no tokenizer",
              info.has_detokenizer ? "detokenizer" : "no detokenizer");
-  if (is_subword) fmt::print("             words between spaces, cut by subword-nmt's merges\n");
-  fmt::print("ids          start {}, end {}, padding {}, unknown {}\n", info.decoder_start_id, info.end_id, info.pad_id,
+  if (is_subword) print_text("             words between spaces, cut by subword-nmt's merges\n");
+  print_text("ids          start {}, end {}, padding {}, unknown {}\n", info.decoder_start_id, info.end_id, info.pad_id,
              info.unknown_id);
-  fmt::print("search       beam size {}, at most {} tokens, length penalty {}, word penalty {}\n",
+  print_text("search       beam size {}, at most {} tokens, length penalty {}, word penalty {}\n",
              info.search.beam_size, info.search.max_target_tokens, info.search.length_penalty,
              info.search.word_penalty);
 }
@@ -67,10 +68,10 @@ void print_shortlist(const goldcrest::ShortlistView& shortlist, uint32_t max_can
   const uint64_t n_ids = uint64_t{shortlist.n_always} + shortlist.offset[n_lists];
   const uint64_t bytes = n_ids * (shortlist.wide_ids ? 4 : 2) +
                          4 * (uint64_t{n_lists} + 1 + uint64_t{shortlist.n_ngrams} * shortlist.max_ngram);
-  fmt::print("shortlist    {} bytes: {} ids of every sentence, {:.1f} of a source id (mean), {} n-grams\n", bytes,
+  print_text("shortlist    {} bytes: {} ids of every sentence, {:.1f} of a source id (mean), {} n-grams\n", bytes,
              shortlist.n_always, static_cast<double>(shortlist.offset[shortlist.n_source_ids]) / shortlist.n_source_ids,
              shortlist.n_ngrams);
-  fmt::print("             a source with more than {} candidates is searched among all ids\n", max_candidates);
+  print_text("             a source with more than {} candidates is searched among all ids\n", max_candidates);
 }
 
 // Runs the file's self-test in an arena of its own; prints the verdict.
@@ -92,10 +93,10 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   int status = goldcrest_init(&engine, &config);
   if (status >= 0) status = goldcrest_self_test(engine, &detail);
   if (status < 0) {
-    fmt::print("self-test    FAILED: {}\n", describe_error(status, detail));
+    print_text("self-test    FAILED: {}\n", describe_error(status, detail));
     return false;
   }
-  fmt::print("self-test    passed with kernels {}\n", goldcrest_kernels_name(engine));
+  print_text("self-test    passed with kernels {}\n", goldcrest_kernels_name(engine));
   return true;
 }
 
@@ -126,12 +127,11 @@ int inspect(const Arguments& arguments) {
       goldcrest::view_tokenizer(model.bytes(), &tokenizer) && tokenizer.kind == goldcrest::TokenizerKind::kSubword;
   print_info(info, is_subword);
   const std::vector<std::string> targets = target_languages(model.bytes(), model.size());
-  if (!targets.empty())
-    fmt::print("targets      {}: {}\n", targets.size(), printable(fmt::format("{}", fmt::join(targets, " "))));
+  if (!targets.empty()) print_text("targets      {}: {}\n", targets.size(), printable(join_text(targets, " ")));
   const goldcrest::GenerationView generation = goldcrest::view_generation(model.bytes());
   const std::vector<std::string> rules =
       goldcrest::converter::describe_rules(info.search, generation.n_more_ends, generation.n_biased);
-  if (!rules.empty()) fmt::print("rules        {}\n", fmt::join(rules, ", "));
+  if (!rules.empty()) print_text("rules        {}\n", join_text(rules, ", "));
   goldcrest::ShortlistView shortlist = {};
   if (goldcrest::view_shortlist(model.bytes(), &shortlist)) print_shortlist(shortlist, info.limits.max_candidates);
   goldcrest_limits limits = arguments.limits;
@@ -139,13 +139,13 @@ int inspect(const Arguments& arguments) {
   const std::span<const uint8_t> bytes(static_cast<const uint8_t*>(model.bytes()), model.size());
   const MemoryMap map = goldcrest::converter::map_memory(bytes, limits, arguments.model);
   const goldcrest_memory& memory = map.memory;
-  fmt::print("arena        {} bytes for {}\n", memory.arena_bytes, goldcrest::converter::formula_legend(memory.limits));
-  fmt::print("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes,
+  print_text("arena        {} bytes for {}\n", memory.arena_bytes, goldcrest::converter::formula_legend(memory.limits));
+  print_text("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes,
              memory.scratch_bytes);
-  fmt::print("step         at most {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
-  if (memory.text_steps > 0) fmt::print("tokenizing   at most {} steps\n", memory.text_steps);
+  print_text("step         at most {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
+  if (memory.text_steps > 0) print_text("tokenizing   at most {} steps\n", memory.text_steps);
   if (arguments.map)
-    fmt::print("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
+    print_text("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
   const bool passed = !arguments.self_test || self_test(model, map);
   return passed ? kSuccess : kFailed;
 }

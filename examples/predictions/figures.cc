@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figures.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "spec/format_text.h"
+
 namespace predictions {
 namespace {
+
+using goldcrest::converter::format_text;
 
 // The cycle models know neither missed caches (but for weights that do not fit), mispredicted branches nor an operating
 // system, and A76's latencies are Neoverse N1's: silicon is rather slower than faster.
@@ -128,13 +130,13 @@ Band milliseconds_a_word(const Microcontroller& part, const Word& word) {
 }
 
 std::string digits(double figure) {
-  return figure < 100 ? fmt::format("{:.3g}", figure) : fmt::format("{:.0f}", figure);
+  return figure < 100 ? format_text("{:.3g}", figure) : format_text("{:.0f}", figure);
 }
 
 std::string table() {
   std::string text = "machine,cpu,MHz,model,beam,unit,predicted,low,high\n";
   const auto add = [&](const auto& machine, const char* model, uint32_t beam_size, const char* unit, const Band& band) {
-    text += fmt::format("{},{},{:.0f},{},{},{},{},{},{}\n", machine.name, machine.cpu, machine.clock_hz / 1e6, model,
+    text += format_text("{},{},{:.0f},{},{},{},{},{},{}\n", machine.name, machine.cpu, machine.clock_hz / 1e6, model,
                         beam_size, unit, digits(band.middle), digits(band.low), digits(band.high));
   };
   for (const Computer& computer : computers()) {

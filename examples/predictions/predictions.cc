@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-predictions: what was predicted of a machine, beside what goldcrest-bench or benchmark_firmware measured on
 // it and wrote as JSON.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -17,10 +15,13 @@
 
 #include "figures.h"
 #include "goldcrest/goldcrest.h"
+#include "spec/format_text.h"
 
 namespace predictions {
 namespace {
 
+using goldcrest::converter::format_text;
+using goldcrest::converter::print_text;
 using Json = nlohmann::json;
 
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
@@ -38,23 +39,23 @@ Json read_report(std::istream& stream) {
   const size_t end = begin == whole ? text.size() : text.find('\n', begin + 1);
   Json report = Json::parse(text.substr(begin, end - begin));
   if (report.value("schema_version", 0) != kSchemaVersion)
-    throw std::runtime_error(fmt::format("schema_version is not {}", kSchemaVersion));
+    throw std::runtime_error(format_text("schema_version is not {}", kSchemaVersion));
   return report;
 }
 
 void print_line(const std::vector<std::string>& cells) {
-  fmt::print("{:<14}{:>12}  {:<18}{:>12}  {:<10}{:>6}  {}\n", cells[0], cells[1], cells[2], cells[3], cells[4],
+  print_text("{:<14}{:>12}  {:<18}{:>12}  {:<10}{:>6}  {}\n", cells[0], cells[1], cells[2], cells[3], cells[4],
              cells[5], cells[6]);
 }
 
 void print_row(const std::string& what, const Band& predicted, double measured, const char* unit) {
   const bool is_inside = measured >= predicted.low && measured <= predicted.high;
   print_line({what, digits(predicted.middle), digits(predicted.low) + " to " + digits(predicted.high), digits(measured),
-              unit, fmt::format("{:.2f}", measured / predicted.middle), is_inside ? "inside" : "outside"});
+              unit, format_text("{:.2f}", measured / predicted.middle), is_inside ? "inside" : "outside"});
 }
 
 void print_head(const std::string& machine, const Json& report) {
-  fmt::print("{}; measured with kernels {}\n", machine, report.at("kernels").get<std::string>());
+  print_text("{}; measured with kernels {}\n", machine, report.at("kernels").get<std::string>());
   print_line({"", "predicted", "band", "measured", "", "ratio", "the band"});
 }
 
@@ -71,13 +72,13 @@ const Shape* shape_of(const Json& shape) {
 void compare_computer(const Json& report, const Computer& computer) {
   const std::string model = shape_of(report.at("shape"))->name;
   const double clock_hz = report.at("host").at("clock_hz");
-  print_head(fmt::format("{}, {} at {:.0f} MHz", computer.name, computer.cpu, computer.clock_hz / 1e6), report);
+  print_head(format_text("{}, {} at {:.0f} MHz", computer.name, computer.cpu, computer.clock_hz / 1e6), report);
   bool found = false;
   for (const Json& measured : report.value("cases", Json::array())) {
     if (measured.at("batch") != 1 || report.at("threads") != 1) continue;
     for (const Computer::Speed& speed : computer.speeds) {
       if (model != speed.model || measured.at("beam_size") != speed.beam_size) continue;
-      print_row(fmt::format("{}, beam {}", model, speed.beam_size), tokens_per_s(speed), measured.at("tokens_per_s"),
+      print_row(format_text("{}, beam {}", model, speed.beam_size), tokens_per_s(speed), measured.at("tokens_per_s"),
                 "tokens/s");
       found = true;
     }
@@ -85,16 +86,16 @@ void compare_computer(const Json& report, const Computer& computer) {
   if (!found)
     throw std::runtime_error("nothing was predicted of these cases; --beam 1,4 --batch 1 --threads 1 has what was");
   if (clock_hz > 0 && std::abs(clock_hz / computer.clock_hz - 1) > 0.02)
-    fmt::print("This one's clock is {:.0f} MHz; the prediction is of {:.0f}.\n", clock_hz / 1e6,
+    print_text("This one's clock is {:.0f} MHz; the prediction is of {:.0f}.\n", clock_hz / 1e6,
                computer.clock_hz / 1e6);
   if (report.at("source_tokens") != 32 || report.at("target_tokens") < 60 || report.at("target_tokens") > 64)
-    fmt::print("The prediction is of 32 source and 64 target tokens, the usual ones of goldcrest-bench.\n");
+    print_text("The prediction is of 32 source and 64 target tokens, the usual ones of goldcrest-bench.\n");
 }
 
 // Ticks of a word's search.
 double word_ticks(const Json& report, uint32_t beam_size) {
-  const std::string name = fmt::format("{}: whole search of one word",
-                                       beam_size == 1 ? std::string("greedy") : fmt::format("beam {}", beam_size));
+  const std::string name = format_text("{}: whole search of one word",
+                                       beam_size == 1 ? std::string("greedy") : format_text("beam {}", beam_size));
   for (const Json& part : report.at("parts")) {
     if (part.at("name") == name) return part.at("ticks");
   }
@@ -111,7 +112,7 @@ bool compare_instructions(const Json& report) {
     const Band expected = {word.instructions * (1 - kSameInstructions), word.instructions,
                            word.instructions * (1 + kSameInstructions)};
     if (!found) print_head(cpu + " in an emulator that counts instructions", report);
-    print_row(fmt::format("g2p, beam {}", word.beam_size),
+    print_row(format_text("g2p, beam {}", word.beam_size),
               {expected.low / 1e6, expected.middle / 1e6, expected.high / 1e6}, counted / 1e6, "M a word");
     found = true;
     same = same && counted >= expected.low && counted <= expected.high;
@@ -122,19 +123,19 @@ bool compare_instructions(const Json& report) {
 }
 
 void compare_microcontroller(const Json& report, const Microcontroller& part) {
-  print_head(fmt::format("{}, {} at {:.0f} MHz, weights in {}", part.name, part.cpu, part.clock_hz / 1e6, part.memory),
+  print_head(format_text("{}, {} at {:.0f} MHz, weights in {}", part.name, part.cpu, part.clock_hz / 1e6, part.memory),
              report);
   for (const Word& word : words()) {
     if (std::string(word.cpu) != part.cpu) continue;
     const double ms = word_ticks(report, word.beam_size) / double{report.at("ticks_per_second")} * 1e3;
-    print_row(fmt::format("g2p, beam {}", word.beam_size), milliseconds_a_word(part, word), ms, "ms a word");
+    print_row(format_text("g2p, beam {}", word.beam_size), milliseconds_a_word(part, word), ms, "ms a word");
   }
 }
 
 std::string known_machines() {
   std::string names;
-  for (const Computer& computer : computers()) names += fmt::format("  {}\n", computer.name);
-  for (const Microcontroller& part : microcontrollers()) names += fmt::format("  {}\n", part.name);
+  for (const Computer& computer : computers()) names += format_text("  {}\n", computer.name);
+  for (const Microcontroller& part : microcontrollers()) names += format_text("  {}\n", part.name);
   return names;
 }
 
@@ -159,7 +160,7 @@ bool compare(const Json& report, const std::string& wanted) {
     found = true;
   }
   if (!found) {
-    throw std::runtime_error(fmt::format("nothing was predicted of \"{}\"; --machine NAME compares with one of\n{}",
+    throw std::runtime_error(format_text("nothing was predicted of \"{}\"; --machine NAME compares with one of\n{}",
                                          wanted.empty() ? board : wanted, known_machines()));
   }
   return true;

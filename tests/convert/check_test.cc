@@ -145,8 +145,8 @@ TEST(Check, OtherIdsAreADifferenceWithItsGap) {
   std::vector<int32_t> expected = search(Reference(spec), source, options)[0].tokens;
   expected[1] = expected[1] == 9 ? 10 : 9;
   const test::SampleFolder samples;
-  samples.write("results.jsonl", fmt::format("{{\"line\": 12, \"source_ids\": [5, 6, 7, 2], \"greedy\": [{}]}}\n",
-                                             fmt::join(expected, ", ")));
+  samples.write("results.jsonl", format_text("{{\"line\": 12, \"source_ids\": [5, 6, 7, 2], \"greedy\": [{}]}}\n",
+                                             join_text(expected, ", ")));
   const CheckReport report = check_with(spec, samples);
   EXPECT_FALSE(report.passed());
   ASSERT_EQ(report.searches.size(), 1u);
@@ -177,8 +177,8 @@ TEST(Check, ATieIsNoFailure) {
   ASSERT_EQ(tokens[0], static_cast<int32_t>(std::min(chosen, twin)));
   tokens[0] = static_cast<int32_t>(std::max(chosen, twin));
   const test::SampleFolder samples;
-  samples.write("results.jsonl", fmt::format("{{\"source_ids\": [3, 1], \"greedy\": [{}], \"max_target_tokens\": 7}}",
-                                             fmt::join(tokens, ", ")));
+  samples.write("results.jsonl", format_text("{{\"source_ids\": [3, 1], \"greedy\": [{}], \"max_target_tokens\": 7}}",
+                                             join_text(tokens, ", ")));
   const CheckReport report = check(Reference(spec), samples.path(), {});
   EXPECT_TRUE(report.passed()) << to_text(report);
   EXPECT_EQ(report.searches[0].ties, 1u);
@@ -214,7 +214,7 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
   expect_message("{\"source_ids\": [5], \"line\": -2}", "\"line\": found -2");
   expect_message("{\"source_ids\": [5], \"line\": 3}\n{\"source_ids\": [5], \"line\": 3}", "\"line\" 3 is there twice");
   const std::vector<int> too_long(65, 5);
-  expect_message(fmt::format("{{\"source_ids\": [{}]}}", fmt::join(too_long, ",")), "found 65 ids");
+  expect_message(format_text("{{\"source_ids\": [{}]}}", join_text(too_long, ",")), "found 65 ids");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(CTranslate2Refusals, NamesWhatItDoesNotCompute) {
     CTranslate2Folder checkpoint;
     checkpoint.model.set(c.variable);
     EXPECT_EQ(checkpoint.message(),
-              fmt::format("model.bin: {} \"{}\": {} not supported", c.variable.shape.empty() ? "setting" : "tensor",
+              format_text("model.bin: {} \"{}\": {} not supported", c.variable.shape.empty() ? "setting" : "tensor",
                           c.variable.name, c.what));
   }
 }
@@ -77,7 +77,7 @@ TEST(CTranslate2Refusals, FlagsAndNumbers) {
   for (const Case& c : cases) {
     CTranslate2Folder checkpoint;
     checkpoint.model.set(test::scalar(c.name, test::kInt16, c.value));
-    EXPECT_EQ(checkpoint.message(), fmt::format("model.bin: setting \"{}\"{}", c.name, c.message));
+    EXPECT_EQ(checkpoint.message(), format_text("model.bin: setting \"{}\"{}", c.name, c.message));
   }
 }
 
@@ -114,7 +114,7 @@ TEST(CTranslate2Refusals, TensorsThatAreMissingOrNotKnown) {
   for (const char* layer : {"0", "1"}) {
     for (const char* end : {"linear_0/weight", "linear_0/bias", "linear_1/weight", "linear_1/bias", "linear_2/weight",
                             "linear_2/bias", "layer_norm/gamma", "layer_norm/beta"})
-      alone.model.remove(fmt::format("decoder/layer_{}/attention/{}", layer, end));
+      alone.model.remove(format_text("decoder/layer_{}/attention/{}", layer, end));
   }
   EXPECT_EQ(alone.message(),
             "model.bin: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is no encoder-decoder");
@@ -125,7 +125,7 @@ TEST(CTranslate2Refusals, SpecificationsAndRevisions) {
   for (const uint32_t revision : {1u, 8u}) {
     checkpoint.model.revision = revision;
     EXPECT_EQ(checkpoint.message(),
-              fmt::format("model.bin: is of revision {} of TransformerSpec, expected 2 to 7", revision));
+              format_text("model.bin: is of revision {} of TransformerSpec, expected 2 to 7", revision));
   }
   checkpoint.model.revision = 7;
   checkpoint.model.spec = "OtherSpec";

@@ -81,8 +81,8 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
             "source_1_vocabulary: has several words to a position, that is source features, which are not supported");
   std::string source = "<blank>\n<s>\n</s>\n", target = "<unk>\n<blank>\n<s>\n</s>\n";
   for (int id = 0; id < 8; ++id) {
-    source += fmt::format("s{}\r\n", id);
-    target += fmt::format("t{}\n", id);
+    source += format_text("s{}\r\n", id);
+    target += format_text("t{}\n", id);
   }
   checkpoint.folder.write("source_vocabulary.txt", source);
   EXPECT_EQ(
@@ -214,7 +214,7 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
   EXPECT_EQ(checkpoint.load().warnings,
             (std::vector<std::string>{entries + ": 4 of its 9 entries are neither characters nor made by a merge of " +
                                       codes + "; do they belong to different models?"}));
-  for (const int id : {4, 7, 9, 11}) checkpoint.vocabulary[id] = fmt::format("joined{}\uFFED", id);
+  for (const int id : {4, 7, 9, 11}) checkpoint.vocabulary[id] = format_text("joined{}\uFFED", id);
   EXPECT_EQ(checkpoint.message(),
             "shared_vocabulary.json: 5 of its 9 entries are neither characters nor made by a merge "
             "of " +
@@ -234,7 +234,7 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
 // A file without a score for what is unknown, which the engine would refuse.
 TEST(CTranslate2Text, MergesWithoutWords) {
   SubwordFolder checkpoint;
-  for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = fmt::format(">>code{}<<", id);
+  for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = format_text(">>code{}<<", id);
   EXPECT_EQ(checkpoint.message(),
             "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and "
             "language codes");
@@ -300,7 +300,7 @@ TEST(CTranslate2Text, MergesOfArgosTranslate) {
   Package package;
   package.checkpoint.vocabulary = nlohmann::json::array({"<unk>", "<s>", "</s>", "a@@", "b", "ab"});
   while (package.checkpoint.vocabulary.size() < kIds) {
-    const std::string entry = fmt::format("{}@@", character(package.checkpoint.vocabulary.size()));
+    const std::string entry = format_text("{}@@", character(package.checkpoint.vocabulary.size()));
     package.checkpoint.vocabulary.push_back(entry);
   }
   std::vector<ZipEntry> entries = package.entries();

@@ -133,7 +133,7 @@ TEST(MarianNativeText, TheHashIsOfTheVocabulariesToo) {
   NativeFolder checkpoint;
   const std::string before = checkpoint.load().checkpoint_sha256;
   std::string vocabulary = "</s>: 0\n<unk>: 1\n";
-  for (int id = 2; id < 12; ++id) vocabulary += fmt::format("other{0}: {0}\n", id);
+  for (int id = 2; id < 12; ++id) vocabulary += format_text("other{0}: {0}\n", id);
   checkpoint.folder.write("vocab.yml", vocabulary);
   EXPECT_NE(checkpoint.load().checkpoint_sha256, before);
 }
@@ -141,7 +141,7 @@ TEST(MarianNativeText, TheHashIsOfTheVocabulariesToo) {
 TEST(MarianNativeText, NematusNamesOfTheSpecialIds) {
   NativeFolder checkpoint;
   std::string vocabulary = "eos: 0\nUNK: 1\n";
-  for (int id = 2; id < 12; ++id) vocabulary += fmt::format("word{0}: {0}\n", id);
+  for (int id = 2; id < 12; ++id) vocabulary += format_text("word{0}: {0}\n", id);
   checkpoint.folder.write("vocab.yml", vocabulary);
   EXPECT_EQ(checkpoint.load().generation.end_id, 0u);
   checkpoint.folder.write("vocab.yml", "a: 0\nb: 1\n<unk>: 2\n");

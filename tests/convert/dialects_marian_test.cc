@@ -240,7 +240,7 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
     checkpoint.config["share_encoder_decoder_embeddings"] = c.shared;
     checkpoint.config["tie_word_embeddings"] = c.tied;
     const ModelSpec spec = checkpoint.load();
-    const std::string name = fmt::format("shared {}, tied {}, {} tables", c.shared, c.tied, c.stored.size());
+    const std::string name = format_text("shared {}, tied {}, {} tables", c.shared, c.tied, c.stored.size());
     EXPECT_EQ(spec.encoder.embedding->values[9], c.encoder) << name;
     EXPECT_EQ(spec.decoder.embedding->values[9], c.decoder) << name;
     EXPECT_EQ(spec.projection.weight->values[9], c.head) << name;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generation settings: each is done, harmless, or named in a warning, and none is passed over in silence.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "convert/marian_folder.h"
 #include "convert/nn_folder.h"
+#include "spec/format_text.h"
 #include "support/expect_error.h"
 
 namespace goldcrest::converter {
@@ -154,7 +154,7 @@ TEST(MarianRules, UnsupportedSettingsAreNamed) {
                                                 {"watermarking_config", {{"bias", 2.5}}}};
   for (const auto& [key, value] : asked) {
     expect_warning(load_with({{key, value}}),
-                   fmt::format("generation_config.json: setting \"{}\" is not supported and was ignored", key));
+                   format_text("generation_config.json: setting \"{}\" is not supported and was ignored", key));
     EXPECT_TRUE(load_with({{key, nullptr}}).warnings.empty()) << key;
   }
   expect_warning(load_with({{"sequence_bias", json::parse("[[[1, 2], 1.5]]")}}),

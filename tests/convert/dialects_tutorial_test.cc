@@ -167,7 +167,7 @@ TEST(Tutorial, RefusesNormsThatTheirEpsilonChanges) {
     const DeviationBound bound = bound_deviations(small, {kSources[1]}, "");
     EXPECT_EQ(
         std::string(error.what()),
-        fmt::format("model.pt: its norms add 0.001 to the deviation, which a file's norms add to the variance; the "
+        format_text("model.pt: its norms add 0.001 to the deviation, which a file's norms add to the variance; the "
                     "smallest deviation of {} rows is {:.3g}, where this changes a norm by {:.2g} of its value, "
                     "more than 2^-16; it cannot be converted",
                     bound.rows, bound.smallest, 1e-3 / bound.smallest));

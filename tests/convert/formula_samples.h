@@ -2,9 +2,6 @@
 // What a formula's layers and greedy search give, as the samples that a framework would export for --check.
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "convert/sample_folder.h"
+#include "spec/format_text.h"
 #include "support/checkpoint_writer.h"
 
 namespace goldcrest::test {
@@ -34,9 +32,10 @@ inline void write_samples(const std::vector<FormulaSample>& samples, size_t max_
   std::string results;
   std::vector<NamedTensor> layers, logits;
   for (const FormulaSample& sample : samples) {
-    results += fmt::format("{{\"source_ids\": [{}], \"greedy\": [{}], \"max_target_tokens\": {}}}\n",
-                           fmt::join(sample.source, ", "), fmt::join(sample.greedy, ", "), max_target_tokens);
-    logits.push_back(tensor_of_rows(fmt::format("logits.{}", logits.size()), sample.trace.at("logits")));
+    results += converter::format_text("{{\"source_ids\": [{}], \"greedy\": [{}], \"max_target_tokens\": {}}}\n",
+                                      converter::join_text(sample.source, ", "),
+                                      converter::join_text(sample.greedy, ", "), max_target_tokens);
+    logits.push_back(tensor_of_rows(converter::format_text("logits.{}", logits.size()), sample.trace.at("logits")));
   }
   for (const auto& [name, rows] : samples.at(0).trace) layers.push_back(tensor_of_rows(name, rows));
   folder.write("results.jsonl", results);

@@ -2,13 +2,12 @@
 // A small model of Marian's own with its decoder's YAML and a vocabulary of words, to be changed before it is loaded.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
 
 #include "convert/tensor_list.h"
 #include "converter/dialects/dialect.h"
+#include "spec/format_text.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
@@ -25,7 +24,7 @@ struct NativeFolder : TensorList {
   NativeFolder() {
     tensors = native_tensors(shape, 1);
     std::string vocabulary = "</s>: 0\n<unk>: 1\n";
-    for (int id = 2; id < 12; ++id) vocabulary += fmt::format("word{0}: {0}\n", id);
+    for (int id = 2; id < 12; ++id) vocabulary += converter::format_text("word{0}: {0}\n", id);
     folder.write("vocab.yml", vocabulary);
   }
   NativeFolder(const NativeFolder&) = delete;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The float forward pass over every option that a stack has: within float32's error of a naive pass in double, and the
 // same bits on every machine.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/hash.h"
 #include "convert/naive_forward.h"
 #include "reference/reference.h"
+#include "spec/format_text.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {
@@ -106,7 +106,7 @@ std::vector<Case> make_cases() {
         }
         change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });
         const std::string name =
-            fmt::format("activation {}, pre_norm {}, norms {}", static_cast<int>(activation), pre_norm, norms);
+            format_text("activation {}, pre_norm {}, norms {}", static_cast<int>(activation), pre_norm, norms);
         const Logits exact = naive_logits(spec);
         cases.push_back({name, spec, exact, tolerance(spec, exact)});
       }

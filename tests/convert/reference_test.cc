@@ -38,7 +38,7 @@ TEST(Reference, TraceNamesEveryLayerAndRow) {
   Reference reference(spec);
   std::map<std::string, std::vector<uint32_t>> rows;
   reference.set_trace([&](const std::string& name, int layer, uint32_t row, std::span<const float> values) {
-    rows[layer < 0 ? name : fmt::format("{}.{}", name, layer)].push_back(row);
+    rows[layer < 0 ? name : format_text("{}.{}", name, layer)].push_back(row);
     EXPECT_EQ(values.size(), name == "logits" ? 37u : name.starts_with("encoder") ? 20u : 24u);
   });
   reference.teacher_forced_logits(reference.encode(kSource), std::vector<int32_t>{1, 2});

@@ -2,7 +2,6 @@
 // The three forms of the report tell the same, and its HTML page needs nothing else and runs nothing.
 #include "report/report.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "convert/shipped_model.h"
 #include "file/write.h"
 #include "report/engine_session.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -96,7 +96,7 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
                                "1 more end ids",
                                "2 biased ids"};
   EXPECT_NE(report_text(report).find(
-                fmt::format("\nrules    {} (the engine needs GOLDCREST_RULES)\n", fmt::join(rules, ", "))),
+                format_text("\nrules    {} (the engine needs GOLDCREST_RULES)\n", join_text(rules, ", "))),
             std::string::npos)
       << report_text(report);
   EXPECT_EQ(nlohmann::json(report_json(report).at("rules")), nlohmann::json(rules));

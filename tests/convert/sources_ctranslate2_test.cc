@@ -157,7 +157,7 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   EXPECT_EQ(message_of(model().bytes()), "read");
   for (const uint32_t version : {0u, 1u, 7u, 0xFFFFFFFFu}) {
     EXPECT_EQ(message_of(with_field(0, version, 4)),
-              fmt::format(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of "
+              format_text(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of "
                           "these",
                           version));
   }
@@ -251,7 +251,7 @@ TEST(CTranslate2Binary, OldTypes) {
     std::string bytes = changed.bytes();
     bytes[30 + 2 + kBias.name.size() + 1 + 1 + 4] = width;
     EXPECT_EQ(message_of(bytes),
-              fmt::format(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
+              format_text(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
                           "2 (int16) or 4 (float32)",
                           int{width}));
   }
@@ -286,7 +286,7 @@ TEST(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
   for (const float value : {0.0f, -1.0f, 1e-9f, INFINITY}) {
     changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, value}});
     EXPECT_EQ(message_of(changed.bytes()),
-              scale + fmt::format("has the value {}, expected finite numbers of at least 2^-16", value));
+              scale + format_text("has the value {}, expected finite numbers of at least 2^-16", value));
   }
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {3}, {1, 1, 1}});
   EXPECT_EQ(

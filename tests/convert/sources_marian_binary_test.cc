@@ -146,7 +146,7 @@ TEST(MarianBinary, Bounds) {
   EXPECT_EQ(message_of(binary_bytes({item})), ": tensor \"a\": has 9 axes, expected at most 8: it is damaged");
   item.shape = {INT32_MAX};
   EXPECT_EQ(message_of(binary_bytes({item})),
-            fmt::format(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
+            format_text(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
                         item.data.size()));
   EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'919, 'a'))})), "read");
   EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'920, 'a'))})),
@@ -176,7 +176,7 @@ TEST(MarianBinary, SaysWhatIsNoIntgemm) {
   for (const float multiplier : {0.0f, -1.0f, 1e-9f, 1e30f}) {
     EXPECT_EQ(
         message_of(binary_bytes({int8_item(tensors()[1], multiplier)})),
-        name + fmt::format("its quantization multiplier is {}, expected a number from 2^-16 to 2^47", multiplier));
+        name + format_text("its quantization multiplier is {}, expected a number from 2^-16 to 2^47", multiplier));
   }
 }
 

@@ -139,7 +139,7 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
   const std::string empty = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}";
   EXPECT_EQ(of(header(1, empty)), "read");  // which ends with its header
   EXPECT_EQ(of(header(1, empty).substr(0, 60)),
-            fmt::format("{}its header of {} bytes does not fit: it is damaged", member, empty.size()));
+            format_text("{}its header of {} bytes does not fit: it is damaged", member, empty.size()));
   for (const char version : {'\1', '\2'}) {
     const size_t most = version == 1 ? 10'002 : 10'000;
     std::string longest = dict;
@@ -147,7 +147,7 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
     EXPECT_EQ(of(header(version, longest) + elements), "read");
     longest += ' ';
     EXPECT_EQ(of(header(version, longest) + elements),
-              fmt::format("{}its header of {} bytes does not fit: it is damaged", member, longest.size()));
+              format_text("{}its header of {} bytes does not fit: it is damaged", member, longest.size()));
   }
   for (const char* bad :
        {"{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'shape': (2,)}",
@@ -170,7 +170,7 @@ TEST(MarianNpz, SettingsAreBytesOfAnyKind) {
   for (const char* type : {"|i1", "|u1", "|b1", "<i1"}) EXPECT_EQ(settings(type, 20), "read") << type;
   for (const char* type : {"|i2", "<i11", "i1", "|S1"}) {
     EXPECT_EQ(settings(type, 20),
-              fmt::format(": the zip member \"special:model.yml.npy\": has elements of type \"{}\", expected <f4 "
+              format_text(": the zip member \"special:model.yml.npy\": has elements of type \"{}\", expected <f4 "
                           "(float32), <f2 or <f8",
                           type));
   }
@@ -186,7 +186,7 @@ TEST(MarianNpz, BombsAreRefusedBeforeTheyAreUnpacked) {
   ZipEntry bomb = test::deflated("a.npy", npy_bytes("<f4", {1 << 20}, std::string(4 << 20, '\0')));
   const std::string name = ": the zip member \"a.npy\"";
   EXPECT_EQ(message_of(zip_of({bomb})),
-            fmt::format("{} would unpack {} bytes to 4194432, which no model's weights do{}", name, bomb.bytes.size(),
+            format_text("{} would unpack {} bytes to 4194432, which no model's weights do{}", name, bomb.bytes.size(),
                         kZipRemedy));
   // A directory that lies of it: what is unpacked ends where it says.
   ZipEntry liar = bomb;

@@ -80,7 +80,7 @@ TEST(Yaml, BombsEndEarly) {
   for (int i = 0; i < 20'000; ++i) many += ",0";
   EXPECT_EQ(message_of(many + "]"), "a.yml: line 1 has more than 10000 values");
   std::string laughs = "a: &a [x,x,x]\n";
-  for (char c = 'b'; c < 'j'; ++c) laughs += fmt::format("{0}: &{0} [*{1},*{1},*{1}]\n", c, static_cast<char>(c - 1));
+  for (char c = 'b'; c < 'j'; ++c) laughs += format_text("{0}: &{0} [*{1},*{1},*{1}]\n", c, static_cast<char>(c - 1));
   EXPECT_EQ(message_of(laughs), "a.yml: line 1 has an anchor, which is not read");
 }
 

@@ -2,8 +2,6 @@
 // Small checkpoints as OpenNMT-py and fairseq save them, to be changed before they are loaded.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <cmath>
 #include <fstream>

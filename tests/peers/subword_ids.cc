@@ -2,13 +2,11 @@
 // subword_ids CODES VOCABULARY [KEPT]: each line of standard input as the ids that the engine gives it by subword-nmt's
 // merges, a tab, and the text of these ids. VOCABULARY has one entry a line, first <unk>, then </s>; KEPT those of its
 // entries that --keep-vocabulary leaves, by whose order ids count then.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iostream>
 
+#include "spec/format_text.h"
 #include "spec/trim_vocabulary.h"
 #include "tokenizers/vocabulary.h"
 #include "unit/text/test_tokenizer.h"
@@ -45,7 +43,7 @@ int run(const std::vector<std::string>& arguments) {
   const TestTokenizer tokenizer(spec);
   for (std::string line; std::getline(std::cin, line);) {
     const std::vector<int32_t> ids = tokenizer.encode(line);
-    fmt::print("{}\t{}\n", fmt::join(ids, " "), tokenizer.decode(ids));
+    converter::print_text("{}\t{}\n", converter::join_text(ids, " "), tokenizer.decode(ids));
   }
   return 0;
 }
@@ -57,7 +55,7 @@ int main(int argc, char** argv) {
   try {
     return goldcrest::test::run({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    converter::print_text(stderr, "{}\n", error.what());
     return 1;
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert --ids and --board: token ids in place of text, and boards that a model fits or does not.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
+#include "spec/format_text.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
@@ -98,7 +98,7 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
     ASSERT_NE(at, std::string::npos) << outcome.out;
     const std::string options = lines_of(outcome.out.substr(at + std::string("  fits with ").size()))[0];
     const std::string command =
-        fmt::format("'{}' -q '{}' --board '{}' {}", convert_program().string(), input[0], own, options);
+        converter::format_text("'{}' -q '{}' --board '{}' {}", convert_program().string(), input[0], own, options);
     const Outcome fits = run("/bin/sh", {"-c", command});
     EXPECT_EQ(fits.status, 0) << options << fits.out;
     EXPECT_TRUE(has(fits.out, "board        " + own + ": fits\n")) << fits.out;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert with standard streams that are full, closed or a pipe to nobody.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "programs/models.h"
+#include "spec/format_text.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
@@ -56,8 +56,8 @@ TEST(ConvertStreams, WithoutAPlaceForTheReportNothingIsWritten) {
 
 TEST(ConvertStreams, AReaderThatLeavesIsAFailedWrite) {
   const TemporaryFolder folder;
-  const std::string command = fmt::format("'{}' -q '{}' -o model.gcst 2>err | true", convert_program().string(),
-                                          checkpoint_folder("g2p").string());
+  const std::string command = converter::format_text("'{}' -q '{}' -o model.gcst 2>err | true",
+                                                     convert_program().string(), checkpoint_folder("g2p").string());
   run("/bin/sh", {"-c", command}, {.folder = folder.path()});
   EXPECT_EQ(read_file(folder / "err"), "goldcrest-convert: standard output: write failed; no file was written\n");
   EXPECT_EQ(files_in(folder), 1u);

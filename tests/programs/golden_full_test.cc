@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What int8 costs on the whole validation sets, against the float32 results of the training framework.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "evaluate/metrics_bleu.h"
 #include "evaluate/metrics_error_rate.h"
 #include "programs/models.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::test {
 namespace {
@@ -97,8 +97,8 @@ TEST(AllGoldenLines, EnglishToFrench) {
   for (const auto& [beam_size, search] : kSearches) {
     const Translations float32 = validation.float32(search), int8 = validation.int8(beam_size, "99");
     const double expected = validation.bleu(float32), found = validation.bleu(int8), same = identical(float32, int8);
-    fmt::print("enfr, beam size {}: BLEU {:.2f} float32, {:.2f} int8; {:.2f} % of lines identical\n", beam_size,
-               expected, found, same);
+    converter::print_text("enfr, beam size {}: BLEU {:.2f} float32, {:.2f} int8; {:.2f} % of lines identical\n",
+                          beam_size, expected, found, same);
     EXPECT_GE(found, expected - 0.2) << "beam size " << beam_size;
     EXPECT_GE(same, 95.0) << "beam size " << beam_size;
   }
@@ -111,8 +111,9 @@ TEST(AllGoldenLines, SpellingToPronunciation) {
     const Translations float32 = validation.float32(search), int8 = validation.int8(beam_size, "48");
     const double expected = validation.error_rate(float32), found = validation.error_rate(int8);
     const double same = identical(float32, int8);
-    fmt::print("g2p, beam size {}: word error {:.2f} % float32, {:.2f} % int8; {:.2f} % of words identical\n",
-               beam_size, expected, found, same);
+    converter::print_text(
+        "g2p, beam size {}: word error {:.2f} % float32, {:.2f} % int8; {:.2f} % of words identical\n", beam_size,
+        expected, found, same);
     EXPECT_LE(found, expected + 0.3) << "beam size " << beam_size;
     EXPECT_GE(same, 98.5) << "beam size " << beam_size;
   }

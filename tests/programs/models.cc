@@ -2,15 +2,13 @@
 // Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "spec/format_text.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
@@ -57,6 +55,6 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::string ids_text(const std::vector<int32_t>& ids) { return fmt::format("{}", fmt::join(ids, " ")); }
+std::string ids_text(const std::vector<int32_t>& ids) { return converter::join_text(ids, " "); }
 
 }  // namespace goldcrest::test

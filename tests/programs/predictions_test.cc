@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-predictions: the committed table is what it makes; what it prints beside measurements, and what it refuses.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>

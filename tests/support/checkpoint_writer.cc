@@ -2,7 +2,6 @@
 // Writes checkpoints, good ones and, from their parts, broken ones: safetensors, shards, and torch.save's zip.
 #include "support/checkpoint_writer.h"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 #include <bit>
@@ -14,6 +13,7 @@
 #include <stdexcept>
 
 #include "converter/sources/zip_directory.h"
+#include "spec/format_text.h"
 
 namespace goldcrest::test {
 namespace {
@@ -139,7 +139,7 @@ void write_safetensors(std::ostream& stream, const std::vector<NamedTensor>& ten
 void write_shards(const std::filesystem::path& directory, const std::vector<NamedTensor>& tensors, size_t n_shards) {
   nlohmann::json index;
   for (size_t shard = 0; shard < n_shards; ++shard) {
-    const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", shard + 1, n_shards);
+    const std::string name = converter::format_text("model-{:05}-of-{:05}.safetensors", shard + 1, n_shards);
     std::vector<NamedTensor> part;
     for (size_t i = shard; i < tensors.size(); i += n_shards) {
       part.push_back(tensors[i]);

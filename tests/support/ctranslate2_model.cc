@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/ctranslate2_model.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <stdexcept>
+
+#include "spec/format_text.h"
 
 namespace goldcrest::test {
 namespace {
@@ -122,7 +122,8 @@ class Mapper {
   }
 
   void layer(const std::string& stack, uint32_t i) {
-    const std::string to = fmt::format("{}/layer_{}", stack, i), from = fmt::format("{}_l{}", stack, i + 1);
+    const std::string to = converter::format_text("{}/layer_{}", stack, i),
+                      from = converter::format_text("{}_l{}", stack, i + 1);
     linear(to + "/self_attention/linear_0", from + "_self", {"q", "k", "v"});
     linear(to + "/self_attention/linear_1", from + "_self", {"o"});
     norm(to + "/self_attention/layer_norm", from + "_self_Wo");

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/marian_native.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <sstream>
 
+#include "spec/format_text.h"
 #include "support/rng.h"
 
 namespace goldcrest::test {
@@ -31,11 +30,11 @@ class NativeMaker {
     add("Wemb", shape_.vocab_size, d, 0, 1 / std::sqrt(static_cast<float>(d)));
     add("decoder_ff_logit_out_b", 1, shape_.vocab_size, 0, 0.5f);
     for (uint32_t i = 1; i <= shape_.encoder_layers; ++i) {
-      attention(fmt::format("encoder_l{}_self", i));
-      feed_forward(fmt::format("encoder_l{}_ffn", i));
+      attention(converter::format_text("encoder_l{}_self", i));
+      feed_forward(converter::format_text("encoder_l{}_ffn", i));
     }
     for (uint32_t i = 1; i <= shape_.decoder_layers; ++i) {
-      const std::string layer = fmt::format("decoder_l{}", i);
+      const std::string layer = converter::format_text("decoder_l{}", i);
       if (shape_.is_recurrent)
         recurrence(layer + "_rnn");
       else
@@ -105,7 +104,7 @@ std::vector<NamedTensor> native_tensors(const NativeShape& shape, uint64_t seed)
 }
 
 std::string native_settings(const NativeShape& shape) {
-  return fmt::format(
+  return converter::format_text(
       "bert-train-type-embeddings: true\nbert-type-vocab-size: 2\ndec-cell: {}\ndec-cell-base-depth: 2\n"
       "dec-cell-high-depth: 1\ndec-depth: {}\ndim-emb: {}\ndim-rnn: 1024\ndim-vocabs:\n  - {}\n  - {}\nenc-cell: gru\n"
       "enc-cell-depth: 1\nenc-depth: {}\nenc-type: bidirectional\ninput-types: []\nlayer-normalization: false\n"
@@ -125,9 +124,9 @@ std::string native_settings(const NativeShape& shape) {
 std::string npy_bytes(std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements,
                       bool is_fortran) {
   std::string sizes;
-  for (const uint64_t size : shape) sizes += fmt::format("{}, ", size);
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", type,
-                                 is_fortran ? "True" : "False", sizes);
+  for (const uint64_t size : shape) sizes += converter::format_text("{}, ", size);
+  std::string dict = converter::format_text("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", type,
+                                            is_fortran ? "True" : "False", sizes);
   dict.resize((dict.size() + 10 + 64) / 64 * 64 - 11, ' ');
   dict += '\n';
   return "\x93NUMPY\x01" + std::string(1, '\0') + bytes_of(static_cast<uint16_t>(dict.size())) + dict +

@@ -2,12 +2,11 @@
 // Files of merges: versions, what the peer takes and what it refuses, damage; and the vocabularies that go with them.
 #include "tokenizers/subword_codes.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "base/bounds.h"
 #include "spec/error.h"
+#include "spec/format_text.h"
 #include "unit/text/test_tokenizer.h"
 
 namespace goldcrest::test {
@@ -23,9 +22,9 @@ std::string merges_of(const std::string& content) {
   for (const Merge& merge : parse_subword_codes(content, "codes").merges) {
     std::string right = merge.right;
     if (right.ends_with(' ')) right.back() = '_';
-    merges.push_back(fmt::format("{} {}", merge.left, right));
+    merges.push_back(converter::format_text("{} {}", merge.left, right));
   }
-  return fmt::format("{}", fmt::join(merges, "|"));
+  return converter::join_text(merges, "|");
 }
 
 std::string message_of(const std::string& content) {
@@ -74,7 +73,8 @@ TEST(SubwordCodes, FilesWithCounts) {
 
 TEST(SubwordCodes, RefusesWhatIsNoMerge) {
   const auto found = [](int line, const std::string& what) {
-    return fmt::format("codes: line {}: found \"{}\", expected two symbols with a space between them", line, what);
+    return converter::format_text("codes: line {}: found \"{}\", expected two symbols with a space between them", line,
+                                  what);
   };
   EXPECT_EQ(message_of(""), "codes: the file is empty; download it again");
   EXPECT_EQ(message_of("\n"), found(1, ""));
@@ -96,7 +96,8 @@ TEST(SubwordCodes, RefusesWhatIsNoMerge) {
   EXPECT_EQ(message_of("a " + std::string(kMaxPieceBytes - 2, 'b')), "no error");
   for (const char* line : {"a</w> b", "</w </w>></w>", "</w >", "a</w> b</w>", "</w> a"}) {
     EXPECT_EQ(message_of(line),
-              fmt::format("codes: line 1, \"{}\", makes a text with </w> in it, which stands for a word's end", line));
+              converter::format_text(
+                  "codes: line 1, \"{}\", makes a text with </w> in it, which stands for a word's end", line));
   }
 }
 

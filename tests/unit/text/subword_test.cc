@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // subword-nmt's merges: its own answers, and cases small enough to follow by hand.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <random>
 
 #include "goldcrest/goldcrest.h"
+#include "spec/format_text.h"
 #include "spec/trim_vocabulary.h"
 #include "text/bpe.h"
 #include "text/detokenizer.h"
@@ -33,7 +32,7 @@ std::string cut(const converter::TokenizerSpec& spec, const std::string& text) {
   for (const int32_t id : TestTokenizer(spec).encode(text)) {
     entries.push_back(spec.pieces[static_cast<size_t>(id)].text);
   }
-  return fmt::format("{}", fmt::join(entries, " "));
+  return converter::join_text(entries, " ");
 }
 
 class Golden : public testing::TestWithParam<const char*> {};
@@ -46,7 +45,7 @@ TEST_P(Golden, GivesSubwordNmtsIds) {
   for (const std::string& line : lines) {
     const size_t tab = line.rfind('\t');
     const Ids ids = tokenizer.encode(line.substr(0, tab));
-    EXPECT_EQ(fmt::format("{}", fmt::join(ids, " ")), line.substr(tab + 1)) << shown(line);
+    EXPECT_EQ(converter::join_text(ids, " ")), line.substr(tab + 1)) << shown(line);
   }
 }
 
