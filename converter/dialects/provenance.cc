@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "sources/input_file.h"
+#include "sources/files/input_file.h"
 #include "spec/printable.h"
 
 namespace goldcrest::converter {

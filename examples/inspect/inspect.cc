@@ -15,7 +15,7 @@
 #include "model/model_view.h"
 #include "report/memory_map.h"
 #include "report/rules.h"
-#include "sources/sniff.h"
+#include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "converter/sources/zip_directory.h"
+#include "converter/sources/files/zip_directory.h"
 
 namespace goldcrest::test {
 namespace {
