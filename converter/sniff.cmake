@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a file is, by its contents. The C++ standard library alone: programs that run models ask it too.
 add_library(goldcrest_sniff STATIC
-  sources/messages.cc
-  sources/peek.cc
-  sources/sniff_family.cc
-  sources/sniff_file.cc
-  sources/sniff_folder.cc
-  sources/sniff_head.cc)
+  sources/messages/messages.cc
+  sources/sniffing/peek.cc
+  sources/sniffing/sniff_family.cc
+  sources/sniffing/sniff_file.cc
+  sources/sniffing/sniff_folder.cc
+  sources/sniffing/sniff_head.cc)
 target_compile_features(goldcrest_sniff PUBLIC cxx_std_20)
 target_include_directories(goldcrest_sniff PUBLIC "${goldcrest_SOURCE_DIR}/converter")
 goldcrest_warnings(goldcrest_sniff)

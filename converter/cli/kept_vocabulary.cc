@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "evaluate/line_encoder.h"
-#include "sources/messages.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 #include "spec/subword_entry.h"

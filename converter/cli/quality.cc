@@ -8,7 +8,7 @@
 #include "evaluate/check.h"
 #include "evaluate/id_lines.h"
 #include "report/engine_session.h"
-#include "sources/messages.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "spec/id_list.h"
 

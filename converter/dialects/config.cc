@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sources/json_text.h"
-#include "sources/messages.h"
+#include "sources/messages/messages.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

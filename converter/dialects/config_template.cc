@@ -8,10 +8,10 @@
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
-#include "dialects/toolkit.h"
-#include "dialects/tutorial.h"
-#include "sources/messages.h"
-#include "sources/sniff.h"
+#include "dialects/toolkits/toolkit.h"
+#include "dialects/tutorials/tutorial.h"
+#include "sources/messages/messages.h"
+#include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
-#include "dialects/ctranslate2.h"
-#include "dialects/nn_transformer.h"
+#include "dialects/ctranslate2/ctranslate2.h"
+#include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/provenance.h"
 #include "dialects/shape.h"
-#include "dialects/toolkit.h"
-#include "dialects/tutorial.h"
-#include "sources/json_text.h"
-#include "sources/messages.h"
-#include "sources/sha256.h"
-#include "sources/sniff.h"
-#include "sources/yaml_text.h"
+#include "dialects/toolkits/toolkit.h"
+#include "dialects/tutorials/tutorial.h"
+#include "sources/files/sha256.h"
+#include "sources/messages/messages.h"
+#include "sources/sniffing/sniff.h"
+#include "sources/values/json_text.h"
+#include "sources/values/yaml_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "dialects/config.h"
-#include "sources/tensor_source.h"
+#include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

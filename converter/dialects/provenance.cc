@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "sources/input_file.h"
+#include "sources/files/input_file.h"
 #include "spec/format_text.h"
 #include "spec/printable.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sources/messages.h"
-#include "sources/nearest.h"
+#include "sources/messages/messages.h"
+#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dialects/config.h"
-#include "sources/shape_tensors.h"
+#include "sources/containers/shape_tensors.h"
 
 namespace goldcrest::converter {
 

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "base/bounds.h"
-#include "sources/messages.h"
-#include "sources/nearest.h"
-#include "sources/sha256.h"
+#include "sources/files/sha256.h"
+#include "sources/messages/messages.h"
+#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

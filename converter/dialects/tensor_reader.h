@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sources/tensor_source.h"
+#include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

@@ -13,7 +13,7 @@
 
 #include "evaluate/check_samples.h"
 #include "reference/reference_search.h"
-#include "sources/tensor_source.h"
+#include "sources/containers/tensor_source.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/bounds.h"
-#include "sources/input_file.h"
-#include "sources/json_text.h"
+#include "sources/files/input_file.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -10,7 +10,7 @@
 #include "base/build_options.h"
 #include "base/hash.h"
 #include "model/blocks.h"
-#include "sources/input_file.h"
+#include "sources/files/input_file.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

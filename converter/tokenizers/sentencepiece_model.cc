@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "base/bounds.h"
-#include "sources/input_file.h"
-#include "sources/messages.h"
+#include "sources/files/input_file.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "text/utf8.h"
 #include "tokenizers/byte_piece.h"

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/bounds.h"
-#include "sources/messages.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "tokenizers/is_utf8.h"
 

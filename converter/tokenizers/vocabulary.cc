@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/bounds.h"
-#include "sources/messages.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

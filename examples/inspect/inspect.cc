@@ -13,7 +13,7 @@
 #include "model/model_view.h"
 #include "report/memory_map.h"
 #include "report/rules.h"
-#include "sources/sniff.h"
+#include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 #include "spec/printable.h"

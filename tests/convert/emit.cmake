@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-goldcrest_test(emit_test SOURCES budget_test.cc build_float32_test.cc emit_c_test.cc relayout_test.cc LIBRARIES goldcrest_emit)
+goldcrest_test(emit_test SOURCES report/budget_test.cc file/build_float32_test.cc file/emit_c_test.cc file/relayout_test.cc LIBRARIES goldcrest_emit)

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "convert/native_formula.h"
+#include "convert/support/native_formula.h"
 #include "dialects/dialect.h"
 #include "evaluate/metrics_chrf.h"
 #include "file/build.h"
 #include "report/engine_session.h"
-#include "sources/tensor_source.h"
+#include "sources/containers/tensor_source.h"
 #include "spec/shortlist.h"
 
 namespace goldcrest::converter {

@@ -4,14 +4,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "convert/ctranslate2_folder.h"
-#include "convert/native_folder.h"
-#include "convert/nn_folder.h"
-#include "convert/toolkit_folder.h"
-#include "convert/tutorial_folder.h"
+#include "convert/support/ctranslate2_folder.h"
+#include "convert/support/native_folder.h"
+#include "convert/support/nn_folder.h"
+#include "convert/support/toolkit_folder.h"
+#include "convert/support/tutorial_folder.h"
 #include "converter/dialects/positions.h"
 #include "fuzz/checkpoints.h"
-#include "sources/zip_directory.h"
+#include "sources/files/zip_directory.h"
 #include "support/marian_tensors.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"

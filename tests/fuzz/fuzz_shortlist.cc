@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a shortlist of Marian's or CTranslate2's: an error that names the file, or a model that runs with it.
-#include "dialects/shortlist_file.h"
+#include "dialects/shortlist/shortlist_file.h"
 #include "fuzz/engine_calls.h"
 #include "spec/error.h"
 #include "support/binary_shortlist.h"

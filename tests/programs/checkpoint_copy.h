@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/sources/tensor_source.h"
+#include "converter/sources/containers/tensor_source.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convert/marian_folder.h"
-#include "convert/nn_folder.h"
+#include "convert/support/marian_folder.h"
+#include "convert/support/nn_folder.h"
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convert/arena_formula.h"
-#include "convert/sample_folder.h"
+#include "convert/support/arena_formula.h"
+#include "convert/support/sample_folder.h"
 #include "examples/support/mapped_file.h"
 #include "goldcrest/goldcrest.h"
 #include "programs/checkpoint_copy.h"

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string>
 
-#include "convert/nn_folder.h"
+#include "convert/support/nn_folder.h"
 #include "programs/models.h"
 
 namespace goldcrest::test {

@@ -7,8 +7,8 @@
 #include <span>
 #include <stdexcept>
 
-#include "convert/arena_formula.h"
-#include "convert/shipped_model.h"
+#include "convert/support/arena_formula.h"
+#include "convert/support/shipped_model.h"
 #include "examples/support/mapped_file.h"
 #include "model_generated.h"
 #include "programs/models.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convert/shipped_model.h"
+#include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"

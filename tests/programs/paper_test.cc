@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "convert/arena_formula.h"
+#include "convert/support/arena_formula.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"

@@ -3,7 +3,7 @@
 // not.
 #include <gtest/gtest.h>
 
-#include "convert/shipped_model.h"
+#include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"

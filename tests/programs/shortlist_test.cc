@@ -2,7 +2,7 @@
 // Shortlists through the programs: found, named, turned off, reported, evaluated.
 #include <gtest/gtest.h>
 
-#include "convert/arena_formula.h"
+#include "convert/support/arena_formula.h"
 #include "programs/models.h"
 #include "programs/process.h"
 #include "support/binary_shortlist.h"

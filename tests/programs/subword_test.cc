@@ -3,7 +3,7 @@
 // and with a part of it.
 #include <gtest/gtest.h>
 
-#include "convert/ctranslate2_folder.h"
+#include "convert/support/ctranslate2_folder.h"
 #include "programs/models.h"
 
 namespace goldcrest::test {

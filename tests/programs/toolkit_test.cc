@@ -2,7 +2,7 @@
 // The commands of OPENNMT_PY.md and FAIRSEQ.md, and texts through what they make.
 #include <gtest/gtest.h>
 
-#include "convert/toolkit_folder.h"
+#include "convert/support/toolkit_folder.h"
 #include "programs/models.h"
 
 namespace goldcrest::test {

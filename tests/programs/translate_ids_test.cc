@@ -2,7 +2,7 @@
 // goldcrest-translate --ids: source ids in, target ids out, for models with and without a tokenizer.
 #include <gtest/gtest.h>
 
-#include "convert/shipped_model.h"
+#include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"

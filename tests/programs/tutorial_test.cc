@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "convert/tutorial_folder.h"
+#include "convert/support/tutorial_folder.h"
 #include "programs/models.h"
 
 namespace goldcrest::test {

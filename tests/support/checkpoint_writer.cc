@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "converter/sources/zip_directory.h"
+#include "converter/sources/files/zip_directory.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::test {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/sources/element_type.h"
+#include "converter/sources/containers/element_type.h"
 
 namespace goldcrest::test {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "convert/naive_forward.h"
+#include "convert/support/naive_forward.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// How to search, from the YAML that marian-decoder is started with (marian-dev at 2781d735:
+// src/common/config_parser.cpp has the settings, src/translator/beam_search.cpp and history.h what they do). An
+// allow-list, so that no setting is passed over in silence.
+#include <algorithm>
+
+#include "base/bounds.h"
+#include "dialects/marian/marian_native.h"
+#include "sources/messages/messages.h"
+#include "sources/messages/nearest.h"
+#include "spec/format_text.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kRead[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
+                                 "models",    "normalize", "vocabs",     "word-penalty"};
+
+// Change no id of a search: of batches, devices, precision, input and output, logs; and the shortlist's file.
+constexpr const char* kHarmless[] = {"alignment",
+                                     "authors",
+                                     "build-info",
+                                     "cache-size",
+                                     "cite",
+                                     "clip-gemm",
+                                     "cpu-threads",
+                                     "data-threads",
+                                     "devices",
+                                     "dump-config",
+                                     "fp16",
+                                     "gemm-precision",
+                                     "gemm-type",
+                                     "ignore-model-config",
+                                     "input",
+                                     "interpolate-env-vars",
+                                     "log",
+                                     "log-level",
+                                     "log-time-zone",
+                                     "max-length-break",
+                                     "maxi-batch",
+                                     "maxi-batch-sort",
+                                     "mini-batch",
+                                     "mini-batch-words",
+                                     "model-mmap",
+                                     "n-best",
+                                     "n-best-feature",
+                                     "no-spm-decode",
+                                     "num-devices",
+                                     "optimize",
+                                     "output",
+                                     "port",
+                                     "precision",
+                                     "quiet",
+                                     "quiet-translation",
+                                     "relative-paths",
+                                     "seed",
+                                     "shortlist",
+                                     "skip-cost",
+                                     "ssplit-mode",
+                                     "ssplit-prefix-file",
+                                     "stat-freq",
+                                     "tsv",
+                                     "tsv-fields",
+                                     "type",
+                                     "version",
+                                     "weights",
+                                     "word-scores",
+                                     "workspace"};
+
+struct Unsupported {
+  const char* key;
+  json neutral;  // asks for nothing, as an empty list does
+};
+
+const std::vector<Unsupported>& unsupported_settings() {
+  static const std::vector<Unsupported> kAll = {{"best-deep", false},
+                                                {"force-decode", false},
+                                                {"max-length-crop", false},
+                                                {"no-spm-encode", false},
+                                                {"output-approx-knn", json::array()},
+                                                {"output-sampling", false}};
+  return kAll;
+}
+
+void warn_of_other_settings(const Config& decoder, std::vector<std::string>& warnings) {
+  std::vector<std::string> known(std::begin(kRead), std::end(kRead));
+  known.insert(known.end(), std::begin(kHarmless), std::end(kHarmless));
+  for (const Unsupported& setting : unsupported_settings()) known.push_back(setting.key);
+  for (const std::string& key : decoder.keys()) {
+    const json* const value = decoder.find(key);
+    if (std::ranges::find(known, key) == known.end())
+      warnings.push_back(decoder.where(key) + " is not known and was ignored" + guess(key, known));
+    for (const Unsupported& setting : unsupported_settings()) {
+      if (key == setting.key && value != nullptr && *value != setting.neutral && !value->empty())
+        warnings.push_back(decoder.where(key) + " is not supported and was ignored");
+    }
+  }
+}
+
+}  // namespace
+
+void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings) {
+  const uint32_t beams = decoder.count_or("beam-size", 12, 1, 1000);  // these defaults are Marian's
+  if (beams > kMaxBeams)
+    warnings.push_back(format_text("{} is {}; {} are used", decoder.where("beam-size"), beams, kMaxBeams));
+  generation.beam_size = std::min(beams, kMaxBeams);
+  generation.length_penalty =
+      static_cast<float>(decoder.number_or("normalize", 0, kMinLengthPenalty, kMaxLengthPenalty));
+  generation.word_penalty = static_cast<float>(decoder.number_or("word-penalty", 0, kMinWordPenalty, kMaxWordPenalty));
+  if (decoder.has("max-length-factor")) {
+    RulesSpec& rules = generation.rules;
+    rules.max_length_factor = static_cast<float>(
+        decoder.number_or("max-length-factor", 3, double{kMinLengthFactor}, double{kMaxLengthFactor}));
+    rules.force_end = false;
+  }
+  warn_of_other_settings(decoder, warnings);
+}
+
+}  // namespace goldcrest::converter

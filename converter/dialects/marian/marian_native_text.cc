@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The YAML that marian-decoder is started with, and the vocabularies that it names (marian-dev at 2781d735:
+// src/common/config_parser.cpp, src/data/default_vocab.cpp).
+#include <algorithm>
+
+#include "base/bounds.h"
+#include "dialects/marian/marian_native.h"
+#include "dialects/text/tokenizer_fit.h"
+#include "dialects/text/vocabulary_file.h"
+#include "sources/files/input_file.h"
+#include "sources/messages/messages.h"
+#include "sources/sniffing/sniff.h"
+#include "sources/values/yaml_text.h"
+#include "spec/error.h"
+#include "tokenizers/sentencepiece_model.h"
+
+namespace goldcrest::converter {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool is_yaml_name(const fs::path& path) { return path.extension() == ".yml" || path.extension() == ".yaml"; }
+
+Config read_settings(const fs::path& path) {
+  return Config(parse_yaml_settings(read_small_file(path, kYamlSettings.most_bytes), path.string()), path.string(),
+                path);
+}
+
+// The texts of a list, or one text.
+std::vector<std::string> texts_of(const Config& config, const char* key) {
+  const nlohmann::json* const value = config.find(key);
+  if (value == nullptr) return {};
+  if (value->is_string()) return {value->get<std::string>()};
+  std::vector<std::string> texts;
+  for (const nlohmann::json& item : value->is_array() ? *value : nlohmann::json::array({0})) {
+    if (!item.is_string()) throw Error("{} is no list of file names", config.where(key));
+    texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
+// Whether a YAML file is decoder settings whose "models" name the file.
+bool is_settings_of(const fs::path& path, const fs::path& model) {
+  if (!is_file(path) || fs::file_size(path) > kYamlSettings.most_bytes) return false;
+  if (read_small_file(path, kYamlSettings.most_bytes).find("models") == std::string::npos) return false;
+  const std::vector<std::string> models = texts_of(read_settings(path), "models");
+  return std::any_of(models.begin(), models.end(),
+                     [&](const std::string& name) { return fs::path(name).filename() == model.filename(); });
+}
+
+// The YAML of the folder that is the model's: Marian's own, or the only one; "" when there is none.
+fs::path find_settings(const fs::path& folder, const fs::path& model) {
+  fs::path own = folder / (model.filename().string() + ".decoder.yml");
+  std::vector<fs::path> found;
+  for (const std::string& name : names_in(folder))
+    if (is_yaml_name(name) && is_settings_of(folder / name, model)) found.push_back(folder / name);
+  if (std::find(found.begin(), found.end(), own) != found.end()) return own;
+  if (found.size() > 1) {
+    throw Error("{}: {} and {} both name {}; give one of them with --config", folder.string(),
+                in_quotes(found[0].filename().string()), in_quotes(found[1].filename().string()),
+                in_quotes(model.filename().string()));
+  }
+  return found.empty() ? fs::path() : found[0];
+}
+
+struct VocabularyFiles {
+  fs::path source, target;
+};
+
+// Without "vocabs": the only SentencePiece model, or two whose names tell which is which.
+VocabularyFiles guess_vocabularies(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const std::string& name : names_in(folder))
+    if (name.ends_with(".spm")) files.push_back(folder / name);
+  if (files.size() == 1) return {files[0], files[0]};
+  if (files.size() == 2) {
+    const std::string first = files[0].filename().string(), second = files[1].filename().string();
+    if (is_source_and_target(first, second)) return {files[0], files[1]};
+    if (is_source_and_target(second, first)) return {files[1], files[0]};
+  }
+  throw Error(
+      "{}: its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "
+      "with --config), with \"models\" and \"vocabs\", or one .spm file, or srcvocab.spm and trgvocab.spm; found {}",
+      folder.string(), files.empty() ? "no .spm file" : format_text("{} .spm files", files.size()));
+}
+
+VocabularyFiles find_vocabularies(const Checkpoint& checkpoint, const Config& decoder) {
+  const std::vector<std::string> names = texts_of(decoder, "vocabs");
+  if (names.empty()) return guess_vocabularies(checkpoint.directory);
+  if (names.size() != 2) {
+    throw Error("{} has {} files, expected two: of one source and one target", decoder.where("vocabs"), names.size());
+  }
+  return {named_file(decoder, names[0]), named_file(decoder, names[1])};
+}
+
+// One side's tokenizer, its end id, and the files that they are from.
+struct MarianVocabulary {
+  TokenizerSpec tokenizer;
+  uint32_t end_id = 0;
+  fs::path path;                            // a SentencePiece model, or a list of pieces:
+  Vocabulary list = {};                     // empty without
+  fs::path model_path = {};                 // what cuts texts into the list's pieces
+  std::optional<TokenizerSpec> model = {};  // without it the list is of words
+};
+
+MarianVocabulary sentencepiece_vocabulary(const fs::path& path) {
+  MarianVocabulary result{read_sentencepiece_model(path), 0, path};
+  const std::vector<Piece>& pieces = result.tokenizer.pieces;
+  const auto end = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.text == "</s>"; });
+  if (end == pieces.end()) throw Error("{}: has no piece \"</s>\", the end token", path.string());
+  result.end_id = static_cast<uint32_t>(end - pieces.begin());
+  return result;
+}
+
+// Nematus, which Marian still reads, calls the ids 0 and 1 "eos" and "UNK".
+uint32_t special_id(const Vocabulary& vocabulary, const char* text, uint32_t old_id, const char* old_text) {
+  const std::vector<std::string>& texts = vocabulary.id_to_text;
+  if (old_id < texts.size() && texts[old_id] == old_text) return old_id;
+  return require_id(vocabulary, text, old_id == 0 ? "the end token" : "the unknown token");
+}
+
+// A list of pieces, with the SentencePiece model `model` that cuts texts into them, or alone: then of words.
+MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, uint32_t n_ids,
+                                   std::vector<std::string>& warnings) {
+  Vocabulary list = read_vocabulary(path, n_ids);
+  const uint32_t end_id = special_id(list, "</s>", 0, "eos");
+  list.unknown_id = special_id(list, "<unk>", 1, "UNK");
+  list.control_ids = {end_id};
+  check_gaps(list, warnings);
+  if (!is_file(model)) return {word_tokenizer(list), end_id, path};
+  TokenizerSpec pieces = read_sentencepiece_model(model);
+  TokenizerSpec tokenizer = combine_with_vocabulary(pieces, list);
+  return {std::move(tokenizer), end_id, path, std::move(list), model, std::move(pieces)};
+}
+
+// `side`: "source" or "target". The result has an entry for each of n_ids rows.
+MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string& side, uint32_t n_ids,
+                                        std::vector<std::string>& warnings) {
+  if (path.extension() == ".fsv") {
+    throw Error("{}: is a factored vocabulary, which is not supported", path.string());
+  }
+  if (!is_sentencepiece_name(path.string())) {
+    return listed_vocabulary(path, path.parent_path() / (side + ".spm"), n_ids, warnings);
+  }
+  MarianVocabulary result = sentencepiece_vocabulary(path);
+  TokenizerSpec& tokenizer = result.tokenizer;
+  if (tokenizer.vocab_size > n_ids) {
+    throw Error("{}: has {} pieces, but the {}'s embedding has {} rows", path.string(), tokenizer.vocab_size, side,
+                n_ids);
+  }
+  if (tokenizer.vocab_size < n_ids) {
+    warnings.push_back(
+        format_text("{}: {} of {} ids have no piece", path.string(), n_ids - tokenizer.vocab_size, n_ids));
+    tokenizer.pieces.resize(n_ids, {"", 0, PieceType::kControl});
+    tokenizer.vocab_size = n_ids;
+  }
+  return result;
+}
+
+// Whether the SentencePiece models beside lists belong to them.
+void check_models(const MarianVocabulary& source, const MarianVocabulary& target, std::vector<std::string>& warnings) {
+  const auto pieces_of = [](const MarianVocabulary& side, const Vocabulary& list) {
+    return PiecesOf{side.model_path, &*side.model, &list, ""};
+  };
+  if (source.model && target.model) {
+    const bool is_shared = source.path == target.path;
+    check_both(pieces_of(source, source.list), pieces_of(target, is_shared ? source.list : target.list), warnings);
+    return;
+  }
+  for (const MarianVocabulary* side : {&source, &target}) {
+    if (!side->model) continue;
+    check_pieces(pieces_of(*side, side->list), warnings);
+    check_entries(side->list, {pieces_of(*side, side->list)}, warnings);
+  }
+}
+
+std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocabulary& target) {
+  std::vector<fs::path> files;
+  for (const fs::path& file : {source.path, target.path, source.model_path, target.model_path}) {
+    if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  return files;
+}
+
+}  // namespace
+
+fs::path named_file(const Config& decoder, const std::string& name) {
+  const fs::path beside = decoder.path().parent_path(), folder = beside.empty() ? fs::path(".") : beside;
+  const fs::path as_written = folder / name;  // `name` itself, where it is absolute
+  return is_file(as_written) ? as_written : folder / fs::path(name).filename();
+}
+
+Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::string>& warnings) {
+  const fs::path model = checkpoint.tensors->files()[0];
+  const fs::path path = checkpoint.settings.empty() ? find_settings(checkpoint.directory, model) : checkpoint.settings;
+  if (path.empty()) {
+    warnings.push_back(format_text(
+        "{}: no YAML beside it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
+    return Config({{"beam-size", 1u}, {"normalize", 1u}}, model.string(), checkpoint.directory / "decoder.yml");
+  }
+  Config decoder = read_settings(path);
+  const size_t n = texts_of(decoder, "models").size();
+  if (n > 1) throw Error("{} has {} files, expected one: ensembles are not supported", decoder.where("models"), n);
+  return decoder;
+}
+
+void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec) {
+  const uint32_t source_rows = spec.encoder.embedding->rows, target_rows = spec.decoder.embedding->rows;
+  const VocabularyFiles files = find_vocabularies(checkpoint, decoder);
+  MarianVocabulary source = read_marian_vocabulary(files.source, "source", source_rows, spec.warnings);
+  std::vector<std::string> of_target;  // says the same again of a file that is for both
+  MarianVocabulary target = read_marian_vocabulary(files.target, "target", target_rows, of_target);
+  if (files.target != files.source) spec.warnings.insert(spec.warnings.end(), of_target.begin(), of_target.end());
+  check_models(source, target, spec.warnings);
+  spec.tokenizer_files = files_of(source, target);
+  GenerationSpec& generation = spec.generation;
+  read_marian_search(decoder, generation, spec.warnings);
+  generation.end_id = target.end_id;
+  generation.source_suffix = {source.end_id};
+  generation.unknown_id = target.tokenizer.unknown_id;
+  if (!decoder.flag_or("allow-unk", false)) generation.suppressed_ids = {target.tokenizer.unknown_id};
+  generation.max_target_tokens = spec.decoder.positions.rows;
+  spec.source_tokenizer = std::move(source.tokenizer);
+  spec.target_tokenizer = std::move(target.tokenizer);
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the nn_transformer dialect: what the settings must say, the stacks from the state dict, and texts and
+// search from the settings.
+#pragma once
+
+#include "dialects/dialect.h"
+#include "dialects/nn_transformer/nn_transformer_names.h"
+#include "dialects/required_settings.h"
+#include "dialects/tensor_reader.h"
+
+namespace goldcrest::converter {
+
+// The prefix of a module's tensors that tensors.ROLE names, with or without its dot: "transformer.".
+std::string module_prefix(const Config& names, const std::string& role);
+
+// "source_KEY" or "encoder_KEY" where the config has it, else "KEY".
+std::string side_key(const Config& config, const std::string& side, const std::string& key);
+
+// The settings that are known, and those of "tensors".
+const std::vector<std::string>& nn_transformer_settings();
+const std::vector<std::string>& nn_transformer_tensor_settings();
+// Notes those that are missing which no tensor tells.
+void require_nn_transformer_settings(const Config& config, RequiredSettings& required);
+// Throws one Error that names every setting that is missing. `names`: the object "tensors".
+void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors);
+
+// As load_nn_transformer, of layers whose tensors have these names.
+ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names);
+
+// Tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.
+void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec);
+
+}  // namespace goldcrest::converter

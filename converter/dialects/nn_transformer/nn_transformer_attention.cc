@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/nn_transformer/nn_transformer_attention.h"
+
+#include "base/bounds.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// The second size of a matrix, where it is there.
+uint32_t columns_or(const TensorReader& tensors, const std::string& name, uint32_t otherwise) {
+  if (!tensors.has(name)) return otherwise;
+  const std::vector<uint64_t> shape = tensors.shape(name);
+  const bool fits = shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxWidth;
+  return fits ? static_cast<uint32_t>(shape[1]) : otherwise;
+}
+
+uint32_t rows_or(const TensorReader& tensors, const std::string& name, uint32_t otherwise) {
+  if (!tensors.has(name)) return otherwise;
+  const std::vector<uint64_t> shape = tensors.shape(name);
+  const bool fits = shape.size() == 2 && shape[0] > 0 && shape[0] <= size_t{3} * kMaxWidth;
+  return fits ? static_cast<uint32_t>(shape[0]) : otherwise;
+}
+
+// MultiheadAttention has one matrix of query, key and value rows, or three when keys and values have another width.
+// values: rows of all heads.
+void read_fused(TensorReader& tensors, const std::string& prefix, const AttentionInputs& inputs, uint32_t values,
+                AttentionSpec& spec) {
+  const uint32_t d = inputs.d_model;
+  uint32_t keys = d;
+  if (tensors.has(prefix + "q_proj_weight")) {
+    keys = rows_or(tensors, prefix + "q_proj_weight", d);
+    spec.query.weight = tensors.matrix(prefix + "q_proj_weight", keys, d);
+    spec.key.weight = tensors.matrix(prefix + "k_proj_weight", keys, inputs.key_width);
+    spec.value.weight = tensors.matrix(prefix + "v_proj_weight", values, inputs.key_width);
+  } else {
+    const uint32_t rows = rows_or(tensors, prefix + "in_proj_weight", 3 * d);
+    const std::string bias = prefix + "in_proj_bias";
+    const bool is_whole = !tensors.has(bias) || tensors.shape(bias) == std::vector<uint64_t>{rows};
+    if (is_whole && rows > values && (rows - values) % 2 == 0) keys = (rows - values) / 2;
+    const auto fused = tensors.matrix(prefix + "in_proj_weight", 2 * keys + values, inputs.key_width);
+    if (inputs.key_width != d)
+      throw Error("{}: keys are of width {}, expected {}", tensors.describe(fused->name), d, inputs.key_width);
+    spec.query.weight = slice_rows(fused, 0, keys);
+    spec.key.weight = slice_rows(fused, keys, 2 * keys);
+    spec.value.weight = slice_rows(fused, 2 * keys, 2 * keys + values);
+  }
+  const uint32_t rows = 2 * keys + values;
+  const std::vector<float> bias =
+      inputs.has_bias ? tensors.vector(prefix + "in_proj_bias", rows) : std::vector<float>(rows, 0.0f);
+  if (bias.empty()) return;
+  const auto end_of_queries = bias.begin() + keys, end_of_keys = end_of_queries + keys;
+  spec.query.bias.assign(bias.begin(), end_of_queries);
+  spec.key.bias.assign(end_of_queries, end_of_keys);
+  spec.value.bias.assign(end_of_keys, bias.end());
+}
+
+}  // namespace
+
+bool has_attention_bias(const TensorReader& tensors, const LayerNames& names, const std::string& prefix) {
+  const std::string inputs = names.query == nullptr ? "in_proj_bias" : names.query + std::string(".bias");
+  return tensors.has(prefix + inputs) || tensors.has(prefix + names.attention_out + ".bias");
+}
+
+AttentionSpec read_attention(TensorReader& tensors, const LayerNames& names, const std::string& prefix,
+                             const AttentionInputs& inputs) {
+  const uint32_t d = inputs.d_model, values = columns_or(tensors, prefix + names.attention_out + ".weight", d);
+  if (tensors.has(prefix + "bias_k"))
+    throw Error("{}: add_bias_kv=True is not supported", tensors.describe(prefix + "bias_k"));
+  AttentionSpec spec;
+  if (names.query == nullptr) {
+    read_fused(tensors, prefix, inputs, values, spec);
+  } else {
+    const uint32_t keys = rows_or(tensors, prefix + names.query + ".weight", d);
+    spec.query = tensors.linear(prefix + names.query, keys, d, inputs.has_bias);
+    spec.key = tensors.linear(prefix + names.key, keys, inputs.key_width, inputs.has_bias);
+    spec.value = tensors.linear(prefix + names.value, values, inputs.key_width, inputs.has_bias);
+  }
+  spec.out = tensors.linear(prefix + names.attention_out, d, values, inputs.has_bias);
+  return spec;
+}
+
+}  // namespace goldcrest::converter

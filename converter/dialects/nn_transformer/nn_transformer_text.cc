@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokenizers, special ids and search settings of the nn_transformer dialect (NN_TRANSFORMER.md).
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/bounds.h"
+#include "dialects/nn_transformer/nn_transformer.h"
+#include "dialects/settings/generation.h"
+#include "dialects/text/subword_text.h"
+#include "dialects/text/tokenizer_fit.h"
+#include "dialects/text/vocabulary_file.h"
+#include "sources/files/input_file.h"
+#include "sources/messages/messages.h"
+#include "sources/messages/nearest.h"
+#include "spec/error.h"
+#include "tokenizers/sentencepiece_model.h"
+#include "tokenizers/subword_codes.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// One side of the model, "source" or "target": its vocabulary and the special ids in it.
+class Side {
+ public:
+  Side(const Config& config, std::string name, uint32_t n_ids)
+      : config_(config), name_(std::move(name)), n_ids_(n_ids) {
+    read_vocabulary_setting();
+  }
+
+  // The id of a special token: a text of the vocabulary, or the id itself. Nothing when the setting is absent.
+  std::optional<uint32_t> token(const std::string& key) const {
+    const std::string own = side_key(config_, name_, key);
+    const nlohmann::json* value = config_.find(own);
+    if (value == nullptr) return std::nullopt;
+    return id_of(*value, own);
+  }
+
+  uint32_t required_token(const std::string& key) const {
+    const auto id = token(key);
+    if (!id) throw Error("{} is missing; it is a text of the vocabulary or a token id", config_.where(key));
+    return *id;
+  }
+
+  std::vector<uint32_t> tokens(const std::string& key) const {
+    std::vector<uint32_t> ids;
+    const nlohmann::json* values = config_.find(key);
+    if (values == nullptr) return ids;
+    if (!values->is_array()) throw Error("{} is a JSON {}, expected an array", config_.where(key), values->type_name());
+    for (const nlohmann::json& value : *values) ids.push_back(id_of(value, key));
+    return ids;
+  }
+
+  // That the vocabulary was read from: config.json itself where it lists the texts.
+  const std::vector<std::filesystem::path>& files() const { return files_; }
+
+  // [[token, bias], ...]
+  std::map<uint32_t, float> biases(const std::string& key) const {
+    std::map<uint32_t, float> biases;
+    const nlohmann::json* pairs = config_.find(key);
+    if (pairs == nullptr) return biases;
+    if (!pairs->is_array()) throw Error("{} is a JSON {}, expected an array", config_.where(key), pairs->type_name());
+    for (const nlohmann::json& pair : *pairs) {
+      if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number() ||
+          std::abs(pair[1].get<double>()) > double{kMaxBias}) {
+        throw Error("{} has an element that is not [TOKEN, BIAS] with a bias from {} to {}", config_.where(key),
+                    -kMaxBias, kMaxBias);
+      }
+      biases[id_of(pair[0], key)] = pair[1].get<float>();
+    }
+    return biases;
+  }
+
+  std::optional<TokenizerSpec> tokenizer(std::vector<std::string>& warnings) const {
+    if (vocabulary_.id_to_text.empty()) return std::nullopt;
+    if (const size_t gaps = count_gaps(vocabulary_); gaps > 0) {
+      warnings.push_back(format_text("{}: {} of the embedding's {} ids have no text", vocabulary_.where, gaps, n_ids_));
+    }
+    if (model_ && !config_.has(name_ + "_sentencepiece")) return with_all_ids(*model_);
+    Vocabulary vocabulary = vocabulary_;
+    const auto unknown = token("unk_token");
+    if (!unknown)
+      throw Error("{} is missing; every vocabulary needs a token for what it lacks", config_.where("unk_token"));
+    vocabulary.unknown_id = *unknown;
+    for (const char* key : {"pad_token", "bos_token", "eos_token"}) {
+      if (const auto id = token(key)) vocabulary.control_ids.push_back(*id);
+    }
+    if (model_) {
+      const PiecesOf side = {model_path_, &*model_, &vocabulary, ""};
+      check_entries(vocabulary, {side}, warnings);
+      return combine_with_vocabulary(*model_, vocabulary);
+    }
+    if (codes_) return checked_subword_tokenizer({&*codes_, &vocabulary}, warnings);
+    return unit_ == "word" ? word_tokenizer(vocabulary) : character_tokenizer(vocabulary);
+  }
+
+ private:
+  void read_vocabulary_setting() {
+    const std::string key = name_ + "_vocabulary", model_key = name_ + "_sentencepiece", unit_key = name_ + "_unit";
+    const nlohmann::json* list = config_.find(key);
+    if (list == nullptr && !config_.has(model_key)) return;  // token ids only
+    unit_ = config_.text(unit_key);
+    if (unit_ != "word" && unit_ != "character" && unit_ != "sentencepiece" && unit_ != "subword") {
+      throw Error("{} is {}, expected \"character\", \"word\", \"sentencepiece\" or \"subword\"",
+                  config_.where(unit_key), in_quotes(unit_));
+    }
+    const std::string codes_key = name_ + "_codes";
+    if (config_.has(codes_key) != (unit_ == "subword")) {
+      throw Error(
+          "{} is {}, but {} {}", config_.where(unit_key), in_quotes(unit_), config_.where(codes_key),
+          config_.has(codes_key) ? "names subword-nmt's merges" : "is missing, which names subword-nmt's merges");
+    }
+    if (unit_ == "subword") read_codes(codes_key);
+    const bool list_is_model = list != nullptr && list->is_string() && is_sentencepiece_name(list->get<std::string>());
+    if (config_.has(model_key) || list_is_model) {
+      model_path_ = config_.file(list_is_model ? key : model_key);
+      model_ = read_sentencepiece_model(model_path_);
+      files_ = {model_path_};
+    }
+    if (model_.has_value() != (unit_ == "sentencepiece")) {
+      throw Error("{} is {}, but the vocabulary is {}a SentencePiece model (.spm, .model)", config_.where(unit_key),
+                  in_quotes(unit_), model_ ? "" : "not ");
+    }
+    if (list == nullptr || list_is_model) {
+      vocabulary_ = vocabulary_of_model();
+    } else {
+      vocabulary_ = list->is_string() ? read_vocabulary(config_.file(key), n_ids_)
+                                      : vocabulary_of_json(*list, n_ids_, config_.where(key));
+      files_.insert(files_.begin(), list->is_string() ? config_.file(key) : config_.path());
+    }
+  }
+
+  void read_codes(const std::string& key) {
+    const std::filesystem::path path = config_.file(key);
+    codes_ = parse_subword_codes(read_small_file(path, kMaxCodesBytes), path.string());
+    files_.push_back(path);
+  }
+
+  Vocabulary vocabulary_of_model() const {
+    nlohmann::json texts = nlohmann::json::array();
+    for (const Piece& piece : model_->pieces) texts.push_back(piece.text);
+    return vocabulary_of_json(texts, n_ids_, config_.where(name_ + "_vocabulary"));
+  }
+
+  // The embedding may have more rows than the model has pieces.
+  TokenizerSpec with_all_ids(TokenizerSpec spec) const {
+    spec.pieces.resize(n_ids_, Piece{"", 0, PieceType::kControl});
+    spec.vocab_size = n_ids_;
+    return spec;
+  }
+
+  uint32_t id_of(const nlohmann::json& value, const std::string& key) const {
+    if (value.is_string()) {
+      if (vocabulary_.id_to_text.empty()) {
+        throw Error("{} is a text, but there is no {}_vocabulary; expected a token id", config_.where(key), name_);
+      }
+      return require_id(vocabulary_, value.get<std::string>(), "which " + config_.where(key) + " names");
+    }
+    if (!value.is_number_unsigned() || value.get<uint64_t>() >= n_ids_) {
+      throw Error("{}: expected a text of the vocabulary or a token id below {}", config_.where(key), n_ids_);
+    }
+    return value.get<uint32_t>();
+  }
+
+  const Config& config_;
+  std::string name_, unit_;
+  uint32_t n_ids_;
+  Vocabulary vocabulary_;  // [n_ids], or empty: token ids only
+  std::optional<TokenizerSpec> model_;
+  std::optional<SubwordCodes> codes_;
+  std::filesystem::path model_path_;
+  std::vector<std::filesystem::path> files_;
+};
+
+void read_search(const Config& config, uint32_t max_positions, GenerationSpec& generation) {
+  generation.beam_size = config.count_or("beam_size", 1, 1, kMaxBeams);
+  generation.length_penalty = static_cast<float>(config.number_or("length_penalty", 1, -2, 4));
+  generation.max_target_tokens = config.count_or("max_length", max_positions, 1, max_positions);
+  generation.min_target_tokens = config.count_or("min_length", 0, 0, generation.max_target_tokens);
+}
+
+void read_rules(const Config& config, const Side& target, GenerationSpec& generation) {
+  RulesSpec& rules = generation.rules;
+  rules.renormalize = config.flag_or("renormalize", false);
+  rules.force_end = config.flag_or("force_end", true);
+  rules.early_stopping = read_early_stopping(config);
+  const std::string kind = config.text_or("length_penalty_kind", "power");
+  if (kind != "power" && kind != "wu") {
+    throw Error("{} is {}, expected \"power\" or \"wu\"", config.where("length_penalty_kind"), in_quotes(kind));
+  }
+  rules.length_penalty_kind = kind == "wu" ? LengthPenalty::kWu : LengthPenalty::kPower;
+  rules.no_repeat_ngram = config.count_or("no_repeat_ngram", 0, 0, kMaxPositions);
+  rules.max_extra_tokens = config.count_or("max_extra_tokens", 0, 0, kMaxPositions);
+  if (config.has("max_length_factor")) {
+    rules.max_length_factor = static_cast<float>(
+        config.number_or("max_length_factor", 0, double{kMinLengthFactor}, double{kMaxLengthFactor}));
+  }
+  rules.repetition_penalty = static_cast<float>(
+      config.number_or("repetition_penalty", 1, double{kMinRepetitionPenalty}, double{kMaxRepetitionPenalty}));
+  rules.more_end_ids = target.tokens("more_end_tokens");
+  rules.biases = target.biases("token_biases");
+}
+
+}  // namespace
+
+void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
+  const Config& config = checkpoint.config;
+  const Side source(config, "source", spec.encoder.embedding->rows);
+  const Side target(config, "target", spec.decoder.embedding->rows);
+  spec.source_tokenizer = source.tokenizer(spec.warnings);
+  spec.target_tokenizer = target.tokenizer(spec.warnings);
+  for (const Side* side : {&source, &target}) {
+    for (const std::filesystem::path& file : side->files()) {
+      const bool is_new =
+          std::find(spec.tokenizer_files.begin(), spec.tokenizer_files.end(), file) == spec.tokenizer_files.end();
+      if (is_new) spec.tokenizer_files.push_back(file);
+    }
+  }
+  GenerationSpec& generation = spec.generation;
+  const auto start = target.token("decoder_start_token");
+  generation.decoder_start_id = start ? *start : target.required_token("bos_token");
+  generation.end_id = target.required_token("eos_token");
+  generation.pad_id = target.token("pad_token");
+  generation.unknown_id = target.token("unk_token");
+  generation.forced_first_id = target.token("forced_first_token");
+  generation.suppressed_ids = target.tokens("suppressed_tokens");
+  if (config.flag_or("add_source_bos", false)) generation.source_prefix = {source.required_token("bos_token")};
+  if (config.flag("add_source_eos")) generation.source_suffix = {source.required_token("eos_token")};
+  read_search(config, spec.decoder.positions.rows, generation);
+  read_rules(config, target, generation);
+  spec.source_language = config.text_or("source_language", "");
+  spec.target_language = config.text_or("target_language", "");
+  for (const char* read_later : {"_name_or_path", "name", "license", "attribution"}) config.has(read_later);
+  for (const std::string& key : config.unread()) {
+    spec.warnings.push_back(config.where(key) + " is not known and was ignored" +
+                            guess(key, nn_transformer_settings()));
+  }
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hugging Face's generation settings (transformers/generation/configuration_utils.py and logits_process.py at v5.23).
+#include "dialects/settings/generation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bounds.h"
+#include "dialects/settings/generation_keys.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kMaxTokens = 1u << 24;
+
+class Settings {
+ public:
+  // `own`: generation_config.json, or config.json where that has no such file; `config`: config.json.
+  Settings(const Config& own, const Config& config) : own_(own), config_(config) {}
+
+  // A text cannot begin or end without these ids, so that a generation_config.json that lacks them takes config.json's.
+  const Config& home(const std::string& key) const {
+    const bool may_be_either = key == "eos_token_id" || key == "pad_token_id" || key == "decoder_start_token_id";
+    return may_be_either && !own_.has(key) ? config_ : own_;
+  }
+  const nlohmann::json* find(const std::string& key) const { return home(key).find(key); }
+  std::string where(const std::string& key) const { return home(key).where(key); }
+
+  std::optional<uint32_t> count(const std::string& key, uint32_t most) const {
+    return home(key).optional_count(key, 0, most);
+  }
+  double number_or(const std::string& key, double fallback, double least, double most) const {
+    return home(key).number_or(key, fallback, least, most);
+  }
+
+  // The token ids of a setting that is one id or a list.
+  std::vector<uint32_t> tokens(const std::string& key, uint32_t vocab_size) const {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) return {};
+    if (!value->is_array()) return {*count(key, vocab_size - 1)};
+    std::vector<uint32_t> ids;
+    for (const nlohmann::json& id : *value) {
+      ids.push_back(Config({{key, id}}, home(key).path().string(), {}).count(key, 0, vocab_size - 1));
+    }
+    return ids;
+  }
+
+  // One token id; of a list the first, with a warning when there are more.
+  std::optional<uint32_t> token(const std::string& key, uint32_t vocab_size, std::vector<std::string>& warnings) const {
+    const std::vector<uint32_t> ids = tokens(key, vocab_size);
+    if (ids.empty()) return std::nullopt;
+    if (ids.size() > 1) warnings.push_back(where(key) + " has several tokens; only the first is used");
+    return ids[0];
+  }
+
+ private:
+  const Config& own_;
+  const Config& config_;
+};
+
+// The ids of a list of ids, or of a list of lists with one id each; longer lists become a warning.
+std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& key, uint32_t vocab_size,
+                                 std::vector<std::string>& warnings) {
+  std::vector<uint32_t> ids;
+  const nlohmann::json* lists = settings.find(key);
+  if (lists == nullptr) return ids;
+  if (!lists->is_array()) throw Error("{} is a JSON {}, expected an array", settings.where(key), lists->type_name());
+  for (const nlohmann::json& list : *lists) {
+    if (list.is_array() && list.size() != 1) {
+      warnings.push_back(settings.where(key) + " forbids a sequence of tokens, which is not supported and was ignored");
+      continue;
+    }
+    const nlohmann::json& id = list.is_array() ? list.front() : list;
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab_size) {
+      throw Error("{} has an element that is not a token id below {}", settings.where(key), vocab_size);
+    }
+    ids.push_back(id.get<uint32_t>());
+  }
+  return ids;
+}
+
+// MarianConfig itself forces token 0 where config.json does not speak of it; a generation_config.json must ask for it.
+void set_ends(const Settings& settings, const Config& config, const GenerationBounds& bounds, GenerationSpec& spec,
+              std::vector<std::string>& warnings) {
+  std::vector<uint32_t> ends = settings.tokens("eos_token_id", bounds.target_vocab_size);
+  if (ends.empty()) throw Error("{} is missing", config.where("eos_token_id"));
+  std::optional<uint32_t> forced = settings.token("forced_eos_token_id", bounds.target_vocab_size, warnings);
+  const std::vector<std::string> keys = config.keys();
+  const bool is_silent = std::ranges::find(keys, "forced_eos_token_id") == keys.end();
+  if (!bounds.has_generation_file && is_silent) {
+    forced = ends[0];
+    if (std::ranges::find(ends, 0u) != ends.end()) {
+      forced = 0;
+    } else {
+      warnings.push_back(format_text("{} is missing, for which transformers has 0; the end token {} is forced",
+                                     config.where("forced_eos_token_id"), ends[0]));
+    }
+  }
+  const auto found = forced ? std::ranges::find(ends, *forced) : ends.begin();
+  if (found == ends.end()) {
+    throw Error("{} is {}, expected the end token {}", settings.where("forced_eos_token_id"), *forced, ends[0]);
+  }
+  spec.end_id = *found;
+  spec.rules.force_end = forced.has_value();
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  std::erase(ends, spec.end_id);
+  if (ends.size() > kMaxMoreEnds) {
+    throw Error("{} has {} tokens, expected at most {}", settings.where("eos_token_id"), ends.size() + 1,
+                kMaxMoreEnds + 1);
+  }
+  spec.rules.more_end_ids = ends;
+}
+
+// bad_words_ids spare the end tokens. suppress_tokens come after the tokens that are forced, so that nothing could be
+// generated where they have one of those.
+void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
+                    std::vector<std::string>& warnings) {
+  std::vector<uint32_t>& ids = spec.suppressed_ids;
+  ids = banned_ids(settings, "bad_words_ids", vocab_size, warnings);
+  std::erase(ids, spec.end_id);
+  for (const uint32_t end : spec.rules.more_end_ids) std::erase(ids, end);
+  const std::vector<uint32_t> late = banned_ids(settings, "suppress_tokens", vocab_size, warnings);
+  const auto refuse_forced = [&](const char* key, std::optional<uint32_t> forced) {
+    if (!forced || std::ranges::find(late, *forced) == late.end()) return;
+    throw Error("{} has the token {}, which {} forces: nothing could be generated there; remove it from one of them",
+                settings.where("suppress_tokens"), *forced, key);
+  };
+  refuse_forced("forced_bos_token_id", spec.forced_first_id);
+  if (spec.rules.force_end) refuse_forced("forced_eos_token_id", spec.end_id);
+  ids.insert(ids.end(), late.begin(), late.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+// [[[id], bias], ...]; longer sequences become a warning.
+void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
+                std::vector<std::string>& warnings) {
+  const nlohmann::json* pairs = settings.find("sequence_bias");
+  if (pairs == nullptr) return;
+  const std::string where = settings.where("sequence_bias");
+  if (!pairs->is_array()) throw Error("{} is a JSON {}, expected an array", where, pairs->type_name());
+  for (const nlohmann::json& pair : *pairs) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_array() || !pair[1].is_number() ||
+        std::abs(pair[1].get<double>()) > double{kMaxBias}) {
+      throw Error("{} has an element that is not [[TOKEN ID, ...], BIAS] with a bias from {} to {}", where, -kMaxBias,
+                  kMaxBias);
+    }
+    if (pair[0].size() != 1) {
+      warnings.push_back(where + " has a bias for a sequence of tokens, which is not supported and was ignored");
+      continue;
+    }
+    const nlohmann::json& id = pair[0][0];
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab_size) {
+      throw Error("{} has an element that is not a token id below {}", where, vocab_size);
+    }
+    spec.rules.biases[id.get<uint32_t>()] = pair[1].get<float>();
+  }
+  std::erase_if(spec.rules.biases, [](const auto& entry) { return entry.second == 0; });
+}
+
+void set_rules(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
+               std::vector<std::string>& warnings) {
+  spec.rules.renormalize = settings.home("renormalize_logits").flag_or("renormalize_logits", false);
+  spec.rules.early_stopping = read_early_stopping(settings.home("early_stopping"));
+  spec.rules.no_repeat_ngram = settings.count("no_repeat_ngram_size", kMaxTokens).value_or(0);
+  spec.rules.repetition_penalty = static_cast<float>(
+      settings.number_or("repetition_penalty", 1, double{kMinRepetitionPenalty}, double{kMaxRepetitionPenalty}));
+  set_biases(settings, vocab_size, spec, warnings);
+}
+
+void set_lengths(const Settings& settings, const GenerationBounds& bounds, GenerationSpec& spec,
+                 std::vector<std::string>& warnings) {
+  // transformers counts the start token in max_length and min_length. A start token and n - 1 more need n positions.
+  const auto max_length = settings.count("max_length", kMaxTokens);
+  const auto max_new_tokens = settings.count("max_new_tokens", kMaxTokens);
+  uint32_t most = std::max(max_length.value_or(bounds.max_positions + 1), 2u) - 1;
+  if (max_new_tokens) most = std::max(*max_new_tokens, 1u);
+  if (!max_length && !max_new_tokens) {
+    warnings.push_back(format_text(
+        "{} is missing: texts have up to {} tokens here, the decoder's positions; transformers stops after 20",
+        settings.where("max_length"), most));
+  }
+  if (most > bounds.max_positions) {
+    warnings.push_back(
+        format_text("generated texts are limited to {} tokens by the decoder's positions; the checkpoint asks for {}",
+                    bounds.max_positions, most));
+  }
+  spec.max_target_tokens = std::min(most, bounds.max_positions);
+  // The end token is allowed as token number min_length or, where that is set too, after min_new_tokens others.
+  uint32_t least = settings.count("min_length", kMaxTokens).value_or(0);
+  if (const auto new_tokens = settings.count("min_new_tokens", kMaxTokens)) least = *new_tokens + 1;
+  if (least > spec.max_target_tokens) {
+    throw Error("{} asks for {} tokens, more than the limit of {}", settings.where("min_length"), least,
+                spec.max_target_tokens);
+  }
+  spec.min_target_tokens = least;
+}
+
+}  // namespace
+
+EarlyStopping read_early_stopping(const Config& config) {
+  const nlohmann::json* value = config.find("early_stopping");
+  if (value == nullptr || *value == false) return EarlyStopping::kLikely;
+  if (*value == true) return EarlyStopping::kFull;
+  if (*value == "never") return EarlyStopping::kNever;
+  throw Error("{} is {}, expected true, false or \"never\"", config.where("early_stopping"), value->dump());
+}
+
+GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
+                                       std::vector<std::string>& warnings) {
+  const Config& own = bounds.has_generation_file ? generation : config;
+  const Settings settings(own, config);
+  const auto token = [&](const char* key) { return settings.token(key, bounds.target_vocab_size, warnings); };
+  GenerationSpec spec;
+  set_ends(settings, config, bounds, spec, warnings);
+  spec.pad_id = token("pad_token_id");
+  const auto start = token("decoder_start_token_id");
+  if (!start && !spec.pad_id) throw Error("{} is missing", config.where("decoder_start_token_id"));
+  spec.decoder_start_id = start.value_or(spec.pad_id.value_or(0));
+  spec.forced_first_id = token("forced_bos_token_id");
+  set_suppressed(settings, bounds.target_vocab_size, spec, warnings);
+  const uint32_t beams = own.count_or("num_beams", 1, 1, 1000);
+  if (beams > kMaxBeams) {
+    warnings.push_back(format_text("{} is {}; {} are used", settings.where("num_beams"), beams, kMaxBeams));
+  }
+  spec.beam_size = std::min(beams, kMaxBeams);
+  spec.length_penalty =
+      static_cast<float>(settings.number_or("length_penalty", 1, kMinLengthPenalty, kMaxLengthPenalty));
+  set_lengths(settings, bounds, spec, warnings);
+  set_rules(settings, bounds.target_vocab_size, spec, warnings);
+  warn_of_unsupported(own, bounds.has_generation_file, warnings);
+  if (bounds.has_generation_file) warn_of_ignored(generation, config, warnings);
+  return spec;
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenNMT-py's Transformer (onmt/encoders/transformer.py, decoders/transformer.py, modules/embeddings.py and
+// models/model_saver.py at 3.5.1 and 2.3.0): pre-norm, absolute positions, vocabularies in the checkpoint.
+#include <algorithm>
+
+#include "base/bounds.h"
+#include "dialects/toolkits/toolkit.h"
+#include "sources/messages/messages.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kUsualHeads = 8;
+// Of 5,000 that the checkpoint's table has: as many tokens of a source as CTranslate2 reads.
+constexpr uint64_t kPositions = 1024;
+// What translate.py does without being told otherwise.
+constexpr uint64_t kBeams = 5, kMostTokens = 250;
+
+constexpr const char* kGated = "gated feed-forward networks (w_3) are not supported";
+constexpr AllowedOption kAllowed[] = {
+    {"model_type", R"(["text"])", ""},
+    {"model_task", R"(["seq2seq"])", "language models are not supported"},
+    {"encoder_type", R"(["transformer"])", ""},
+    {"decoder_type", R"(["transformer"])", ""},
+    {"self_attn_type", R"(["scaled-dot", "scaled-dot-flash"])", ""},
+    {"max_relative_positions", "[0]",
+     "relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
+    {"relative_positions_buckets", "[0]", "relative attention biases are not supported"},
+    {"position_encoding", "[true]", "a model without positions is not supported"},
+    {"position_encoding_type", R"(["SinusoidalInterleaved", "SinusoidalConcat"])", ""},
+    {"pos_ffn_activation_fn", R"(["relu", "gelu"])", kGated},
+    {"layer_norm", R"(["standard"])", "RMS norms are not supported"},
+    {"parallel_residual", "[false]", "parallel residuals are not supported"},
+    {"multiquery", "[false]", "multi-query attention is not supported"},
+    {"sliding_window", "[0]", "a sliding window is not supported"},
+    {"num_experts", "[0]", "mixtures of experts are not supported"},
+    {"n_src_feats", "[0]", "source features are not supported"},
+    {"copy_attn", "[false]", "copying from the source is not supported"},
+    {"generator_function", R"(["softmax"])", ""},
+    {"lora_layers", "[[]]", "merge the LoRA weights first (tools/lora_weights.py)"},
+    {"lora_embedding", "[false]", "merge the LoRA weights first (tools/lora_weights.py)"},
+    {"quant_type", R"([""])", "weights in OpenNMT-py's quantized layers are not supported"}};
+
+bool changes_nothing(const std::string&) { return false; }
+
+// The list of tokens in `side` of the vocabulary: of version 3 the list itself; before, torchtext's objects.
+const nlohmann::json* tokens_of(const nlohmann::json& vocabulary, const char* side) {
+  const nlohmann::json* entry = nullptr;
+  if (vocabulary.is_object() && vocabulary.contains(side)) entry = &vocabulary[side];
+  if (vocabulary.is_array()) {  // of [name, vocabulary], in the oldest checkpoints
+    for (const nlohmann::json& pair : vocabulary)
+      if (pair.is_array() && pair.size() == 2 && pair[0] == side) entry = &pair[1];
+  }
+  if (entry == nullptr || entry->is_array()) return entry;
+  const auto member = [](const nlohmann::json* value, const char* key) -> const nlohmann::json* {
+    return value != nullptr && value->is_object() && value->contains(key) ? &(*value)[key] : nullptr;
+  };
+  if (const nlohmann::json* fields = member(entry, "fields"); fields != nullptr && fields->is_array()) {
+    const bool is_one = fields->size() == 1 && (*fields)[0].is_array() && (*fields)[0].size() == 2;
+    entry = is_one ? &(*fields)[0][1] : nullptr;
+  }
+  if (const nlohmann::json* of_field = member(entry, "vocab")) entry = of_field;
+  return member(entry, "itos");
+}
+
+class OpenNmtPyReader {
+ public:
+  explicit OpenNmtPyReader(const SavedModel& model)
+      : model_(model), options_(part("opt"), model.file.string() + ": opt", model.file), vocabulary_(part("vocab")) {}
+
+  ToolkitModel read() {
+    check_options(options_, kAllowed);
+    const uint32_t heads = options_.count_or("heads", kUsualHeads, 1, kMaxHeads);
+    settings_ = {{"nhead", heads},
+                 {"activation", options_.text_or("pos_ffn_activation_fn", "relu")},
+                 {"norm_first", true},
+                 {"final_norm", true},
+                 {"layer_norm_eps", options_.number_or("norm_eps", 1e-6, 1e-12, 1)},
+                 {"scale_embedding", true},
+                 {"max_positions", kPositions},
+                 {"add_source_bos", false},
+                 {"add_source_eos", false},
+                 {"beam_size", kBeams},
+                 {"length_penalty", 1},
+                 {"max_length", kMostTokens}};
+    read_positions();
+    read_sizes();
+    name_tensors();
+    for (const char* side : {"source", "target"}) read_vocabulary(side);
+    settings_["decoder_start_token"] = start_token();
+    return {std::move(settings_), names(), {}, {}};
+  }
+
+ private:
+  const nlohmann::json& part(const char* key) const {
+    const auto found = model_.saved.find(key);
+    if (found == model_.saved.end() || !found->is_structured()) {
+      throw Error(
+          "{}: has no {}, which OpenNMT-py saves beside the weights; give the checkpoint that it wrote itself, with "
+          "-save_format pytorch",
+          model_.file.string(), in_quotes(key));
+    }
+    return *found;
+  }
+
+  void read_positions() {
+    const bool is_interleaved =
+        options_.text_or("position_encoding_type", "SinusoidalInterleaved") == "SinusoidalInterleaved";
+    settings_["position_encoding"] = is_interleaved ? "sinusoidal_interleaved" : "sinusoidal_concatenated";
+    settings_["position_denominator"] = is_interleaved ? "d_model" : "d_model-2";
+  }
+
+  // Those that the tensors tell too, where the options have them: they must agree.
+  void read_sizes() {
+    const auto copy = [&](const char* setting, std::initializer_list<const char*> options) {
+      for (const char* option : options) {
+        const nlohmann::json* const value = options_.find(option);
+        if (value == nullptr || !value->is_number_integer() || *value <= 0) continue;
+        settings_[setting] = *value;
+        return;
+      }
+    };
+    copy("num_encoder_layers", {"layers", "enc_layers"});
+    copy("num_decoder_layers", {"layers", "dec_layers"});
+    copy("dim_feedforward", {"transformer_ff"});
+    copy("d_model", {"hidden_size", "rnn_size", "enc_hid_size", "enc_rnn_size"});
+  }
+
+  void name_tensors() {
+    const bool is_sequential = model_.tensors.has("generator.0.weight");
+    settings_["tensors"] = {{"encoder", "encoder."},
+                            {"decoder", "decoder."},
+                            {"source_embedding", "encoder.embeddings.make_embedding.emb_luts.0.weight"},
+                            {"target_embedding", "decoder.embeddings.make_embedding.emb_luts.0.weight"},
+                            {"output_projection", is_sequential ? "generator.0" : "generator"}};
+  }
+
+  void read_vocabulary(const std::string& side) {
+    const nlohmann::json* const tokens = tokens_of(vocabulary_, side == "source" ? "src" : "tgt");
+    if (tokens == nullptr) {
+      throw Error(
+          "{}: the {} vocabulary is not a list of tokens, nor torchtext's object of one; save the model with "
+          "OpenNMT-py 3 (tools/convertv2_v3.py)",
+          model_.file.string(), side);
+    }
+    settings_[side + "_vocabulary"] = *tokens;
+    settings_[side + "_unk_token"] = "<unk>";
+    for (const auto& [key, text] :
+         {std::pair("_pad_token", "<blank>"), {"_bos_token", "<s>"}, {"_eos_token", "</s>"}}) {
+      if (std::find(tokens->begin(), tokens->end(), text) != tokens->end()) settings_[side + key] = text;
+    }
+  }
+
+  std::string start_token() const {
+    const bool is_told = vocabulary_.is_object() && vocabulary_.contains("decoder_start_token") &&
+                         vocabulary_["decoder_start_token"].is_string();
+    return is_told ? vocabulary_["decoder_start_token"].get<std::string>() : "<s>";
+  }
+
+  // Norms were a module of OpenNMT-py's own once, whose parameters had other names.
+  LayerNames names() const {
+    const bool is_old = model_.tensors.has("encoder.layer_norm.a_2");
+    return {.encoder_layers = "transformer.",
+            .decoder_layers = "transformer_layers.",
+            .cross_attention = "context_attn.",
+            .query = "linear_query",
+            .key = "linear_keys",
+            .value = "linear_values",
+            .attention_out = "final_linear",
+            .inner = "feed_forward.w_1",
+            .outer = "feed_forward.w_2",
+            .encoder_self_norm = "layer_norm",
+            .decoder_self_norm = "layer_norm_1",
+            .cross_norm = "layer_norm_2",
+            .encoder_last_norm = "feed_forward.layer_norm",
+            .decoder_last_norm = "feed_forward.layer_norm",
+            .final_norm = "layer_norm",
+            .gamma = is_old ? ".a_2" : ".weight",
+            .beta = is_old ? ".b_2" : ".bias",
+            .has_no_effect = changes_nothing};
+  }
+
+  const SavedModel& model_;
+  const Config options_;
+  const nlohmann::json& vocabulary_;
+  nlohmann::json settings_;
+};
+
+}  // namespace
+
+const Toolkit kOpenNmtPyToolkit = {"opennmt_py", &kOpenNmtPy,
+                                   [](const SavedModel& model) { return OpenNmtPyReader(model).read(); }};
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/toolkits/toolkit.h"
+
+#include <algorithm>
+
+#include "dialects/text/subword_files.h"
+#include "sources/messages/messages.h"
+#include "sources/sniffing/sniff.h"
+#include "sources/values/json_text.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostDepth = 16;  // of saved_settings.h
+
+// Of the config.json that the user gave or that lies beside the checkpoint.
+nlohmann::json given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const fs::path& given) {
+  std::error_code error;
+  fs::path path = given.empty() ? checkpoint.parent_path() : given;
+  if (given.empty() || fs::is_directory(path, error)) path /= "config.json";
+  if (given.empty() && !fs::exists(path, error)) return nlohmann::json::object();
+  nlohmann::json settings = read_json_object(path);
+  const Config config(settings, path.string(), path);
+  const std::string model_type = config.text_or("model_type", toolkit.model_type);
+  if (model_type != toolkit.model_type) {
+    throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type), toolkit.kind->what,
+                in_quotes(toolkit.model_type));
+  }
+  return settings;
+}
+
+nlohmann::json saved_in(const TensorSource& tensors, const fs::path& file) {
+  const std::string text = tensors.settings();
+  return text.empty() ? nlohmann::json::object() : parse_json(text, kMostDepth, file.string());
+}
+
+// A unit of both sides, and the file that it takes, by the setting of this name.
+void set_unit(const char* unit, const char* key, const std::pair<std::string, std::string>& files,
+              nlohmann::json& settings) {
+  settings["source_unit"] = settings["target_unit"] = unit;
+  settings[std::string("source_") + key] = files.first;
+  settings[std::string("target_") + key] = files.second;
+}
+
+// What cuts texts, by the files beside the checkpoint.
+void find_pieces(const fs::path& file, ToolkitModel& model) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::vector<std::string> pieces, codes;
+  for (const std::string& name : names_in(folder)) {
+    if (is_pieces_name(name)) pieces.push_back(name);
+    if (is_codes_name(name)) codes.push_back(name);
+  }
+  const std::string where = folder.string();
+  const auto pieces_of = source_and_target_files(pieces, "SentencePiece models cuts", where);
+  const auto codes_of = source_and_target_files(codes, "files of subword-nmt's merges cut", where);
+  if (pieces_of) {
+    set_unit("sentencepiece", "sentencepiece", {pieces[pieces_of->first], pieces[pieces_of->second]}, model.settings);
+  } else if (codes_of) {
+    set_unit("subword", "codes", {codes[codes_of->first], codes[codes_of->second]}, model.settings);
+  } else {
+    model.settings["source_unit"] = model.settings["target_unit"] = "word";
+    model.warnings.push_back(
+        words_warning(file.string(), model.vocabularies.empty() ? "its vocabulary" : model.vocabularies[0].string()));
+  }
+}
+
+// Results of the usual length may need more positions than there are.
+void bound_length(nlohmann::json& settings) {
+  for (const char* key : {"decoder_max_positions", "max_positions"}) {
+    const auto positions = settings.find(key);
+    if (positions == settings.end() || !positions->is_number_unsigned()) continue;
+    settings["max_length"] = std::min(settings["max_length"].get<uint64_t>(), positions->get<uint64_t>());
+    return;
+  }
+}
+
+std::string shown(const nlohmann::json& value) {
+  if (value.is_string()) return in_quotes(value.get<std::string>());
+  return value.is_structured() ? std::string("a JSON ") + value.type_name() : value.dump();
+}
+
+std::string one_of(const nlohmann::json& values) {
+  std::string text;
+  for (const nlohmann::json& value : values) text += (text.empty() ? "" : " or ") + value.dump();
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+const Toolkit* toolkit_of(const std::string& kind) {
+  for (const Toolkit* toolkit : {&kFairseqToolkit, &kOpenNmtPyToolkit})
+    if (kind == toolkit->kind->what) return toolkit;
+  return nullptr;
+}
+
+ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
+                          const fs::path& given) {
+  const fs::path file = tensors->files()[0];
+  TensorReader reader(tensors);
+  const SavedModel saved{file, saved_in(*tensors, file), given_settings(toolkit, file, given), reader};
+  ToolkitModel model = toolkit.read(saved);
+  if (!saved.given.contains("source_unit")) find_pieces(file, model);
+  model.settings.update(saved.given, true);
+  if (!saved.given.contains("max_length")) bound_length(model.settings);
+  return model;
+}
+
+void check_options(const Config& options, std::span<const AllowedOption> allowed) {
+  for (const AllowedOption& option : allowed) {
+    const nlohmann::json* const found = options.find(option.key);
+    const nlohmann::json values = nlohmann::json::parse(option.values);
+    if (found == nullptr || std::find(values.begin(), values.end(), *found) != values.end()) continue;
+    const std::string why = option.why;
+    throw Error("{} is {}, expected {}{}", options.where(option.key), shown(*found), one_of(values),
+                why.empty() ? "" : ": " + why);
+  }
+}
+
+}  // namespace goldcrest::converter

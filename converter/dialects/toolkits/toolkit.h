@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Toolkits whose checkpoints tell their settings themselves. Each reads as nn_transformer does, with the settings that
+// it makes of the checkpoint's own.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dialects/config.h"
+#include "dialects/nn_transformer/nn_transformer_names.h"
+#include "dialects/tensor_reader.h"
+#include "sources/sniffing/sniff_kinds.h"
+
+namespace goldcrest::converter {
+
+struct SavedModel {
+  std::filesystem::path file;  // with the tensors
+  nlohmann::json saved;        // what lies beside them in it: saved_settings.h
+  nlohmann::json given;        // config.json, or {}
+  TensorReader& tensors;
+};
+
+struct ToolkitModel {
+  nlohmann::json settings;  // nn_transformer's
+  LayerNames names;
+  std::vector<std::filesystem::path> vocabularies;  // files that the settings have the texts of
+  std::vector<std::string> warnings;
+};
+
+struct Toolkit {
+  const char* model_type;
+  const Kind* kind;  // by which its checkpoints are known
+  ToolkitModel (*read)(const SavedModel& model);
+};
+
+extern const Toolkit kFairseqToolkit, kOpenNmtPyToolkit;
+
+// The toolkit that a checkpoint is of by its sniffed kind; null: none.
+const Toolkit* toolkit_of(const std::string& kind);
+
+// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one beside
+// it, where there is one. SentencePiece models or merges beside the checkpoint are among the settings. Throws Error.
+ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
+                          const std::filesystem::path& given);
+
+// An option that can have these values alone; one that is missing or null is what the toolkit has without being told.
+struct AllowedOption {
+  const char *key, *values, *why;  // values: a JSON array; why: of the others, or ""
+};
+// Throws Error on the first that has another value.
+void check_options(const Config& options, std::span<const AllowedOption> allowed);
+
+}  // namespace goldcrest::converter

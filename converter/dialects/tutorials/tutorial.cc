@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/tutorials/tutorial.h"
+
+#include <algorithm>
+
+#include "base/bounds.h"
+
+namespace goldcrest::converter {
+namespace {
+
+// What stands before all of the model's names: "" or, for instance, "model.".
+std::string prefix_of(const Tutorial& tutorial, const TensorReader& tensors) {
+  const std::string first = tutorial.module + ("encoder." + tutorial.names.first("encoder"));
+  for (const std::string& name : tensors.names()) {
+    if (name == first || name.ends_with("." + first)) return name.substr(0, name.size() - first.size());
+  }
+  return "";
+}
+
+}  // namespace
+
+const Tutorial* tutorial_of(const std::string& kind) {
+  for (const Tutorial* tutorial : {&kAnnotatedTransformer, &kSeq2SeqTransformer, &kTrevettTransformer})
+    if (kind == tutorial->kind->what) return tutorial;
+  return nullptr;
+}
+
+nlohmann::json tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors) {
+  const std::string prefix = prefix_of(tutorial, tensors);
+  nlohmann::json settings = nlohmann::json::parse(tutorial.settings);
+  settings["tensors"] = nlohmann::json::parse(tutorial.tensors);
+  for (nlohmann::json& name : settings["tensors"]) name = prefix + name.get<std::string>();
+  if (tutorial.sinusoids != nullptr && tensors.has(prefix + tutorial.sinusoids)) {
+    std::vector<uint64_t> shape = tensors.shape(prefix + tutorial.sinusoids);  // [1, rows, d_model], [rows, 1, d_model]
+    if (!shape.empty()) shape.pop_back();
+    if (!shape.empty()) {
+      settings["max_positions"] = std::min<uint64_t>(*std::max_element(shape.begin(), shape.end()), kMaxPositions);
+    }
+  }
+  return settings;
+}
+
+}  // namespace goldcrest::converter

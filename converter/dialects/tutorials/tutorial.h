@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tutorial's code fixes: the names of its tensors, and settings that its checkpoints do not tell. Each is a
+// dialect that reads as nn_transformer does, with these as defaults (TUTORIALS.md).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dialects/nn_transformer/nn_transformer_names.h"
+#include "dialects/tensor_reader.h"
+#include "sources/sniffing/sniff_kinds.h"
+
+namespace goldcrest::converter {
+
+struct Tutorial {
+  const char* model_type;
+  const Kind* kind;                             // by which its tensors are known
+  const char* module;                           // before "encoder.": "transformer." or ""
+  const char* settings;                         // JSON
+  const char* tensors;                          // JSON: names by role
+  const char* sinusoids;                        // a buffer whose rows are max_positions; null: positions are learned
+  const char *start, *end, *padding, *unknown;  // its special tokens, for notes
+  LayerNames names;
+};
+
+extern const Tutorial kAnnotatedTransformer, kSeq2SeqTransformer, kTrevettTransformer;
+
+// The tutorial that a checkpoint is of by its sniffed kind; null: none.
+const Tutorial* tutorial_of(const std::string& kind);
+
+// The settings, as config.json has them.
+nlohmann::json tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the container: by content for a file, by the usual names for a directory.
+#include "sources/containers/tensor_source.h"
+#include "sources/files/input_file.h"
+#include "sources/files/zip_directory.h"
+#include "sources/messages/messages.h"
+#include "sources/sniffing/sniff.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+std::unique_ptr<TensorSource> open_file(const std::filesystem::path& path) {
+  if (path.extension() == ".json") return open_sharded(path);
+  const InputFile file(path);
+  const Sniffed sniffed = sniff_file(path);
+  if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
+  if (sniffed.what == kMarianNpz.what) return open_marian_npz(path);
+  if (is_marian_native(sniffed)) return open_marian_binary(path);
+  if (sniffed.what == kCTranslate2.what) return open_ctranslate2(std::make_unique<const InputFile>(path));
+  if (looks_like_zip(file)) return open_torch_zip(path);
+  if (path.extension() == ".safetensors" || sniffed.use != Use::kUnknown) return open_safetensors(path);
+  throw Error(
+      "{}: its content is neither safetensors nor a zip that torch.save wrote; safetensors and PyTorch's zip "
+      "(pytorch_model.bin, .pt, .pth) are read",
+      path.string());
+}
+
+std::unique_ptr<TensorSource> open_directory(const std::filesystem::path& directory) {
+  const std::vector<std::filesystem::path> weights = find_weights(directory);
+  if (weights.size() == 1) return open_file(weights[0]);
+  if (weights.empty()) throw Error("{}", sniff(directory).text());
+  std::vector<std::string> names;
+  for (const std::filesystem::path& path : weights) names.push_back(path.filename().string());
+  throw Error("{}: holds several weight files ({}); give the path of the one to convert", directory.string(),
+              list_in_quotes(names, 8));
+}
+
+}  // namespace
+
+std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return std::filesystem::is_directory(status) ? open_directory(path) : open_file(path);
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the state dict in what torch.save wrote, and checks where each of its tensors lies in its storage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sources/containers/element_type.h"
+#include "sources/values/pickle.h"
+
+namespace goldcrest::converter {
+
+// A tensor as a view of a storage; no two of its elements are the same place.
+struct StoredTensor {
+  std::string name;
+  ElementType type = ElementType::kF32;
+  std::string storage;  // key of the zip member
+  uint64_t storage_elements = 0;
+  uint64_t offset = 0;                   // elements
+  std::vector<uint64_t> shape, strides;  // strides in elements
+};
+
+// The tensors of the dictionary from names to tensors: one nested under a usual name ("model", "state_dict" ...), else
+// the pickle's root, else the only one there is. OpenNMT-py's generator lies beside its model: its tensors come with
+// "generator." before their names. `where` begins the message of an Error.
+std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where);
+
+}  // namespace goldcrest::converter

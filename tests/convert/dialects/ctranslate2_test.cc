@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// CTranslate2's models against Marian's formula, and what every type and version of model.bin makes of one model.
+#include <gtest/gtest.h>
+
+#include "convert/support/ctranslate2_folder.h"
+#include "convert/support/native_formula.h"
+#include "file/build.h"
+#include "quantize/quantize.h"
+#include "reference/reference_search.h"
+#include "spec/validate_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using test::CTranslate2Folder;
+using test::CTranslate2Type;
+using test::NativeFormula;
+
+const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0}, kTarget = {4, 9, 2, 2, 6, 10, 3};
+
+Rows logits_of(const ModelSpec& spec) {
+  const Reference reference(spec);
+  return reference.teacher_forced_logits(reference.encode(kSource), kTarget);
+}
+
+TEST(CTranslate2, TheReferenceIsTheFormula) {
+  CTranslate2Folder checkpoint(test::kFloat32, 3);
+  checkpoint.config["layer_norm_epsilon"] = 1e-6;
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_NO_THROW(validate_spec(spec));
+  EXPECT_EQ(spec.dialect, "ctranslate2");
+  const Rows logits = logits_of(spec);
+  const NativeFormula formula(checkpoint.native, checkpoint.shape);
+  NativeFormula::State state = formula.start(kSource);
+  for (size_t p = 0; p < kTarget.size(); ++p) {
+    const NativeFormula::Row expected = formula.step(p == 0 ? -1 : kTarget[p - 1], state);
+    for (size_t id = 0; id < expected.size(); ++id)
+      EXPECT_NEAR(logits(static_cast<Eigen::Index>(p), static_cast<Eigen::Index>(id)), expected[id], 2e-5) << id;
+    EXPECT_EQ(logits(static_cast<Eigen::Index>(p), 12), -65536.0f);  // the start id
+  }
+}
+
+TEST(CTranslate2, EveryTypeAndVersionIsTheSameModel) {
+  const Rows expected = logits_of(CTranslate2Folder().load()).leftCols(12);
+  const auto difference = [&](const CTranslate2Folder& checkpoint) {
+    return (logits_of(checkpoint.load()).leftCols(12) - expected).cwiseAbs().maxCoeff();
+  };
+  for (const auto& [type, most] :
+       {std::pair{test::kFloat16, 0.02f}, {test::kBfloat16, 0.1f}, {test::kInt16, 0.02f}, {test::kInt8, 0.1f}}) {
+    const float found = difference(CTranslate2Folder(type));
+    EXPECT_GT(found, 0) << type;
+    EXPECT_LT(found, most) << type;
+  }
+  CTranslate2Folder old;
+  for (const uint32_t version : {3u, 4u, 5u, 6u}) {
+    old.model.version = version;
+    EXPECT_EQ(difference(old), 0) << version;
+  }
+  for (const auto& [alias, name] : old.model.aliases) {
+    test::CTranslate2Variable copy = old.model.at(name);
+    copy.name = alias;
+    old.model.variables.push_back(copy);
+  }
+  old.model.version = 2;
+  EXPECT_EQ(difference(old), 0);
+}
+
+TEST(CTranslate2, AnInt8ModelKeepsItsRows) {
+  CTranslate2Folder checkpoint(test::kInt8);
+  const ModelSpec spec = checkpoint.load();
+  const std::vector<float>& native = checkpoint.native[0].values;  // Wemb
+  for (uint32_t r = 0; r < 12; ++r) {
+    float amax = 0;
+    for (uint32_t c = 0; c < 8; ++c) amax = std::max(amax, std::fabs(native[r * 8 + c]));
+    EXPECT_EQ(spec.decoder.embedding->stored_scale[r], 1 / (127.0f / amax));
+    for (uint32_t c = 0; c < 8; ++c)
+      EXPECT_EQ(spec.decoder.embedding->row(r)[c],
+                std::nearbyint(native[r * 8 + c] * (127.0f / amax)) * (1 / (127.0f / amax)));
+  }
+  EXPECT_EQ(spec.decoder.embedding, spec.encoder.embedding);
+  EXPECT_EQ(spec.decoder.embedding, spec.projection.weight);
+  // Keys are rows of a matrix that they share with queries and values.
+  const Matrix& key = *spec.decoder.layers[1].cross_attention->key.weight;
+  const std::vector<test::CTranslate2Variable>& variables = checkpoint.model.variables;
+  const auto stored = std::find_if(variables.begin(), variables.end(), [](const test::CTranslate2Variable& v) {
+    return v.name == "decoder/layer_1/attention/linear_1/weight";
+  });
+  QuantizedMatrix quantized(8, 8);
+  EXPECT_EQ(quantize_rows(key, Placement::in_order(8), Placement::in_order(8), 0, quantized),
+            std::numeric_limits<double>::infinity());
+  for (size_t r = 0; r < 8; ++r)
+    for (size_t c = 0; c < 8; ++c)
+      EXPECT_EQ(quantized.weights[r * 16 + c], static_cast<int8_t>(stored->data[r * 8 + c])) << r << " " << c;
+  for (const TensorRecord& tensor : build_payload(spec, {}).tensors) {
+    EXPECT_EQ(tensor.sqnr_db.value_or(INFINITY), INFINITY) << tensor.name;
+  }
+}
+
+TEST(CTranslate2, ItsIdsAndSearch) {
+  CTranslate2Folder checkpoint;
+  const ModelSpec spec = checkpoint.load();
+  const GenerationSpec& generation = spec.generation;
+  EXPECT_EQ(generation.decoder_start_id, 12u);
+  EXPECT_EQ(generation.suppressed_ids, std::vector<uint32_t>{12});
+  EXPECT_EQ(generation.end_id, 0u);
+  EXPECT_EQ(generation.unknown_id, 1u);
+  EXPECT_EQ(generation.source_suffix, std::vector<uint32_t>{0});
+  EXPECT_TRUE(generation.source_prefix.empty());
+  EXPECT_EQ(generation.beam_size, 2u);
+  EXPECT_EQ(generation.length_penalty, 1.0f);
+  EXPECT_EQ(generation.max_target_tokens, 64u);
+  EXPECT_EQ(generation.min_target_tokens, 2u);
+  EXPECT_EQ(spec.added_target_ids, 1u);
+  EXPECT_EQ(spec.name, checkpoint.folder.path().filename().string());
+  EXPECT_EQ(spec.source_tokenizer->vocab_size, 13u);
+  EXPECT_EQ(spec.encoder.layers[0].feed_forward.norm.epsilon, 1e-5f);
+  EXPECT_EQ(spec.warnings,
+            (std::vector<std::string>{checkpoint.file("model.bin") +
+                                      ": no SentencePiece model lies beside it: a text is entries of " +
+                                      checkpoint.file("shared_vocabulary.json") + " with spaces between them"}));
+}
+
+TEST(CTranslate2, EmbeddingsHaveAFlagOrAScale) {
+  CTranslate2Folder checkpoint;
+  const float root = std::sqrt(8.0f);
+  EXPECT_EQ(checkpoint.load().encoder.embedding_scale, root);
+  checkpoint.model.set(test::scalar("encoder/scale_embeddings", test::kInt8, 0));
+  EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 1);
+  checkpoint.model.set(test::scalar("encoder/scale_embeddings", test::kFloat32, 1));
+  EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 1);
+  checkpoint.model.set(test::scalar("encoder/scale_embeddings", test::kFloat32, 5.5f));
+  EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 5.5f);
+  checkpoint.model.remove("encoder/scale_embeddings");
+  EXPECT_EQ(checkpoint.load().encoder.embedding_scale, root);
+  checkpoint.model.set(test::scalar("encoder/embeddings/multiply_by_sqrt_depth", test::kInt8, 0));
+  EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 1);
+  EXPECT_EQ(checkpoint.load().decoder.embedding_scale, root);
+}
+
+// OpenNMT-tf's: sines, then cosines; the first position is 1.
+TEST(CTranslate2, PositionsWithoutATable) {
+  CTranslate2Folder checkpoint;
+  checkpoint.model.remove("encoder/position_encodings/encodings");
+  checkpoint.model.remove("decoder/position_encodings/encodings");
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.generation.max_target_tokens, 256u);
+  for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    ASSERT_EQ(stack->positions.rows, 1024u);
+    for (const uint32_t p : {0u, 1u, 900u}) {
+      for (uint32_t i = 0; i < 4; ++i) {
+        const double angle = (p + 1) * std::pow(10000.0, -static_cast<double>(i) / 3);
+        EXPECT_NEAR(stack->positions.row(p)[i], std::sin(angle), 1e-6);
+        EXPECT_NEAR(stack->positions.row(p)[4 + i], std::cos(angle), 1e-6);
+      }
+    }
+  }
+}
+
+TEST(CTranslate2, ALongTableOfPositionsIsCut) {
+  CTranslate2Folder checkpoint;
+  test::NamedTensor table = {"decoder/position_encodings/encodings", {1030, 8}, std::vector<float>(1030 * 8)};
+  for (size_t i = 0; i < table.values.size(); ++i) table.values[i] = static_cast<float>(i % 97);
+  checkpoint.model.set(test::variable(table));
+  const ModelSpec spec = checkpoint.load();
+  ASSERT_EQ(spec.encoder.positions.rows, 1024u);
+  table.values.resize(size_t{1024} * 8);
+  EXPECT_EQ(spec.encoder.positions.values, table.values);
+}
+
+// x sigmoid(1.702 x), of which Goldcrest has no block.
+TEST(CTranslate2, GeluByASigmoidIsSiluOfOtherWeights) {
+  for (const CTranslate2Type type : {test::kFloat32, test::kInt8}) {
+    CTranslate2Folder checkpoint(type);
+    const ModelSpec plain = checkpoint.load();
+    checkpoint.model.set(test::scalar("encoder/activation", test::kInt8, 4));
+    const ModelSpec spec = checkpoint.load();
+    EXPECT_EQ(spec.encoder.activation, Activation::kSilu);
+    const FeedForwardSpec &block = spec.encoder.layers[0].feed_forward, &before = plain.encoder.layers[0].feed_forward;
+    for (uint32_t r = 0; r < 16; ++r) {
+      EXPECT_NEAR(block.in.bias[r], 1.702f * before.in.bias[r], 1e-6);
+      for (uint32_t c = 0; c < 8; ++c) {
+        EXPECT_NEAR(block.in.weight->row(r)[c], 1.702f * before.in.weight->row(r)[c], 1e-6);
+        EXPECT_NEAR(block.out.weight->row(c)[r], before.out.weight->row(c)[r] / 1.702f, 1e-6);
+      }
+    }
+    EXPECT_EQ(block.out.bias, before.out.bias);
+    EXPECT_NO_THROW(build_payload(spec, {}));  // int8 rows are still integers times their scales
+  }
+}
+
+TEST(CTranslate2, GraphsThatItReads) {
+  CTranslate2Folder checkpoint;
+  constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGeluTanh, Activation::kSilu,
+                                         Activation::kGelu};
+  for (size_t id = 0; id < std::size(kActivations); ++id) {
+    checkpoint.model.set(test::scalar("decoder/activation", test::kInt8, static_cast<float>(id)));
+    EXPECT_EQ(checkpoint.load().decoder.activation, kActivations[id]);
+  }
+  const std::vector<float> ones(8, 1), halves(8, 0.5f);
+  for (const char* stack : {"encoder", "decoder"}) {
+    checkpoint.model.set(test::scalar(std::string(stack) + "/pre_norm", test::kInt8, 1));
+    for (const char* norm : {"/layer_norm", "/layernorm_embedding"}) {
+      checkpoint.model.set(test::variable({stack + std::string(norm) + "/gamma", {8}, ones}));
+      checkpoint.model.set(test::variable({stack + std::string(norm) + "/beta", {8}, halves}));
+    }
+  }
+  checkpoint.model.set(test::scalar("decoder/layer_0/attention/queries_scale", test::kFloat32, 0.5f));
+  checkpoint.model.remove("decoder/projection/bias");
+  checkpoint.model.remove("decoder/projection/weight");
+  checkpoint.model.set(test::variable({"decoder/projection/weight", {12, 8}, std::vector<float>(96, 0.25f)}));
+  checkpoint.model.remove("encoder/layer_1/ffn/linear_0/bias");
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_TRUE(spec.encoder.pre_norm);
+  EXPECT_EQ(spec.encoder.final_norm->gamma, ones);
+  EXPECT_EQ(spec.decoder.embedding_norm->beta, halves);
+  EXPECT_NE(spec.projection.weight, spec.decoder.embedding);
+  EXPECT_EQ(spec.projection.bias, (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -65536}));
+  EXPECT_EQ(spec.encoder.layers[1].feed_forward.in.bias, std::vector<float>(16, 0.0f));
+}
+
+// Until revision 5 both stacks have one setting, until 3 the specification's name tells the heads.
+TEST(CTranslate2, OlderRevisions) {
+  CTranslate2Folder checkpoint;
+  for (const char* name : {"num_heads", "pre_norm", "activation"}) {
+    for (const char* stack : {"encoder/", "decoder/"}) checkpoint.model.remove(stack + std::string(name));
+  }
+  checkpoint.model.revision = 4;
+  checkpoint.model.set(test::scalar("num_heads", test::kInt8, 4));
+  checkpoint.model.set(test::scalar("pre_norm", test::kInt8, 0));
+  checkpoint.model.set(test::scalar("activation", test::kInt8, 2));
+  checkpoint.model.set(test::scalar("alignment_layer", test::kInt16, 1));
+  ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.encoder.n_heads, 4u);
+  EXPECT_FALSE(spec.decoder.pre_norm);
+  EXPECT_EQ(spec.decoder.activation, Activation::kSilu);
+  checkpoint.model.remove("num_heads");
+  checkpoint.model.revision = 2;
+  checkpoint.model.spec = "TransformerBase";
+  EXPECT_EQ(checkpoint.load().decoder.n_heads, 8u);
+  checkpoint.model.spec = "TransformerBig";
+  EXPECT_EQ(checkpoint.message(),
+            "model.bin: setting \"encoder/num_heads\" is 16, expected a number that divides the "
+            "even width 8");
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

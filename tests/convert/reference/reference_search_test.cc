@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The searches: exhaustively on random models, and step by step on models whose next token depends on the last one
+// alone.
+#include "reference/reference_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/hash.h"
+#include "convert/support/chain_model.h"
+#include "spec/error.h"
+#include "support/expect_error.h"
+#include "support/random_spec.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using test::chain_model;
+using Tokens = std::vector<int32_t>;
+
+const Tokens kSource = {3, 18, 7};
+
+Tokens best_tokens(const ModelSpec& spec, const SearchOptions& options) {
+  return search(Reference(spec), kSource, options)[0].tokens;
+}
+
+TEST(ReferenceSearch, GreedyTakesTheLikeliestAndTheLowestIdAmongEquals) {
+  const ModelSpec spec = chain_model({{0, .4f, .4f, .2f}, {.1f, .2f, .3f, .4f}, {1, 0, 0, 0}, {.3f, .3f, .3f, .1f}});
+  const Hypothesis best = search(Reference(spec), kSource, {.max_target_tokens = 9})[0];
+  EXPECT_EQ(best.tokens, (Tokens{1, 3, 0}));
+  EXPECT_NEAR(best.log_prob, std::log(.4 * .4 * .3), 1e-6);
+  EXPECT_NEAR(best.score, best.log_prob / 3, 1e-12);
+}
+
+TEST(ReferenceSearch, ConstraintsOnTheNthToken) {
+  ModelSpec spec = chain_model({{.9f, .1f, 0, 0}, {.5f, .3f, .2f, 0}, {.5f, .1f, .1f, .3f}, {.9f, 0, .1f, 0}});
+  SearchOptions options = {.max_target_tokens = 5};
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{0}));
+  options.min_target_tokens = 3;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{1, 1, 0}));
+  spec.generation.suppressed_ids = {1};
+  EXPECT_NE(best_tokens(spec, options)[0], 1);
+  spec.generation.suppressed_ids = {};
+  spec.generation.forced_first_id = 3;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 0}));
+  spec.generation.suppressed_ids = {0};  // the end token comes at the limit all the same
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
+  options.beam_size = 3;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
+}
+
+TEST(ReferenceSearch, ForcedTokensAddNothing) {
+  ModelSpec spec = chain_model({{.5f, .5f, 0}, {.25f, .5f, .25f}, {1, 0, 0}});
+  spec.generation.forced_first_id = 1;
+  const Reference reference(spec);
+  const SearchOptions options = {.beam_size = 2, .min_target_tokens = 3, .max_target_tokens = 3, .n_best = 2};
+  const std::vector<Hypothesis> best = search(reference, kSource, options);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].tokens, (Tokens{1, 1, 0}));
+  EXPECT_EQ(best[1].tokens, (Tokens{1, 2, 0}));
+  EXPECT_NEAR(best[0].log_prob, std::log(.5), 1e-6);
+  const std::vector<double> along = token_log_probs(reference, kSource, best[1].tokens, options);
+  EXPECT_EQ(along[0], 0);
+  EXPECT_NEAR(along[1], std::log(.25), 1e-6);
+  EXPECT_EQ(along[2], 0);
+}
+
+// An end token outside the beam_size best candidates is dropped, although it would rank among the finished ones.
+TEST(ReferenceSearch, OnlyTheBestCandidatesFinish) {
+  const ModelSpec spec = chain_model({{.2f, .4f, .4f}, {1, 0, 0}, {1, 0, 0}});
+  const SearchOptions options = {.beam_size = 2, .max_target_tokens = 5, .length_penalty = 0, .n_best = 2};
+  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].tokens, (Tokens{1, 0}));  // equal scores: the lower token first
+  EXPECT_EQ(best[1].tokens, (Tokens{2, 0}));
+}
+
+// With early_stopping=False the search ends once the best live hypothesis, at its present length, cannot beat the worst
+// finished one; a longer one that would win in the end is not waited for.
+TEST(ReferenceSearch, StopsAtTheHeuristicNotAtTheOptimum) {
+  const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
+  const SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
+  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  ASSERT_EQ(best.size(), 2u);
+  // Two tokens: (ln .4 + ln .5) / 2 = -0.805 for the finished 1 0 and the live 1 2, so 1 2 0 with -0.537 is never made.
+  EXPECT_EQ(best[0].tokens, (Tokens{0}));
+  EXPECT_EQ(best[1].tokens, (Tokens{1, 0}));
+}
+
+// All sequences of at most three tokens, the last one the end token, not yet scored.
+std::vector<Hypothesis> every_sequence(const Reference& reference, const SearchOptions& options) {
+  const int32_t vocab_size = static_cast<int32_t>(reference.spec().projection.weight->rows);
+  std::vector<Hypothesis> all;
+  const auto add = [&](Tokens tokens) {
+    const std::vector<double> along = token_log_probs(reference, kSource, tokens, options);
+    const double log_prob = std::accumulate(along.begin(), along.end(), 0.0);
+    if (!std::isinf(log_prob)) all.push_back({std::move(tokens), log_prob, 0});
+  };
+  add({0});
+  for (int32_t a = 1; a < vocab_size; ++a) {
+    add({a, 0});
+    for (int32_t b = 1; b < vocab_size; ++b) add({a, b, 0});
+  }
+  return all;
+}
+
+// Best first.
+std::vector<Hypothesis> scored(std::vector<Hypothesis> all, const SearchOptions& options) {
+  for (Hypothesis& hypothesis : all) {
+    hypothesis.score = length_normalized_score(hypothesis.log_prob, hypothesis.tokens.size(), options);
+  }
+  std::sort(all.begin(), all.end(), [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  return all;
+}
+
+TEST(ReferenceSearch, ABeamThatHoldsEverythingFindsTheBest) {
+  const ModelSpec spec = test::random_spec(9);
+  const Reference reference(spec);
+  SearchOptions options = {.beam_size = 2000, .max_target_tokens = 3, .n_best = 2000};
+  const std::vector<Hypothesis> all = every_sequence(reference, options);
+  for (const auto& [length_penalty, word_penalty] :
+       {std::pair{1.0f, 0.0f}, {0.0f, 0.0f}, {0.6f, 0.3f}, {2.0f, -0.5f}}) {
+    options.length_penalty = length_penalty;
+    options.word_penalty = word_penalty;
+    const std::vector<Hypothesis> expected = scored(all, options), found = search(reference, kSource, options);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i].score, expected[i].score, 1e-4) << "rank " << i;
+    EXPECT_EQ(found[0].tokens, expected[0].tokens);
+  }
+}
+
+TEST(ReferenceSearch, ScoresHaveTheSameBitsEverywhere) {
+  const ModelSpec spec = test::random_spec(9);
+  const Reference reference(spec);
+  const SearchOptions options = {
+      .beam_size = 4, .max_target_tokens = 8, .length_penalty = 0.6f, .word_penalty = 0.1f, .n_best = 4};
+  uint64_t hash = kHashStart;
+  for (const Hypothesis& hypothesis : search(reference, kSource, options)) {
+    for (const double value : {hypothesis.log_prob, hypothesis.score}) {
+      hash = hash_halves(hash, std::bit_cast<uint64_t>(value));
+    }
+  }
+  EXPECT_EQ(hash, 0x36f26aa241502625u) << std::hex << hash;
+}
+
+TEST(ReferenceSearch, RefusesLogitsThatAreNotFinite) {
+  ModelSpec spec = test::random_spec(9);
+  Matrix huge = *spec.projection.weight;
+  for (float& value : huge.values.edit()) value *= 3e38f;
+  spec.projection.weight = std::make_shared<Matrix>(huge);
+  const Reference reference(spec);
+  test::expect_error([&] { search(reference, kSource, {.max_target_tokens = 3}); }, {"the logits are not finite"});
+}
+
+TEST(ReferenceSearch, RefusesImpossibleOptions) {
+  ModelSpec spec = test::random_spec(9);
+  const Reference reference(spec);
+  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 0}), Error);
+  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 12}), Error);  // 11 positions
+  EXPECT_THROW(search(reference, kSource, {.beam_size = 0, .max_target_tokens = 3}), Error);
+  EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 3}), Error);
+  EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 0}), Error);
+  for (uint32_t id = 0; id < 37; ++id) spec.generation.suppressed_ids.push_back(id);
+  EXPECT_THROW(search(Reference(spec), kSource, {.beam_size = 2, .max_target_tokens = 3}), Error);
+}
+
+TEST(ReferenceSearch, DefaultsComeFromTheModel) {
+  ModelSpec spec = test::random_spec(9);
+  spec.generation.beam_size = 6;
+  spec.generation.length_penalty = 0.7f;
+  EXPECT_EQ(default_search(spec).beam_size, 6u);
+  EXPECT_EQ(default_search(spec).length_penalty, 0.7f);
+  EXPECT_EQ(default_search(spec).max_target_tokens, 7u);
+  spec.generation.max_target_tokens = 512;
+  EXPECT_EQ(default_search(spec).max_target_tokens, 11u);
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

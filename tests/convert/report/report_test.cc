@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three forms of the report tell the same, and its HTML page needs nothing else and runs nothing.
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "convert/support/shipped_model.h"
+#include "file/write.h"
+#include "report/engine_session.h"
+#include "spec/format_text.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr const char* kHostileName = "</pre><script>alert('1')</script> & \"more\"";
+
+// A report of g2p with one evaluated line; every text of a user or a checkpoint is hostile.
+Report make_report() {
+  const test::ShippedModel& model = test::shipped_model("g2p");
+  static ModelSpec spec = model.spec;
+  spec.warnings = {kHostileName};
+  Report report;
+  report.checkpoint = report.output = kHostileName;
+  report.spec = &spec;
+  report.info = EngineSession(model.image.span(), {}, "g2p").info();
+  report.tensors = model.payload.tensors;
+  report.tensors[0].name = kHostileName;
+  report.sections = {{"Weights", 12}, {"Parameters", 34}};
+  report.file_bytes = model.image.size();
+  report.self_test_lines = 3;
+  report.memory = map_memory(model.image.span(), {}, "g2p");
+  report.evaluation_lines = {{kHostileName, {"a b"}, 7}};
+  EvaluatedLine line;
+  line.float32.text = "a b";
+  line.int8.text = kHostileName;
+  line.loss = 12.5;
+  Evaluation& evaluation = report.evaluation.emplace();
+  evaluation.lines = {line};
+  evaluation.token_agreement = 0.75;
+  evaluation.lines_with_references = 1;
+  evaluation.float32 = Quality{48.061, 64.02, 8.97, 66.87};
+  evaluation.int8 = Quality{48.13, 64.01, 9.01, 66.99};
+  evaluation.most_lost = {0};
+  return report;
+}
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t n = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + word.size())) ++n;
+  return n;
+}
+
+TEST(Report, TextHasEveryTensorAndTheArena) {
+  const Report report = make_report();
+  const std::string text = report_text(report);
+  for (const TensorRecord& tensor : report.tensors)
+    EXPECT_EQ(text.find(tensor.name) != std::string::npos, true) << tensor.name;
+  EXPECT_NE(text.find(std::to_string(report.memory.memory.arena_bytes) + " bytes for S = 64"), std::string::npos);
+  EXPECT_NE(text.find(arena_formula(report.memory)), std::string::npos);
+  EXPECT_NE(text.find("encoder  3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions"),
+            std::string::npos);
+  EXPECT_NE(text.find("decoder relu, post-norm, final norm"), std::string::npos);
+  EXPECT_NE(text.find("BLEU 48.13"), std::string::npos);
+  EXPECT_NE(text.find("float32"), std::string::npos);
+}
+
+TEST(Report, TellsTheRulesAndWhatTheyNeed) {
+  Report report = make_report();
+  EXPECT_EQ(report_text(report).find("\nrules "), std::string::npos);
+  EXPECT_FALSE(report_json(report).contains("rules"));
+  ModelSpec spec = *report.spec;
+  spec.generation.rules = {.renormalize = true,
+                           .force_end = false,
+                           .early_stopping = EarlyStopping::kFull,
+                           .length_penalty_kind = LengthPenalty::kWu,
+                           .more_end_ids = {7},
+                           .no_repeat_ngram = 3,
+                           .max_extra_tokens = 50,
+                           .repetition_penalty = 1.5f,
+                           .max_length_factor = 2.5f,
+                           .biases = {{4, -1.0f}, {6, 2.0f}}};
+  const FileImage image = assemble(build_payload(spec, {}), {});
+  report.spec = &spec;
+  report.info = EngineSession(image.span(), {}, "g2p").info();
+  const std::string rules[] = {"soft-max of what may be chosen",
+                               "no forced end",
+                               "early stopping",
+                               "length penalty of ((5 + n) / 6)",
+                               "no 3-gram twice",
+                               "at most 50 tokens more than the source",
+                               "at most 2.5 times the source's tokens",
+                               "repetition penalty 1.5",
+                               "1 more end ids",
+                               "2 biased ids"};
+  EXPECT_NE(report_text(report).find(
+                format_text("\nrules    {} (the engine needs GOLDCREST_RULES)\n", join_text(rules, ", "))),
+            std::string::npos)
+      << report_text(report);
+  EXPECT_EQ(nlohmann::json(report_json(report).at("rules")), nlohmann::json(rules));
+}
+
+TEST(Report, JsonHasTheSameFigures) {
+  const Report report = make_report();
+  const nlohmann::json json = nlohmann::json::parse(report_json(report).dump());
+  EXPECT_EQ(json.at("arena").at("bytes"), report.memory.memory.arena_bytes);
+  EXPECT_EQ(json.at("arena").at("formula"), arena_formula(report.memory));
+  EXPECT_EQ(json.at("file_bytes"), report.file_bytes);
+  EXPECT_EQ(json.at("sections"), nlohmann::json({{"Weights", 12}, {"Parameters", 34}}));
+  ASSERT_EQ(json.at("tensors").size(), report.tensors.size());
+  for (size_t i = 0; i < report.tensors.size(); ++i) {
+    const nlohmann::json& tensor = json.at("tensors").at(i);
+    EXPECT_EQ(tensor.at("name"), report.tensors[i].name);
+    EXPECT_EQ(tensor.at("bytes"), report.tensors[i].bytes);
+    EXPECT_EQ(tensor.at("shape"), nlohmann::json({report.tensors[i].rows, report.tensors[i].columns}));
+    EXPECT_EQ(tensor.at("sqnr_db").is_null(), !report.tensors[i].sqnr_db.has_value());
+  }
+  EXPECT_EQ(json.at("warnings").at(0), kHostileName);
+  EXPECT_EQ(json.at("evaluation").at("int8").at("bleu"), 48.13);
+  EXPECT_EQ(json.at("evaluation").at("most_lost").at(0).at("line"), 7);
+  EXPECT_EQ(json.at("evaluation").at("most_lost").at(0).at("loss"), 12.5);
+}
+
+TEST(Report, HtmlNeedsNothingElseAndEscapesEverything) {
+  const Report report = make_report();
+  const std::string html = report_html(report);
+  for (const char* word :
+       {"<script", "http:", "https:", "//", "src=", "href=", "url(", "@import", "<link", "onerror"}) {
+    EXPECT_EQ(html.find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(html.find("alert('1')</script>"), std::string::npos);
+  // Title, heading, checkpoint, warning, tensor, source and int8's translation.
+  EXPECT_EQ(count(html, "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;more&quot;"), 7u);
+  for (const char* tag : {"table", "pre", "h1", "h2", "tr", "td", "p", "div"}) {
+    const std::string name = tag;
+    EXPECT_EQ(count(html, "<" + name + ">") + count(html, "<" + name + " "), count(html, "</" + name + ">")) << tag;
+  }
+}
+
+TEST(Report, HtmlHasABarForEachLayer) {
+  const Report report = make_report();
+  std::set<std::string> groups;
+  for (const TensorRecord& tensor : report.tensors) groups.insert(tensor.group);
+  EXPECT_GE(groups.size(), 3u + 2 + 2);
+  const std::string html = report_html(report);
+  EXPECT_EQ(count(html, "<div style=\"width:"), groups.size());
+  for (const std::string& group : groups)
+    EXPECT_NE(html.find("<tr><td>" + group + "</td>"), std::string::npos) << group;
+  EXPECT_GE(count(html, "width:100.0%"), 1u);  // the largest
+  EXPECT_NE(html.find("<b>" + std::to_string(report.memory.memory.arena_bytes) + " bytes</b>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

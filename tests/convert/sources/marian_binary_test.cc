@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Marian's .bin: float32 and intgemm's int8, and every damage with what is said of it.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "convert/support/read_container.h"
+#include "sources/containers/tensor_source.h"
+#include "spec/error.h"
+#include "support/expect_error.h"
+#include "support/marian_native.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using test::binary_bytes;
+using test::BinaryItem;
+using test::BinaryKind;
+using test::NamedTensor;
+using test::TemporaryFolder;
+
+constexpr size_t kHead = 16, kItem = 32;  // of the file; of an item: name, type, axes, data, eight bytes each
+
+const std::vector<NamedTensor>& tensors() {
+  static const std::vector<NamedTensor> kTensors = {{"Wemb", {3, 2}, {127, 2, 3, -4, 5, 6}},
+                                                    {"encoder_l1_self_Wq", {2, 3}, {1, 2, 3, -127, 5, 6}},
+                                                    {"encoder_l1_self_bq", {1, 3}, {-1, 0.5f, 0}}};
+  return kTensors;
+}
+
+std::string model(BinaryKind kind) { return binary_bytes(binary_items(tensors(), "type: transformer\n", kind)); }
+
+std::string message_of(const std::string& bytes) {
+  static const TemporaryFolder folder;
+  return test::message_of_reading(open_marian_binary, folder.write("model.bin", bytes));
+}
+
+// The model with another 64-bit field.
+std::string with_field(size_t at, uint64_t value) {
+  std::string bytes = model(BinaryKind::kInt8);
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+  return bytes;
+}
+
+TEST(MarianBinary, ReadsFloatAndInt8) {
+  const TemporaryFolder folder;
+  for (const BinaryKind kind : {BinaryKind::kFloat, BinaryKind::kInt8, BinaryKind::kInt8WithAlphas}) {
+    const auto source = open_marian_binary(folder.write("model.bin", model(kind)));
+    EXPECT_EQ(source->settings(), "type: transformer\n");
+    EXPECT_FALSE(source->has("nothing"));
+    test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
+    ASSERT_EQ(source->names().size(), tensors().size());
+    for (const NamedTensor& expected : tensors()) {
+      const Tensor tensor = source->load(expected.name);
+      EXPECT_EQ(tensor.shape, expected.shape) << expected.name;
+      EXPECT_EQ(tensor.values, expected.values) << expected.name;  // the largest is 127, so int8 loses nothing
+      const bool is_float = kind == BinaryKind::kFloat || expected.shape[0] == 1;
+      EXPECT_EQ(tensor.stored_scale, is_float ? std::vector<float>() : std::vector<float>{1}) << expected.name;
+    }
+  }
+}
+
+TEST(MarianBinary, AnInt8TensorKeepsItsScale) {
+  const TemporaryFolder folder;
+  const NamedTensor tensor = {"encoder_l1_self_Wq", {2, 2}, {0.31f, -0.2f, 0.05f, 0.1f}};
+  const auto source =
+      open_marian_binary(folder.write("model.bin", binary_bytes({int8_item(tensor, multiplier_of(tensor))})));
+  const Tensor read = source->load(tensor.name);
+  const float scale = 1 / (127.0f / 0.31f);
+  EXPECT_EQ(read.stored_scale, std::vector<float>{scale});
+  EXPECT_EQ(read.values, (std::vector<float>{127 * scale, -82 * scale, 20 * scale, 41 * scale}));
+}
+
+TEST(MarianBinary, SaysWhatIsDamaged) {
+  const std::string truncated = "it is truncated or damaged";
+  const uint64_t huge = uint64_t{1} << 62;
+  EXPECT_EQ(message_of(with_field(0, 2)), ": is of version 2, expected 1");
+  EXPECT_EQ(message_of(with_field(8, huge)),
+            ": claims to hold 4611686018427387904 tensors, more than its 1043 bytes can: " + truncated);
+  EXPECT_EQ(message_of(with_field(kHead, huge)),
+            ": the name of tensor 0 has 4611686018427387904 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(message_of(with_field(kHead, 4)), ": the name of tensor 0 does not end in NUL: it is damaged");
+  EXPECT_EQ(message_of(with_field(kHead + 16, huge)),
+            ": tensor \"Wemb\": has 4611686018427387904 axes, expected at most 8: it is damaged");
+  EXPECT_EQ(message_of(with_field(kHead + 24, huge)),
+            ": tensor \"Wemb\": has 4611686018427387904 bytes at byte 256 of a file of 1043: " + truncated +
+                "; download it again");
+  EXPECT_EQ(message_of(with_field(kHead + 24, 8)),
+            ": tensor \"Wemb\": has 8 bytes, but its shape [3, 2] needs 10: it is damaged");
+  EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x4102)),
+            ": tensor \"encoder_l1_self_Wq\": has intgemm's 16-bit weights, which are not read; convert the .npz that "
+            "the file was made from");
+  EXPECT_EQ(
+      message_of(with_field(kHead + kItem + 8, 0x1801)),
+      ": tensor \"encoder_l1_self_Wq\": is packed for one processor (type 0x1801); convert the .npz that the file "
+      "was made from");
+  EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x202)),
+            ": tensor \"encoder_l1_self_Wq\": has the type 0x202 and the shape [2, 3]; float32 (0x404) and intgemm8 "
+            "(0x4101) are read");
+  EXPECT_EQ(message_of(with_field(kHead + 3 * kItem + 8, 0x404)),
+            ": tensor \"special:model.yml\": has 19 bytes of type 0x404, expected at most 81920 of type 0x101");
+  EXPECT_EQ(message_of(model(BinaryKind::kFloat) + "x"), ": has 1 bytes after its last tensor: it is damaged");
+  const BinaryItem item = float_item(tensors()[2]);
+  EXPECT_EQ(message_of(binary_bytes({item, item})), ": tensor \"encoder_l1_self_bq\": is there twice");
+  BinaryItem negative = item;
+  negative.shape = {-1, 3};
+  EXPECT_EQ(message_of(binary_bytes({negative})),
+            ": tensor \"encoder_l1_self_bq\": has a negative size: it is damaged");
+  BinaryItem wide = item;
+  wide.shape = {1 << 30, 1 << 30, 1 << 30};
+  EXPECT_EQ(message_of(binary_bytes({wide})),
+            ": tensor \"encoder_l1_self_bq\": has the shape [1073741824, 1073741824, 1073741824]: it is damaged");
+}
+
+std::string integer(uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+
+// The last value of each bound, and the next.
+TEST(MarianBinary, Bounds) {
+  const std::string nameless = ": the name of tensor 0 has 0 bytes, expected 2 to 1024: it is damaged";
+  const auto claiming = [](uint64_t n, size_t bytes) {
+    return message_of(integer(1) + integer(n) + std::string(bytes - 16, '\0'));
+  };
+  EXPECT_EQ(claiming(100'000, 3'200'040), nameless);
+  EXPECT_EQ(claiming(100'001, 3'200'064),
+            ": claims to hold 100001 tensors, more than its 3200064 bytes can: it is truncated or damaged");
+  EXPECT_EQ(claiming(2, 64).find(": the file ends at byte 64, but 64 bytes are expected at byte 16"), 0u);
+  EXPECT_EQ(claiming(2, 63), ": claims to hold 2 tensors, more than its 63 bytes can: it is truncated or damaged");
+  // Without tensors: the bytes before the data alone.
+  const std::string none = integer(1) + integer(0);
+  EXPECT_EQ(message_of(none + integer(3) + "abc"), "read");
+  EXPECT_EQ(message_of(none + integer(4) + "abc"),
+            ": its data would begin 4 bytes behind its names, where it has ended: it is truncated or damaged");
+  BinaryItem item = float_item(tensors()[2]);
+  item.name = "encoder" + std::string(1016, 'a');
+  item.shape = {1, 1, 1, 1, 1, 1, 1, 3};
+  EXPECT_EQ(message_of(binary_bytes({item})), "read");
+  item.name += "a";
+  EXPECT_EQ(message_of(binary_bytes({item})),
+            ": the name of tensor 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  item.name = "";
+  EXPECT_EQ(message_of(binary_bytes({item})), ": the name of tensor 0 has 1 bytes, expected 2 to 1024: it is damaged");
+  item.name = "a";
+  EXPECT_EQ(message_of(binary_bytes({item})), "read");
+  item.shape.push_back(1);
+  EXPECT_EQ(message_of(binary_bytes({item})), ": tensor \"a\": has 9 axes, expected at most 8: it is damaged");
+  item.shape = {INT32_MAX};
+  EXPECT_EQ(message_of(binary_bytes({item})),
+            format_text(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
+                        item.data.size()));
+  EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'919, 'a'))})), "read");
+  EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'920, 'a'))})),
+            ": tensor \"special:model.yml\": has 81921 bytes of type 0x101, expected at most 81920 of type 0x101");
+}
+
+TEST(MarianBinary, ReadsHalvesAndDoubles) {
+  const TemporaryFolder folder;
+  for (const auto& [type, element] : {std::pair{0x402, ElementType::kF16}, std::pair{0x408, ElementType::kF64}}) {
+    BinaryItem item = float_item(tensors()[2]);
+    item.type = static_cast<uint64_t>(type);
+    item.data = test::element_bytes_of(tensors()[2].values, element);
+    const auto source = open_marian_binary(folder.write("model.bin", binary_bytes({item})));
+    EXPECT_EQ(source->load(item.name).values, tensors()[2].values) << type;
+    item.data.pop_back();
+    EXPECT_NE(message_of(binary_bytes({item})), "read");
+  }
+  for (const float multiplier : {0x1p-16f, 0x1p47f})
+    EXPECT_EQ(message_of(binary_bytes({int8_item(tensors()[1], multiplier)})), "read") << multiplier;
+}
+
+TEST(MarianBinary, SaysWhatIsNoIntgemm) {
+  BinaryItem item = int8_item(tensors()[1], 1);
+  const std::string name = ": tensor \"encoder_l1_self_Wq\": ";
+  item.data[4] = '\x80';
+  EXPECT_EQ(message_of(binary_bytes({item})), name + "byte 4 is -128, expected -127 to 127: it is damaged");
+  for (const float multiplier : {0.0f, -1.0f, 1e-9f, 1e30f}) {
+    EXPECT_EQ(
+        message_of(binary_bytes({int8_item(tensors()[1], multiplier)})),
+        name + format_text("its quantization multiplier is {}, expected a number from 2^-16 to 2^47", multiplier));
+  }
+}
+
+TEST(MarianBinary, SurvivesDamage) { test::expect_damage_survived(model(BinaryKind::kInt8WithAlphas), message_of); }
+
+}  // namespace
+}  // namespace goldcrest::converter

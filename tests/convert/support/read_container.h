@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What opening a container and reading all of it says, and containers that are damaged at every byte.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "converter/sources/containers/tensor_source.h"
+#include "converter/spec/error.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+
+using OpenContainer = std::function<std::unique_ptr<converter::TensorSource>(const std::filesystem::path&)>;
+
+// "read", or the error's message after the file's name.
+inline std::string message_of_reading(const OpenContainer& open, const std::filesystem::path& path) {
+  try {
+    const auto source = open(path);
+    for (const std::string& name : source->names()) source->load(name);
+    return "read";
+  } catch (const converter::Error& error) {
+    const std::string message = error.what(), name = path.string();
+    return message.starts_with(name) ? message.substr(name.size()) : "no name: " + message;
+  }
+}
+
+// Every length that is too short is an Error, every changed byte an Error or some tensors.
+inline void expect_damage_survived(const std::string& good,
+                                   const std::function<std::string(const std::string& bytes)>& message_of) {
+  for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(message_of(good.substr(0, n)), "read") << n;
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const char mask : {'\x41', '\x80'}) {
+      std::string changed = good;
+      changed[i] = static_cast<char>(changed[i] ^ mask);
+      message_of(changed);
+    }
+  }
+}
+
+}  // namespace goldcrest::test
