@@ -9,6 +9,8 @@ goldcrest_converter_library(goldcrest_sources
   sources/files/input_file.cc
   sources/files/input_folder.cc
   sources/values/json_text.cc
+  sources/values/value.cc
+  sources/values/write_json.cc
   sources/containers/marian_binary.cc
   sources/containers/marian_npz.cc
   sources/messages/nearest.cc

@@ -10,14 +10,14 @@
 #include "cli/convert.h"
 #include "dialects/config_template.h"
 #include "file/relayout.h"
+#include "sources/values/json_text.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
 
 int print_config(const Arguments& arguments) {
-  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
-  print(config_template(arguments.input).dump(1, ' ', false, kReplace) + "\n");
+  print(write_json(config_template(arguments.input), {1}) + "\n");
   flush_output("the config is not whole");
   return kSuccess;
 }

@@ -2,10 +2,10 @@
 #include "cli/outputs.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "cli/console.h"
 #include "file/emit_c.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
@@ -13,9 +13,8 @@ namespace goldcrest::converter {
 
 void print_report(const Report& report, const Arguments& arguments) {
   // A name in the checkpoint need not be UTF-8.
-  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
   if (arguments.json)
-    print(report_json(report).dump(2, ' ', false, kReplace) + "\n");
+    print(write_json(report_json(report), {2}) + "\n");
   else
     print(report_text(report));
   flush_output("no file was written");

@@ -11,38 +11,37 @@
 namespace goldcrest::converter {
 namespace {
 
-std::string shown(const nlohmann::json& value) {
-  return value.is_structured() ? std::string("a JSON ") + value.type_name()
-                               : in_quotes(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+std::string shown(const Value& value) {
+  return value.is_list() || value.is_map() ? std::string("a JSON ") + value.type_name() : in_quotes(write_json(value));
 }
 
-uint32_t to_count(const nlohmann::json& value, const std::string& where, uint32_t least, uint32_t most) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() < least || value.get<uint64_t>() > most) {
+uint32_t to_count(const Value& value, const std::string& where, uint32_t least, uint32_t most) {
+  if (!value.is_natural() || value.natural() < least || value.natural() > most) {
     throw Error("{} is {}, expected an integer from {} to {}", where, shown(value), least, most);
   }
-  return value.get<uint32_t>();
+  return static_cast<uint32_t>(value.natural());
 }
 
 }  // namespace
 
 Config::Config(const std::filesystem::path& path) : Config(read_json_object(path), path.string(), path) {}
 
-Config::Config(nlohmann::json object, std::string where, std::filesystem::path path)
+Config::Config(Value object, std::string where, std::filesystem::path path)
     : json_(std::move(object)), where_(std::move(where)), path_(std::move(path)) {}
 
 std::string Config::where(const std::string& key) const {
   return format_text("{}: setting {}", where_, in_quotes(key));
 }
 
-const nlohmann::json* Config::find(const std::string& key) const {
-  const auto found = json_.find(key);
-  if (found == json_.end()) return nullptr;
+const Value* Config::find(const std::string& key) const {
+  const Value* const found = json_.find(key);
+  if (found == nullptr) return nullptr;
   read_.insert(key);
-  return found->is_null() ? nullptr : &*found;
+  return found->is_null() ? nullptr : found;
 }
 
-const nlohmann::json& Config::require(const std::string& key) const {
-  const nlohmann::json* value = find(key);
+const Value& Config::require(const std::string& key) const {
+  const Value* value = find(key);
   if (value == nullptr) throw Error("{} is missing", where(key));
   return *value;
 }
@@ -56,31 +55,31 @@ uint32_t Config::count_or(const std::string& key, uint32_t fallback, uint32_t le
 }
 
 std::optional<uint32_t> Config::optional_count(const std::string& key, uint32_t least, uint32_t most) const {
-  const nlohmann::json* value = find(key);
+  const Value* value = find(key);
   return value == nullptr ? std::nullopt : std::optional(to_count(*value, where(key), least, most));
 }
 
 bool Config::flag(const std::string& key) const {
-  const nlohmann::json& value = require(key);
-  if (!value.is_boolean()) throw Error("{} is {}, expected true or false", where(key), shown(value));
-  return value.get<bool>();
+  const Value& value = require(key);
+  if (!value.is_flag()) throw Error("{} is {}, expected true or false", where(key), shown(value));
+  return value.flag();
 }
 
 bool Config::flag_or(const std::string& key, bool fallback) const { return has(key) ? flag(key) : fallback; }
 
 double Config::number_or(const std::string& key, double fallback, double least, double most) const {
-  const nlohmann::json* value = find(key);
+  const Value* value = find(key);
   if (value == nullptr) return fallback;
-  if (!value->is_number() || !(value->get<double>() >= least && value->get<double>() <= most)) {
+  if (!value->is_number() || !(value->number() >= least && value->number() <= most)) {
     throw Error("{} is {}, expected a number from {} to {}", where(key), shown(*value), least, most);
   }
-  return value->get<double>();
+  return value->number();
 }
 
 std::string Config::text(const std::string& key) const {
-  const nlohmann::json& value = require(key);
-  if (!value.is_string()) throw Error("{} is {}, expected a text", where(key), shown(value));
-  return value.get<std::string>();
+  const Value& value = require(key);
+  if (!value.is_text()) throw Error("{} is {}, expected a text", where(key), shown(value));
+  return value.text();
 }
 
 std::string Config::text_or(const std::string& key, const std::string& fallback) const {
@@ -88,9 +87,9 @@ std::string Config::text_or(const std::string& key, const std::string& fallback)
 }
 
 Config Config::object_or_empty(const std::string& key) const {
-  const nlohmann::json* value = find(key);
-  if (value == nullptr) return Config(nlohmann::json::object(), where(key), path_);
-  if (!value->is_object()) throw Error("{} is {}, expected an object", where(key), shown(*value));
+  const Value* value = find(key);
+  if (value == nullptr) return Config(Value::map(), where(key), path_);
+  if (!value->is_map()) throw Error("{} is {}, expected an object", where(key), shown(*value));
   return Config(*value, where(key), path_);
 }
 
@@ -108,9 +107,10 @@ std::filesystem::path Config::file(const std::string& key) const {
 
 std::vector<std::string> Config::keys() const {
   std::vector<std::string> keys;
-  for (const auto& [key, value] : json_.items()) {
+  for (const auto& [key, value] : json_.members()) {
     if (!key.ends_with('?')) keys.push_back(key);
   }
+  std::sort(keys.begin(), keys.end());
   return keys;
 }
 

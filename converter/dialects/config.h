@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -16,14 +17,14 @@ class Config {
  public:
   explicit Config(const std::filesystem::path& path);
   // An object inside a config; `where` begins messages.
-  Config(nlohmann::json object, std::string where, std::filesystem::path path);
+  Config(Value object, std::string where, std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
   std::string where(const std::string& key) const;  // "config.json: setting "d_model"", for messages
   // Present and not null.
   bool has(const std::string& key) const { return find(key) != nullptr; }
   // Null when absent; marks the setting as read.
-  const nlohmann::json* find(const std::string& key) const;
+  const Value* find(const std::string& key) const;
 
   // Each throws Error on another type or a value outside of the range; the first form also when it is absent.
   uint32_t count(const std::string& key, uint32_t least, uint32_t most) const;
@@ -46,9 +47,9 @@ class Config {
   std::vector<std::string> unanswered() const;
 
  private:
-  const nlohmann::json& require(const std::string& key) const;
+  const Value& require(const std::string& key) const;
 
-  nlohmann::json json_;
+  Value json_;
   std::string where_;
   std::filesystem::path path_;
   mutable std::set<std::string> read_;

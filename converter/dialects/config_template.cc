@@ -18,7 +18,6 @@ namespace goldcrest::converter {
 namespace {
 
 using Names = std::vector<std::string>;
-using Json = nlohmann::ordered_json;
 
 struct Stack {
   std::string prefix;  // "transformer.encoder."
@@ -62,7 +61,7 @@ class ConfigTemplate {
     of_tutorial_ = tutorial_settings(*tutorial, tensors_);
   }
 
-  Json make() {
+  Value make() {
     find_stacks();
     json_["model_type"] = tutorial_ == nullptr ? "nn_transformer" : tutorial_->model_type;
     add_architecture();
@@ -145,7 +144,7 @@ class ConfigTemplate {
     }
   }
 
-  void set(Json& json, const std::string& key, const Json& value, const std::string& note) {
+  void set(Value& json, const std::string& key, const Value& value, const std::string& note) {
     json[key] = value;
     json[key + "?"] = note;
   }
@@ -332,15 +331,15 @@ class ConfigTemplate {
   const std::filesystem::path& path_;
   const Tutorial* tutorial_;
   LayerNames names_;
-  nlohmann::json of_tutorial_ = nlohmann::json::object();
+  Value of_tutorial_ = Value::map();
   Stack encoder_, decoder_;
   Names embeddings_, linears_, positions_;
-  Json json_, roles_ = Json::object();
+  Value json_, roles_ = Value::map();
 };
 
 }  // namespace
 
-Json config_template(const std::filesystem::path& path) {
+Value config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
   const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) ||
                             is_ctranslate2(sniffed) || toolkit_of(sniffed.what) != nullptr;

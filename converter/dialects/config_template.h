@@ -3,13 +3,14 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
 // What shapes cannot tell is null, with its choices under KEY + "?"; the nn_transformer dialect refuses it until it is
 // set. `path`: a weight file or its folder, with or without a config.json. Throws Error where there is no
 // nn.Transformer in it.
-nlohmann::ordered_json config_template(const std::filesystem::path& path);
+Value config_template(const std::filesystem::path& path);
 
 }  // namespace goldcrest::converter

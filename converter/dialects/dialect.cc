@@ -34,8 +34,8 @@ struct Dialect {
   const char* description;
   ModelSpec (*load)(const Checkpoint&);
   std::vector<ShapedTensor> (*tensors)(const Config&);
-  void (*name_tensors)(nlohmann::json&);  // null: the names are always the same
-  const Tutorial* tutorial;               // whose code tells what a config.json leaves out; or null
+  void (*name_tensors)(Value&);  // null: the names are always the same
+  const Tutorial* tutorial;      // whose code tells what a config.json leaves out; or null
   Listed listed;
 };
 
@@ -169,12 +169,11 @@ const Dialect& dialect_of(const Config& config, const Tutorial* of_tensors) {
 }
 
 // `settings`, with those that the tutorial's code tells where it has no others, and what `tensors` tell when there are.
-nlohmann::json completed(nlohmann::json settings, const Tutorial* tutorial,
-                         const std::shared_ptr<const TensorSource>& tensors) {
+Value completed(Value settings, const Tutorial* tutorial, const std::shared_ptr<const TensorSource>& tensors) {
   if (tutorial == nullptr) return settings;
-  nlohmann::json all = tensors == nullptr ? nlohmann::json::parse(tutorial->settings)
-                                          : tutorial_settings(*tutorial, TensorReader(tensors));
-  all.update(settings, true);
+  Value all = tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type)
+                                 : tutorial_settings(*tutorial, TensorReader(tensors));
+  update(all, settings);
   return all;
 }
 
@@ -258,7 +257,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
     throw missing_config(config_path, path, sniffed);
   }
-  nlohmann::json settings = read_json_object(config_path);
+  Value settings = read_json_object(config_path);
   const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), tutorial_of(sniffed.what));
   const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(path), options);
   settings = completed(std::move(settings), dialect.tutorial, tensors);
@@ -272,7 +271,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
 ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
   const std::filesystem::path directory = directory_of(path);
   const std::filesystem::path config_path = config_path_of(directory, path);
-  nlohmann::json settings = read_json_object(config_path);
+  Value settings = read_json_object(config_path);
   const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), nullptr);
   settings = completed(std::move(settings), dialect.tutorial, nullptr);
   if (dialect.name_tensors != nullptr) dialect.name_tensors(settings);

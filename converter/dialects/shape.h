@@ -2,11 +2,11 @@
 // What each family's checkpoint will hold, from its config.json alone.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "dialects/config.h"
 #include "sources/containers/shape_tensors.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -16,6 +16,6 @@ std::vector<ShapedTensor> marian_tensors(const Config& config);
 std::vector<ShapedTensor> nn_transformer_tensors(const Config& config);
 
 // Names for the tensors that config.json does not name: they say nothing of a size.
-void name_nn_transformer_tensors(nlohmann::json& config);
+void name_nn_transformer_tensors(Value& config);
 
 }  // namespace goldcrest::converter

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
@@ -16,32 +15,30 @@
 namespace goldcrest::converter {
 namespace {
 
-using nlohmann::json;
-
 constexpr uint64_t kMaxResultBytes = uint64_t{256} << 20;
 constexpr int kMaxDepth = 4;
 
 // An array of 1..most ids below vocab_size.
-std::vector<int32_t> read_ids(const json& value, const std::string& where, uint64_t vocab_size, uint64_t most) {
-  if (!value.is_array()) throw Error("{}: found a JSON {}, expected an array of token ids", where, value.type_name());
+std::vector<int32_t> read_ids(const Value& value, const std::string& where, uint64_t vocab_size, uint64_t most) {
+  if (!value.is_list()) throw Error("{}: found a JSON {}, expected an array of token ids", where, value.type_name());
   if (value.empty() || value.size() > most)
     throw Error("{}: found {} ids, expected 1..{}, the model's positions", where, value.size(), most);
   std::vector<int32_t> ids;
-  for (const json& id : value) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab_size)
-      throw Error("{}[{}]: found {}, expected an id below the vocabulary's size, {}", where, ids.size(), id.dump(),
+  for (const Value& id : value) {
+    if (!id.is_natural() || id.natural() >= vocab_size)
+      throw Error("{}[{}]: found {}, expected an id below the vocabulary's size, {}", where, ids.size(), write_json(id),
                   vocab_size);
-    ids.push_back(id.get<int32_t>());
+    ids.push_back(static_cast<int32_t>(id.natural()));
   }
   return ids;
 }
 
-uint64_t read_count(const json& object, const char* key, uint64_t absent, const std::string& where) {
-  const auto found = object.find(key);
-  if (found == object.end()) return absent;
-  if (!found->is_number_unsigned() || found->get<uint64_t>() > UINT32_MAX)
-    throw Error("{}: \"{}\": found {}, expected a count", where, key, found->dump());
-  return found->get<uint64_t>();
+uint64_t read_count(const Value& object, const char* key, uint64_t absent, const std::string& where) {
+  const Value* const found = object.find(key);
+  if (found == nullptr) return absent;
+  if (!found->is_natural() || found->natural() > UINT32_MAX)
+    throw Error("{}: \"{}\": found {}, expected a count", where, key, write_json(*found));
+  return found->natural();
 }
 
 // "greedy" is 1, "beam<n>" is n for 2..kMaxBeams; anything else is 0: not a search.
@@ -55,15 +52,15 @@ uint32_t beam_size_of(std::string_view key) {
   return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMaxBeams ? beam_size : 0;
 }
 
-SampleLine read_line(const json& object, size_t place, const ModelSpec& spec, const std::string& where) {
-  if (!object.is_object()) throw Error("{}: found a JSON {}, expected an object", where, object.type_name());
+SampleLine read_line(const Value& object, size_t place, const ModelSpec& spec, const std::string& where) {
+  if (!object.is_map()) throw Error("{}: found a JSON {}, expected an object", where, object.type_name());
   SampleLine sample;
   sample.line = read_count(object, "line", place, where);
   sample.max_target_tokens = static_cast<uint32_t>(read_count(object, "max_target_tokens", 0, where));
   if (!object.contains("source_ids")) throw Error("{}: no \"source_ids\"", where);
   sample.source = read_ids(object["source_ids"], where + ": \"source_ids\"", spec.encoder.embedding->rows,
                            spec.encoder.positions.rows);
-  for (const auto& [key, value] : object.items()) {
+  for (const auto& [key, value] : object.members()) {
     const uint32_t beam_size = beam_size_of(key);
     if (beam_size == 0) continue;
     const std::string at = where + ": \"" + key + "\"";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/report.h"
 
-#include <nlohmann/json.hpp>
-
 #include "report/rules.h"
 #include "spec/error.h"
 #include "spec/printable.h"
@@ -48,10 +46,10 @@ std::string tensor_table(const std::vector<TensorRecord>& tensors) {
   return text + "\n";
 }
 
-nlohmann::ordered_json boards_json(const std::vector<BoardFit>& boards) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+Value boards_json(const std::vector<BoardFit>& boards) {
+  Value json = Value::list();
   for (const BoardFit& fit : boards) {
-    nlohmann::ordered_json entry = {{"name", fit.name}, {"fits", fit.fits}};
+    Value entry = {{"name", fit.name}, {"fits", fit.fits}};
     for (const Room& room : fit.rooms) {
       entry["memories"].push_back({{"name", room.region.name},
                                    {"bytes", room.region.bytes},
@@ -65,21 +63,21 @@ nlohmann::ordered_json boards_json(const std::vector<BoardFit>& boards) {
   return json;
 }
 
-nlohmann::ordered_json quality_json(const Quality& quality) {
+Value quality_json(const Quality& quality) {
   return {{"bleu", quality.bleu},
           {"chrf", quality.chrf},
           {"word_error_rate", quality.word_error_rate},
           {"exact_match", quality.exact_match}};
 }
 
-nlohmann::ordered_json evaluation_json(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines) {
-  nlohmann::ordered_json json = {{"lines", evaluation.lines.size()},
-                                 {"failed", evaluation.failed.size()},
-                                 {"identical_lines", evaluation.identical},
-                                 {"token_agreement", evaluation.token_agreement}};
+Value evaluation_json(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines) {
+  Value json = {{"lines", evaluation.lines.size()},
+                {"failed", evaluation.failed.size()},
+                {"identical_lines", evaluation.identical},
+                {"token_agreement", evaluation.token_agreement}};
   if (evaluation.float32) json["float32"] = quality_json(*evaluation.float32);
   if (evaluation.int8) json[evaluation.engine_name] = quality_json(*evaluation.int8);
-  json["most_lost"] = nlohmann::ordered_json::array();
+  json["most_lost"] = Value::list();
   for (size_t index : evaluation.most_lost) {
     const EvaluatedLine& line = evaluation.lines[index];
     json["most_lost"].push_back({{"line", lines[line.line].number},
@@ -91,7 +89,7 @@ nlohmann::ordered_json evaluation_json(const Evaluation& evaluation, const std::
   return json;
 }
 
-nlohmann::ordered_json limits_json(const goldcrest_limits& limits) {
+Value limits_json(const goldcrest_limits& limits) {
   return {{"max_source_tokens", limits.max_source_tokens},
           {"max_source_bytes", limits.max_source_bytes},
           {"max_target_tokens", limits.max_target_tokens},
@@ -152,10 +150,10 @@ std::string report_text(const Report& report) {
   return text;
 }
 
-nlohmann::ordered_json report_json(const Report& report) {
+Value report_json(const Report& report) {
   const ModelSpec& spec = *report.spec;
   const goldcrest_info& info = report.info;
-  nlohmann::ordered_json json;
+  Value json;
   json["checkpoint"] = report.checkpoint;
   json["output"] = report.output;
   json["dialect"] = spec.dialect;
@@ -182,14 +180,13 @@ nlohmann::ordered_json report_json(const Report& report) {
   }
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
   if (spec.shortlist) json["shortlist"] = shortlist_json(spec);
-  json["tensors"] = nlohmann::ordered_json::array();
+  json["tensors"] = Value::list();
   for (const TensorRecord& tensor : report.tensors) {
-    nlohmann::ordered_json entry = {{"name", tensor.name},
-                                    {"group", tensor.group},
-                                    {"shape", {tensor.rows, tensor.columns}},
-                                    {"bytes", tensor.bytes}};
-    entry["sqnr_db"] =
-        tensor.sqnr_db && !report.is_shape ? nlohmann::ordered_json(*tensor.sqnr_db) : nlohmann::ordered_json(nullptr);
+    Value entry = {{"name", tensor.name},
+                   {"group", tensor.group},
+                   {"shape", {tensor.rows, tensor.columns}},
+                   {"bytes", tensor.bytes}};
+    entry["sqnr_db"] = tensor.sqnr_db && !report.is_shape ? Value(*tensor.sqnr_db) : Value(nullptr);
     json["tensors"].push_back(std::move(entry));
   }
   for (const auto& [name, bytes] : report.sections) json["sections"][name] = bytes;

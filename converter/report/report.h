@@ -2,7 +2,6 @@
 // What the converter tells of a conversion: as text, as JSON, and as one self-contained HTML page.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "report/shortlist.h"
 #include "report/vocabulary.h"
 #include "report/work.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -39,7 +39,7 @@ struct Report {
 };
 
 std::string report_text(const Report& report);
-nlohmann::ordered_json report_json(const Report& report);
+Value report_json(const Report& report);
 std::string report_html(const Report& report);
 
 // "encoder: 4 layers, d_model 256, ..." and the same for the decoder, one line each.

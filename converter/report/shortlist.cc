@@ -2,7 +2,6 @@
 #include "report/shortlist.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "file/shortlist_section.h"
 #include "spec/error.h"
@@ -26,7 +25,7 @@ std::string describe_shortlist(const ModelSpec& spec) {
       bytes_of(spec), shortlist.always.size(), mean_list(shortlist), shortlist.ngrams.size());
 }
 
-nlohmann::ordered_json shortlist_json(const ModelSpec& spec) {
+Value shortlist_json(const ModelSpec& spec) {
   const ShortlistSpec& shortlist = *spec.shortlist;
   return {{"bytes", bytes_of(spec)},
           {"always", shortlist.always.size()},
@@ -62,7 +61,7 @@ std::string to_text(const ShortlistEvaluation& evaluation) {
       100 * share(evaluation.identical, evaluation.lines), 100 * evaluation.token_agreement);
 }
 
-nlohmann::ordered_json to_json(const ShortlistEvaluation& evaluation) {
+Value to_json(const ShortlistEvaluation& evaluation) {
   return {{"mean_candidates", evaluation.mean_candidates},
           {"most_candidates", evaluation.most_candidates},
           {"whole_vocabulary_lines", evaluation.whole_vocabulary},

@@ -3,16 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "evaluate/evaluate.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
 // One line with its end.
 std::string describe_shortlist(const ModelSpec& spec);
-nlohmann::ordered_json shortlist_json(const ModelSpec& spec);
+Value shortlist_json(const ModelSpec& spec);
 
 struct ShortlistEvaluation {
   double mean_candidates = 0;  // over the lines that were searched among candidates
@@ -26,6 +26,6 @@ struct ShortlistEvaluation {
 // `both`: the engine without the shortlist (in the place of float32) and with it (of int8).
 ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_vocab_size);
 std::string to_text(const ShortlistEvaluation& evaluation);
-nlohmann::ordered_json to_json(const ShortlistEvaluation& evaluation);
+Value to_json(const ShortlistEvaluation& evaluation);
 
 }  // namespace goldcrest::converter

@@ -2,7 +2,6 @@
 #include "report/vocabulary.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "spec/format_text.h"
 
@@ -19,7 +18,7 @@ std::string coverage_text(const ShortlistCoverage& coverage, const char* of) {
                      100 * share(coverage.covered_ids, coverage.target_ids), of);
 }
 
-nlohmann::ordered_json coverage_json(const ShortlistCoverage& coverage) {
+Value coverage_json(const ShortlistCoverage& coverage) {
   return {{"lines", coverage.lines},
           {"whole_lines", coverage.whole_lines},
           {"covered_ids", share(coverage.covered_ids, coverage.target_ids)}};
@@ -53,22 +52,22 @@ std::string to_text(const MadeShortlist& made) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const TrimmedVocabulary& trimmed) {
-  nlohmann::ordered_json json = {{"source_kept", trimmed.source_kept}, {"source_all", trimmed.source_all},
-                                 {"target_kept", trimmed.target_kept}, {"target_all", trimmed.target_all},
-                                 {"shared", trimmed.is_shared},        {"bytes_saved", trimmed.bytes_saved}};
+Value to_json(const TrimmedVocabulary& trimmed) {
+  Value json = {{"source_kept", trimmed.source_kept}, {"source_all", trimmed.source_all},
+                {"target_kept", trimmed.target_kept}, {"target_all", trimmed.target_all},
+                {"shared", trimmed.is_shared},        {"bytes_saved", trimmed.bytes_saved}};
   if (!trimmed.agreement) return json;
   const Agreement& agreement = *trimmed.agreement;
   json["agreement"] = {{"lines", agreement.lines}, {"identical", agreement.identical}, {"chrf", agreement.chrf}};
   return json;
 }
 
-nlohmann::ordered_json to_json(const MadeShortlist& made) {
-  nlohmann::ordered_json json = {{"pairs", made.pairs},
-                                 {"ids", made.listed_ids},
-                                 {"mean_candidates", mean_candidates(made)},
-                                 {"most_candidates", made.own.most_candidates},
-                                 {"own_translations", coverage_json(made.own)}};
+Value to_json(const MadeShortlist& made) {
+  Value json = {{"pairs", made.pairs},
+                {"ids", made.listed_ids},
+                {"mean_candidates", mean_candidates(made)},
+                {"most_candidates", made.own.most_candidates},
+                {"own_translations", coverage_json(made.own)}};
   if (made.given.lines > 0) json["given_targets"] = coverage_json(made.given);
   return json;
 }

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "evaluate/agreement.h"
 #include "evaluate/make_shortlist.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -28,7 +28,7 @@ struct MadeShortlist {
 
 std::string to_text(const TrimmedVocabulary& trimmed);
 std::string to_text(const MadeShortlist& made);
-nlohmann::ordered_json to_json(const TrimmedVocabulary& trimmed);
-nlohmann::ordered_json to_json(const MadeShortlist& made);
+Value to_json(const TrimmedVocabulary& trimmed);
+Value to_json(const MadeShortlist& made);
 
 }  // namespace goldcrest::converter

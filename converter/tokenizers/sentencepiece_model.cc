@@ -14,7 +14,7 @@
 #include "text/utf8.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
-#include "tokenizers/is_utf8.h"
+#include "sources/values/is_utf8.h"
 #include "tokenizers/protobuf_reader.h"
 
 namespace goldcrest::converter {

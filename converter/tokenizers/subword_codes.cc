@@ -10,7 +10,7 @@
 #include "base/bounds.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"
-#include "tokenizers/is_utf8.h"
+#include "sources/values/is_utf8.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "report.h"
+#include "sources/values/json_text.h"
 #include "spec/format_text.h"
 
 namespace bench {
 namespace {
 
 using goldcrest::converter::format_text;
-using Json = nlohmann::ordered_json;
 
-Json timing_json(const Timing& timing) {
+Value timing_json(const Timing& timing) {
   return {{"median_s", timing.median_s},
           {"fastest_s", timing.fastest_s},
           {"repetitions", timing.repetitions},
           {"spread", timing.spread}};
 }
 
-Json roofline_json(const Roofline& roofline) {
+Value roofline_json(const Roofline& roofline) {
   return {
       {"seconds", roofline.seconds()},     {"limit", roofline.limit()},         {"macs", roofline.macs},
       {"bytes", roofline.bytes},           {"macs_per_s", roofline.macs_per_s}, {"bytes_per_s", roofline.bytes_per_s},
       {"compute_s", roofline.compute_s()}, {"memory_s", roofline.memory_s()}};
 }
 
-Json record_json(const Record& record) {
-  Json json;
+Value record_json(const Record& record) {
+  Value json;
   for (size_t slot = 0; slot < kSlots; ++slot) {
     const KernelWork& work = record.kernels[slot];
     json[slot_name(slot)] = {{"seconds", work.seconds}, {"again_s", work.again_s}, {"calls", work.calls},
@@ -37,17 +36,17 @@ Json record_json(const Record& record) {
   return json;
 }
 
-Json case_json(const Report& report, const Case& measured) {
+Value case_json(const Report& report, const Case& measured) {
   const Speed& speed = measured.speed;
-  Json json = {{"beam_size", speed.beam_size},
-               {"batch", speed.batch},
-               {"arena_bytes", speed.arena_bytes},
-               {"encode", timing_json(speed.encode)},
-               {"run", timing_json(speed.run)},
-               {"tokens_per_s", speed.tokens_per_s},
-               {"decode_tokens_per_s", speed.decode_tokens_per_s},
-               {"position_s", speed.position_s},
-               {"streamed_bytes_per_s", per_second(report.position_bytes, speed.position_s)}};
+  Value json = {{"beam_size", speed.beam_size},
+                {"batch", speed.batch},
+                {"arena_bytes", speed.arena_bytes},
+                {"encode", timing_json(speed.encode)},
+                {"run", timing_json(speed.run)},
+                {"tokens_per_s", speed.tokens_per_s},
+                {"decode_tokens_per_s", speed.decode_tokens_per_s},
+                {"position_s", speed.position_s},
+                {"streamed_bytes_per_s", per_second(report.position_bytes, speed.position_s)}};
   if (measured.bound) {
     json["bound"] = {{"tokens_per_s", measured.bound->tokens_per_s},
                      {"share", speed.tokens_per_s / measured.bound->tokens_per_s},
@@ -60,7 +59,7 @@ Json case_json(const Report& report, const Case& measured) {
   return json;
 }
 
-Json open_json(const Report& report, const OpenCost& open) {
+Value open_json(const Report& report, const OpenCost& open) {
   return {{"full", timing_json(open.full)},
           {"full_bytes_per_s", per_second(report.model.file_bytes, open.full.median_s)},
           {"structure", timing_json(open.structure)},
@@ -69,7 +68,7 @@ Json open_json(const Report& report, const OpenCost& open) {
           {"peak_resident_bytes", open.peak_resident_bytes}};
 }
 
-Json length_json(const LengthCost& cost) {
+Value length_json(const LengthCost& cost) {
   return {{"beam_size", cost.beam_size},
           {"short_tokens", cost.short_tokens},
           {"short_position_s", cost.short_position.median_s},
@@ -80,8 +79,8 @@ Json length_json(const LengthCost& cost) {
           {"ratio", cost.long_position.median_s / cost.short_position.median_s}};
 }
 
-Json breakdown_json(const Breakdown& breakdown) {
-  Json json;
+Value breakdown_json(const Breakdown& breakdown) {
+  Value json;
   const auto add = [&](const std::string& what, const Timing& timing) {
     json[what + "_s"] = timing.median_s;
     json[what + "_spread"] = timing.spread;
@@ -100,11 +99,11 @@ Json breakdown_json(const Breakdown& breakdown) {
   return json;
 }
 
-Json machine_json(const MachineSpeeds& machine) {
-  Json json = {{"macs_per_s", machine.macs.per_s},
-               {"macs_spread", machine.macs.spread},
-               {"exponentials_per_s", machine.exponentials.per_s},
-               {"exponentials_spread", machine.exponentials.spread}};
+Value machine_json(const MachineSpeeds& machine) {
+  Value json = {{"macs_per_s", machine.macs.per_s},
+                {"macs_spread", machine.macs.spread},
+                {"exponentials_per_s", machine.exponentials.per_s},
+                {"exponentials_spread", machine.exponentials.spread}};
   for (const MachineSpeeds::Reading& reading : machine.readings) {
     json["reading"].push_back(
         {{"bytes", reading.bytes}, {"bytes_per_s", reading.speed.per_s}, {"spread", reading.speed.spread}});
@@ -112,7 +111,7 @@ Json machine_json(const MachineSpeeds& machine) {
   return json;
 }
 
-Json spreads_json(const Report& report) {
+Value spreads_json(const Report& report) {
   const std::vector<double> spreads = spreads_of(report);
   const auto n_large =
       std::count_if(spreads.begin(), spreads.end(), [](double spread) { return spread > kLargeSpread; });
@@ -123,7 +122,7 @@ Json spreads_json(const Report& report) {
 
 }  // namespace
 
-Json host_json(const Host& host) {
+Value host_json(const Host& host) {
   return {{"board", host.board},
           {"cpu", host.cpu},
           {"architecture", host.architecture},
@@ -131,7 +130,7 @@ Json host_json(const Host& host) {
           {"clock_hz", host.clock_hz}};
 }
 
-Json shape_json(const goldcrest_info& model) {
+Value shape_json(const goldcrest_info& model) {
   return {{"encoder_layers", model.encoder_layers},
           {"encoder_d_model", model.encoder_d_model},
           {"encoder_d_ff", model.encoder_d_ff},
@@ -146,29 +145,29 @@ Json shape_json(const goldcrest_info& model) {
 }
 
 std::string report_json(const Settings& settings, const Report& report) {
-  Json json = {{"schema_version", kSchemaVersion},
-               {"program", "goldcrest-bench"},
-               {"version", GOLDCREST_VERSION},
-               {"command", report.command},
-               {"host", host_json(report.host)},
-               {"compiler", compiler_name()},
-               {"model", settings.model},
-               {"file_bytes", report.model.file_bytes},
-               {"weights_hash", format_text("{:016x}", report.model.weights_hash)},
-               {"shape", shape_json(report.model)},
-               {"kernels", report.kernels},
-               {"threads", report.threads},
-               {"source_tokens", settings.source_tokens},
-               {"target_tokens", settings.target_tokens},
-               {"seed", settings.seed},
-               {"streamed_bytes_per_position", report.position_bytes}};
+  Value json = {{"schema_version", kSchemaVersion},
+                {"program", "goldcrest-bench"},
+                {"version", GOLDCREST_VERSION},
+                {"command", report.command},
+                {"host", host_json(report.host)},
+                {"compiler", compiler_name()},
+                {"model", settings.model},
+                {"file_bytes", report.model.file_bytes},
+                {"weights_hash", format_text("{:016x}", report.model.weights_hash)},
+                {"shape", shape_json(report.model)},
+                {"kernels", report.kernels},
+                {"threads", report.threads},
+                {"source_tokens", settings.source_tokens},
+                {"target_tokens", settings.target_tokens},
+                {"seed", settings.seed},
+                {"streamed_bytes_per_position", report.position_bytes}};
   if (report.open) json["open"] = open_json(report, *report.open);
   for (const Case& measured : report.cases) json["cases"].push_back(case_json(report, measured));
   for (const LengthCost& cost : report.lengths) json["length"].push_back(length_json(cost));
   if (report.breakdown) json["breakdown"] = breakdown_json(*report.breakdown);
   if (report.machine) json["machine"] = machine_json(*report.machine);
   json["spreads"] = spreads_json(report);
-  return json.dump(2) + "\n";
+  return write_json(json, {2}) + "\n";
 }
 
 }  // namespace bench

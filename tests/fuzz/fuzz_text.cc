@@ -4,7 +4,7 @@
 
 #include "fuzz/script.h"
 #include "fuzz/text_checks.h"
-#include "tokenizers/is_utf8.h"
+#include "sources/values/is_utf8.h"
 #include "unit/text/damaged_tables.h"
 
 namespace goldcrest::test {

@@ -2,6 +2,7 @@
 // subword_ids CODES VOCABULARY [KEPT]: each line of standard input as the ids that the engine gives it by subword-nmt's
 // merges, a tab, and the text of these ids. VOCABULARY has one entry a line, first <unk>, then </s>; KEPT those of its
 // entries that --keep-vocabulary leaves, by whose order ids count then.
+#include <cstdio>
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   try {
     return goldcrest::test::run({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    converter::print_text(stderr, "{}\n", error.what());
+    fprintf(stderr, "%s\n", error.what());
     return 1;
   }
 }

@@ -170,7 +170,7 @@ class CTranslate2Reader {
   void read_embedding_scale(const std::string& name, StackSpec& stack) {
     const std::string old = name + "/embeddings/multiply_by_sqrt_depth", own = name + "/scale_embeddings";
     const std::string setting = !scalars_.has(own) && scalars_.has(old) ? old : own;
-    const nlohmann::json* const value = scalars_.find(setting);
+    const Value* const value = scalars_.find(setting);
     if (value != nullptr && value->is_number_float()) {
       stack.embedding_scale =
           static_cast<float>(scalars_.number_or(setting, 1, double{kMinEmbeddingScale}, double{kMaxEmbeddingScale}));

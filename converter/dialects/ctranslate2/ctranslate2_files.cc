@@ -29,22 +29,22 @@ CTranslate2Files files_in_zip(const fs::path& zip) {
 }
 
 // The value with the keys of config.json in place of its own.
-void update(nlohmann::json& settings, const std::string& text, const std::string& where) {
-  const nlohmann::json own = parse_json(text, 4, where);
-  if (!own.is_object()) throw Error("{}: found a JSON {}, expected an object", where, own.type_name());
-  settings.update(own);
+void update(Value& settings, const std::string& text, const std::string& where) {
+  const Value own = parse_json(text, 4, where);
+  if (!own.is_map()) throw Error("{}: found a JSON {}, expected an object", where, own.type_name());
+  update(settings, own);
 }
 
 // Before binary version 6 (src/models/sequence_to_sequence.cc, initialize).
-nlohmann::json settings_in(const Config& scalars) {
+Value settings_in(const Config& scalars) {
   const auto flag = [&](const char* key, uint32_t usual) { return scalars.count_or(key, usual, 0, 1) != 0; };
   const std::string bos = scalars.text_or("bos_token", "<s>"), eos = scalars.text_or("eos_token", "</s>");
-  nlohmann::json settings = {{"unk_token", scalars.text_or("unk_token", "<unk>")},
-                             {"bos_token", bos},
-                             {"eos_token", eos},
-                             {"add_source_bos", flag("with_source_bos", 0)},
-                             {"add_source_eos", flag("with_source_eos", 0)},
-                             {"decoder_start_token", flag("with_target_bos", 1) ? bos : eos}};
+  Value settings = Value::map({{"unk_token", scalars.text_or("unk_token", "<unk>")},
+                               {"bos_token", bos},
+                               {"eos_token", eos},
+                               {"add_source_bos", flag("with_source_bos", 0)},
+                               {"add_source_eos", flag("with_source_eos", 0)},
+                               {"decoder_start_token", flag("with_target_bos", 1) ? bos : eos}});
   if (flag("user_decoder_start_tokens", 0)) settings["decoder_start_token"] = nullptr;
   return settings;
 }
@@ -69,14 +69,15 @@ CTranslate2Files find_ctranslate2_files(const fs::path& path) {
 
 Config ctranslate2_scalars(const TensorSource& tensors) {
   const std::string file = tensors.file("").string();
-  return Config(parse_json(tensors.settings(), 1, file), file, file);
+  // As JSON has them: bytes that are not UTF-8 are replaced, and what is no number is null.
+  return Config(parse_json(write_json(tensors.settings()), 1, file), file, file);
 }
 
 Config ctranslate2_config(const CTranslate2Files& files, const TensorSource& tensors, const fs::path& given) {
   constexpr uint32_t kFirstWithConfig = 6;
   const Config scalars = ctranslate2_scalars(tensors);
   const bool is_old = scalars.count("binary_version", 0, UINT32_MAX) < kFirstWithConfig;
-  nlohmann::json settings = is_old ? settings_in(scalars) : nlohmann::json::object();
+  Value settings = is_old ? settings_in(scalars) : Value::map();
   fs::path path = files.model.where("config.json");
   if (!given.empty()) {
     std::error_code error;

@@ -128,8 +128,8 @@ class TextReader {
   void read_package() {
     if (!files_.package || !files_.package->has("metadata.json")) return;
     const std::string where = files_.package->where("metadata.json");
-    nlohmann::json json = parse_json(files_.package->read("metadata.json", kMaxMetadataFileBytes), 8, where);
-    if (!json.is_object()) throw Error("{}: found a JSON {}, expected an object", where, json.type_name());
+    Value json = parse_json(files_.package->read("metadata.json", kMaxMetadataFileBytes), 8, where);
+    if (!json.is_map()) throw Error("{}: found a JSON {}, expected an object", where, json.type_name());
     const Config metadata(std::move(json), where, where);
     spec_.source_language = metadata.text_or("from_code", "");
     spec_.target_language = metadata.text_or("to_code", "");

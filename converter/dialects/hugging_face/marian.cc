@@ -245,7 +245,7 @@ std::filesystem::path marian_side_file(const Checkpoint& checkpoint, const char*
 Config optional_marian_config(const Checkpoint& checkpoint, const char* name) {
   const std::filesystem::path path = marian_side_file(checkpoint, name);
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return Config(nlohmann::json::object(), path.string(), path);
+  if (!std::filesystem::exists(path, error)) return Config(Value::map(), path.string(), path);
   return Config(path);
 }
 

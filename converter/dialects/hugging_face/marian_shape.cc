@@ -12,7 +12,7 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
   const std::filesystem::path generation = config.path().parent_path() / "generation_config.json";
   std::error_code error;
   const bool has_generation = std::filesystem::exists(generation, error);
-  check_marian_settings(config, has_generation ? Config(generation) : Config(nlohmann::json::object(), "", {}));
+  check_marian_settings(config, has_generation ? Config(generation) : Config(Value::map(), "", {}));
   const uint64_t d_model = config.count("d_model", 2, kMaxWidth);
   const uint64_t source = config.count("vocab_size", 1, kMaxVocabulary);
   const bool shared = config.flag_or("share_encoder_decoder_embeddings", true);

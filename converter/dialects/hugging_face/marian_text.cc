@@ -28,8 +28,8 @@ struct SpecialTexts {
 
 // A setting of tokenizer_config.json that is a text, or an object with its text as "content".
 std::string token_text(const Config& tokenizer, const char* key, const char* usual) {
-  const nlohmann::json* value = tokenizer.find(key);
-  if (value != nullptr && value->is_object()) return tokenizer.object_or_empty(key).text_or("content", usual);
+  const Value* value = tokenizer.find(key);
+  if (value != nullptr && value->is_map()) return tokenizer.object_or_empty(key).text_or("content", usual);
   return tokenizer.text_or(key, usual);
 }
 

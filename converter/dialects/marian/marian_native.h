@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dialects/dialect.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -18,7 +19,7 @@ struct MarianGraph {
 };
 
 // A setting's value for a message, its beginning where it is long: YAML's texts may be any bytes.
-std::string shown_setting(const nlohmann::json& value);
+std::string shown_setting(const Value& value);
 
 // Throws Error naming the setting where the graph is another, or may be one: every key is known or refused.
 MarianGraph read_marian_graph(const Config& config);

@@ -8,16 +8,15 @@
 #include "dialects/marian/marian_native.h"
 #include "sources/messages/messages.h"
 #include "sources/messages/nearest.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-using nlohmann::json;
-
 // Settings that must have one of these values (or none at all).
-const std::map<std::string, std::vector<json>>& fixed_settings() {
-  static const std::map<std::string, std::vector<json>> kFixed = {
+const std::map<std::string, std::vector<Value>>& fixed_settings() {
+  static const std::map<std::string, std::vector<Value>> kFixed = {
       {"type", {"transformer"}},
       {"transformer-decoder-autoreg", {"self-attention", "rnn"}},
       {"transformer-ffn-depth", {2}},
@@ -25,9 +24,9 @@ const std::map<std::string, std::vector<json>>& fixed_settings() {
       {"transformer-no-projection", {false}},
       {"transformer-rnn-projection", {false}},
       {"transformer-pool", {false}},
-      {"transformer-tied-layers", {json::array()}},
-      {"input-types", {json::array(), json::array({"sequence", "sequence"})}},
-      {"special-vocab", {json::array()}},
+      {"transformer-tied-layers", {Value::list()}},
+      {"input-types", {Value::list(), Value::list({"sequence", "sequence"})}},
+      {"special-vocab", {Value::list()}},
       {"right-left", {false}},
       {"ulr", {false}},
       {"lemma-dim-emb", {0}},
@@ -90,17 +89,17 @@ std::vector<std::string> known_settings() {
 void check_fixed(const Config& config) {
   const std::vector<std::string> known = known_settings();
   for (const std::string& key : config.keys()) {
-    const json* const value = config.find(key);
+    const Value* const value = config.find(key);
     if (value == nullptr) continue;
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       throw Error("{} is not known, and may change the graph{}", config.where(key), guess(key, known));
     }
     const auto fixed = fixed_settings().find(key);
     if (fixed == fixed_settings().end()) continue;
-    const std::vector<json>& values = fixed->second;
+    const std::vector<Value>& values = fixed->second;
     if (std::find(values.begin(), values.end(), *value) != values.end()) continue;
     std::string expected;
-    for (const json& v : values) expected += (expected.empty() ? "" : " or ") + shown_setting(v);
+    for (const Value& v : values) expected += (expected.empty() ? "" : " or ") + shown_setting(v);
     throw Error("{} is {}, expected {}: other graphs are not read", config.where(key), shown_setting(*value), expected);
   }
   config.text("type");
@@ -151,15 +150,15 @@ void check_recurrent(const Config& config) {
 
 }  // namespace
 
-std::string shown_setting(const json& value) {
+std::string shown_setting(const Value& value) {
   constexpr size_t kMost = 100;
-  return value.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, kMost);
+  return write_json(value, {-1, true}).substr(0, kMost);
 }
 
 MarianGraph read_marian_graph(const Config& config) {
   check_fixed(config);
-  if (const json* vocabularies = config.find("dim-vocabs");
-      vocabularies != nullptr && (!vocabularies->is_array() || vocabularies->size() != 2)) {
+  if (const Value* vocabularies = config.find("dim-vocabs");
+      vocabularies != nullptr && (!vocabularies->is_list() || vocabularies->size() != 2)) {
     throw Error("{} is {}, expected two sizes: of one source and one target", config.where("dim-vocabs"),
                 shown_setting(*vocabularies));
   }

@@ -13,8 +13,6 @@
 namespace goldcrest::converter {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kRead[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
                                  "models",    "normalize", "vocabs",     "word-penalty"};
 
@@ -71,7 +69,7 @@ constexpr const char* kHarmless[] = {"alignment",
 
 struct Unsupported {
   const char* key;
-  json neutral;  // asks for nothing, as an empty list does
+  Value neutral;  // asks for nothing, as an empty list does
 };
 
 const std::vector<Unsupported>& unsupported_settings() {
@@ -79,7 +77,7 @@ const std::vector<Unsupported>& unsupported_settings() {
                                                 {"force-decode", false},
                                                 {"max-length-crop", false},
                                                 {"no-spm-encode", false},
-                                                {"output-approx-knn", json::array()},
+                                                {"output-approx-knn", Value::list()},
                                                 {"output-sampling", false}};
   return kAll;
 }
@@ -89,7 +87,7 @@ void warn_of_other_settings(const Config& decoder, std::vector<std::string>& war
   known.insert(known.end(), std::begin(kHarmless), std::end(kHarmless));
   for (const Unsupported& setting : unsupported_settings()) known.push_back(setting.key);
   for (const std::string& key : decoder.keys()) {
-    const json* const value = decoder.find(key);
+    const Value* const value = decoder.find(key);
     if (std::ranges::find(known, key) == known.end())
       warnings.push_back(decoder.where(key) + " is not known and was ignored" + guess(key, known));
     for (const Unsupported& setting : unsupported_settings()) {

@@ -23,10 +23,10 @@ std::vector<fs::path> find_binaries(const fs::path& folder) {
 }
 
 // Number `at` of the setting, which YAML gives as a number or as a text.
-double number_at(const Config& decoder, const nlohmann::json& setting, size_t at, double fallback) {
+double number_at(const Config& decoder, const Value& setting, size_t at, double fallback) {
   if (at >= setting.size()) return fallback;
-  const nlohmann::json& value = setting[at];
-  const std::string text = value.is_string() ? value.get<std::string>() : shown_setting(value);
+  const Value& value = setting[at];
+  const std::string text = value.is_text() ? value.text() : shown_setting(value);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || !(number >= 0 && number <= 1e9)) {
@@ -36,12 +36,12 @@ double number_at(const Config& decoder, const nlohmann::json& setting, size_t at
 }
 
 // None, with a warning, where the file cannot be used: the model can do without.
-std::optional<ShortlistSpec> read_setting(const Config& decoder, const nlohmann::json& setting, ModelSpec& spec) {
-  if (!setting.is_array() || setting.empty() || !setting[0].is_string()) {
+std::optional<ShortlistSpec> read_setting(const Config& decoder, const Value& setting, ModelSpec& spec) {
+  if (!setting.is_list() || setting.empty() || !setting[0].is_text()) {
     throw Error("{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"),
                 shown_setting(setting));
   }
-  const fs::path path = named_file(decoder, setting[0].get<std::string>());
+  const fs::path path = named_file(decoder, setting[0].text());
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     spec.warnings.push_back(
@@ -67,7 +67,7 @@ std::optional<ShortlistSpec> read_setting(const Config& decoder, const nlohmann:
 }  // namespace
 
 void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec) {
-  if (const nlohmann::json* const setting = decoder.find("shortlist")) {
+  if (const Value* const setting = decoder.find("shortlist")) {
     spec.shortlist = read_setting(decoder, *setting, spec);
     return;
   }

@@ -33,13 +33,13 @@ Config read_settings(const fs::path& path) {
 
 // The texts of a list, or one text.
 std::vector<std::string> texts_of(const Config& config, const char* key) {
-  const nlohmann::json* const value = config.find(key);
+  const Value* const value = config.find(key);
   if (value == nullptr) return {};
-  if (value->is_string()) return {value->get<std::string>()};
+  if (value->is_text()) return {value->text()};
   std::vector<std::string> texts;
-  for (const nlohmann::json& item : value->is_array() ? *value : nlohmann::json::array({0})) {
-    if (!item.is_string()) throw Error("{} is no list of file names", config.where(key));
-    texts.push_back(item.get<std::string>());
+  for (const Value& item : value->is_list() ? *value : Value::list({0})) {
+    if (!item.is_text()) throw Error("{} is no list of file names", config.where(key));
+    texts.push_back(item.text());
   }
   return texts;
 }

@@ -75,9 +75,9 @@ bool has_for_both(const Config& config, const std::string& first, const std::str
 
 // The prefix of a vocabulary that needs an unknown token said: a list, with or without a SentencePiece model.
 bool needs_unknown(const Config& config, const std::string& side) {
-  const nlohmann::json* list = config.find(side + "vocabulary");
+  const Value* list = config.find(side + "vocabulary");
   if (config.has(side + "sentencepiece")) return true;
-  return list != nullptr && !(list->is_string() && is_sentencepiece_name(list->get<std::string>()));
+  return list != nullptr && !(list->is_text() && is_sentencepiece_name(list->text()));
 }
 
 bool has_token(const Config& config, const std::string& side, const std::string& key) {
@@ -112,7 +112,7 @@ void require_tensors(const Config& config, const Config& names, const TensorRead
     required.require("output_projection", "the name of the last linear layer, or \"tied_output_projection\": true");
   }
   const auto is_stored = [&](const std::string& stack) {
-    const nlohmann::json* kind = config.find(side_key(config, stack, "position_encoding"));
+    const Value* kind = config.find(side_key(config, stack, "position_encoding"));
     return kind != nullptr && (*kind == "learned" || *kind == "stored");
   };
   const bool has_all = names.has("positions");
@@ -150,8 +150,8 @@ void require_nn_transformer_settings(const Config& config, RequiredSettings& req
     if (!has_for_both(config, "encoder_", "decoder_", choice.key)) required.missing(choice.key, choice.expected);
   }
   for (const std::string stack : {"encoder", "decoder"}) {
-    const nlohmann::json* kind = config.find(side_key(config, stack, "position_encoding"));
-    const bool is_computed = kind != nullptr && kind->is_string() && kind->get<std::string>().starts_with("sinusoidal");
+    const Value* kind = config.find(side_key(config, stack, "position_encoding"));
+    const bool is_computed = kind != nullptr && kind->is_text() && kind->text().starts_with("sinusoidal");
     if (is_computed && !config.has(side_key(config, stack, "max_positions"))) {
       required.missing("max_positions", "the most positions that a text may have");
     }

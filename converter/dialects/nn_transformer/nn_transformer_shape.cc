@@ -62,9 +62,9 @@ class ShapeReader {
   // Entries of a side: the setting, or as many as its list has.
   uint64_t vocabulary(const std::string& side) const {
     const std::string key = side + "_vocab_size", list_key = side + "_vocabulary";
-    const nlohmann::json* list = config_.find(list_key);
+    const Value* list = config_.find(list_key);
     if (config_.has(key) || list == nullptr) return config_.count(key, 1, kMaxVocabulary);
-    return list->is_string() ? count_entries(config_.file(list_key)) : list->size();
+    return list->is_text() ? count_entries(config_.file(list_key)) : list->size();
   }
 
   void read_stack(const std::string& name, uint64_t d_model, uint64_t key_width) {
@@ -131,10 +131,10 @@ class ShapeReader {
 
 std::vector<ShapedTensor> nn_transformer_tensors(const Config& config) { return ShapeReader(config).read(); }
 
-void name_nn_transformer_tensors(nlohmann::json& config) {
-  nlohmann::json& names = config["tensors"];
-  if (names.is_null()) names = nlohmann::json::object();
-  if (!names.is_object()) return;  // which reading it refuses
+void name_nn_transformer_tensors(Value& config) {
+  Value& names = config["tensors"];
+  if (names.is_null()) names = Value::map();
+  if (!names.is_map()) return;  // which reading it refuses
   const auto is_set = [&](const char* key) { return config.contains(key) && config[key] == true; };
   const auto name = [&](const char* key, const char* usual) {
     if (!names.contains(key)) names[key] = usual;

@@ -31,7 +31,7 @@ class Side {
   // The id of a special token: a text of the vocabulary, or the id itself. Nothing when the setting is absent.
   std::optional<uint32_t> token(const std::string& key) const {
     const std::string own = side_key(config_, name_, key);
-    const nlohmann::json* value = config_.find(own);
+    const Value* value = config_.find(own);
     if (value == nullptr) return std::nullopt;
     return id_of(*value, own);
   }
@@ -44,10 +44,10 @@ class Side {
 
   std::vector<uint32_t> tokens(const std::string& key) const {
     std::vector<uint32_t> ids;
-    const nlohmann::json* values = config_.find(key);
+    const Value* values = config_.find(key);
     if (values == nullptr) return ids;
-    if (!values->is_array()) throw Error("{} is a JSON {}, expected an array", config_.where(key), values->type_name());
-    for (const nlohmann::json& value : *values) ids.push_back(id_of(value, key));
+    if (!values->is_list()) throw Error("{} is a JSON {}, expected an array", config_.where(key), values->type_name());
+    for (const Value& value : *values) ids.push_back(id_of(value, key));
     return ids;
   }
 
@@ -57,16 +57,16 @@ class Side {
   // [[token, bias], ...]
   std::map<uint32_t, float> biases(const std::string& key) const {
     std::map<uint32_t, float> biases;
-    const nlohmann::json* pairs = config_.find(key);
+    const Value* pairs = config_.find(key);
     if (pairs == nullptr) return biases;
-    if (!pairs->is_array()) throw Error("{} is a JSON {}, expected an array", config_.where(key), pairs->type_name());
-    for (const nlohmann::json& pair : *pairs) {
-      if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number() ||
-          std::abs(pair[1].get<double>()) > double{kMaxBias}) {
+    if (!pairs->is_list()) throw Error("{} is a JSON {}, expected an array", config_.where(key), pairs->type_name());
+    for (const Value& pair : *pairs) {
+      if (!pair.is_list() || pair.size() != 2 || !pair[1].is_number() ||
+          std::abs(pair[1].number()) > double{kMaxBias}) {
         throw Error("{} has an element that is not [TOKEN, BIAS] with a bias from {} to {}", config_.where(key),
                     -kMaxBias, kMaxBias);
       }
-      biases[id_of(pair[0], key)] = pair[1].get<float>();
+      biases[id_of(pair[0], key)] = static_cast<float>(pair[1].number());
     }
     return biases;
   }
@@ -97,7 +97,7 @@ class Side {
  private:
   void read_vocabulary_setting() {
     const std::string key = name_ + "_vocabulary", model_key = name_ + "_sentencepiece", unit_key = name_ + "_unit";
-    const nlohmann::json* list = config_.find(key);
+    const Value* list = config_.find(key);
     if (list == nullptr && !config_.has(model_key)) return;  // token ids only
     unit_ = config_.text(unit_key);
     if (unit_ != "word" && unit_ != "character" && unit_ != "sentencepiece" && unit_ != "subword") {
@@ -111,7 +111,7 @@ class Side {
           config_.has(codes_key) ? "names subword-nmt's merges" : "is missing, which names subword-nmt's merges");
     }
     if (unit_ == "subword") read_codes(codes_key);
-    const bool list_is_model = list != nullptr && list->is_string() && is_sentencepiece_name(list->get<std::string>());
+    const bool list_is_model = list != nullptr && list->is_text() && is_sentencepiece_name(list->text());
     if (config_.has(model_key) || list_is_model) {
       model_path_ = config_.file(list_is_model ? key : model_key);
       model_ = read_sentencepiece_model(model_path_);
@@ -124,9 +124,9 @@ class Side {
     if (list == nullptr || list_is_model) {
       vocabulary_ = vocabulary_of_model();
     } else {
-      vocabulary_ = list->is_string() ? read_vocabulary(config_.file(key), n_ids_)
-                                      : vocabulary_of_json(*list, n_ids_, config_.where(key));
-      files_.insert(files_.begin(), list->is_string() ? config_.file(key) : config_.path());
+      vocabulary_ = list->is_text() ? read_vocabulary(config_.file(key), n_ids_)
+                                    : vocabulary_of_json(*list, n_ids_, config_.where(key));
+      files_.insert(files_.begin(), list->is_text() ? config_.file(key) : config_.path());
     }
   }
 
@@ -137,7 +137,7 @@ class Side {
   }
 
   Vocabulary vocabulary_of_model() const {
-    nlohmann::json texts = nlohmann::json::array();
+    Value texts = Value::list();
     for (const Piece& piece : model_->pieces) texts.push_back(piece.text);
     return vocabulary_of_json(texts, n_ids_, config_.where(name_ + "_vocabulary"));
   }
@@ -149,17 +149,17 @@ class Side {
     return spec;
   }
 
-  uint32_t id_of(const nlohmann::json& value, const std::string& key) const {
-    if (value.is_string()) {
+  uint32_t id_of(const Value& value, const std::string& key) const {
+    if (value.is_text()) {
       if (vocabulary_.id_to_text.empty()) {
         throw Error("{} is a text, but there is no {}_vocabulary; expected a token id", config_.where(key), name_);
       }
-      return require_id(vocabulary_, value.get<std::string>(), "which " + config_.where(key) + " names");
+      return require_id(vocabulary_, value.text(), "which " + config_.where(key) + " names");
     }
-    if (!value.is_number_unsigned() || value.get<uint64_t>() >= n_ids_) {
+    if (!value.is_natural() || value.natural() >= n_ids_) {
       throw Error("{}: expected a text of the vocabulary or a token id below {}", config_.where(key), n_ids_);
     }
-    return value.get<uint32_t>();
+    return static_cast<uint32_t>(value.natural());
   }
 
   const Config& config_;

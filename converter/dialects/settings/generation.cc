@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "dialects/settings/generation_keys.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -24,7 +25,7 @@ class Settings {
     const bool may_be_either = key == "eos_token_id" || key == "pad_token_id" || key == "decoder_start_token_id";
     return may_be_either && !own_.has(key) ? config_ : own_;
   }
-  const nlohmann::json* find(const std::string& key) const { return home(key).find(key); }
+  const Value* find(const std::string& key) const { return home(key).find(key); }
   std::string where(const std::string& key) const { return home(key).where(key); }
 
   std::optional<uint32_t> count(const std::string& key, uint32_t most) const {
@@ -36,11 +37,11 @@ class Settings {
 
   // The token ids of a setting that is one id or a list.
   std::vector<uint32_t> tokens(const std::string& key, uint32_t vocab_size) const {
-    const nlohmann::json* value = find(key);
+    const Value* value = find(key);
     if (value == nullptr) return {};
-    if (!value->is_array()) return {*count(key, vocab_size - 1)};
+    if (!value->is_list()) return {*count(key, vocab_size - 1)};
     std::vector<uint32_t> ids;
-    for (const nlohmann::json& id : *value) {
+    for (const Value& id : *value) {
       ids.push_back(Config({{key, id}}, home(key).path().string(), {}).count(key, 0, vocab_size - 1));
     }
     return ids;
@@ -63,19 +64,19 @@ class Settings {
 std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& key, uint32_t vocab_size,
                                  std::vector<std::string>& warnings) {
   std::vector<uint32_t> ids;
-  const nlohmann::json* lists = settings.find(key);
+  const Value* lists = settings.find(key);
   if (lists == nullptr) return ids;
-  if (!lists->is_array()) throw Error("{} is a JSON {}, expected an array", settings.where(key), lists->type_name());
-  for (const nlohmann::json& list : *lists) {
-    if (list.is_array() && list.size() != 1) {
+  if (!lists->is_list()) throw Error("{} is a JSON {}, expected an array", settings.where(key), lists->type_name());
+  for (const Value& list : *lists) {
+    if (list.is_list() && list.size() != 1) {
       warnings.push_back(settings.where(key) + " forbids a sequence of tokens, which is not supported and was ignored");
       continue;
     }
-    const nlohmann::json& id = list.is_array() ? list.front() : list;
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab_size) {
+    const Value& id = list.is_list() ? list.front() : list;
+    if (!id.is_natural() || id.natural() >= vocab_size) {
       throw Error("{} has an element that is not a token id below {}", settings.where(key), vocab_size);
     }
-    ids.push_back(id.get<uint32_t>());
+    ids.push_back(static_cast<uint32_t>(id.natural()));
   }
   return ids;
 }
@@ -137,13 +138,13 @@ void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpe
 // [[[id], bias], ...]; longer sequences become a warning.
 void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
                 std::vector<std::string>& warnings) {
-  const nlohmann::json* pairs = settings.find("sequence_bias");
+  const Value* pairs = settings.find("sequence_bias");
   if (pairs == nullptr) return;
   const std::string where = settings.where("sequence_bias");
-  if (!pairs->is_array()) throw Error("{} is a JSON {}, expected an array", where, pairs->type_name());
-  for (const nlohmann::json& pair : *pairs) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_array() || !pair[1].is_number() ||
-        std::abs(pair[1].get<double>()) > double{kMaxBias}) {
+  if (!pairs->is_list()) throw Error("{} is a JSON {}, expected an array", where, pairs->type_name());
+  for (const Value& pair : *pairs) {
+    if (!pair.is_list() || pair.size() != 2 || !pair[0].is_list() || !pair[1].is_number() ||
+        std::abs(pair[1].number()) > double{kMaxBias}) {
       throw Error("{} has an element that is not [[TOKEN ID, ...], BIAS] with a bias from {} to {}", where, -kMaxBias,
                   kMaxBias);
     }
@@ -151,11 +152,11 @@ void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& s
       warnings.push_back(where + " has a bias for a sequence of tokens, which is not supported and was ignored");
       continue;
     }
-    const nlohmann::json& id = pair[0][0];
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab_size) {
+    const Value& id = pair[0][0];
+    if (!id.is_natural() || id.natural() >= vocab_size) {
       throw Error("{} has an element that is not a token id below {}", where, vocab_size);
     }
-    spec.rules.biases[id.get<uint32_t>()] = pair[1].get<float>();
+    spec.rules.biases[static_cast<uint32_t>(id.natural())] = static_cast<float>(pair[1].number());
   }
   std::erase_if(spec.rules.biases, [](const auto& entry) { return entry.second == 0; });
 }
@@ -201,11 +202,11 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
 }  // namespace
 
 EarlyStopping read_early_stopping(const Config& config) {
-  const nlohmann::json* value = config.find("early_stopping");
+  const Value* value = config.find("early_stopping");
   if (value == nullptr || *value == false) return EarlyStopping::kLikely;
   if (*value == true) return EarlyStopping::kFull;
   if (*value == "never") return EarlyStopping::kNever;
-  throw Error("{} is {}, expected true, false or \"never\"", config.where("early_stopping"), value->dump());
+  throw Error("{} is {}, expected true, false or \"never\"", config.where("early_stopping"), write_json(*value));
 }
 
 GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,

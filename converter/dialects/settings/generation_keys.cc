@@ -60,12 +60,12 @@ constexpr const char* kHarmless[] = {"temperature",
 
 struct Unsupported {
   const char* key;
-  nlohmann::json neutral;  // asks for nothing, as null does
+  Value neutral;  // asks for nothing, as null does
 };
 
 const std::vector<Unsupported>& unsupported_settings() {
   static const std::vector<Unsupported> kAll = {{"assistant_early_exit", nullptr},
-                                                {"begin_suppress_tokens", nlohmann::json::array()},
+                                                {"begin_suppress_tokens", Value::list()},
                                                 {"constraints", nullptr},
                                                 {"diversity_penalty", 0.0},
                                                 {"do_sample", false},
@@ -96,7 +96,7 @@ std::vector<std::string> known_keys() {
 }
 
 bool asks(const Config& config, const Unsupported& setting) {
-  const nlohmann::json* value = config.find(setting.key);
+  const Value* value = config.find(setting.key);
   return value != nullptr && *value != setting.neutral;
 }
 

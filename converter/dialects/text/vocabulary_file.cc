@@ -50,19 +50,17 @@ Vocabulary vocabulary_of_lines(const std::string& content, uint32_t n_ids, const
 
 }  // namespace
 
-Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const std::string& where) {
+Vocabulary vocabulary_of_json(const Value& json, uint32_t n_ids, const std::string& where) {
   Vocabulary vocabulary = empty_vocabulary(n_ids, where);
-  if (json.is_array()) {
+  if (json.is_list()) {
     for (size_t id = 0; id < json.size(); ++id) {
-      if (!json[id].is_string())
-        throw Error("{}: id {} is a JSON {}, expected a text", where, id, json[id].type_name());
-      set_text(vocabulary, id, json[id].get<std::string>());
+      if (!json[id].is_text()) throw Error("{}: id {} is a JSON {}, expected a text", where, id, json[id].type_name());
+      set_text(vocabulary, id, json[id].text());
     }
-  } else if (json.is_object()) {
-    for (const auto& [text, id] : json.items()) {
-      if (!id.is_number_unsigned())
-        throw Error("{}: the id of {} is not a non-negative integer", where, in_quotes(text));
-      set_text(vocabulary, id.get<uint64_t>(), text);
+  } else if (json.is_map()) {
+    for (const auto& [text, id] : json.members()) {
+      if (!id.is_natural()) throw Error("{}: the id of {} is not a non-negative integer", where, in_quotes(text));
+      set_text(vocabulary, id.natural(), text);
     }
   } else {
     throw Error("{}: found a JSON {}, expected an object from text to id or an array of texts", where,
@@ -98,12 +96,12 @@ uint64_t count_entries(const std::filesystem::path& path) {
   if (is_sentencepiece_name(path.string())) return read_sentencepiece_model(path).pieces.size();
   const std::string content = read_small_file(path, kMaxVocabularyBytes);
   if (path.extension() == ".json") {
-    const nlohmann::json json = parse_json(content, 2, path.string());
-    uint64_t entries = json.is_array() ? json.size() : 0;
-    if (!json.is_object()) return entries;
-    for (const auto& [text, id] : json.items()) {
-      if (id.is_number_unsigned() && id.get<uint64_t>() < kMaxVocabulary) {
-        entries = std::max(entries, id.get<uint64_t>() + 1);
+    const Value json = parse_json(content, 2, path.string());
+    uint64_t entries = json.is_list() ? json.size() : 0;
+    if (!json.is_map()) return entries;
+    for (const auto& [text, id] : json.members()) {
+      if (id.is_natural() && id.natural() < kMaxVocabulary) {
+        entries = std::max(entries, id.natural() + 1);
       }
     }
     return entries;

@@ -4,18 +4,18 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sources/values/value.h"
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
 
 // An object from text to id, or an array of texts in the order of ids. The result has n_ids entries (the embedding's
 // rows), with an empty text where the list has none. Throws Error on an id out of range and on two texts with one id.
-Vocabulary vocabulary_of_json(const nlohmann::json& json, uint32_t n_ids, const std::string& where);
+Vocabulary vocabulary_of_json(const Value& json, uint32_t n_ids, const std::string& where);
 
 // A .json, .yml or .yaml file as above, or any other file with one text a line.
 Vocabulary read_vocabulary(const std::filesystem::path& path, uint32_t n_ids);

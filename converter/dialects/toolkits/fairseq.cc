@@ -53,11 +53,11 @@ bool changes_nothing(const std::string& name) {
 }
 
 // {"encoder": {"layers": 6}} as {"encoder_layers": 6}, as older versions have it.
-nlohmann::json flat(nlohmann::json options) {
+Value flat(Value options) {
   for (const std::string part : {"encoder", "decoder", "quant_noise"}) {
-    if (!options.contains(part) || !options[part].is_object()) continue;
-    const nlohmann::json members = options[part];
-    for (const auto& [key, value] : members.items()) options[part + "_" + key] = value;
+    if (!options.contains(part) || !options[part].is_map()) continue;
+    const Value members = options[part];
+    for (const auto& [key, value] : members.members()) options[part + "_" + key] = value;
   }
   return options;
 }
@@ -66,7 +66,7 @@ class FairseqReader {
  public:
   explicit FairseqReader(const SavedModel& model)
       : model_(model),
-        is_args_(model.saved.contains("args") && model.saved["args"].is_object()),
+        is_args_(model.saved.contains("args") && model.saved["args"].is_map()),
         options_(flat(part("model")), model.file.string() + (is_args_ ? ": args" : ": cfg.model"), model.file),
         task_(part("task"), model.file.string() + (is_args_ ? ": args" : ": cfg.task"), model.file) {}
 
@@ -98,11 +98,11 @@ class FairseqReader {
 
  private:
   // Of args, or of cfg the object of that name.
-  const nlohmann::json& part(const char* key) const {
+  const Value& part(const char* key) const {
     if (is_args_) return model_.saved["args"];
     const auto cfg = model_.saved.find("cfg");
-    const bool has_both = cfg != model_.saved.end() && cfg->is_object() && cfg->contains("model") &&
-                          (*cfg)["model"].is_object() && cfg->contains("task") && (*cfg)["task"].is_object();
+    const bool has_both = cfg != nullptr && cfg->is_map() && cfg->contains("model") && (*cfg)["model"].is_map() &&
+                          cfg->contains("task") && (*cfg)["task"].is_map();
     if (!has_both) {
       throw Error(
           "{}: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves beside the weights; "
@@ -127,10 +127,10 @@ class FairseqReader {
   }
 
   void name_tables() {
-    nlohmann::json tensors = {{"encoder", "encoder."},
-                              {"decoder", "decoder."},
-                              {"source_embedding", "encoder.embed_tokens.weight"},
-                              {"target_embedding", "decoder.embed_tokens.weight"}};
+    Value tensors = Value::map({{"encoder", "encoder."},
+                                {"decoder", "decoder."},
+                                {"source_embedding", "encoder.embed_tokens.weight"},
+                                {"target_embedding", "decoder.embed_tokens.weight"}});
     const bool has_projection = model_.tensors.has("decoder.output_projection.weight");
     if (!has_projection && model_.tensors.has("decoder.embed_out")) {
       tensors["output_projection"] = "decoder.embed_out";
@@ -149,7 +149,7 @@ class FairseqReader {
 
   void read_stack(const std::string& stack) {
     const auto copy = [&](const std::string& setting, const std::string& option) {
-      if (const nlohmann::json* const value = options_.find(option)) settings_[setting] = *value;
+      if (const Value* const value = options_.find(option)) settings_[setting] = *value;
     };
     const bool is_decoder = stack == "decoder", is_learned = options_.flag_or(stack + "_learned_pos", false);
     settings_[stack + "_nhead"] = options_.count_or(stack + "_attention_heads", 8, 1, kMaxHeads);
@@ -182,8 +182,8 @@ class FairseqReader {
   // The dictionary's file.
   std::filesystem::path read_vocabulary(const std::string& side) {
     const std::string option = side + "_lang", setting = side + "_language";
-    const bool is_given = model_.given.contains(setting) && model_.given[setting].is_string();
-    const std::string language = is_given ? model_.given[setting].get<std::string>() : task_.text_or(option, "");
+    const bool is_given = model_.given.contains(setting) && model_.given[setting].is_text();
+    const std::string language = is_given ? model_.given[setting].text() : task_.text_or(option, "");
     if (language.empty() || language.find('/') != std::string::npos) {
       throw Error(
           "{} is {}, expected a language, which names the dictionary dict.LANGUAGE.txt; set {} in a config.json beside "
@@ -232,7 +232,7 @@ class FairseqReader {
   const SavedModel& model_;
   const bool is_args_;
   const Config options_, task_;
-  nlohmann::json settings_;
+  Value settings_;
 };
 
 }  // namespace

@@ -45,22 +45,22 @@ constexpr AllowedOption kAllowed[] = {
 bool changes_nothing(const std::string&) { return false; }
 
 // The list of tokens in `side` of the vocabulary: of version 3 the list itself; before, torchtext's objects.
-const nlohmann::json* tokens_of(const nlohmann::json& vocabulary, const char* side) {
-  const nlohmann::json* entry = nullptr;
-  if (vocabulary.is_object() && vocabulary.contains(side)) entry = &vocabulary[side];
-  if (vocabulary.is_array()) {  // of [name, vocabulary], in the oldest checkpoints
-    for (const nlohmann::json& pair : vocabulary)
-      if (pair.is_array() && pair.size() == 2 && pair[0] == side) entry = &pair[1];
+const Value* tokens_of(const Value& vocabulary, const char* side) {
+  const Value* entry = nullptr;
+  if (vocabulary.is_map() && vocabulary.contains(side)) entry = &vocabulary[side];
+  if (vocabulary.is_list()) {  // of [name, vocabulary], in the oldest checkpoints
+    for (const Value& pair : vocabulary)
+      if (pair.is_list() && pair.size() == 2 && pair[0] == side) entry = &pair[1];
   }
-  if (entry == nullptr || entry->is_array()) return entry;
-  const auto member = [](const nlohmann::json* value, const char* key) -> const nlohmann::json* {
-    return value != nullptr && value->is_object() && value->contains(key) ? &(*value)[key] : nullptr;
+  if (entry == nullptr || entry->is_list()) return entry;
+  const auto member = [](const Value* value, const char* key) -> const Value* {
+    return value != nullptr && value->is_map() && value->contains(key) ? &(*value)[key] : nullptr;
   };
-  if (const nlohmann::json* fields = member(entry, "fields"); fields != nullptr && fields->is_array()) {
-    const bool is_one = fields->size() == 1 && (*fields)[0].is_array() && (*fields)[0].size() == 2;
+  if (const Value* fields = member(entry, "fields"); fields != nullptr && fields->is_list()) {
+    const bool is_one = fields->size() == 1 && (*fields)[0].is_list() && (*fields)[0].size() == 2;
     entry = is_one ? &(*fields)[0][1] : nullptr;
   }
-  if (const nlohmann::json* of_field = member(entry, "vocab")) entry = of_field;
+  if (const Value* of_field = member(entry, "vocab")) entry = of_field;
   return member(entry, "itos");
 }
 
@@ -93,9 +93,9 @@ class OpenNmtPyReader {
   }
 
  private:
-  const nlohmann::json& part(const char* key) const {
+  const Value& part(const char* key) const {
     const auto found = model_.saved.find(key);
-    if (found == model_.saved.end() || !found->is_structured()) {
+    if (found == nullptr || !(found->is_map() || found->is_list())) {
       throw Error(
           "{}: has no {}, which OpenNMT-py saves beside the weights; give the checkpoint that it wrote itself, with "
           "-save_format pytorch",
@@ -115,8 +115,8 @@ class OpenNmtPyReader {
   void read_sizes() {
     const auto copy = [&](const char* setting, std::initializer_list<const char*> options) {
       for (const char* option : options) {
-        const nlohmann::json* const value = options_.find(option);
-        if (value == nullptr || !value->is_number_integer() || *value <= 0) continue;
+        const Value* const value = options_.find(option);
+        if (value == nullptr || !value->is_natural() || value->natural() == 0) continue;
         settings_[setting] = *value;
         return;
       }
@@ -137,7 +137,7 @@ class OpenNmtPyReader {
   }
 
   void read_vocabulary(const std::string& side) {
-    const nlohmann::json* const tokens = tokens_of(vocabulary_, side == "source" ? "src" : "tgt");
+    const Value* const tokens = tokens_of(vocabulary_, side == "source" ? "src" : "tgt");
     if (tokens == nullptr) {
       throw Error(
           "{}: the {} vocabulary is not a list of tokens, nor torchtext's object of one; save the model with "
@@ -153,9 +153,9 @@ class OpenNmtPyReader {
   }
 
   std::string start_token() const {
-    const bool is_told = vocabulary_.is_object() && vocabulary_.contains("decoder_start_token") &&
-                         vocabulary_["decoder_start_token"].is_string();
-    return is_told ? vocabulary_["decoder_start_token"].get<std::string>() : "<s>";
+    const bool is_told = vocabulary_.is_map() && vocabulary_.contains("decoder_start_token") &&
+                         vocabulary_["decoder_start_token"].is_text();
+    return is_told ? vocabulary_["decoder_start_token"].text() : "<s>";
   }
 
   // Norms were a module of OpenNMT-py's own once, whose parameters had other names.
@@ -183,8 +183,8 @@ class OpenNmtPyReader {
 
   const SavedModel& model_;
   const Config options_;
-  const nlohmann::json& vocabulary_;
-  nlohmann::json settings_;
+  const Value& vocabulary_;
+  Value settings_;
 };
 
 }  // namespace

@@ -14,15 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostDepth = 16;  // of saved_settings.h
 
 // Of the config.json that the user gave or that lies beside the checkpoint.
-nlohmann::json given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const fs::path& given) {
+Value given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const fs::path& given) {
   std::error_code error;
   fs::path path = given.empty() ? checkpoint.parent_path() : given;
   if (given.empty() || fs::is_directory(path, error)) path /= "config.json";
-  if (given.empty() && !fs::exists(path, error)) return nlohmann::json::object();
-  nlohmann::json settings = read_json_object(path);
+  if (given.empty() && !fs::exists(path, error)) return Value::map();
+  Value settings = read_json_object(path);
   const Config config(settings, path.string(), path);
   const std::string model_type = config.text_or("model_type", toolkit.model_type);
   if (model_type != toolkit.model_type) {
@@ -32,14 +31,13 @@ nlohmann::json given_settings(const Toolkit& toolkit, const fs::path& checkpoint
   return settings;
 }
 
-nlohmann::json saved_in(const TensorSource& tensors, const fs::path& file) {
-  const std::string text = tensors.settings();
-  return text.empty() ? nlohmann::json::object() : parse_json(text, kMostDepth, file.string());
+Value saved_in(const TensorSource& tensors) {
+  const Value settings = tensors.settings();
+  return settings.is_map() ? settings : Value::map();
 }
 
 // A unit of both sides, and the file that it takes, by the setting of this name.
-void set_unit(const char* unit, const char* key, const std::pair<std::string, std::string>& files,
-              nlohmann::json& settings) {
+void set_unit(const char* unit, const char* key, const std::pair<std::string, std::string>& files, Value& settings) {
   settings["source_unit"] = settings["target_unit"] = unit;
   settings[std::string("source_") + key] = files.first;
   settings[std::string("target_") + key] = files.second;
@@ -68,23 +66,23 @@ void find_pieces(const fs::path& file, ToolkitModel& model) {
 }
 
 // Results of the usual length may need more positions than there are.
-void bound_length(nlohmann::json& settings) {
+void bound_length(Value& settings) {
   for (const char* key : {"decoder_max_positions", "max_positions"}) {
     const auto positions = settings.find(key);
-    if (positions == settings.end() || !positions->is_number_unsigned()) continue;
-    settings["max_length"] = std::min(settings["max_length"].get<uint64_t>(), positions->get<uint64_t>());
+    if (positions == nullptr || !positions->is_natural()) continue;
+    settings["max_length"] = std::min(settings["max_length"].natural(), positions->natural());
     return;
   }
 }
 
-std::string shown(const nlohmann::json& value) {
-  if (value.is_string()) return in_quotes(value.get<std::string>());
-  return value.is_structured() ? std::string("a JSON ") + value.type_name() : value.dump();
+std::string shown(const Value& value) {
+  if (value.is_text()) return in_quotes(value.text());
+  return value.is_list() || value.is_map() ? std::string("a JSON ") + value.type_name() : write_json(value);
 }
 
-std::string one_of(const nlohmann::json& values) {
+std::string one_of(const Value& values) {
   std::string text;
-  for (const nlohmann::json& value : values) text += (text.empty() ? "" : " or ") + value.dump();
+  for (const Value& value : values) text += (text.empty() ? "" : " or ") + write_json(value);
   return text.empty() ? "none" : text;
 }
 
@@ -100,18 +98,18 @@ ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const Te
                           const fs::path& given) {
   const fs::path file = tensors->files()[0];
   TensorReader reader(tensors);
-  const SavedModel saved{file, saved_in(*tensors, file), given_settings(toolkit, file, given), reader};
+  const SavedModel saved{file, saved_in(*tensors), given_settings(toolkit, file, given), reader};
   ToolkitModel model = toolkit.read(saved);
   if (!saved.given.contains("source_unit")) find_pieces(file, model);
-  model.settings.update(saved.given, true);
+  update(model.settings, saved.given);
   if (!saved.given.contains("max_length")) bound_length(model.settings);
   return model;
 }
 
 void check_options(const Config& options, std::span<const AllowedOption> allowed) {
   for (const AllowedOption& option : allowed) {
-    const nlohmann::json* const found = options.find(option.key);
-    const nlohmann::json values = nlohmann::json::parse(option.values);
+    const Value* const found = options.find(option.key);
+    const Value values = parse_json(option.values, kSettingsDepth, option.key);
     if (found == nullptr || std::find(values.begin(), values.end(), *found) != values.end()) continue;
     const std::string why = option.why;
     throw Error("{} is {}, expected {}{}", options.where(option.key), shown(*found), one_of(values),

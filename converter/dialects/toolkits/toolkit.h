@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,18 +12,19 @@
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/tensor_reader.h"
 #include "sources/sniffing/sniff_kinds.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
 struct SavedModel {
   std::filesystem::path file;  // with the tensors
-  nlohmann::json saved;        // what lies beside them in it: saved_settings.h
-  nlohmann::json given;        // config.json, or {}
+  Value saved;                 // what lies beside them in it: saved_settings.h
+  Value given;                 // config.json, or {}
   TensorReader& tensors;
 };
 
 struct ToolkitModel {
-  nlohmann::json settings;  // nn_transformer's
+  Value settings;  // nn_transformer's
   LayerNames names;
   std::vector<std::filesystem::path> vocabularies;  // files that the settings have the texts of
   std::vector<std::string> warnings;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/bounds.h"
+#include "sources/values/json_text.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -25,11 +26,11 @@ const Tutorial* tutorial_of(const std::string& kind) {
   return nullptr;
 }
 
-nlohmann::json tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors) {
+Value tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors) {
   const std::string prefix = prefix_of(tutorial, tensors);
-  nlohmann::json settings = nlohmann::json::parse(tutorial.settings);
-  settings["tensors"] = nlohmann::json::parse(tutorial.tensors);
-  for (nlohmann::json& name : settings["tensors"]) name = prefix + name.get<std::string>();
+  Value settings = parse_json(tutorial.settings, kSettingsDepth, tutorial.model_type);
+  settings["tensors"] = parse_json(tutorial.tensors, kSettingsDepth, tutorial.model_type);
+  for (Value& name : settings["tensors"].items()) name = prefix + name.text();
   if (tutorial.sinusoids != nullptr && tensors.has(prefix + tutorial.sinusoids)) {
     std::vector<uint64_t> shape = tensors.shape(prefix + tutorial.sinusoids);  // [1, rows, d_model], [rows, 1, d_model]
     if (!shape.empty()) shape.pop_back();

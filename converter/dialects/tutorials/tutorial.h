@@ -3,11 +3,10 @@
 // dialect that reads as nn_transformer does, with these as defaults (TUTORIALS.md).
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/tensor_reader.h"
 #include "sources/sniffing/sniff_kinds.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -28,6 +27,6 @@ extern const Tutorial kAnnotatedTransformer, kSeq2SeqTransformer, kTrevettTransf
 const Tutorial* tutorial_of(const std::string& kind);
 
 // The settings, as config.json has them.
-nlohmann::json tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);
+Value tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);
 
 }  // namespace goldcrest::converter

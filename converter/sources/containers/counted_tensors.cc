@@ -24,7 +24,7 @@ class CountedTensors : public TensorSource {
   std::filesystem::path file(const std::string& name) const override { return tensors_->file(name); }
   std::vector<std::filesystem::path> files() const override { return tensors_->files(); }
   std::string stored_name(const std::string& name) const override { return tensors_->stored_name(name); }
-  std::string settings() const override { return tensors_->settings(); }
+  Value settings() const override { return tensors_->settings(); }
 
  private:
   std::unique_ptr<TensorSource> tensors_;

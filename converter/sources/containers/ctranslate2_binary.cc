@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "sources/containers/element_type.h"
@@ -15,12 +14,11 @@
 #include "sources/files/input_file.h"
 #include "sources/messages/messages.h"
 #include "sources/sniffing/peek.h"
+#include "sources/values/value.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
-
-using nlohmann::json;
 
 constexpr uint64_t kMaxItems = 100'000, kMaxNameBytes = 1024, kMaxAxes = 8, kMaxTextBytes = 1024;
 constexpr uint64_t kLeastItemBytes = 9;  // of an empty variable
@@ -63,7 +61,7 @@ class CTranslate2Binary : public TensorSource {
   std::filesystem::path file(const std::string&) const override { return file_->name(); }
   std::vector<std::filesystem::path> files() const override { return {file_->path()}; }
   std::string stored_name(const std::string& name) const override { return item(name).name; }
-  std::string settings() const override { return settings_.dump(-1, ' ', false, json::error_handler_t::replace); }
+  Value settings() const override { return settings_; }
 
   Tensor load(const std::string& name) const override {
     const Item& from = item(name);
@@ -108,7 +106,7 @@ class CTranslate2Binary : public TensorSource {
       throw Error("{}: is of binary version {}, expected {} to {}; convert the model again with a CTranslate2 of these",
                   file_->name(), version_, kLeastVersion, kMostVersion);
     }
-    settings_ = {{"binary_version", version_}};
+    settings_["binary_version"] = version_;
     settings_["spec"] = text("the specification's name");
     settings_["revision"] = number(4);
   }
@@ -297,7 +295,7 @@ class CTranslate2Binary : public TensorSource {
   std::map<std::string, std::string> aliases_;  // to the name that is stored
   std::vector<std::string> order_, names_;
   std::set<std::string> tensors_;  // of names_
-  json settings_;
+  Value settings_;
 };
 
 }  // namespace

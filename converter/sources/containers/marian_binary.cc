@@ -51,7 +51,7 @@ class MarianBinary : public TensorSource {
   std::vector<uint64_t> shape(const std::string& name) const override { return item(name).shape; }
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
-  std::string settings() const override { return settings_; }
+  Value settings() const override { return settings_; }
 
   Tensor load(const std::string& name) const override {
     const Item& from = item(name);
@@ -210,7 +210,7 @@ class MarianBinary : public TensorSource {
   InputFile file_;
   std::map<std::string, Item> items_;
   std::vector<std::string> names_;
-  std::string settings_;
+  Value settings_;  // a text, or null
 };
 
 }  // namespace

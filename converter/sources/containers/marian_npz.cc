@@ -42,7 +42,7 @@ class MarianNpz : public TensorSource {
   std::vector<uint64_t> shape(const std::string& name) const override { return array(name).header.shape; }
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
-  std::string settings() const override { return settings_; }
+  Value settings() const override { return settings_; }
 
   Tensor load(const std::string& name) const override {
     const Array& from = array(name);
@@ -100,7 +100,7 @@ class MarianNpz : public TensorSource {
   InputFile file_;
   std::map<std::string, Array> arrays_;
   std::vector<std::string> names_;
-  std::string settings_;
+  Value settings_;  // a text, or null
   mutable std::set<std::string> checked_;  // arrays
 };
 

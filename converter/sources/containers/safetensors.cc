@@ -38,23 +38,23 @@ std::optional<ElementType> element_type(const std::string& name) {
 }
 
 // An array of non-negative integers.
-std::vector<uint64_t> integers(const nlohmann::json& value, const std::string& what) {
-  if (!value.is_array()) throw Error("{} is a JSON {}, expected an array of integers", what, value.type_name());
+std::vector<uint64_t> integers(const Value& value, const std::string& what) {
+  if (!value.is_list()) throw Error("{} is a JSON {}, expected an array of integers", what, value.type_name());
   std::vector<uint64_t> result;
   for (const auto& element : value) {
-    if (!element.is_number_unsigned()) throw Error("{} has an element that is not a non-negative integer", what);
-    result.push_back(element.get<uint64_t>());
+    if (!element.is_natural()) throw Error("{} has an element that is not a non-negative integer", what);
+    result.push_back(element.natural());
   }
   return result;
 }
 
-Entry read_entry(const nlohmann::json& value, const std::string& tensor, uint64_t data_begin, uint64_t file_bytes) {
-  if (!value.is_object() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") ||
-      !value.contains("data_offsets") || !value["dtype"].is_string()) {
+Entry read_entry(const Value& value, const std::string& tensor, uint64_t data_begin, uint64_t file_bytes) {
+  if (!value.is_map() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") ||
+      !value.contains("data_offsets") || !value["dtype"].is_text()) {
     throw Error("{}: its header entry is not an object of dtype, shape and data_offsets", tensor);
   }
   Entry entry;
-  entry.type_name = value["dtype"].get<std::string>();
+  entry.type_name = value["dtype"].text();
   entry.type = element_type(entry.type_name);
   entry.shape = integers(value["shape"], tensor + ": shape");
   const std::vector<uint64_t> offsets = integers(value["data_offsets"], tensor + ": data_offsets");
@@ -80,8 +80,8 @@ class SafetensorsFile : public TensorSource {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path) : file_(path) {
     refuse_stand_in(file_);
-    const nlohmann::json header = read_header();
-    for (const auto& [name, value] : header.items()) {
+    const Value header = read_header();
+    for (const auto& [name, value] : header.members()) {
       if (name == "__metadata__") continue;
       entries_.emplace(name, read_entry(value, tensor_text(name), data_begin_, file_.size()));
       names_.push_back(name);
@@ -121,7 +121,7 @@ class SafetensorsFile : public TensorSource {
     return found->second;
   }
 
-  nlohmann::json read_header() {
+  Value read_header() {
     const std::string path = file_.path().string();
     if (file_.size() < 8) throw Error("{}: has {} bytes, too few for a safetensors file", path, file_.size());
     uint64_t header_bytes = 0;
@@ -135,7 +135,7 @@ class SafetensorsFile : public TensorSource {
     data_begin_ = 8 + header_bytes;
     const std::string text = file_.text(8, header_bytes);
     if (!text.starts_with('{')) throw Error("{}: the safetensors header does not start with {{", path);
-    nlohmann::json header = parse_json(text, kMaxDepth, path + ": safetensors header");
+    Value header = parse_json(text, kMaxDepth, path + ": safetensors header");
     if (header.size() > kMaxTensors)
       throw Error("{}: {} tensors, expected at most {}", path, header.size(), kMaxTensors);
     return header;

@@ -17,12 +17,12 @@ constexpr size_t kMaxShards = 10'000;
 class ShardedSource : public TensorSource {
  public:
   explicit ShardedSource(const std::filesystem::path& index) : index_(index) {
-    const nlohmann::json json = read_json_object(index);
-    const auto map = json.find("weight_map");
-    if (map == json.end() || !map->is_object()) throw Error("{}: has no object \"weight_map\"", index.string());
-    for (const auto& [tensor, file] : map->items()) {
-      if (!file.is_string()) throw Error("{}: the file of tensor {} is not a text", index.string(), in_quotes(tensor));
-      home_[tensor] = file.get<std::string>();
+    const Value json = read_json_object(index);
+    const Value* const map = json.find("weight_map");
+    if (map == nullptr || !map->is_map()) throw Error("{}: has no object \"weight_map\"", index.string());
+    for (const auto& [tensor, file] : map->members()) {
+      if (!file.is_text()) throw Error("{}: the file of tensor {} is not a text", index.string(), in_quotes(tensor));
+      home_[tensor] = file.text();
       check_file_name(home_[tensor]);
       shards_[home_[tensor]] = nullptr;
     }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "sources/values/value.h"
+
 namespace goldcrest::converter {
 
 class InputFile;
@@ -39,9 +41,9 @@ class TensorSource {
   virtual std::vector<std::filesystem::path> files() const = 0;
   // The name that it is stored under, of which the given one may be an alias.
   virtual std::string stored_name(const std::string& name) const { return name; }
-  // The settings that the container itself holds: Marian's special:model.yml, a YAML, CTranslate2's scalars as JSON, or
-  // what toolkits save with torch.save (saved_settings.h); "" where it can hold none.
-  virtual std::string settings() const { return {}; }
+  // The settings that the container itself holds: Marian's special:model.yml, a text in YAML, a map of CTranslate2's
+  // scalars, or of what toolkits save with torch.save (saved_settings.h); null where it has none.
+  virtual Value settings() const { return {}; }
 };
 
 // One .safetensors file.

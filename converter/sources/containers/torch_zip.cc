@@ -66,7 +66,7 @@ class TorchZip : public TensorSource {
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
   std::string stored_name(const std::string& name) const override { return stored_names_.at(place_of(tensor(name))); }
   // The pickle is read again: most do not ask.
-  std::string settings() const override {
+  Value settings() const override {
     return saved_settings(document(), member(prefix_ + "data.pkl").size, file_.path().string());
   }
 

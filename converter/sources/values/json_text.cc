@@ -3,7 +3,7 @@
 // values; nlohmann's parser with a callback looks through all of a parent's members whenever one of them ends.
 #include "sources/values/json_text.h"
 
-#include <string>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "sources/files/input_file.h"
@@ -21,24 +21,23 @@ class Builder : public nlohmann::json_sax<json> {
  public:
   Builder(size_t most_depth, const std::string& where) : most_depth_(most_depth), where_(where) {}
 
-  json take() { return std::move(root_); }
+  Value take() { return std::move(root_); }
 
-  bool null() override { return add(json()); }
-  bool boolean(bool value) override { return add(json(value)); }
-  bool number_integer(number_integer_t value) override { return add(json(value)); }
-  bool number_unsigned(number_unsigned_t value) override { return add(json(value)); }
-  bool number_float(number_float_t value, const string_t&) override { return add(json(value)); }
-  bool string(string_t& value) override { return add(json(std::move(value))); }
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }  // text has none
-  bool start_object(size_t) override { return open(json::object()); }
-  bool start_array(size_t) override { return open(json::array()); }
+  bool start_object(size_t) override { return open(Value::map()); }
+  bool start_array(size_t) override { return open(Value::list()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(string_t& key) override {
-    const auto [member, is_new] = open_.back()->get_ref<json::object_t&>().emplace(key, nullptr);
-    if (!is_new) throw Error("{}: JSON has the key {} twice", where_, in_quotes(key));
-    member_ = &member->second;
+    if (open_.back()->contains(key)) throw Error("{}: JSON has the key {} twice", where_, in_quotes(key));
+    member_ = &(*open_.back())[key];
     return true;
   }
 
@@ -47,23 +46,23 @@ class Builder : public nlohmann::json_sax<json> {
   }
 
  private:
-  // Where the next value belongs: the root, the end of an array, or the member whose key was read last. An array grows
-  // only while none of its elements is open, so the places in open_ stay where they are.
-  json& place() {
+  // Where the next value belongs: the root, the end of a list, or the member whose key was read last. A list or map
+  // grows only while none of its values is open, so the places in open_ stay where they are.
+  Value& place() {
     if (++n_values_ > kMaxValues) throw Error("{}: JSON has more than {} values", where_, kMaxValues);
     if (open_.empty()) return root_;
-    if (open_.back()->is_object()) return *member_;
-    return open_.back()->get_ref<json::array_t&>().emplace_back();
+    if (open_.back()->is_map()) return *member_;
+    return open_.back()->push_back({});
   }
 
-  bool add(json value) {
+  bool add(Value value) {
     place() = std::move(value);
     return true;
   }
 
-  bool open(json value) {
+  bool open(Value value) {
     if (open_.size() >= most_depth_) throw Error("{}: JSON is nested more than {} levels deep", where_, most_depth_);
-    json& opened = place() = std::move(value);
+    Value& opened = place() = std::move(value);
     open_.push_back(&opened);
     return true;
   }
@@ -75,25 +74,24 @@ class Builder : public nlohmann::json_sax<json> {
 
   const size_t most_depth_;
   const std::string& where_;
-  json root_;
-  json* member_ = nullptr;
-  std::vector<json*> open_;  // outer ones first
+  Value root_;
+  Value* member_ = nullptr;
+  std::vector<Value*> open_;  // outer ones first
   size_t n_values_ = 0;
 };
 
 }  // namespace
 
-json parse_json(std::string_view text, int most_depth, const std::string& where) {
+Value parse_json(std::string_view text, int most_depth, const std::string& where) {
   Builder builder(static_cast<size_t>(most_depth), where);
   json::sax_parse(text, &builder);
   return builder.take();
 }
 
-json read_json_object(const std::filesystem::path& path) {
+Value read_json_object(const std::filesystem::path& path) {
   constexpr uint64_t kMaxBytes = uint64_t{32} << 20;
-  constexpr int kMaxDepth = 16;
-  json object = parse_json(read_small_file(path, kMaxBytes), kMaxDepth, path.string());
-  if (!object.is_object()) throw Error("{}: found a JSON {}, expected an object", path.string(), object.type_name());
+  Value object = parse_json(read_small_file(path, kMaxBytes), kSettingsDepth, path.string());
+  if (!object.is_map()) throw Error("{}: found a JSON {}, expected an object", path.string(), object.type_name());
   return object;
 }
 

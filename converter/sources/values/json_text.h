@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from an untrusted file: bounded in size, depth and number of values, duplicate keys refused.
+// JSON as values. Text from an untrusted file is bounded in size, depth and number of values, and keys twice are
+// refused.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
 // `where` begins the message of an Error, for instance "model.safetensors: header". Depth 1 is a flat object.
-nlohmann::json parse_json(std::string_view text, int most_depth, const std::string& where);
+Value parse_json(std::string_view text, int most_depth, const std::string& where);
+
+constexpr int kSettingsDepth = 16;  // more than any config.json has
 
 // The file must hold a JSON object of at most 32 MiB.
-nlohmann::json read_json_object(const std::filesystem::path& path);
+Value read_json_object(const std::filesystem::path& path);
+
+struct JsonStyle {
+  int indent = -1;        // spaces a level; -1: one line
+  bool is_ascii = false;  // other characters are escaped
+};
+
+// Bytes that are no UTF-8 become U+FFFD.
+std::string write_json(const Value& value, const JsonStyle& style = {});
 
 }  // namespace goldcrest::converter

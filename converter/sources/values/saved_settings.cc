@@ -1,120 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-// What toolkits save beside their tensors, from the values of a pickle to JSON.
 #include "sources/values/saved_settings.h"
 
+#include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "sources/messages/messages.h"
+#include "sources/values/is_utf8.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 
-// A pickle may hold one value in many places, or itself.
-class SettingsWriter {
+// A pickle may hold one value in many places, or itself, so what is taken is bounded by its bytes as a text.
+class SettingsReader {
  public:
-  SettingsWriter(const PickleDocument& document, uint64_t pickle_bytes, const std::string& where)
+  SettingsReader(const PickleDocument& document, uint64_t pickle_bytes, const std::string& where)
       : document_(document), most_bytes_(kFreeBytes + 4 * pickle_bytes), where_(where) {}
 
-  std::string write() {
-    put("{");
+  Value read() {
+    Value settings = Value::map();
     for (const char* key : {"args", "cfg", "opt", "vocab"}) {
       const PickleNode* const value = document_.member(document_.node(document_.root), key);
-      if (value == nullptr) continue;
-      begin_item();
-      put_text(key);
-      put(":");
-      put_value(*value, 0);
+      if (value != nullptr) settings[key] = value_of(*value, 0);
     }
-    return std::move(json_ += "}");
+    return settings;
   }
 
  private:
   static constexpr uint64_t kFreeBytes = 65536;
   static constexpr int kMostDepth = 12;  // of what is kept
 
-  void put(std::string_view text) {
-    if (json_.size() + n_members_ + text.size() > most_bytes_) {
+  void count(uint64_t bytes) {
+    n_bytes_ += bytes;
+    if (n_bytes_ > most_bytes_) {
       throw Error("{}: its settings are values in more than {} bytes of text, much more than it has itself", where_,
                   most_bytes_);
     }
-    json_ += text;
   }
 
-  // A comma, unless it is the first.
-  void begin_item() {
-    if (json_.back() != '{' && json_.back() != '[') put(",");
+  std::string text_of(const std::string& text) {
+    count(text.size() + 2);
+    if (!is_utf8(text)) throw Error("{}: its settings have a text that is not UTF-8: {}", where_, in_quotes(text));
+    return text;
   }
 
-  void put_text(const std::string& text) {
-    try {
-      put(nlohmann::json(text).dump());
-    } catch (const nlohmann::json::exception&) {
-      throw Error("{}: its settings have a text that is not UTF-8: {}", where_, in_quotes(text));
-    }
-  }
-
-  void put_list(const PickleNode& node, int depth) {
-    put("[");
-    for (const PickleRef item : node.items) {
-      begin_item();
-      put_value(document_.node(item), depth + 1);
-    }
-    put("]");
+  Value list_of(const PickleNode& node, int depth) {
+    Value list = Value::list();
+    for (const PickleRef item : node.items) list.push_back(value_of(document_.node(item), depth + 1));
+    return list;
   }
 
   // Keys that are no texts are left out, and all but the last value of a key.
-  void put_dict(const PickleNode& node, int depth) {
-    n_members_ += node.items.size() / 2;
+  Value map_of(const PickleNode& node, int depth) {
+    count(node.items.size() / 2);  // members that are left out take time too
     std::map<std::string_view, PickleRef> members;
     for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
       const PickleNode& key = document_.node(node.items[i]);
       if (key.kind == PickleKind::kText) members[key.text] = node.items[i + 1];
     }
-    put("{");
+    Value map = Value::map();
     for (const auto& [key, value] : members) {
-      begin_item();
-      put_text(std::string(key));
-      put(":");
-      put_value(document_.node(value), depth + 1);
+      map[text_of(std::string(key))] = value_of(document_.node(value), depth + 1);
     }
-    put("}");
+    return map;
   }
 
-  void put_value(const PickleNode& node, int depth) {
-    if (depth > kMostDepth) return put("null");
+  Value value_of(const PickleNode& node, int depth) {
+    constexpr uint64_t kMostOfScalar = 4;  // "null", and its comma
+    count(1 + kMostOfScalar);
+    if (depth > kMostDepth) return {};
     switch (node.kind) {
       case PickleKind::kBool:
-        return put(node.integer != 0 ? "true" : "false");
+        return node.integer != 0;
       case PickleKind::kInteger:
-        return put(std::to_string(node.integer));
+        return node.integer;
       case PickleKind::kNumber:
-        return put(nlohmann::json(node.number).dump());
+        return std::isfinite(node.number) ? Value(node.number) : Value();
       case PickleKind::kText:
-        return put_text(node.text);
+        return text_of(node.text);
       case PickleKind::kTuple:
       case PickleKind::kList:
-        return put_list(node, depth);
+        return list_of(node, depth);
       case PickleKind::kDict:
-        return put_dict(node, depth);
+        return map_of(node, depth);
       default:
-        return put("null");
+        return {};
     }
   }
 
   const PickleDocument& document_;
   const uint64_t most_bytes_;
   const std::string& where_;
-  std::string json_;
-  uint64_t n_members_ = 0;  // looked at, since those that are left out take time too
+  uint64_t n_bytes_ = 0;
 };
 
 }  // namespace
 
-std::string saved_settings(const PickleDocument& document, uint64_t pickle_bytes, const std::string& where) {
-  return SettingsWriter(document, pickle_bytes, where).write();
+Value saved_settings(const PickleDocument& document, uint64_t pickle_bytes, const std::string& where) {
+  return SettingsReader(document, pickle_bytes, where).read();
 }
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML from an untrusted file as JSON. yaml-cpp's events are checked as they come, so that nothing is built before it
+// YAML from an untrusted file as values. yaml-cpp's events are checked as they come, so that nothing is built before it
 // is known to be small.
 #include "sources/values/yaml_text.h"
 
@@ -18,8 +18,6 @@
 namespace goldcrest::converter {
 namespace {
 
-using nlohmann::json;
-
 template <typename Number>
 bool parse_whole(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -27,7 +25,7 @@ bool parse_whole(std::string_view text, Number& number) {
 }
 
 // YAML 1.2, section 10.3.2: the core schema. Infinities and other bases stay texts.
-json typed(const std::string& text) {
+Value typed(const std::string& text) {
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   if (text.find_first_not_of("+-.0123456789eE") != std::string::npos) return text;
@@ -37,14 +35,14 @@ json typed(const std::string& text) {
   double real = 0;
   if (parse_whole(number, natural)) return natural;
   if (parse_whole(number, integer)) return integer;
-  return parse_whole(number, real) ? json(real) : json(text);
+  return parse_whole(number, real) ? Value(real) : Value(text);
 }
 
 class Builder : public YAML::EventHandler {
  public:
   Builder(const YamlBounds& bounds, const std::string& where) : bounds_(bounds), where_(where) {}
 
-  json take() { return std::move(root_); }
+  Value take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -59,22 +57,22 @@ class Builder : public YAML::EventHandler {
     refuse_anchor(mark, anchor);
     if (tag != "?" && tag != "!") refuse(mark, "the tag " + in_quotes(tag) + ", which is not read");
     if (is_key()) return take_key(mark, text);
-    add(mark, tag == "?" ? typed(text) : json(text));
+    add(mark, tag == "?" ? typed(text) : Value(text));
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(mark, tag, anchor, json::array());
+    open(mark, tag, anchor, Value::list());
   }
   void OnSequenceEnd() override { open_.pop_back(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(mark, tag, anchor, json::object());
+    open(mark, tag, anchor, Value::map());
   }
   void OnMapEnd() override { open_.pop_back(); }
 
  private:
   struct Open {
-    json* value;
+    Value* value;
     bool has_key = false;
     std::string key;
   };
@@ -85,7 +83,7 @@ class Builder : public YAML::EventHandler {
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
     if (anchor != YAML::NullAnchor) refuse(mark, "an anchor, which is not read");
   }
-  bool is_key() const { return !open_.empty() && open_.back().value->is_object() && !open_.back().has_key; }
+  bool is_key() const { return !open_.empty() && open_.back().value->is_map() && !open_.back().has_key; }
 
   void take_key(const YAML::Mark& mark, const std::string& key) {
     Open& map = open_.back();
@@ -94,7 +92,7 @@ class Builder : public YAML::EventHandler {
     map.has_key = true;
   }
 
-  json* add(const YAML::Mark& mark, json value) {
+  Value* add(const YAML::Mark& mark, Value value) {
     if (++values_ > bounds_.most_values) refuse(mark, format_text("more than {} values", bounds_.most_values));
     if (open_.empty()) {
       root_ = std::move(value);
@@ -102,14 +100,13 @@ class Builder : public YAML::EventHandler {
     }
     Open& parent = open_.back();
     parent.has_key = false;
-    if (parent.value->is_array()) {
-      parent.value->push_back(std::move(value));
-      return &parent.value->back();
+    if (parent.value->is_list()) {
+      return &parent.value->push_back(std::move(value));
     }
     return &((*parent.value)[parent.key] = std::move(value));
   }
 
-  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, json value) {
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Value value) {
     refuse_anchor(mark, anchor);
     if (tag != "?" && tag != "!" && !tag.empty()) refuse(mark, "the tag " + in_quotes(tag) + ", which is not read");
     if (is_key()) refuse(mark, "a key that is no text");
@@ -120,13 +117,13 @@ class Builder : public YAML::EventHandler {
   const YamlBounds& bounds_;
   const std::string& where_;
   uint64_t values_ = 0;
-  json root_;
+  Value root_;
   std::vector<Open> open_;
 };
 
 }  // namespace
 
-json parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where) {
+Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where) {
   if (text.size() > bounds.most_bytes) {
     throw Error("{}: has {} bytes, expected at most {}", where, text.size(), bounds.most_bytes);
   }
@@ -136,7 +133,7 @@ json parse_yaml(std::string_view text, const YamlBounds& bounds, const std::stri
     YAML::Parser parser(stream);
     Builder builder(bounds, where);
     if (!parser.HandleNextDocument(builder)) throw Error("{}: is empty", where);
-    json value = builder.take();
+    Value value = builder.take();
     if (parser.HandleNextDocument(builder)) throw Error("{}: holds several documents, expected one", where);
     return value;
   } catch (const YAML::Exception& error) {
@@ -145,9 +142,9 @@ json parse_yaml(std::string_view text, const YamlBounds& bounds, const std::stri
   }
 }
 
-json parse_yaml_settings(std::string_view text, const std::string& where) {
-  json value = parse_yaml(text, kYamlSettings, where);
-  if (!value.is_object()) throw Error("{}: found a YAML {}, expected a mapping", where, value.type_name());
+Value parse_yaml_settings(std::string_view text, const std::string& where) {
+  Value value = parse_yaml(text, kYamlSettings, where);
+  if (!value.is_map()) throw Error("{}: found a YAML {}, expected a mapping", where, value.type_name());
   return value;
 }
 

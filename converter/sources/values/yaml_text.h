@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML from an untrusted file as JSON: bounded in size, depth and values; aliases, tags and second documents refused.
+// YAML from an untrusted file as values: bounded in size, depth and values; aliases, tags and second documents refused.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -17,10 +18,10 @@ struct YamlBounds {
 
 // Plain scalars are typed as in YAML 1.2's core schema (so `n` is a text); keys are texts. `where` begins the message
 // of an Error, for instance "model.npz: special:model.yml".
-nlohmann::json parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where);
+Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where);
 
 // Settings: a mapping of at most 64 KiB.
 constexpr YamlBounds kYamlSettings = {uint64_t{64} << 10, 10'000, 8};
-nlohmann::json parse_yaml_settings(std::string_view text, const std::string& where);
+Value parse_yaml_settings(std::string_view text, const std::string& where);
 
 }  // namespace goldcrest::converter

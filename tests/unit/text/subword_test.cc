@@ -45,7 +45,7 @@ TEST_P(Golden, GivesSubwordNmtsIds) {
   for (const std::string& line : lines) {
     const size_t tab = line.rfind('\t');
     const Ids ids = tokenizer.encode(line.substr(0, tab));
-    EXPECT_EQ(converter::join_text(ids, " ")), line.substr(tab + 1)) << shown(line);
+    EXPECT_EQ(converter::join_text(ids, " "), line.substr(tab + 1)) << shown(line);
   }
 }
 
