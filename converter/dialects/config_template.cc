@@ -342,10 +342,10 @@ class ConfigTemplate {
 
 Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) ||
-                            is_ctranslate2(sniffed) || toolkit_of(sniffed.what) != nullptr;
+  const bool has_settings = sniffed.kind == KindId::kMarianTensors || is_marian_native(sniffed.kind) ||
+                            is_ctranslate2(sniffed.kind) || toolkit_of(sniffed.kind) != nullptr;
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
-  return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.what)).make();
+  return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.kind)).make();
 }
 
 }  // namespace goldcrest::converter

@@ -122,15 +122,15 @@ Error missing_config(const std::filesystem::path& config, const std::filesystem:
   if (sniffed.use == Use::kOtherFamily || sniffed.use == Use::kNoWeights) return Error("{}", sniffed.text());
   // A training's folder, of which one checkpoint must be chosen: opening it says so.
   const std::vector<std::filesystem::path> weights = find_weights(checkpoint);
-  if (weights.size() > 1 && toolkit_of(sniff_file(weights[0]).what) != nullptr) open_tensors(checkpoint);
-  if (sniffed.what == kMarianTensors.what) {
+  if (weights.size() > 1 && toolkit_of(sniff_file(weights[0]).kind) != nullptr) open_tensors(checkpoint);
+  if (sniffed.kind == KindId::kMarianTensors) {
     return Error(
         "{}: is missing; it tells what the weights of this Marian model cannot. Download it from where they came from, "
         "with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm",
         config.string());
   }
-  const bool is_tutorial = tutorial_of(sniffed.what) != nullptr;
-  if (is_tutorial || sniffed.what == kNnTransformer.what) {
+  const bool is_tutorial = tutorial_of(sniffed.kind) != nullptr;
+  if (is_tutorial || sniffed.kind == KindId::kNnTransformer) {
     return Error(
         "{}: is missing; it tells what the weights of this {} cannot. `goldcrest-convert --print-config {}` begins one "
         "(converter/dialects/{}.md lists its settings)",
@@ -145,8 +145,8 @@ Error missing_config(const std::filesystem::path& config, const std::filesystem:
 
 // What else is known of a model_type that no dialect has.
 std::string known_of(const std::string& model_type) {
-  const Kind* const family = family_of_type(model_type);
-  return family == nullptr ? "" : fmt::format("; {}; {}", family->what, family->advice);
+  const Kind& family = kind_of_id(family_of_type(model_type));
+  return family.id == KindId::kUnknown ? "" : fmt::format("; {}; {}", family.description, family.advice);
 }
 
 // The dialect that config.json names; without a name a tutorial's, where the tensors are of one.
@@ -163,7 +163,7 @@ const Dialect& dialect_of(const Config& config, const Tutorial* of_tensors) {
   const bool is_its_own = model_type == known || (of_tensors == &kSeq2SeqTransformer && model_type == "nn_transformer");
   if (of_tensors != nullptr && !is_its_own) {
     throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
-                of_tensors->kind->what, in_quotes(known));
+                kind_of_id(of_tensors->kind).description, in_quotes(known));
   }
   return *dialect;
 }
@@ -250,16 +250,16 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   const std::filesystem::path directory = directory_of(path);
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
-  if (is_marian_native(sniffed)) return load_native(path, options);
-  if (is_ctranslate2(sniffed)) return load_ctranslate2_files(path, options);
-  if (const Toolkit* toolkit = toolkit_of(sniffed.what)) return load_toolkit(*toolkit, path, options);
+  if (is_marian_native(sniffed.kind)) return load_native(path, options);
+  if (is_ctranslate2(sniffed.kind)) return load_ctranslate2_files(path, options);
+  if (const Toolkit* toolkit = toolkit_of(sniffed.kind)) return load_toolkit(*toolkit, path, options);
   const std::filesystem::path config_path = config_path_of(directory, options.config);
   std::error_code error;
   if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
     throw missing_config(config_path, path, sniffed);
   }
   nlohmann::json settings = read_json_object(config_path);
-  const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), tutorial_of(sniffed.what));
+  const Dialect& dialect = dialect_of(Config(settings, config_path.string(), config_path), tutorial_of(sniffed.kind));
   const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(path), options);
   settings = completed(std::move(settings), dialect.tutorial, tensors);
   const Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), tensors};

@@ -237,7 +237,7 @@ class FairseqReader {
 
 }  // namespace
 
-const Toolkit kFairseqToolkit = {"fairseq", &kFairseq,
+const Toolkit kFairseqToolkit = {"fairseq", KindId::kFairseq,
                                  [](const SavedModel& model) { return FairseqReader(model).read(); }};
 
 }  // namespace goldcrest::converter

@@ -189,7 +189,7 @@ class OpenNmtPyReader {
 
 }  // namespace
 
-const Toolkit kOpenNmtPyToolkit = {"opennmt_py", &kOpenNmtPy,
+const Toolkit kOpenNmtPyToolkit = {"opennmt_py", KindId::kOpenNmtPy,
                                    [](const SavedModel& model) { return OpenNmtPyReader(model).read(); }};
 
 }  // namespace goldcrest::converter

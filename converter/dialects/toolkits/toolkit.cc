@@ -26,8 +26,8 @@ nlohmann::json given_settings(const Toolkit& toolkit, const fs::path& checkpoint
   const Config config(settings, path.string(), path);
   const std::string model_type = config.text_or("model_type", toolkit.model_type);
   if (model_type != toolkit.model_type) {
-    throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type), toolkit.kind->what,
-                in_quotes(toolkit.model_type));
+    throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
+                kind_of_id(toolkit.kind).description, in_quotes(toolkit.model_type));
   }
   return settings;
 }
@@ -90,9 +90,9 @@ std::string one_of(const nlohmann::json& values) {
 
 }  // namespace
 
-const Toolkit* toolkit_of(const std::string& kind) {
+const Toolkit* toolkit_of(KindId kind) {
   for (const Toolkit* toolkit : {&kFairseqToolkit, &kOpenNmtPyToolkit})
-    if (kind == toolkit->kind->what) return toolkit;
+    if (kind == toolkit->kind) return toolkit;
   return nullptr;
 }
 

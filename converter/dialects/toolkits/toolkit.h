@@ -32,14 +32,14 @@ struct ToolkitModel {
 
 struct Toolkit {
   const char* model_type;
-  const Kind* kind;  // by which its checkpoints are known
+  KindId kind;  // by which its checkpoints are known
   ToolkitModel (*read)(const SavedModel& model);
 };
 
 extern const Toolkit kFairseqToolkit, kOpenNmtPyToolkit;
 
 // The toolkit that a checkpoint is of by its sniffed kind; null: none.
-const Toolkit* toolkit_of(const std::string& kind);
+const Toolkit* toolkit_of(KindId kind);
 
 // `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one beside
 // it, where there is one. SentencePiece models or merges beside the checkpoint are among the settings. Throws Error.

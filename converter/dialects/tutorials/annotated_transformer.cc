@@ -11,7 +11,7 @@ namespace goldcrest::converter {
 
 const Tutorial kAnnotatedTransformer = {
     .model_type = "annotated_transformer",
-    .kind = &kAnnotatedTensors,
+    .kind = KindId::kAnnotatedTensors,
     .module = "",
     .settings = R"({"activation": "relu", "norm_first": true, "layer_norm_eps": 1e-6, "scale_embedding": true,
                     "position_encoding": "sinusoidal_interleaved", "final_norm": true, "add_source_bos": true,

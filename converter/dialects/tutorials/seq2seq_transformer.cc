@@ -9,7 +9,7 @@ namespace goldcrest::converter {
 
 const Tutorial kSeq2SeqTransformer = {
     .model_type = "seq2seq_transformer",
-    .kind = &kSeq2SeqTensors,
+    .kind = KindId::kSeq2SeqTensors,
     .module = "transformer.",
     .settings = R"({"activation": "relu", "norm_first": false, "layer_norm_eps": 1e-5, "scale_embedding": true,
                     "position_encoding": "sinusoidal_interleaved", "final_norm": true, "add_source_bos": true,

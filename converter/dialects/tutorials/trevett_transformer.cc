@@ -9,7 +9,7 @@ namespace goldcrest::converter {
 
 const Tutorial kTrevettTransformer = {
     .model_type = "trevett_transformer",
-    .kind = &kTrevettTensors,
+    .kind = KindId::kTrevettTensors,
     .module = "",
     .settings = R"({"activation": "relu", "norm_first": false, "layer_norm_eps": 1e-5, "scale_embedding": true,
                     "position_encoding": "learned", "final_norm": false, "add_source_bos": true, "add_source_eos": true})",

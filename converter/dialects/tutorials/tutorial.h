@@ -13,7 +13,7 @@ namespace goldcrest::converter {
 
 struct Tutorial {
   const char* model_type;
-  const Kind* kind;                             // by which its tensors are known
+  KindId kind;                                  // by which its tensors are known
   const char* module;                           // before "encoder.": "transformer." or ""
   const char* settings;                         // JSON
   const char* tensors;                          // JSON: names by role
@@ -25,7 +25,7 @@ struct Tutorial {
 extern const Tutorial kAnnotatedTransformer, kSeq2SeqTransformer, kTrevettTransformer;
 
 // The tutorial that a checkpoint is of by its sniffed kind; null: none.
-const Tutorial* tutorial_of(const std::string& kind);
+const Tutorial* tutorial_of(KindId kind);
 
 // The settings, as config.json has them.
 nlohmann::json tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);
