@@ -32,6 +32,7 @@ target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nl
 goldcrest_converter_library(goldcrest_load
   dialects/config.cc
   dialects/config_template.cc
+  dialects/config_way.cc
   dialects/dialect.cc
   dialects/positions.cc
   dialects/provenance.cc

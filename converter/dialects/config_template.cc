@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/bounds.h"
+#include "dialects/dialect.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
-#include "dialects/toolkits/toolkit.h"
 #include "dialects/tutorials/tutorial.h"
 #include "sources/messages/messages.h"
 #include "sources/sniffing/sniff.h"
@@ -342,8 +342,7 @@ class ConfigTemplate {
 
 Json config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool has_settings = sniffed.kind == KindId::kMarianTensors || is_marian_native(sniffed.kind) ||
-                            is_ctranslate2(sniffed.kind) || toolkit_of(sniffed.kind) != nullptr;
+  const bool has_settings = sniffed.kind == KindId::kMarianTensors || tells_its_settings(sniffed.kind);
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
   return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.kind)).make();
 }

@@ -23,7 +23,7 @@ const Line kSharedDialects = {"", "settings", "text", "shortlist"};
 const Line kFamilies = {"nn_transformer", "hugging_face", "marian", "ctranslate2", "tutorials", "toolkits"};
 const Line kOverNnTransformer = {"tutorials", "toolkits"};
 // The files that know every family.
-const Line kRegistry = {"dialects/config_template.cc", "dialects/dialect.cc"};
+const Line kRegistry = {"dialects/config_template.cc", "dialects/config_way.cc", "dialects/dialect.cc"};
 constexpr size_t kMostFiles = 30;  // of a folder, without those of the folders in it
 
 bool is_in(const Line& line, const std::string& folder) { return place_of(line, folder) < line.size(); }

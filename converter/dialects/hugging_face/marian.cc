@@ -249,6 +249,8 @@ Config optional_marian_config(const Checkpoint& checkpoint, const char* name) {
   return Config(path);
 }
 
+namespace {
+
 ModelSpec load_marian(const Checkpoint& checkpoint) {
   ModelSpec spec;
   const std::filesystem::path generation_file = marian_side_file(checkpoint, "generation_config.json");
@@ -265,5 +267,16 @@ ModelSpec load_marian(const Checkpoint& checkpoint) {
   read_marian_text(checkpoint, settings.source_vocab_size, settings.target_vocab_size, spec);
   return spec;
 }
+
+}  // namespace
+
+const ConfigFamily kMarianFamily = {
+    "marian",
+    "Hugging Face Marian, OPUS-MT",
+    load_marian,
+    marian_tensors,
+    nullptr,
+    nullptr,
+    {"OPUS-MT and other Marian models of Hugging Face", "safetensors (also sharded), `pytorch_model.bin`"}};
 
 }  // namespace goldcrest::converter

@@ -2,9 +2,13 @@
 // What the two halves of the Marian dialect share: weights and settings (marian.cc), tokenizers (marian_text.cc).
 #pragma once
 
-#include "dialects/dialect.h"
+#include "dialects/config_family.h"
 
 namespace goldcrest::converter {
+
+extern const ConfigFamily kMarianFamily;
+
+std::vector<ShapedTensor> marian_tensors(const Config& config);
 
 // A file that lies beside the weights, or else beside the config.json that --config names.
 std::filesystem::path marian_side_file(const Checkpoint& checkpoint, const char* name);

@@ -4,7 +4,6 @@
 
 #include "base/bounds.h"
 #include "dialects/hugging_face/marian.h"
-#include "dialects/shape.h"
 
 namespace goldcrest::converter {
 

@@ -237,7 +237,10 @@ class FairseqReader {
 
 }  // namespace
 
-const Toolkit kFairseqToolkit = {"fairseq", KindId::kFairseq,
-                                 [](const SavedModel& model) { return FairseqReader(model).read(); }};
+const Toolkit kFairseqToolkit = {"fairseq",
+                                 KindId::kFairseq,
+                                 [](const SavedModel& model) { return FairseqReader(model).read(); },
+                                 {"fairseq's Transformers (`transformer`, `transformer_...`)",
+                                  "`.pt` with its `dict.*.txt`; [what of them](converter/dialects/FAIRSEQ.md)"}};
 
 }  // namespace goldcrest::converter

@@ -12,6 +12,7 @@
 #include "dialects/config.h"
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/way_in.h"
 #include "sources/sniffing/sniff_kinds.h"
 
 namespace goldcrest::converter {
@@ -34,17 +35,16 @@ struct Toolkit {
   const char* model_type;
   KindId kind;  // by which its checkpoints are known
   ToolkitModel (*read)(const SavedModel& model);
+  ListedFamily listed;
 };
 
 extern const Toolkit kFairseqToolkit, kOpenNmtPyToolkit;
 
+// By a checkpoint of one of them.
+extern const WayIn kToolkitWay;
+
 // The toolkit that a checkpoint is of by its sniffed kind; null: none.
 const Toolkit* toolkit_of(KindId kind);
-
-// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one beside
-// it, where there is one. SentencePiece models or merges beside the checkpoint are among the settings. Throws Error.
-ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
-                          const std::filesystem::path& given);
 
 // An option that can have these values alone; one that is missing or null is what the toolkit has without being told.
 struct AllowedOption {

@@ -3,7 +3,6 @@
 // deviation s + epsilon: with the biased variance v of n values, s = sqrt(v n / (n - 1)), so that gamma sqrt((n - 1) /
 // n) leaves a norm that departs by epsilon / s of its value. evaluate/deviation.h holds that against the rows that are
 // seen.
-#include "dialects/dialect.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tutorials/tutorial.h"
 
@@ -39,8 +38,13 @@ const Tutorial kAnnotatedTransformer = {
               .beta = ".b_2",
               .divides_by_deviation = true}};
 
-ModelSpec load_annotated_transformer(const Checkpoint& checkpoint) {
-  return load_named(checkpoint, kAnnotatedTransformer.names);
-}
+const ConfigFamily kAnnotatedFamily = {
+    "annotated_transformer",
+    "the Annotated Transformer",
+    [](const Checkpoint& checkpoint) { return load_named(checkpoint, kAnnotatedTransformer.names); },
+    nn_transformer_tensors,
+    name_nn_transformer_tensors,
+    &kAnnotatedTransformer,
+    {"the Annotated Transformer of Harvard NLP", kTutorialsFrom}};
 
 }  // namespace goldcrest::converter

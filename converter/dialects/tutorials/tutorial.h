@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dialects/config_family.h"
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/tensor_reader.h"
 #include "sources/sniffing/sniff_kinds.h"
@@ -23,6 +24,12 @@ struct Tutorial {
 };
 
 extern const Tutorial kAnnotatedTransformer, kSeq2SeqTransformer, kTrevettTransformer;
+extern const ConfigFamily kAnnotatedFamily, kSeq2SeqFamily, kTrevettFamily;
+
+// For --list.
+inline constexpr const char* kTutorialsFrom =
+    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), for "
+    "which `--print-config` makes the draft";
 
 // The tutorial that a checkpoint is of by its sniffed kind; null: none.
 const Tutorial* tutorial_of(KindId kind);
