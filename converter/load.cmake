@@ -34,6 +34,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/config_template.cc
   dialects/config_way.cc
   dialects/dialect.cc
+  dialects/early_stopping.cc
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc
@@ -43,9 +44,16 @@ goldcrest_converter_library(goldcrest_load
   dialects/ctranslate2/ctranslate2_files.cc
   dialects/ctranslate2/ctranslate2_names.cc
   dialects/ctranslate2/ctranslate2_text.cc
+  dialects/hugging_face/activations.cc
+  dialects/hugging_face/generation.cc
+  dialects/hugging_face/generation_keys.cc
+  dialects/hugging_face/layers.cc
   dialects/hugging_face/marian.cc
   dialects/hugging_face/marian_shape.cc
   dialects/hugging_face/marian_text.cc
+  dialects/hugging_face/side_files.cc
+  dialects/hugging_face/special_texts.cc
+  dialects/hugging_face/tables.cc
   dialects/marian/marian_native.cc
   dialects/marian/marian_native_graph.cc
   dialects/marian/marian_native_search.cc
@@ -57,8 +65,6 @@ goldcrest_converter_library(goldcrest_load
   dialects/nn_transformer/nn_transformer_shape.cc
   dialects/nn_transformer/nn_transformer_text.cc
   dialects/nn_transformer/pad_heads.cc
-  dialects/settings/generation.cc
-  dialects/settings/generation_keys.cc
   dialects/shortlist/shortlist_binary.cc
   dialects/shortlist/shortlist_file.cc
   dialects/shortlist/shortlist_text.cc

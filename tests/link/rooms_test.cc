@@ -17,7 +17,7 @@ namespace {
 // Every file of sources/ is in one.
 const Line kSources = {"messages", "sniffing", "files", "values", "containers"};
 // What all families share, first the files of dialects/ itself.
-const Line kSharedDialects = {"", "settings", "text", "shortlist"};
+const Line kSharedDialects = {"", "text", "shortlist"};
 // A family includes what is shared and no other family. Only the tutorials' and toolkits' tables of names are read by
 // nn_transformer's reader, which they include.
 const Line kFamilies = {"nn_transformer", "hugging_face", "marian", "ctranslate2", "tutorials", "toolkits"};
@@ -103,7 +103,7 @@ TEST(Rooms, EveryBrokenRuleIsFound) {
   const auto problems = [&] { return problems_in(tree.path()); };
   tree.write("sources/values/good.h", "#include \"sources/files/any.h\"\n#include \"sources/values/any.h\"\n");
   tree.write("dialects/dialect.cc", "#include \"dialects/marian/any.h\"\n#include \"dialects/text/any.h\"\n");
-  tree.write("dialects/text/good.h", "#include \"dialects/config.h\"\n#include \"dialects/settings/any.h\"\n");
+  tree.write("dialects/text/good.h", "#include \"dialects/config.h\"\n#include \"dialects/text/any.h\"\n");
   tree.write("dialects/marian/good.h", "#include \"dialects/shortlist/any.h\"\n#include \"sources/files/any.h\"\n");
   tree.write("dialects/toolkits/good.h", "#include \"dialects/nn_transformer/any.h\"\n");
   tree.write("cli/good.cc", "#include \"dialects/text/any.h\"\n#include \"sources/files/any.h\"\n");
@@ -113,23 +113,22 @@ TEST(Rooms, EveryBrokenRuleIsFound) {
   tree.write("sources/loose.cc", "int x;\n");
   tree.write("dialects/attic/any.cc", "int x;\n");
   tree.write("dialects/config.cc", "#include \"dialects/marian/any.h\"\n#include \"dialects/text/any.h\"\n");
-  tree.write("dialects/settings/bad.h", "#include \"dialects/text/any.h\"\n#include \"dialects/toolkits/any.h\"\n");
+  tree.write("dialects/text/bad.h", "#include \"dialects/shortlist/any.h\"\n#include \"dialects/toolkits/any.h\"\n");
   tree.write("dialects/marian/bad.h", "#include \"dialects/hugging_face/any.h\"\n");
   tree.write("dialects/hugging_face/bad.h", "#include \"dialects/nn_transformer/any.h\"\n");
   tree.write("cli/bad.cc", "#include \"dialects/tutorials/any.h\"\n");
-  EXPECT_EQ(problems(),
-            (std::vector<std::string>{
-                "cli/bad.cc includes dialects/tutorials/any.h: only dialects/ may",
-                "dialects/attic/any.cc is in no room of dialects/",
-                "dialects/config.cc includes dialects/marian/any.h: of a family, which is not shared",
-                "dialects/config.cc includes dialects/text/any.h: its room lies to the right",
-                "dialects/hugging_face/bad.h includes dialects/nn_transformer/any.h: of another family",
-                "dialects/marian/bad.h includes dialects/hugging_face/any.h: of another family",
-                "dialects/settings/bad.h includes dialects/text/any.h: its room lies to the right",
-                "dialects/settings/bad.h includes dialects/toolkits/any.h: of a family, which is not shared",
-                "sources/files/bad.h includes sources/values/any.h: its room lies to the right",
-                "sources/loose.cc is in no room of sources/",
-            }));
+  EXPECT_EQ(problems(), (std::vector<std::string>{
+                            "cli/bad.cc includes dialects/tutorials/any.h: only dialects/ may",
+                            "dialects/attic/any.cc is in no room of dialects/",
+                            "dialects/config.cc includes dialects/marian/any.h: of a family, which is not shared",
+                            "dialects/config.cc includes dialects/text/any.h: its room lies to the right",
+                            "dialects/hugging_face/bad.h includes dialects/nn_transformer/any.h: of another family",
+                            "dialects/marian/bad.h includes dialects/hugging_face/any.h: of another family",
+                            "dialects/text/bad.h includes dialects/shortlist/any.h: its room lies to the right",
+                            "dialects/text/bad.h includes dialects/toolkits/any.h: of a family, which is not shared",
+                            "sources/files/bad.h includes sources/values/any.h: its room lies to the right",
+                            "sources/loose.cc is in no room of sources/",
+                        }));
 }
 
 TEST(Rooms, AFullFolderIsFound) {
