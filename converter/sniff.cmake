@@ -6,7 +6,8 @@ add_library(goldcrest_sniff STATIC
   sources/sniffing/sniff_family.cc
   sources/sniffing/sniff_file.cc
   sources/sniffing/sniff_folder.cc
-  sources/sniffing/sniff_head.cc)
+  sources/sniffing/sniff_head.cc
+  sources/sniffing/sniff_kinds.cc)
 target_compile_features(goldcrest_sniff PUBLIC cxx_std_20)
 target_include_directories(goldcrest_sniff PUBLIC "${goldcrest_SOURCE_DIR}/converter")
 goldcrest_warnings(goldcrest_sniff)

@@ -21,8 +21,9 @@ MODULES = {
     "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
-        "ctranslate2_binary", "marian_binary", "marian_npz", "numpy_array", "pickle", "safetensors", "state_dict",
-        "torch_zip", "zip_directory")], ["load_sources_test"]),
+        "containers/ctranslate2_binary", "containers/marian_binary", "containers/marian_npz", "containers/numpy_array",
+        "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
+        "files/zip_directory")], ["load_sources_test"]),
 }
 # The sources that a header is compiled in.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"]}

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/bounds.h"
+#include "dialects/dialect.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
-#include "dialects/toolkits/toolkit.h"
 #include "dialects/tutorials/tutorial.h"
 #include "sources/messages/messages.h"
 #include "sources/sniffing/sniff.h"
@@ -341,10 +341,9 @@ class ConfigTemplate {
 
 Value config_template(const std::filesystem::path& path) {
   const Sniffed sniffed = sniff(path);
-  const bool has_settings = sniffed.what == kMarianTensors.what || is_marian_native(sniffed) ||
-                            is_ctranslate2(sniffed) || toolkit_of(sniffed.what) != nullptr;
+  const bool has_settings = sniffed.kind == KindId::kMarianTensors || tells_its_settings(sniffed.kind);
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
-  return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.what)).make();
+  return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.kind)).make();
 }
 
 }  // namespace goldcrest::converter

@@ -9,6 +9,7 @@
 
 #include "dialects/config.h"
 #include "sources/containers/tensor_source.h"
+#include "sources/sniffing/sniff_kinds.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
@@ -35,12 +36,8 @@ struct Checkpoint {
   std::filesystem::path settings = {};  // of Marian's own models: the decoder's settings that the user named; or empty
 };
 
-ModelSpec load_marian(const Checkpoint& checkpoint);
-ModelSpec load_marian_native(const Checkpoint& checkpoint);
-ModelSpec load_nn_transformer(const Checkpoint& checkpoint);
-ModelSpec load_annotated_transformer(const Checkpoint& checkpoint);
-ModelSpec load_seq2seq_transformer(const Checkpoint& checkpoint);
-ModelSpec load_trevett_transformer(const Checkpoint& checkpoint);
+// Whether a checkpoint of this kind needs no config.json.
+bool tells_its_settings(KindId kind);
 
 // Which families are converted, from which containers, and which are refused by name: a table in Markdown.
 std::string list_families();

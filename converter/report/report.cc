@@ -184,7 +184,7 @@ Value report_json(const Report& report) {
   for (const TensorRecord& tensor : report.tensors) {
     Value entry = {{"name", tensor.name},
                    {"group", tensor.group},
-                   {"shape", {tensor.rows, tensor.columns}},
+                   {"shape", Value::list({tensor.rows, tensor.columns})},
                    {"bytes", tensor.bytes}};
     entry["sqnr_db"] = tensor.sqnr_db && !report.is_shape ? Value(*tensor.sqnr_db) : Value(nullptr);
     json["tensors"].push_back(std::move(entry));

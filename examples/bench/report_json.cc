@@ -9,6 +9,8 @@ namespace bench {
 namespace {
 
 using goldcrest::converter::format_text;
+using goldcrest::converter::Value;
+using goldcrest::converter::write_json;
 
 Value timing_json(const Timing& timing) {
   return {{"median_s", timing.median_s},

@@ -104,7 +104,7 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
 void refuse_other_kinds(const std::string& path) {
   using goldcrest::converter::Use;
   const goldcrest::converter::Sniffed sniffed = goldcrest::converter::sniff(path);
-  if (sniffed.what == goldcrest::converter::kEmptyFile.what) return;  // mapping it says so
+  if (sniffed.kind == goldcrest::converter::KindId::kEmptyFile) return;  // mapping it says so
   if (sniffed.use != Use::kModelFile && sniffed.use != Use::kUnknown) {
     throw goldcrest::converter::Error("{}", sniffed.text());
   }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -21,13 +22,14 @@ namespace {
 
 using goldcrest::converter::format_text;
 using goldcrest::converter::print_text;
+using Json = nlohmann::json;
 
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 constexpr int kSchemaVersion = 1;
 constexpr double kSameInstructions = 0.05;  // compilers differ by less
 
 // The JSON, or the one line of a console's log that is JSON.
-Value read_report(std::istream& stream) {
+Json read_report(std::istream& stream) {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const size_t whole = text.find_first_not_of(" \t\r\n");
   const size_t line = text.find("\n{");
@@ -35,7 +37,7 @@ Value read_report(std::istream& stream) {
   if (begin == std::string::npos)
     throw std::runtime_error("no JSON; expected that of goldcrest-bench --json or the log of benchmark_firmware");
   const size_t end = begin == whole ? text.size() : text.find('\n', begin + 1);
-  Value report = Value::parse(text.substr(begin, end - begin));
+  Json report = Json::parse(text.substr(begin, end - begin));
   if (report.value("schema_version", 0) != kSchemaVersion)
     throw std::runtime_error(format_text("schema_version is not {}", kSchemaVersion));
   return report;
@@ -52,12 +54,12 @@ void print_row(const std::string& what, const Band& predicted, double measured, 
               unit, format_text("{:.2f}", measured / predicted.middle), is_inside ? "inside" : "outside"});
 }
 
-void print_head(const std::string& machine, const Value& report) {
-  print_text("{}; measured with kernels {}\n", machine, report.at("kernels").text());
+void print_head(const std::string& machine, const Json& report) {
+  print_text("{}; measured with kernels {}\n", machine, report.at("kernels").get<std::string>());
   print_line({"", "predicted", "band", "measured", "", "ratio", "the band"});
 }
 
-const Shape* shape_of(const Value& shape) {
+const Shape* shape_of(const Json& shape) {
   for (const Shape& known : shapes()) {
     if (shape.at("encoder_layers") == known.encoder_layers && shape.at("decoder_layers") == known.decoder_layers &&
         shape.at("decoder_d_model") == known.d_model && shape.at("decoder_d_ff") == known.d_ff &&
@@ -67,12 +69,12 @@ const Shape* shape_of(const Value& shape) {
   throw std::runtime_error("nothing was predicted of a model of this shape");
 }
 
-void compare_computer(const Value& report, const Computer& computer) {
+void compare_computer(const Json& report, const Computer& computer) {
   const std::string model = shape_of(report.at("shape"))->name;
   const double clock_hz = report.at("host").at("clock_hz");
   print_head(format_text("{}, {} at {:.0f} MHz", computer.name, computer.cpu, computer.clock_hz / 1e6), report);
   bool found = false;
-  for (const Value& measured : report.value("cases", Value::list())) {
+  for (const Json& measured : report.value("cases", Json::array())) {
     if (measured.at("batch") != 1 || report.at("threads") != 1) continue;
     for (const Computer::Speed& speed : computer.speeds) {
       if (model != speed.model || measured.at("beam_size") != speed.beam_size) continue;
@@ -91,17 +93,17 @@ void compare_computer(const Value& report, const Computer& computer) {
 }
 
 // Ticks of a word's search.
-double word_ticks(const Value& report, uint32_t beam_size) {
+double word_ticks(const Json& report, uint32_t beam_size) {
   const std::string name = format_text("{}: whole search of one word",
                                        beam_size == 1 ? std::string("greedy") : format_text("beam {}", beam_size));
-  for (const Value& part : report.at("parts")) {
+  for (const Json& part : report.at("parts")) {
     if (part.at("name") == name) return part.at("ticks");
   }
   throw std::runtime_error("parts has no \"" + name + "\"");
 }
 
 // Where ticks are instructions: those that the predictions come from.
-bool compare_instructions(const Value& report) {
+bool compare_instructions(const Json& report) {
   const std::string cpu = report.at("host").at("cpu");
   bool found = false, same = true;
   for (const Word& word : words()) {
@@ -120,7 +122,7 @@ bool compare_instructions(const Value& report) {
   return same;
 }
 
-void compare_microcontroller(const Value& report, const Microcontroller& part) {
+void compare_microcontroller(const Json& report, const Microcontroller& part) {
   print_head(format_text("{}, {} at {:.0f} MHz, weights in {}", part.name, part.cpu, part.clock_hz / 1e6, part.memory),
              report);
   for (const Word& word : words()) {
@@ -138,8 +140,8 @@ std::string known_machines() {
 }
 
 // True: nothing that was counted differs from what the predictions come from. wanted: empty, or a machine's name.
-bool compare(const Value& report, const std::string& wanted) {
-  const Value& host = report.at("host");
+bool compare(const Json& report, const std::string& wanted) {
+  const Json& host = report.at("host");
   const std::string board = host.at("board");
   const bool is_firmware = report.at("program") == "benchmark_firmware";
   if (is_firmware && report.at("ticks_count") == "instructions") return compare_instructions(report);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the command line shares: memory map, report, the engine over a file image. tests/programs runs the programs.
-goldcrest_test(memory_map_test SOURCES report/memory_map_test.cc LIBRARIES goldcrest_load goldcrest_memory_map goldcrest_pack)
+goldcrest_test(memory_map_test SOURCES report/memory_map_test.cc LIBRARIES goldcrest_load goldcrest_memory_map
+  goldcrest_pack)
 goldcrest_test(board_test SOURCES report/board_test.cc LIBRARIES goldcrest_boards)
 goldcrest_test(console_test SOURCES spec/printable_test.cc report/progress_test.cc LIBRARIES goldcrest_cli)
-goldcrest_test(report_test SOURCES report/engine_session_test.cc report/report_test.cc LIBRARIES goldcrest_load goldcrest_report)
+goldcrest_test(report_test SOURCES report/engine_session_test.cc report/report_test.cc LIBRARIES goldcrest_load
+  goldcrest_report)
 goldcrest_test(native_check_test SOURCES report/native_check_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_report)
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-goldcrest_test(evaluate_test SOURCES evaluate/reference_evaluate_test.cc evaluate/check_test.cc evaluate/make_shortlist_test.cc evaluate/metrics_bleu_test.cc evaluate/metrics_chrf_test.cc
-  evaluate/metrics_error_rate_test.cc evaluate/metrics_golden_test.cc LIBRARIES goldcrest_evaluate goldcrest_load goldcrest_sources)
+goldcrest_test(evaluate_test SOURCES evaluate/reference_evaluate_test.cc evaluate/check_test.cc
+  evaluate/make_shortlist_test.cc evaluate/metrics_bleu_test.cc evaluate/metrics_chrf_test.cc
+  evaluate/metrics_error_rate_test.cc evaluate/metrics_golden_test.cc LIBRARIES goldcrest_evaluate goldcrest_load
+  goldcrest_sources)
 
 # The golden results: every 12th line always, all of them on request.
-goldcrest_test(reference_golden_test SOURCES evaluate/reference_golden_test.cc LIBRARIES goldcrest_evaluate goldcrest_load)
+goldcrest_test(reference_golden_test SOURCES evaluate/reference_golden_test.cc LIBRARIES goldcrest_evaluate
+  goldcrest_load)
 target_compile_definitions(reference_golden_test PRIVATE GOLDCREST_GOLDEN_STEP=12)
 goldcrest_test(reference_golden_full_test LABEL full TIMEOUT 600 SOURCES evaluate/reference_golden_test.cc
   LIBRARIES goldcrest_evaluate goldcrest_load)

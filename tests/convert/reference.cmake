@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-goldcrest_test(reference_test SOURCES reference/ordered_sums_test.cc reference/reference_forward_test.cc reference/reference_rules_test.cc
-  reference/reference_search_test.cc reference/reference_shortlist_test.cc reference/reference_test.cc LIBRARIES goldcrest_reference)
+goldcrest_test(reference_test SOURCES reference/ordered_sums_test.cc reference/reference_forward_test.cc
+  reference/reference_rules_test.cc reference/reference_search_test.cc reference/reference_shortlist_test.cc
+  reference/reference_test.cc LIBRARIES goldcrest_reference)
 
 # Again on CPUs of other vendors, caches and features; what asks for them, as libm does, is answered by the emulator.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")

@@ -239,8 +239,6 @@ class CTranslate2Reader {
   bool starts_from_zero_ = false;
 };
 
-}  // namespace
-
 ModelSpec load_ctranslate2(const Checkpoint& checkpoint, const CTranslate2Files& files) {
   ModelSpec spec;
   CTranslate2Reader reader(checkpoint, spec);
@@ -249,5 +247,24 @@ ModelSpec load_ctranslate2(const Checkpoint& checkpoint, const CTranslate2Files&
   if (reader.starts_from_zero()) add_start_row(spec);
   return spec;
 }
+
+OpenedCheckpoint open_ctranslate2_files(const LoadRequest& request) {
+  const auto files = std::make_shared<const CTranslate2Files>(find_ctranslate2_files(request.path));
+  std::unique_ptr<TensorSource> tensors = counted(open_ctranslate2(files->model.open(files->weights)), request.options);
+  Config config = ctranslate2_config(*files, *tensors, request.options.config);
+  const std::filesystem::path& named = files->package ? files->package->path() : files->model.path();
+  return {{named, std::move(config), std::move(tensors)}, "ctranslate2", [files](const Checkpoint& checkpoint) {
+            return load_ctranslate2(checkpoint, *files);
+          }};
+}
+
+}  // namespace
+
+const WayIn kCTranslate2Way = {
+    is_ctranslate2, open_ctranslate2_files, [] {
+      return std::vector<ListedFamily>{
+          {"CTranslate2 encoder–decoders, packages of Argos Translate",
+           "directories of every compute type, `.argosmodel`; [what of them](converter/dialects/CTRANSLATE2.md)"}};
+    }};
 
 }  // namespace goldcrest::converter

@@ -5,11 +5,14 @@
 #include <optional>
 #include <string>
 
-#include "dialects/dialect.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/way_in.h"
 #include "sources/files/input_folder.h"
 
 namespace goldcrest::converter {
+
+// By a CTranslate2 model, whose config.json tells the special tokens only.
+extern const WayIn kCTranslate2Way;
 
 struct CTranslate2Files {
   InputFolder model;
@@ -36,7 +39,5 @@ void refuse_unread(const TensorReader& tensors, const Config& scalars, const Con
 // Vocabularies, tokenizers, special ids and CTranslate2's own search. Needs the tables, without a start row, and the
 // positions. `starts_from_zero`: the decoder's first input is the zero vector.
 void read_ctranslate2_text(const CTranslate2Files& files, const Config& config, bool starts_from_zero, ModelSpec& spec);
-
-ModelSpec load_ctranslate2(const Checkpoint& checkpoint, const CTranslate2Files& files);
 
 }  // namespace goldcrest::converter

@@ -2,15 +2,18 @@
 // What the two halves of the Marian dialect share: weights and settings (marian.cc), tokenizers (marian_text.cc).
 #pragma once
 
-#include "dialects/dialect.h"
+#include "dialects/config_family.h"
+#include "dialects/hugging_face/tables.h"
 
 namespace goldcrest::converter {
 
-// A file that lies beside the weights, or else beside the config.json that --config names.
-std::filesystem::path marian_side_file(const Checkpoint& checkpoint, const char* name);
+extern const ConfigFamily kMarianFamily;
 
-// The settings of such a file; none where it is not there.
-Config optional_marian_config(const Checkpoint& checkpoint, const char* name);
+inline constexpr TableTensors kMarianTables = {"model.shared.weight", "model.encoder.embed_tokens.weight",
+                                               "model.decoder.embed_tokens.weight", "lm_head.weight",
+                                               "final_logits_bias"};
+
+std::vector<ShapedTensor> marian_tensors(const Config& config);
 
 // Throws one Error that names every setting that is missing. `generation`: generation_config.json, which may have the
 // ids in its place.

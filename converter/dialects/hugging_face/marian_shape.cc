@@ -2,8 +2,9 @@
 // The tensors that a Marian checkpoint with this config.json has.
 
 #include "base/bounds.h"
+#include "dialects/hugging_face/layers.h"
 #include "dialects/hugging_face/marian.h"
-#include "dialects/shape.h"
+#include "sources/values/value.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
@@ -13,7 +14,7 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
   std::error_code error;
   const bool has_generation = std::filesystem::exists(generation, error);
   check_marian_settings(config, has_generation ? Config(generation) : Config(Value::map(), "", {}));
-  const uint64_t d_model = config.count("d_model", 2, kMaxWidth);
+  const uint32_t d_model = config.count("d_model", 2, kMaxWidth);
   const uint64_t source = config.count("vocab_size", 1, kMaxVocabulary);
   const bool shared = config.flag_or("share_encoder_decoder_embeddings", true);
   const uint64_t target =
@@ -21,41 +22,26 @@ std::vector<ShapedTensor> marian_tensors(const Config& config) {
   const bool tied = config.flag_or("tie_word_embeddings", true);
   const bool has_one_table = shared && tied;  // as transformers 5 saves them
   std::vector<ShapedTensor> tensors;
-  const auto add = [&](const std::string& name, uint64_t outputs, uint64_t inputs) {
-    tensors.push_back({name + ".weight", {outputs, inputs}});
-    tensors.push_back({name + ".bias", {outputs}});
-  };
-  const auto add_norm = [&](const std::string& name) {
-    tensors.push_back({name + ".weight", {d_model}});
-    tensors.push_back({name + ".bias", {d_model}});
-  };
-  const auto add_attention = [&](const std::string& name) {
-    for (const char* part : {".q_proj", ".k_proj", ".v_proj", ".out_proj"}) add(name + part, d_model, d_model);
-    add_norm(name + "_layer_norm");
-  };
-  if (has_one_table) tensors.push_back({"model.shared.weight", {source, d_model}});
+  if (has_one_table) tensors.push_back({kMarianTables.shared, {source, d_model}});
   for (const std::string stack : {"encoder", "decoder"}) {
     const std::string prefix = "model." + stack;
     const bool is_decoder = stack == "decoder";
-    if (!has_one_table) tensors.push_back({prefix + ".embed_tokens.weight", {is_decoder ? target : source, d_model}});
+    if (!has_one_table) {
+      tensors.push_back(
+          {is_decoder ? kMarianTables.decoder : kMarianTables.encoder, {is_decoder ? target : source, d_model}});
+    }
     if (!config.flag_or("static_position_embeddings", true)) {
       const uint64_t rows = config.count_or("max_position_embeddings", 1024, 1, kMaxPositions);
       tensors.push_back({prefix + ".embed_positions.weight", {rows, d_model}});
     }
-    if (config.flag_or("normalize_embedding", false)) add_norm(prefix + ".layernorm_embedding");
-    if (config.flag_or("add_final_layer_norm", false)) add_norm(prefix + ".layer_norm");
-    const uint64_t d_ff = config.count(stack + "_ffn_dim", 1, kMaxWidth);
+    if (config.flag_or("normalize_embedding", false))
+      add_norm_tensors(prefix + ".layernorm_embedding", d_model, tensors);
+    if (config.flag_or("add_final_layer_norm", false)) add_norm_tensors(prefix + ".layer_norm", d_model, tensors);
+    const LayerShape shape = {d_model, config.count(stack + "_ffn_dim", 1, kMaxWidth), 0, is_decoder};
     const uint32_t layers = config.count(stack + "_layers", 1, kMaxLayers);
-    for (uint32_t i = 0; i < layers; ++i) {
-      const std::string layer = format_text("{}.layers.{}", prefix, i);
-      add_attention(layer + ".self_attn");
-      if (is_decoder) add_attention(layer + ".encoder_attn");
-      add(layer + ".fc1", d_ff, d_model);
-      add(layer + ".fc2", d_model, d_ff);
-      add_norm(layer + ".final_layer_norm");
-    }
+    for (uint32_t i = 0; i < layers; ++i) add_layer_tensors(format_text("{}.layers.{}", prefix, i), shape, tensors);
   }
-  if (!tied) tensors.push_back({"lm_head.weight", {target, d_model}});
+  if (!tied) tensors.push_back({kMarianTables.head, {target, d_model}});
   return tensors;
 }
 

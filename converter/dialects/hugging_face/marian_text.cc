@@ -2,6 +2,8 @@
 // MarianTokenizer's files: vocab.json, target_vocab.json, source.spm, target.spm, tokenizer_config.json
 // (transformers/models/marian/tokenization_marian.py).
 #include "dialects/hugging_face/marian.h"
+#include "dialects/hugging_face/side_files.h"
+#include "dialects/hugging_face/special_texts.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
 #include "spec/error.h"
@@ -11,7 +13,7 @@ namespace goldcrest::converter {
 namespace {
 
 std::filesystem::path tokenizer_file(const Checkpoint& checkpoint, const char* name) {
-  std::filesystem::path path = marian_side_file(checkpoint, name);
+  std::filesystem::path path = side_file(checkpoint, name);
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
     throw Error(
@@ -20,17 +22,6 @@ std::filesystem::path tokenizer_file(const Checkpoint& checkpoint, const char* n
         path.string());
   }
   return path;
-}
-
-struct SpecialTexts {
-  std::string unknown, end, pad;
-};
-
-// A setting of tokenizer_config.json that is a text, or an object with its text as "content".
-std::string token_text(const Config& tokenizer, const char* key, const char* usual) {
-  const Value* value = tokenizer.find(key);
-  if (value != nullptr && value->is_map()) return tokenizer.object_or_empty(key).text_or("content", usual);
-  return tokenizer.text_or(key, usual);
 }
 
 Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, const SpecialTexts& special,
@@ -59,9 +50,8 @@ void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, 
     spec.generation.source_suffix = {spec.generation.end_id};
     return;
   }
-  const Config tokenizer = optional_marian_config(checkpoint, "tokenizer_config.json");
-  const SpecialTexts special = {token_text(tokenizer, "unk_token", "<unk>"), token_text(tokenizer, "eos_token", "</s>"),
-                                token_text(tokenizer, "pad_token", "<pad>")};
+  const Config tokenizer = side_config(checkpoint, "tokenizer_config.json");
+  const SpecialTexts special = read_special_texts(tokenizer, {"<unk>", "</s>", "<pad>"});
   spec.source_language = tokenizer.text_or("source_lang", "");
   spec.target_language = tokenizer.text_or("target_lang", "");
 

@@ -10,6 +10,7 @@
 #include "dialects/start_row.h"
 #include "dialects/tensor_reader.h"
 #include "sources/messages/messages.h"
+#include "sources/values/yaml_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -125,8 +126,6 @@ class MarianNativeReader {
   ModelSpec& spec_;
 };
 
-}  // namespace
-
 ModelSpec load_marian_native(const Checkpoint& checkpoint) {
   ModelSpec spec;
   const MarianGraph graph = read_marian_graph(checkpoint.config);
@@ -137,5 +136,27 @@ ModelSpec load_marian_native(const Checkpoint& checkpoint) {
   read_marian_shortlist(checkpoint, decoder, spec);
   return spec;
 }
+
+OpenedCheckpoint open_marian_native(const LoadRequest& request) {
+  std::unique_ptr<TensorSource> tensors = counted(open_tensors(request.path), request.options);
+  const std::filesystem::path file = tensors->files()[0];
+  if (!tensors->settings().is_text()) {
+    throw Error("{}: has no special:model.yml, which tells the graph of its weights", file.string());
+  }
+  const std::string where = file.string() + ": special:model.yml";
+  Config config(parse_yaml_settings(tensors->settings().text(), where), where, file);
+  return {{request.directory, std::move(config), std::move(tensors), false, request.options.config},
+          "marian_native",
+          load_marian_native};
+}
+
+}  // namespace
+
+const WayIn kMarianNativeWay = {
+    is_marian_native, open_marian_native, [] {
+      return std::vector<ListedFamily>{{"Firefox's translation students and other models of Marian's own",
+                                        "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [what of "
+                                        "them](converter/dialects/MARIAN.md)"}};
+    }};
 
 }  // namespace goldcrest::converter

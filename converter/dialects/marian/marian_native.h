@@ -3,10 +3,13 @@
 // YAML beside the model.
 #pragma once
 
-#include "dialects/dialect.h"
+#include "dialects/way_in.h"
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
+
+// By one of Marian's own models, .npz or .bin, whose settings are in it.
+extern const WayIn kMarianNativeWay;
 
 struct MarianGraph {
   uint32_t d_model = 0, n_heads = 0, encoder_layers = 0, decoder_layers = 0, encoder_d_ff = 0, decoder_d_ff = 0;

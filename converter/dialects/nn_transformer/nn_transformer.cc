@@ -353,6 +353,15 @@ ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names) {
   return spec;
 }
 
-ModelSpec load_nn_transformer(const Checkpoint& checkpoint) { return load_named(checkpoint, {}); }
+const ConfigFamily kNnTransformerFamily = {
+    "nn_transformer",
+    "PyTorch nn.Transformer",
+    [](const Checkpoint& checkpoint) { return load_named(checkpoint, {}); },
+    nn_transformer_tensors,
+    name_nn_transformer_tensors,
+    nullptr,
+    {"your own PyTorch `nn.Transformer`",
+     "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), for which "
+     "`--print-config` makes the draft"}};
 
 }  // namespace goldcrest::converter

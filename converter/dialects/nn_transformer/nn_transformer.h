@@ -3,10 +3,11 @@
 // search from the settings.
 #pragma once
 
-#include "dialects/dialect.h"
+#include "dialects/config_family.h"
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -24,7 +25,14 @@ void require_nn_transformer_settings(const Config& config, RequiredSettings& req
 // Throws one Error that names every setting that is missing. `names`: the object "tensors".
 void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors);
 
-// As load_nn_transformer, of layers whose tensors have these names.
+extern const ConfigFamily kNnTransformerFamily;
+
+// Without biases, which a file has in any case.
+std::vector<ShapedTensor> nn_transformer_tensors(const Config& config);
+
+void name_nn_transformer_tensors(Value& config);
+
+// The family's model, of layers whose tensors have these names.
 ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names);
 
 // Tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.

@@ -5,7 +5,6 @@
 #include "base/bounds.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/positions.h"
-#include "dialects/shape.h"
 #include "dialects/text/vocabulary_file.h"
 #include "spec/error.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/bounds.h"
+#include "dialects/early_stopping.h"
 #include "dialects/nn_transformer/nn_transformer.h"
-#include "dialects/settings/generation.h"
 #include "dialects/text/subword_text.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"

@@ -127,10 +127,10 @@ class FairseqReader {
   }
 
   void name_tables() {
-    Value tensors = Value::map({{"encoder", "encoder."},
+    Value tensors = {{"encoder", "encoder."},
                                 {"decoder", "decoder."},
                                 {"source_embedding", "encoder.embed_tokens.weight"},
-                                {"target_embedding", "decoder.embed_tokens.weight"}});
+                                {"target_embedding", "decoder.embed_tokens.weight"}};
     const bool has_projection = model_.tensors.has("decoder.output_projection.weight");
     if (!has_projection && model_.tensors.has("decoder.embed_out")) {
       tensors["output_projection"] = "decoder.embed_out";
@@ -237,7 +237,10 @@ class FairseqReader {
 
 }  // namespace
 
-const Toolkit kFairseqToolkit = {"fairseq", &kFairseq,
-                                 [](const SavedModel& model) { return FairseqReader(model).read(); }};
+const Toolkit kFairseqToolkit = {"fairseq",
+                                 KindId::kFairseq,
+                                 [](const SavedModel& model) { return FairseqReader(model).read(); },
+                                 {"fairseq's Transformers (`transformer`, `transformer_...`)",
+                                  "`.pt` with its `dict.*.txt`; [what of them](converter/dialects/FAIRSEQ.md)"}};
 
 }  // namespace goldcrest::converter

@@ -189,7 +189,10 @@ class OpenNmtPyReader {
 
 }  // namespace
 
-const Toolkit kOpenNmtPyToolkit = {"opennmt_py", &kOpenNmtPy,
-                                   [](const SavedModel& model) { return OpenNmtPyReader(model).read(); }};
+const Toolkit kOpenNmtPyToolkit = {
+    "opennmt_py",
+    KindId::kOpenNmtPy,
+    [](const SavedModel& model) { return OpenNmtPyReader(model).read(); },
+    {"OpenNMT-py's Transformers", "`.pt`; [what of them](converter/dialects/OPENNMT_PY.md)"}};
 
 }  // namespace goldcrest::converter

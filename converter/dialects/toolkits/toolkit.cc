@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/text/subword_files.h"
 #include "sources/messages/messages.h"
 #include "sources/sniffing/sniff.h"
@@ -25,8 +26,8 @@ Value given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const f
   const Config config(settings, path.string(), path);
   const std::string model_type = config.text_or("model_type", toolkit.model_type);
   if (model_type != toolkit.model_type) {
-    throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type), toolkit.kind->what,
-                in_quotes(toolkit.model_type));
+    throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
+                kind_of_id(toolkit.kind).description, in_quotes(toolkit.model_type));
   }
   return settings;
 }
@@ -86,14 +87,8 @@ std::string one_of(const Value& values) {
   return text.empty() ? "none" : text;
 }
 
-}  // namespace
-
-const Toolkit* toolkit_of(const std::string& kind) {
-  for (const Toolkit* toolkit : {&kFairseqToolkit, &kOpenNmtPyToolkit})
-    if (kind == toolkit->kind->what) return toolkit;
-  return nullptr;
-}
-
+// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one beside
+// it, where there is one. SentencePiece models or merges beside the checkpoint are among the settings.
 ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
                           const fs::path& given) {
   const fs::path file = tensors->files()[0];
@@ -105,6 +100,36 @@ ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const Te
   if (!saved.given.contains("max_length")) bound_length(model.settings);
   return model;
 }
+
+OpenedCheckpoint open_toolkit(const LoadRequest& request) {
+  const Toolkit& toolkit = *toolkit_of(request.sniffed.kind);
+  const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(request.path), request.options);
+  const fs::path file = tensors->files()[0];
+  ToolkitModel model = read_toolkit(toolkit, tensors, request.options.config);
+  Checkpoint checkpoint{request.directory, Config(std::move(model.settings), file.string(), file), tensors};
+  checkpoint.config.find("model_type");  // is known
+  const auto load = [file, model = std::move(model)](const Checkpoint& opened) {
+    ModelSpec spec = load_named(opened, model.names);
+    std::erase(spec.tokenizer_files, file);  // which may have the vocabularies, and is hashed already
+    spec.tokenizer_files.insert(spec.tokenizer_files.end(), model.vocabularies.begin(), model.vocabularies.end());
+    spec.warnings.insert(spec.warnings.end(), model.warnings.begin(), model.warnings.end());
+    return spec;
+  };
+  return {std::move(checkpoint), toolkit.model_type, load};
+}
+
+}  // namespace
+
+const Toolkit* toolkit_of(KindId kind) {
+  for (const Toolkit* toolkit : {&kFairseqToolkit, &kOpenNmtPyToolkit})
+    if (kind == toolkit->kind) return toolkit;
+  return nullptr;
+}
+
+const WayIn kToolkitWay = {[](KindId kind) { return toolkit_of(kind) != nullptr; }, open_toolkit,
+                           [] {
+                             return std::vector<ListedFamily>{kFairseqToolkit.listed, kOpenNmtPyToolkit.listed};
+                           }};
 
 void check_options(const Config& options, std::span<const AllowedOption> allowed) {
   for (const AllowedOption& option : allowed) {

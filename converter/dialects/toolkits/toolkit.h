@@ -11,6 +11,7 @@
 #include "dialects/config.h"
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/way_in.h"
 #include "sources/sniffing/sniff_kinds.h"
 #include "sources/values/value.h"
 
@@ -32,19 +33,18 @@ struct ToolkitModel {
 
 struct Toolkit {
   const char* model_type;
-  const Kind* kind;  // by which its checkpoints are known
+  KindId kind;  // by which its checkpoints are known
   ToolkitModel (*read)(const SavedModel& model);
+  ListedFamily listed;
 };
 
 extern const Toolkit kFairseqToolkit, kOpenNmtPyToolkit;
 
-// The toolkit that a checkpoint is of by its sniffed kind; null: none.
-const Toolkit* toolkit_of(const std::string& kind);
+// By a checkpoint of one of them.
+extern const WayIn kToolkitWay;
 
-// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one beside
-// it, where there is one. SentencePiece models or merges beside the checkpoint are among the settings. Throws Error.
-ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
-                          const std::filesystem::path& given);
+// The toolkit that a checkpoint is of by its sniffed kind; null: none.
+const Toolkit* toolkit_of(KindId kind);
 
 // An option that can have these values alone; one that is missing or null is what the toolkit has without being told.
 struct AllowedOption {

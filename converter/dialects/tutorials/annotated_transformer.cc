@@ -3,7 +3,6 @@
 // deviation s + epsilon: with the biased variance v of n values, s = sqrt(v n / (n - 1)), so that gamma sqrt((n - 1) /
 // n) leaves a norm that departs by epsilon / s of its value. evaluate/deviation.h holds that against the rows that are
 // seen.
-#include "dialects/dialect.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tutorials/tutorial.h"
 
@@ -11,7 +10,7 @@ namespace goldcrest::converter {
 
 const Tutorial kAnnotatedTransformer = {
     .model_type = "annotated_transformer",
-    .kind = &kAnnotatedTensors,
+    .kind = KindId::kAnnotatedTensors,
     .module = "",
     .settings = R"({"activation": "relu", "norm_first": true, "layer_norm_eps": 1e-6, "scale_embedding": true,
                     "position_encoding": "sinusoidal_interleaved", "final_norm": true, "add_source_bos": true,
@@ -39,8 +38,13 @@ const Tutorial kAnnotatedTransformer = {
               .beta = ".b_2",
               .divides_by_deviation = true}};
 
-ModelSpec load_annotated_transformer(const Checkpoint& checkpoint) {
-  return load_named(checkpoint, kAnnotatedTransformer.names);
-}
+const ConfigFamily kAnnotatedFamily = {
+    "annotated_transformer",
+    "the Annotated Transformer",
+    [](const Checkpoint& checkpoint) { return load_named(checkpoint, kAnnotatedTransformer.names); },
+    nn_transformer_tensors,
+    name_nn_transformer_tensors,
+    &kAnnotatedTransformer,
+    {"the Annotated Transformer of Harvard NLP", kTutorialsFrom}};
 
 }  // namespace goldcrest::converter

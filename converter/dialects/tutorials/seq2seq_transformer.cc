@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's tutorial of translation with nn.Transformer: its Seq2SeqTransformer holds one, with tables of its own
 // names.
-#include "dialects/dialect.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tutorials/tutorial.h"
 
@@ -9,7 +8,7 @@ namespace goldcrest::converter {
 
 const Tutorial kSeq2SeqTransformer = {
     .model_type = "seq2seq_transformer",
-    .kind = &kSeq2SeqTensors,
+    .kind = KindId::kSeq2SeqTensors,
     .module = "transformer.",
     .settings = R"({"activation": "relu", "norm_first": false, "layer_norm_eps": 1e-5, "scale_embedding": true,
                     "position_encoding": "sinusoidal_interleaved", "final_norm": true, "add_source_bos": true,
@@ -23,8 +22,13 @@ const Tutorial kSeq2SeqTransformer = {
     .unknown = R"("<unk>", id 0)",
     .names = {}};
 
-ModelSpec load_seq2seq_transformer(const Checkpoint& checkpoint) {
-  return load_named(checkpoint, kSeq2SeqTransformer.names);
-}
+const ConfigFamily kSeq2SeqFamily = {
+    "seq2seq_transformer",
+    "PyTorch's translation tutorial",
+    [](const Checkpoint& checkpoint) { return load_named(checkpoint, kSeq2SeqTransformer.names); },
+    nn_transformer_tensors,
+    name_nn_transformer_tensors,
+    &kSeq2SeqTransformer,
+    {"`Seq2SeqTransformer` of PyTorch's translation tutorial", kTutorialsFrom}};
 
 }  // namespace goldcrest::converter

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ben Trevett's tutorial 6, "Attention is All You Need" (github.com/bentrevett/pytorch-seq2seq): post-norm, learned
 // positions, no norms after the stacks.
-#include "dialects/dialect.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tutorials/tutorial.h"
 
@@ -9,7 +8,7 @@ namespace goldcrest::converter {
 
 const Tutorial kTrevettTransformer = {
     .model_type = "trevett_transformer",
-    .kind = &kTrevettTensors,
+    .kind = KindId::kTrevettTensors,
     .module = "",
     .settings = R"({"activation": "relu", "norm_first": false, "layer_norm_eps": 1e-5, "scale_embedding": true,
                     "position_encoding": "learned", "final_norm": false, "add_source_bos": true, "add_source_eos": true})",
@@ -36,8 +35,13 @@ const Tutorial kTrevettTransformer = {
               .encoder_last_norm = "ff_layer_norm",
               .decoder_last_norm = "ff_layer_norm"}};
 
-ModelSpec load_trevett_transformer(const Checkpoint& checkpoint) {
-  return load_named(checkpoint, kTrevettTransformer.names);
-}
+const ConfigFamily kTrevettFamily = {
+    "trevett_transformer",
+    "Ben Trevett's tutorial 6",
+    [](const Checkpoint& checkpoint) { return load_named(checkpoint, kTrevettTransformer.names); },
+    nn_transformer_tensors,
+    name_nn_transformer_tensors,
+    &kTrevettTransformer,
+    {"Ben Trevett's tutorial 6, \"Attention is All You Need\"", kTutorialsFrom}};
 
 }  // namespace goldcrest::converter

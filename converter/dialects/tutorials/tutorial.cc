@@ -20,9 +20,9 @@ std::string prefix_of(const Tutorial& tutorial, const TensorReader& tensors) {
 
 }  // namespace
 
-const Tutorial* tutorial_of(const std::string& kind) {
+const Tutorial* tutorial_of(KindId kind) {
   for (const Tutorial* tutorial : {&kAnnotatedTransformer, &kSeq2SeqTransformer, &kTrevettTransformer})
-    if (kind == tutorial->kind->what) return tutorial;
+    if (kind == tutorial->kind) return tutorial;
   return nullptr;
 }
 

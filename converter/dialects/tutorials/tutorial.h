@@ -3,6 +3,7 @@
 // dialect that reads as nn_transformer does, with these as defaults (TUTORIALS.md).
 #pragma once
 
+#include "dialects/config_family.h"
 #include "dialects/nn_transformer/nn_transformer_names.h"
 #include "dialects/tensor_reader.h"
 #include "sources/sniffing/sniff_kinds.h"
@@ -12,7 +13,7 @@ namespace goldcrest::converter {
 
 struct Tutorial {
   const char* model_type;
-  const Kind* kind;                             // by which its tensors are known
+  KindId kind;                                  // by which its tensors are known
   const char* module;                           // before "encoder.": "transformer." or ""
   const char* settings;                         // JSON
   const char* tensors;                          // JSON: names by role
@@ -22,9 +23,15 @@ struct Tutorial {
 };
 
 extern const Tutorial kAnnotatedTransformer, kSeq2SeqTransformer, kTrevettTransformer;
+extern const ConfigFamily kAnnotatedFamily, kSeq2SeqFamily, kTrevettFamily;
+
+// For --list.
+inline constexpr const char* kTutorialsFrom =
+    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), for "
+    "which `--print-config` makes the draft";
 
 // The tutorial that a checkpoint is of by its sniffed kind; null: none.
-const Tutorial* tutorial_of(const std::string& kind);
+const Tutorial* tutorial_of(KindId kind);
 
 // The settings, as config.json has them.
 Value tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);

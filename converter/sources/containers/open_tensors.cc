@@ -15,9 +15,9 @@ std::unique_ptr<TensorSource> open_file(const std::filesystem::path& path) {
   const InputFile file(path);
   const Sniffed sniffed = sniff_file(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
-  if (sniffed.what == kMarianNpz.what) return open_marian_npz(path);
-  if (is_marian_native(sniffed)) return open_marian_binary(path);
-  if (sniffed.what == kCTranslate2.what) return open_ctranslate2(std::make_unique<const InputFile>(path));
+  if (sniffed.kind == KindId::kMarianNpz) return open_marian_npz(path);
+  if (is_marian_native(sniffed.kind)) return open_marian_binary(path);
+  if (sniffed.kind == KindId::kCTranslate2) return open_ctranslate2(std::make_unique<const InputFile>(path));
   if (looks_like_zip(file)) return open_torch_zip(path);
   if (path.extension() == ".safetensors" || sniffed.use != Use::kUnknown) return open_safetensors(path);
   throw Error(

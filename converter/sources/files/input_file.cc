@@ -72,9 +72,9 @@ std::string InputFile::text(uint64_t offset, uint64_t n) const {
 }
 
 void refuse_stand_in(const InputFile& file) {
-  const Kind* const kind = kind_of_head(file.text(0, std::min<uint64_t>(file.size(), 512)));
-  if (kind == &kEmptyFile || kind == &kLfsPointer || kind == &kWebPage) {
-    throw Error("{}: {}; {}", file.name(), kind->what, kind->advice);
+  const Kind& kind = kind_of_id(kind_of_head(file.text(0, std::min<uint64_t>(file.size(), 512))));
+  if (kind.id == KindId::kEmptyFile || kind.id == KindId::kLfsPointer || kind.id == KindId::kWebPage) {
+    throw Error("{}: {}; {}", file.name(), kind.description, kind.advice);
   }
 }
 

@@ -12,18 +12,22 @@
 namespace goldcrest::converter {
 
 struct Sniffed {
+  KindId kind = KindId::kUnknown;
   Use use = Use::kUnknown;
-  std::filesystem::path where;  // the file or folder that the rest is about
-  std::string what, advice;     // "this is an ONNX model", "convert the checkpoint that it was exported from"
+  std::filesystem::path where;      // the file or folder that the rest is about
+  std::string description, advice;  // as Kind's
 
-  std::string text() const { return where.string() + ": " + what + "; " + advice; }
+  std::string text() const { return where.string() + ": " + description + "; " + advice; }
 };
 
+// With the clauses of the kind.
+Sniffed sniffed_as(KindId kind, const std::filesystem::path& where);
+
 // Whether it is one of Marian's own models, .npz or .bin.
-bool is_marian_native(const Sniffed& sniffed);
+bool is_marian_native(KindId kind);
 
 // Whether it is CTranslate2's, a package of Argos Translate among them.
-bool is_ctranslate2(const Sniffed& sniffed);
+bool is_ctranslate2(KindId kind);
 
 // Of a folder: its weights, the model that its config.json names, or what it lacks.
 Sniffed sniff(const std::filesystem::path& path);

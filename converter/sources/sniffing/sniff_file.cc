@@ -10,38 +10,38 @@ namespace {
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// What a pickle of torch.save is, where it is more than weights; else the family of its tensors; else null.
-const Kind* kind_of_pickle(std::string_view pickle) {
-  const Kind* const family = family_of_names(pickle);
-  if (family == &kOpenNmtPy) return family;
+// What a pickle of torch.save is, where it is more than weights; else the family of its tensors; else kUnknown.
+KindId kind_of_pickle(std::string_view pickle) {
+  const KindId family = family_of_names(pickle);
+  if (family == KindId::kOpenNmtPy) return family;
   const bool has_settings =
       holds(pickle, "cargparse\nNamespace") || holds(pickle, "comegaconf") || holds(pickle, "fairseq");
   const bool has_buffers = holds(pickle, "embed_positions._float_tensor") || holds(pickle, "encoder.version");
   if (holds(pickle, "encoder.embed_tokens.weight") && holds(pickle, "encoder_attn") && (has_settings || has_buffers)) {
-    return &kFairseq;
+    return KindId::kFairseq;
   }
-  if (holds(pickle, "ctorch.nn.modules.")) return &kWholeModule;
+  if (holds(pickle, "ctorch.nn.modules.")) return KindId::kWholeModule;
   return family;
 }
 
-const Kind* kind_of_zip(const Peek& file) {
+KindId kind_of_zip(const Peek& file) {
   const std::vector<PeekedMember> members = peek_zip(file);
   const auto find = [&](std::string_view end) {
     return std::find_if(members.begin(), members.end(), [&](const PeekedMember& m) { return m.name.ends_with(end); });
   };
   const auto has = [&](std::string_view end) { return find(end) != members.end(); };
-  if (has("/constants.pkl")) return &kTorchScript;
-  if (has("serialized_exported_program.json") || has("models/model.json")) return &kTorchExport;
-  if (has("special:model.yml.npy") || has("special:model.yml")) return &kMarianNpz;
-  if (has("model/model.bin") && has("metadata.json")) return &kArgosPackage;
-  if (has("model.weights.h5") && has("config.json")) return &kKerasZip;
+  if (has("/constants.pkl")) return KindId::kTorchScript;
+  if (has("serialized_exported_program.json") || has("models/model.json")) return KindId::kTorchExport;
+  if (has("special:model.yml.npy") || has("special:model.yml")) return KindId::kMarianNpz;
+  if (has("model/model.bin") && has("metadata.json")) return KindId::kArgosPackage;
+  if (has("model.weights.h5") && has("config.json")) return KindId::kKerasZip;
   for (const char* name : {"model.safetensors", "pytorch_model.bin", "saved_model.pb", "model.bin", ".pt", ".npz"})
-    if (has(name)) return &kZippedCheckpoint;
-  if (has(".npy")) return &kNumpyZip;
+    if (has(name)) return KindId::kZippedCheckpoint;
+  if (has(".npy")) return KindId::kNumpyZip;
   const auto pickle = find("data.pkl");
-  if (pickle == members.end()) return nullptr;
-  const Kind* const kind = kind_of_pickle(peek_member(file, *pickle));
-  return kind != nullptr ? kind : &kTorchZip;
+  if (pickle == members.end()) return KindId::kUnknown;
+  const KindId kind = kind_of_pickle(peek_member(file, *pickle));
+  return kind != KindId::kUnknown ? kind : KindId::kTorchZip;
 }
 
 bool is_within(uint64_t number, std::initializer_list<uint64_t> numbers) {
@@ -49,9 +49,9 @@ bool is_within(uint64_t number, std::initializer_list<uint64_t> numbers) {
 }
 
 // ONNX, SavedModel, SentencePiece and frozen graphs are protobuf messages, which have no magic.
-const Kind* kind_of_protobuf(const Peek& file) {
+KindId kind_of_protobuf(const Peek& file) {
   const std::vector<PeekedField> fields = peek_fields(file, 0, file.size());
-  if (fields.empty()) return nullptr;
+  if (fields.empty()) return KindId::kUnknown;
   const auto all = [&](std::initializer_list<uint64_t> numbers) {
     return std::all_of(fields.begin(), fields.end(),
                        [&](const PeekedField& f) { return is_within(f.number, numbers); });
@@ -61,21 +61,22 @@ const Kind* kind_of_protobuf(const Peek& file) {
                        [&](const PeekedField& f) { return f.number == number && f.wire_type == wire_type; });
   };
   // onnx.proto's ModelProto: 1 ir_version, 7 graph; saved_model.proto: 1 schema version, 2 meta_graphs.
-  if (has(1, 0) && has(7, 2) && all({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})) return &kOnnx;
-  if (has(1, 0) && has(2, 2) && all({1, 2})) return &kSavedModel;
-  if (fields[0].number != 1 || fields[0].wire_type != 2) return nullptr;
+  if (has(1, 0) && has(7, 2) && all({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})) return KindId::kOnnx;
+  if (has(1, 0) && has(2, 2) && all({1, 2})) return KindId::kSavedModel;
+  if (fields[0].number != 1 || fields[0].wire_type != 2) return KindId::kUnknown;
   // sentencepiece_model.proto: 1 pieces {1 piece, 2 score}; graph.proto: 1 node {1 name, 2 op}.
   const std::vector<PeekedField> first = peek_fields(file, fields[0].begin, fields[0].end);
-  if (first.size() < 2 || first[0].number != 1 || first[0].wire_type != 2 || first[1].number != 2) return nullptr;
-  if (first[1].wire_type == 5) return &kSentencePiece;
-  return first[1].wire_type == 2 ? &kTensorFlowGraph : nullptr;
+  if (first.size() < 2 || first[0].number != 1 || first[0].wire_type != 2 || first[1].number != 2)
+    return KindId::kUnknown;
+  if (first[1].wire_type == 5) return KindId::kSentencePiece;
+  return first[1].wire_type == 2 ? KindId::kTensorFlowGraph : KindId::kUnknown;
 }
 
 // Marian's binary.cpp, version 1: u64 version, u64 n, n x {u64 name, type, shape, data bytes}, the names.
-const Kind* kind_of_marian(const Peek& file, std::string_view head) {
+KindId kind_of_marian(const Peek& file, std::string_view head) {
   constexpr uint64_t kMaxItems = 100'000, kItemBytes = 32, kIntgemm8 = 0x4101;
   const uint64_t n = little_endian(head, 8, 8);
-  if (little_endian(head, 0, 8) != 1 || n == 0 || n > kMaxItems) return nullptr;
+  if (little_endian(head, 0, 8) != 1 || n == 0 || n > kMaxItems) return KindId::kUnknown;
   const std::string items = file.text(16, n * kItemBytes);
   uint64_t name_bytes = 0;
   bool is_intgemm = false;
@@ -84,8 +85,8 @@ const Kind* kind_of_marian(const Peek& file, std::string_view head) {
     is_intgemm = is_intgemm || (little_endian(items, i * kItemBytes + 8, 8) & 0x4100) == (kIntgemm8 & 0x4100);
   }
   const std::string names = file.text(16 + n * kItemBytes, name_bytes);
-  if (!holds(names, "Wemb") && !holds(names, "special:model.yml")) return nullptr;
-  return is_intgemm ? &kMarianIntgemm : &kMarianBinary;
+  if (!holds(names, "Wemb") && !holds(names, "special:model.yml")) return KindId::kUnknown;
+  return is_intgemm ? KindId::kMarianIntgemm : KindId::kMarianBinary;
 }
 
 // A u16 length and as many bytes, the last of them NUL; "" where there is none of at most 128 bytes.
@@ -98,77 +99,76 @@ std::string_view counted_text(std::string_view head, size_t at) {
 
 // CTranslate2's model.bin: u32 version, then since version 2 the name of a specification. In version 1 u32 variables
 // follow, whose names are OpenNMT-tf's.
-const Kind* kind_of_ctranslate2(std::string_view head) {
+KindId kind_of_ctranslate2(std::string_view head) {
   constexpr size_t kMaxVersion = 32;
   const uint64_t version = little_endian(head, 0, 4);
-  if (version == 1) return counted_text(head, 8).starts_with("transformer/") ? &kCTranslate2 : nullptr;
+  if (version == 1) return counted_text(head, 8).starts_with("transformer/") ? KindId::kCTranslate2 : KindId::kUnknown;
   const std::string_view name = counted_text(head, 4);
   if (version < 1 || version > kMaxVersion ||
       !(name.ends_with("Spec") || name == "TransformerBase" || name == "TransformerBig")) {
-    return nullptr;
+    return KindId::kUnknown;
   }
-  if (name == "TransformerDecoderSpec") return &kCTranslate2Decoder;
-  if (name == "TransformerEncoderSpec") return &kCTranslate2Encoder;
-  return name == "WhisperSpec" || name.starts_with("Wav2Vec2") ? &kCTranslate2Speech : &kCTranslate2;
+  if (name == "TransformerDecoderSpec") return KindId::kCTranslate2Decoder;
+  if (name == "TransformerEncoderSpec") return KindId::kCTranslate2Encoder;
+  return name == "WhisperSpec" || name.starts_with("Wav2Vec2") ? KindId::kCTranslate2Speech : KindId::kCTranslate2;
 }
 
 // 8 bytes of header length, a JSON header.
-const Kind* kind_of_safetensors(const Peek& file, std::string_view head) {
+KindId kind_of_safetensors(const Peek& file, std::string_view head) {
   const uint64_t length = little_endian(head, 0, 8);
-  if (head.size() < 10 || head[8] != '{' || length < 2 || length > file.size() - 8) return nullptr;
-  const Kind* const family = family_of_names(file.text(8, length));
-  return family != nullptr ? family : &kSafetensors;
+  if (head.size() < 10 || head[8] != '{' || length < 2 || length > file.size() - 8) return KindId::kUnknown;
+  const KindId family = family_of_names(file.text(8, length));
+  return family != KindId::kUnknown ? family : KindId::kSafetensors;
 }
 
-const Kind* kind_of_json(const Peek& file) {
+KindId kind_of_json(const Peek& file) {
   const std::string json = file.text(0, kMaxPeekBytes);
-  if (holds(json, "\"weight_map\"")) return &kShards;
-  return json_text_of(json, "model_type").empty() ? &kJsonFile : &kConfigFile;
+  if (holds(json, "\"weight_map\"")) return KindId::kShards;
+  return json_text_of(json, "model_type").empty() ? KindId::kJsonFile : KindId::kConfigFile;
 }
 
 // leveldb's table, which TensorFlow's index is: a magic number at the end.
-const Kind* kind_of_table(const Peek& file) {
+KindId kind_of_table(const Peek& file) {
   constexpr uint64_t kMagic = 0xdb4775248b80fb57;
-  if (file.size() < 48 || little_endian(file.text(file.size() - 8, 8), 0, 8) != kMagic) return nullptr;
-  return holds(file.text(0, kMaxPeekBytes), "examples_inputter") ? &kOpenNmtTf : &kTensorFlowIndex;
+  if (file.size() < 48 || little_endian(file.text(file.size() - 8, 8), 0, 8) != kMagic) return KindId::kUnknown;
+  return holds(file.text(0, kMaxPeekBytes), "examples_inputter") ? KindId::kOpenNmtTf : KindId::kTensorFlowIndex;
 }
 
-const Kind* kind_of(const Peek& file) {
+KindId kind_of(const Peek& file) {
   constexpr uint64_t kHeadBytes = 512;
   const std::string head = file.text(0, kHeadBytes);
   // Before pickles: the header's length may begin with a pickle's first two bytes.
-  for (const Kind* kind : {kind_of_safetensors(file, head), kind_of_head(head)})
-    if (kind != nullptr) return kind;
+  for (const KindId kind : {kind_of_safetensors(file, head), kind_of_head(head)})
+    if (kind != KindId::kUnknown) return kind;
   if (head.starts_with("PK\3\4")) return kind_of_zip(file);
   if (head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) {
-    const Kind* const kind = kind_of_pickle(file.text(0, kMaxPeekBytes));
-    return kind != nullptr && kind->use == Use::kRefused ? kind : &kLegacyPickle;
+    const KindId kind = kind_of_pickle(file.text(0, kMaxPeekBytes));
+    return kind_of_id(kind).use == Use::kRefused ? kind : KindId::kLegacyPickle;
   }
   const size_t start = head.find_first_not_of(" \t\r\n");
   if (start != std::string::npos && head[start] == '{') return kind_of_json(file);
-  for (const Kind* kind : {kind_of_ctranslate2(head), kind_of_marian(file, head), kind_of_table(file)})
-    if (kind != nullptr) return kind;
+  for (const KindId kind : {kind_of_ctranslate2(head), kind_of_marian(file, head), kind_of_table(file)})
+    if (kind != KindId::kUnknown) return kind;
   return kind_of_protobuf(file);
 }
 
 }  // namespace
 
-bool is_ctranslate2(const Sniffed& sniffed) {
-  return sniffed.what == kCTranslate2.what || sniffed.what == kArgosPackage.what;
+Sniffed sniffed_as(KindId id, const std::filesystem::path& where) {
+  const Kind& kind = kind_of_id(id);
+  return {id, kind.use, where, kind.description, kind.advice};
 }
 
-bool is_marian_native(const Sniffed& sniffed) {
-  return sniffed.what == kMarianNpz.what || sniffed.what == kMarianBinary.what || sniffed.what == kMarianIntgemm.what;
+bool is_ctranslate2(KindId kind) { return kind == KindId::kCTranslate2 || kind == KindId::kArgosPackage; }
+
+bool is_marian_native(KindId kind) {
+  return kind == KindId::kMarianNpz || kind == KindId::kMarianBinary || kind == KindId::kMarianIntgemm;
 }
 
 Sniffed sniff_file(const std::filesystem::path& file) {
   std::error_code error;
-  Sniffed sniffed;
-  sniffed.where = file;
-  if (!std::filesystem::is_regular_file(file, error)) return sniffed;
-  const Kind* const kind = kind_of(Peek(file));
-  if (kind != nullptr) sniffed = {kind->use, file, kind->what, kind->advice};
-  return sniffed;
+  const bool is_file = std::filesystem::is_regular_file(file, error);
+  return sniffed_as(is_file ? kind_of(Peek(file)) : KindId::kUnknown, file);
 }
 
 }  // namespace goldcrest::converter

@@ -41,8 +41,7 @@ std::vector<fs::path> files_with(const fs::path& folder, const Extensions& exten
 std::vector<fs::path> without_shortlists(std::vector<fs::path> files) {
   constexpr uint64_t kHeadBytes = 16;
   std::erase_if(files, [](const fs::path& file) {
-    const Kind* const kind = kind_of_head(Peek(file).text(0, kHeadBytes));
-    return kind != nullptr && kind->what == kMarianShortlist.what;
+    return kind_of_head(Peek(file).text(0, kHeadBytes)) == KindId::kMarianShortlist;
   });
   return files;
 }
@@ -76,14 +75,14 @@ std::string checkpoint_below(const fs::path& folder) {
 }
 
 Sniffed without_weights(const fs::path& folder, const std::vector<fs::path>& others) {
-  Sniffed result = {Use::kNoWeights, folder, "holds no weights",
+  Sniffed result = {KindId::kNoWeights, Use::kNoWeights, folder, "holds no weights",
                     std::string("expected ") + kLookedFor + "; " + contents(folder)};
   if (!others.empty()) {
-    result.what = "holds weights only in formats that are not read";
+    result.description = "holds weights only in formats that are not read";
     result.advice += "; save the model with PyTorch";
   } else if (!is_there(folder / "config.json")) {
     result.where = folder / "config.json";
-    result.what = "is missing";
+    result.description = "is missing";
     result.advice =
         "the folder holds no weights either: expected config.json (of a PyTorch nn.Transformer: "
         "converter/dialects/NN_TRANSFORMER.md), and " +
@@ -129,10 +128,10 @@ Sniffed sniff(const fs::path& path) {
   if (refused.use != Use::kUnknown) return refused;
 
   const fs::path config = path / "config.json";
-  const Kind* const family = family_of_type(json_text_of(Peek(config).text(0, kMaxPeekBytes), "model_type"));
-  if (family != nullptr) return {family->use, config, family->what, family->advice};
+  const KindId family = family_of_type(json_text_of(Peek(config).text(0, kMaxPeekBytes), "model_type"));
+  if (family != KindId::kUnknown) return sniffed_as(family, config);
   if (weights.size() == 1) return sniff_file(weights[0]);
-  if (!weights.empty()) return {Use::kUnknown, path, "", ""};
+  if (!weights.empty()) return sniffed_as(KindId::kUnknown, path);
 
   const std::vector<fs::path> others =
       files_with(path, {".npz", ".onnx", ".gguf", ".ggml", ".h5", ".keras", ".tflite", ".ckpt", ".pb", ".index", ".zip",

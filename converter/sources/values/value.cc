@@ -50,13 +50,16 @@ Value Value::list(std::initializer_list<Value> items) {
   return value;
 }
 
-Value Value::map(std::initializer_list<Member> members) {
+Value Value::map() {
   Value value;
   value.kind_ = Kind::kMap;
   value.values_ = std::make_unique<std::vector<Value>>();
   value.keys_.reset(new Keys);
-  for (const Member& member : members) value[member.key] = member.value;
   return value;
+}
+
+Value::Value(std::initializer_list<Member> members) : Value(map()) {
+  for (const Member& member : members) (*this)[member.key] = member.value;
 }
 
 const char* Value::type_name() const {

@@ -38,6 +38,8 @@ class Value {
     for (const T& item : items) push_back(Value(item));
   }
 
+  Value(std::initializer_list<Member> members);  // a map: {{"a", 1}, {"b", "two"}}
+
   Value(const Value& other);
   Value(Value&& other) noexcept = default;
   Value& operator=(const Value& other);
@@ -45,7 +47,7 @@ class Value {
   ~Value() = default;
 
   static Value list(std::initializer_list<Value> items = {});
-  static Value map(std::initializer_list<Member> members = {});
+  static Value map();
 
   bool is_null() const { return kind_ == Kind::kNull; }
   bool is_flag() const { return kind_ == Kind::kFlag; }

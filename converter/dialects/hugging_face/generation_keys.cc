@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An allow-list, so that no setting is passed over in silence: transformers/generation/configuration_utils.py at v5.23
 // has the settings, generation/utils.py what they do.
-#include "dialects/settings/generation_keys.h"
+#include "dialects/hugging_face/generation_keys.h"
 
 #include <algorithm>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hugging Face's generation settings (transformers/generation/configuration_utils.py and logits_process.py at v5.23).
-#include "dialects/settings/generation.h"
+#include "dialects/hugging_face/generation.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/bounds.h"
-#include "dialects/settings/generation_keys.h"
-#include "sources/values/json_text.h"
+#include "dialects/early_stopping.h"
+#include "dialects/hugging_face/generation_keys.h"
+#include "sources/values/value.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -81,7 +82,8 @@ std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& ke
   return ids;
 }
 
-// MarianConfig itself forces token 0 where config.json does not speak of it; a generation_config.json must ask for it.
+// A family's configuration forces its usual end where config.json does not speak of it; a generation_config.json must
+// ask for it.
 void set_ends(const Settings& settings, const Config& config, const GenerationBounds& bounds, GenerationSpec& spec,
               std::vector<std::string>& warnings) {
   std::vector<uint32_t> ends = settings.tokens("eos_token_id", bounds.target_vocab_size);
@@ -89,13 +91,12 @@ void set_ends(const Settings& settings, const Config& config, const GenerationBo
   std::optional<uint32_t> forced = settings.token("forced_eos_token_id", bounds.target_vocab_size, warnings);
   const std::vector<std::string> keys = config.keys();
   const bool is_silent = std::ranges::find(keys, "forced_eos_token_id") == keys.end();
-  if (!bounds.has_generation_file && is_silent) {
-    forced = ends[0];
-    if (std::ranges::find(ends, 0u) != ends.end()) {
-      forced = 0;
-    } else {
-      warnings.push_back(format_text("{} is missing, for which transformers has 0; the end token {} is forced",
-                                     config.where("forced_eos_token_id"), ends[0]));
+  if (!bounds.has_generation_file && is_silent && bounds.usual_forced_end) {
+    forced = bounds.usual_forced_end;
+    if (std::ranges::find(ends, *forced) == ends.end()) {
+      warnings.push_back(format_text("{} is missing, for which transformers has {}; the end token {} is forced",
+                                     config.where("forced_eos_token_id"), *forced, ends[0]));
+      forced = ends[0];
     }
   }
   const auto found = forced ? std::ranges::find(ends, *forced) : ends.begin();
@@ -200,14 +201,6 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
 }
 
 }  // namespace
-
-EarlyStopping read_early_stopping(const Config& config) {
-  const Value* value = config.find("early_stopping");
-  if (value == nullptr || *value == false) return EarlyStopping::kLikely;
-  if (*value == true) return EarlyStopping::kFull;
-  if (*value == "never") return EarlyStopping::kNever;
-  throw Error("{} is {}, expected true, false or \"never\"", config.where("early_stopping"), write_json(*value));
-}
 
 GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
                                        std::vector<std::string>& warnings) {

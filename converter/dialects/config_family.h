@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A family that a config.json names. Its room has one of these; config_way.cc lists them all.
+#pragma once
+
+#include <vector>
+
+#include "dialects/way_in.h"
+#include "sources/containers/shape_tensors.h"
+#include "sources/values/value.h"
+
+namespace goldcrest::converter {
+
+struct Tutorial;
+
+struct ConfigFamily {
+  const char* model_type;
+  const char* description;  // for messages
+  ModelSpec (*load)(const Checkpoint& checkpoint);
+  // What a checkpoint with this config.json will hold. Sizes that the weights tell a conversion must be settings here.
+  std::vector<ShapedTensor> (*tensors)(const Config& config);
+  // Names for the tensors that config.json does not name: they say nothing of a size. Null: the names are always the
+  // same.
+  void (*name_tensors)(Value& config);
+  const Tutorial* tutorial;  // whose code tells what a config.json leaves out; or null
+  ListedFamily listed;
+};
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// converter/sources/ and converter/dialects/ have rooms: those of sources/ form a line, and so does what the dialects
+// share; rooms of families do not know one another. No folder of the converter, nor of its tests, has too many files.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "source_tree.h"
+
+namespace goldcrest {
+namespace {
+
+// Every file of sources/ is in one.
+const Line kSources = {"messages", "sniffing", "files", "values", "containers"};
+// What all families share, first the files of dialects/ itself.
+const Line kSharedDialects = {"", "text", "shortlist"};
+// A family includes what is shared and no other family. Only the tutorials' and toolkits' tables of names are read by
+// nn_transformer's reader, which they include.
+const Line kFamilies = {"nn_transformer", "hugging_face", "marian", "ctranslate2", "tutorials", "toolkits"};
+const Line kOverNnTransformer = {"tutorials", "toolkits"};
+// The files that know every family.
+const Line kRegistry = {"dialects/config_template.cc", "dialects/config_way.cc", "dialects/dialect.cc"};
+constexpr size_t kMostFiles = 30;  // of a folder, without those of the folders in it
+
+bool is_in(const Line& line, const std::string& folder) { return place_of(line, folder) < line.size(); }
+
+// The room of a path like dialects/marian/marian_native.h; empty for dialects/dialect.h.
+std::string room_of(const fs::path& path) { return part_of(path, 2).empty() ? "" : part_of(path, 1); }
+
+// Of a file of dialects/ that includes another.
+std::string problem_between_dialects(const fs::path& file, const std::string& path) {
+  const std::string room = room_of(file), other = room_of(path);
+  if (is_in(kRegistry, file) || room == other) return "";
+  if (is_in(kFamilies, room)) {
+    const bool fine = is_in(kSharedDialects, other) || (other == "nn_transformer" && is_in(kOverNnTransformer, room));
+    return fine ? "" : "of another family";
+  }
+  if (is_in(kFamilies, other)) return "of a family, which is not shared";
+  return place_of(kSharedDialects, other) <= place_of(kSharedDialects, room) ? "" : "its room lies to the right";
+}
+
+// `file`: its path inside converter/.
+std::string problem_with_include(const fs::path& file, const std::string& path) {
+  const std::string folder = part_of(file, 0), included = part_of(path, 0);
+  if (included == "dialects") {
+    if (folder == "dialects") return problem_between_dialects(file, path);
+    return is_in(kFamilies, room_of(path)) ? "only dialects/ may" : "";
+  }
+  if (included != "sources" || folder != "sources") return "";
+  return place_of(kSources, room_of(path)) <= place_of(kSources, room_of(file)) ? "" : "its room lies to the right";
+}
+
+std::string problem_with_room(const fs::path& file) {
+  const std::string folder = part_of(file, 0), room = room_of(file);
+  const bool unknown = (folder == "sources" && !is_in(kSources, room)) ||
+                       (folder == "dialects" && !is_in(kSharedDialects, room) && !is_in(kFamilies, room));
+  return unknown ? "is in no room of " + folder + "/" : "";
+}
+
+std::vector<std::string> problems_in(const fs::path& converter) {
+  std::vector<std::string> problems;
+  for (const fs::path& file : sources_in(converter)) {
+    const std::string problem = problem_with_room(file);
+    if (!problem.empty()) problems.push_back(file.string() + " " + problem);
+    std::ifstream text(converter / file);
+    for (std::string line; std::getline(text, line);) {
+      const std::string path = included_path(line), broken = path.empty() ? "" : problem_with_include(file, path);
+      if (!broken.empty()) problems.push_back(file.string() + " includes " + path + ": " + broken);
+    }
+  }
+  return problems;
+}
+
+std::vector<std::string> full_folders_in(const fs::path& tree) {
+  std::map<std::string, size_t> files;  // of each folder
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
+    if (entry.is_regular_file()) ++files[fs::relative(entry.path().parent_path(), tree)];
+  std::vector<std::string> problems;
+  for (const auto& [folder, n] : files)
+    if (n > kMostFiles) problems.push_back(folder + " has " + std::to_string(n) + " files");
+  return problems;
+}
+
+const fs::path kSource = GOLDCREST_SOURCE_DIR;
+
+TEST(Rooms, OneWayThroughTheRooms) {
+  ASSERT_TRUE(fs::exists(kSource / "converter/dialects/dialect.cc"));
+  for (const std::string& problem : problems_in(kSource / "converter")) ADD_FAILURE() << problem;
+}
+
+TEST(Rooms, NoFolderIsTooFull) {
+  for (const char* tree : {"converter", "tests/convert"}) {
+    for (const std::string& problem : full_folders_in(kSource / tree)) ADD_FAILURE() << tree << ": " << problem;
+  }
+}
+
+TEST(Rooms, EveryBrokenRuleIsFound) {
+  const Tree tree;
+  const auto problems = [&] { return problems_in(tree.path()); };
+  tree.write("sources/values/good.h", "#include \"sources/files/any.h\"\n#include \"sources/values/any.h\"\n");
+  tree.write("dialects/dialect.cc", "#include \"dialects/marian/any.h\"\n#include \"dialects/text/any.h\"\n");
+  tree.write("dialects/text/good.h", "#include \"dialects/config.h\"\n#include \"dialects/text/any.h\"\n");
+  tree.write("dialects/marian/good.h", "#include \"dialects/shortlist/any.h\"\n#include \"sources/files/any.h\"\n");
+  tree.write("dialects/toolkits/good.h", "#include \"dialects/nn_transformer/any.h\"\n");
+  tree.write("cli/good.cc", "#include \"dialects/text/any.h\"\n#include \"sources/files/any.h\"\n");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+
+  tree.write("sources/files/bad.h", "#include \"sources/values/any.h\"\n");
+  tree.write("sources/loose.cc", "int x;\n");
+  tree.write("dialects/attic/any.cc", "int x;\n");
+  tree.write("dialects/config.cc", "#include \"dialects/marian/any.h\"\n#include \"dialects/text/any.h\"\n");
+  tree.write("dialects/text/bad.h", "#include \"dialects/shortlist/any.h\"\n#include \"dialects/toolkits/any.h\"\n");
+  tree.write("dialects/marian/bad.h", "#include \"dialects/hugging_face/any.h\"\n");
+  tree.write("dialects/hugging_face/bad.h", "#include \"dialects/nn_transformer/any.h\"\n");
+  tree.write("cli/bad.cc", "#include \"dialects/tutorials/any.h\"\n");
+  EXPECT_EQ(problems(), (std::vector<std::string>{
+                            "cli/bad.cc includes dialects/tutorials/any.h: only dialects/ may",
+                            "dialects/attic/any.cc is in no room of dialects/",
+                            "dialects/config.cc includes dialects/marian/any.h: of a family, which is not shared",
+                            "dialects/config.cc includes dialects/text/any.h: its room lies to the right",
+                            "dialects/hugging_face/bad.h includes dialects/nn_transformer/any.h: of another family",
+                            "dialects/marian/bad.h includes dialects/hugging_face/any.h: of another family",
+                            "dialects/text/bad.h includes dialects/shortlist/any.h: its room lies to the right",
+                            "dialects/text/bad.h includes dialects/toolkits/any.h: of a family, which is not shared",
+                            "sources/files/bad.h includes sources/values/any.h: its room lies to the right",
+                            "sources/loose.cc is in no room of sources/",
+                        }));
+}
+
+TEST(Rooms, AFullFolderIsFound) {
+  const Tree tree;
+  for (size_t i = 0; i < kMostFiles; ++i) {
+    tree.write("cli/" + std::to_string(i) + ".h", "");
+    tree.write("cli/room/" + std::to_string(i) + ".md", "");
+  }
+  EXPECT_EQ(full_folders_in(tree.path()), std::vector<std::string>{});
+  tree.write("cli/room/more", "");
+  EXPECT_EQ(full_folders_in(tree.path()),
+            std::vector<std::string>{"cli/room has " + std::to_string(kMostFiles + 1) + " files"});
+}
+
+}  // namespace
+}  // namespace goldcrest
