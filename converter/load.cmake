@@ -24,11 +24,9 @@ goldcrest_converter_library(goldcrest_sources
   sources/values/pickle.cc
   sources/values/pickle_names.cc
   sources/values/saved_settings.cc
-  sources/values/value.cc
-  sources/values/write_json.cc
   sources/values/yaml_text.cc)
-target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff nlohmann_json::nlohmann_json PRIVATE OpenSSL::Crypto
-  goldcrest_plain_yaml-cpp goldcrest_plain_z)
+target_link_libraries(goldcrest_sources PUBLIC goldcrest_sniff goldcrest_values PRIVATE OpenSSL::Crypto
+  goldcrest_plain_yaml-cpp goldcrest_plain_z goldcrest::goldcrest nlohmann_json::nlohmann_json)
 
 # Dialects: named tensors and settings -> ModelSpec.
 goldcrest_converter_library(goldcrest_load

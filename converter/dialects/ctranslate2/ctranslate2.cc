@@ -171,7 +171,7 @@ class CTranslate2Reader {
     const std::string old = name + "/embeddings/multiply_by_sqrt_depth", own = name + "/scale_embeddings";
     const std::string setting = !scalars_.has(own) && scalars_.has(old) ? old : own;
     const Value* const value = scalars_.find(setting);
-    if (value != nullptr && value->is_number_float()) {
+    if (value != nullptr && value->is_number() && !value->is_integer()) {
       stack.embedding_scale =
           static_cast<float>(scalars_.number_or(setting, 1, double{kMinEmbeddingScale}, double{kMaxEmbeddingScale}));
     } else if (scalars_.count_or(setting, 1, 0, 1) == 1) {

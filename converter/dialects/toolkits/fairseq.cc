@@ -197,7 +197,7 @@ class FairseqReader {
                   side);
     }
     std::vector<std::string> texts = read_fairseq_dictionary(path);
-    const std::string table = settings_["tensors"][side + "_embedding"];
+    const std::string table = settings_["tensors"][side + "_embedding"].text();
     const std::vector<uint64_t> shape = model_.tensors.shape(table);
     if (shape.empty() || shape[0] < texts.size()) {
       throw Error("{}: has {} texts with the 4 that every dictionary begins with, but {} has shape {}", path.string(),
