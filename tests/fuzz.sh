@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes one target, or all in turn, on every core, and appends what it ran to tests/fuzz/totals.txt ($FUZZ_TOTALS in its
 # place). The target "kernels" is the contract of the kernel tables with ever other sizes and contents.
-# Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS], or bash tests/fuzz.sh coverage [FOLDER]
+# Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS], TARGET|all merge|add, or coverage [FOLDER]
 # "coverage" prints which lines and branches the inputs of all targets reach, and what they miss into build/coverage.
-# Inputs with new edges are kept in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" puts those that are needed
-# into tests/fuzz/corpus/TARGET. A finding ends the run with status 1 and lies in build/fuzz/findings/TARGET.
+# Inputs with new edges are stored in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" packs those that are needed
+# into tests/fuzz/corpus/TARGET.txt. A finding ends the run with status 1 and is stored in build/fuzz/findings/TARGET;
+# once it is mended, "bash tests/fuzz.sh TARGET add" moves it into the corpus.
 # With FUZZ_BUILD=plain the targets have no sanitizers and run some three times as many inputs: to find edges, not errors.
 # With FUZZ_BUILD=small fuzz_model's engine is that of microcontrollers, without what CMake options give it elsewhere.
 # Status 77: there is no clang.
@@ -55,17 +56,40 @@ if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 total() { echo "$(git rev-parse --short=12 HEAD) $1$kind: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
 
-# Keeps of all inputs, as they are now, those that are needed for all edges.
-merge() {
-  local target=$1 kept=tests/fuzz/corpus/$1 work=build/fuzz/merge/$1
-  rm -rf "$work"
-  mkdir -p "$work/merged" "$kept" "build/fuzz/corpus/$target"
-  cp -r "$kept" "$work/kept"
-  cp -r "build/fuzz/corpus/$target" "$work/found"
-  "$build/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "$work/kept" "$work/found" 2>"$work/log"
+# unpack TARGET [BUILD]: writes the packed corpus to build/fuzz/kept/TARGET for libFuzzer. A new target has none yet.
+unpack() {
+  local kept=build/fuzz/kept/$1 file=tests/fuzz/corpus/$1.txt
   rm -rf "$kept"
-  mv "$work/merged" "$kept"
-  echo "$target: $(ls "$kept" | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
+  mkdir -p "$kept"
+  [ ! -e "$file" ] || LLVM_PROFILE_FILE=/dev/null "${2:-$build}/tests/fuzz/pack_corpus" unpack "$file" "$kept"
+}
+
+# pack TARGET FOLDER: replaces the packed corpus by the inputs in this folder.
+pack() {
+  local file=tests/fuzz/corpus/$1.txt
+  mkdir -p tests/fuzz/corpus
+  "$build/tests/fuzz/pack_corpus" pack "$2" "$file"
+  echo "$1: $(sed -n '2s/.*: //p' "$file") inputs, $(stat -c %s "$file") bytes packed"
+}
+
+# Packs those of all inputs, as they are now, that are needed for all edges.
+merge() {
+  local target=$1 work=build/fuzz/merge/$1
+  unpack "$target"
+  rm -rf "$work"
+  mkdir -p "$work/merged" "build/fuzz/corpus/$target"
+  cp -r "build/fuzz/corpus/$target" "$work/found"
+  "$build/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "build/fuzz/kept/$target" "$work/found" 2>"$work/log"
+  pack "$target" "$work/merged"
+}
+
+# Moves findings that are mended into the packed corpus.
+add() {
+  mkdir -p "build/fuzz/findings/$1"
+  unpack "$1"
+  cp -r "build/fuzz/findings/$1/." "build/fuzz/kept/$1"
+  pack "$1" "build/fuzz/kept/$1"
+  rm -rf "build/fuzz/findings/$1"
 }
 
 # Most bytes of an input: what is long in texts and calls are repetitions, which cost executions and find nothing.
@@ -78,10 +102,11 @@ fuzz() {
   local target=$1 corpus=build/fuzz/corpus/$1 findings=build/fuzz/findings/$1 logs=build/fuzz/logs/$1 job status=0
   local -a running=()
   rm -rf "$logs"
-  mkdir -p "$corpus" "$findings" "$logs" "tests/fuzz/corpus/$target"
+  mkdir -p "$corpus" "$findings" "$logs"
+  unpack "$target"
   for ((job = 0; job < jobs; ++job)); do
     "$build/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len="$(longest "$target")" -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
-      "-artifact_prefix=$findings/" "$corpus" "tests/fuzz/corpus/$target" 2>"$logs/$job" &
+      "-artifact_prefix=$findings/" "$corpus" "build/fuzz/kept/$target" 2>"$logs/$job" &
     running+=($!)
   done
   for job in "${running[@]}"; do wait "$job" || status=1; done
@@ -122,8 +147,9 @@ coverage() {
   cmake --build "$folder" --target "${targets[@]}"
   for target in "${targets[@]}"; do
     mkdir -p "build/fuzz/corpus/$target"
+    unpack "$target" "$folder"
     LLVM_PROFILE_FILE="$folder/$target.profile" "$folder/tests/fuzz/$target" -runs=0 "${limits[@]}" -max_len=4096 \
-      "tests/fuzz/corpus/$target" "build/fuzz/corpus/$target" 2>"$folder/$target.log" ||
+      "build/fuzz/kept/$target" "build/fuzz/corpus/$target" 2>"$folder/$target.log" ||
       { tail -n 40 "$folder/$target.log" >&2; exit 1; }
     objects+=(${objects[@]:+-object} "$folder/tests/fuzz/$target")
   done
@@ -184,5 +210,5 @@ fi
 configure "$build" "${options[@]}"
 cmake --build "$build" --target "${targets[@]}"
 for target in "${targets[@]}"; do
-  if [ "$seconds" = merge ]; then merge "$target"; else fuzz "$target"; fi
+  case $seconds in merge | add) "$seconds" "$target" ;; *) fuzz "$target" ;; esac
 done

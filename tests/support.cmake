@@ -17,3 +17,19 @@ target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
 target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
 target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources PRIVATE goldcrest_plain_z)
 goldcrest_warnings(goldcrest_checkpoint_writer)
+
+# goldcrest_test_parts(NAME SOURCE LIBRARIES...): what several test programs share, compiled once. In fuzz targets it makes no edges.
+find_package(nlohmann_json REQUIRED)
+function(goldcrest_test_parts name source)
+  add_library(${name} STATIC "${CMAKE_SOURCE_DIR}/tests/${source}")
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_compile_options(${name} PRIVATE -ffp-contract=off $<$<BOOL:${GOLDCREST_FUZZ}>:-fno-sanitize=fuzzer-no-link>)
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/engine" "${CMAKE_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+  target_link_libraries(${name} PUBLIC ${ARGN} goldcrest::goldcrest GTest::gtest PRIVATE nlohmann_json::nlohmann_json)
+  goldcrest_warnings(${name})
+endfunction()
+# Files with lies in them, and what must hold of each.
+goldcrest_test_parts(goldcrest_hostile_file unit/model/hostile_file.cc goldcrest_test_support)
+# Tokenizers without a file, and lines to try them on.
+goldcrest_test_parts(goldcrest_test_tokenizer unit/text/test_tokenizer.cc goldcrest_spec goldcrest_tokenizers)

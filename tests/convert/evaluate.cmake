@@ -7,7 +7,6 @@ goldcrest_test(evaluate_test SOURCES evaluate/reference_evaluate_test.cc evaluat
 # The golden results: every 12th line always, all of them on request.
 goldcrest_test(reference_golden_test SOURCES evaluate/reference_golden_test.cc LIBRARIES goldcrest_evaluate
   goldcrest_load)
-target_compile_definitions(reference_golden_test PRIVATE GOLDCREST_GOLDEN_STEP=12)
-goldcrest_test(reference_golden_full_test LABEL full TIMEOUT 600 SOURCES evaluate/reference_golden_test.cc
-  LIBRARIES goldcrest_evaluate goldcrest_load)
-target_compile_definitions(reference_golden_full_test PRIVATE GOLDCREST_GOLDEN_STEP=1)
+add_test(NAME reference_golden_full_test COMMAND reference_golden_test --gtest_filter=ReferenceGolden.DISABLED_*
+  --gtest_also_run_disabled_tests)
+set_tests_properties(reference_golden_full_test PROPERTIES LABELS full TIMEOUT 600)

@@ -17,9 +17,9 @@ if(qemu_help MATCHES "plugin" AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLA
   target_include_directories(goldcrest_instruction_counter PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   goldcrest_warnings(goldcrest_instruction_counter)
   set(counts "${CMAKE_CURRENT_BINARY_DIR}/work_test.count")
-  goldcrest_test(work_test LABEL full TIMEOUT 600 SOURCES api/linear_work.cc api/work_of_files_test.cc api/work_of_runs_test.cc model/hostile_file.cc
-    text/test_tokenizer.cc "${CMAKE_SOURCE_DIR}/tests/support/instructions.cc"
-    LIBRARIES goldcrest_test_support goldcrest_spec goldcrest_tokenizers nlohmann_json::nlohmann_json
+  goldcrest_test(work_test LABEL full TIMEOUT 600 SOURCES api/linear_work.cc api/work_of_files_test.cc api/work_of_runs_test.cc
+    "${CMAKE_SOURCE_DIR}/tests/support/instructions.cc"
+    LIBRARIES goldcrest_hostile_file goldcrest_test_tokenizer
     LAUNCHER ${CMAKE_COMMAND} -E env GOLDCREST_KERNELS=reference "GOLDCREST_INSTRUCTIONS=${counts}" "${GOLDCREST_QEMU_USER}" -cpu max
       -plugin "$<TARGET_FILE:goldcrest_instruction_counter>,counts=${counts}")
   add_dependencies(work_test goldcrest_instruction_counter)
