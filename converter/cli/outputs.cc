@@ -6,6 +6,7 @@
 
 #include "cli/console.h"
 #include "file/emit_c.h"
+#include "report/budget.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
