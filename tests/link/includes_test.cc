@@ -2,20 +2,16 @@
 // The folders of engine/ and of converter/ each form a line: a file includes its own folder and folders to its left,
 // nothing else. No source file anywhere is too long for one idea.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "source_tree.h"
+
 namespace goldcrest {
 namespace {
-
-namespace fs = std::filesystem;
-
-using Line = std::vector<std::string>;
 
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
 const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialects", "quantize",
@@ -23,27 +19,6 @@ const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialect
 // Of kernels/, for each instruction set; they know the rooms of kernels/ but not one another.
 const Line kInstructionSets = {"x86", "arm", "cortexm"};
 constexpr size_t kLongestFile = 400;  // lines
-
-size_t place_of(const Line& line, const std::string& folder) {
-  return static_cast<size_t>(std::find(line.begin(), line.end(), folder) - line.begin());
-}
-
-// Part `i` of a path; empty where it has fewer.
-std::string part_of(const fs::path& path, size_t i) {
-  for (const fs::path& part : path)
-    if (i-- == 0) return part;
-  return "";
-}
-
-// The path of a line like  #include "memory/plan.h"  or  #include <cstring>; empty for other lines.
-std::string included_path(const std::string& line) {
-  const size_t hash = line.find_first_not_of(" \t");
-  if (hash == std::string::npos || line[hash] != '#') return "";
-  const size_t word = line.find_first_not_of(" \t", hash + 1);
-  if (word == std::string::npos || line.compare(word, 7, "include") != 0) return "";
-  const size_t begin = line.find_first_of("\"<", word), end = line.find_first_of("\">", begin + 1);
-  return begin == std::string::npos || end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
-}
 
 // `file`: its path inside engine/.
 std::string problem_with_engine_include(const fs::path& file, const std::string& path) {
@@ -83,21 +58,6 @@ std::string problem_with_converter_include(const fs::path& file, const std::stri
   const size_t from = place_of(kConverter, part_of(file, 0)), to = place_of(kConverter, part_of(path, 0));
   if (to == kConverter.size() || file == "main.cc") return "";
   return to <= from ? "" : "it lies to the right";
-}
-
-bool is_source(const fs::path& file) {
-  for (const char* extension : {".cc", ".h", ".hpp", ".c"})
-    if (file.extension() == extension) return true;
-  return false;
-}
-
-// Sources of a tree, by their paths inside it.
-std::vector<fs::path> sources_in(const fs::path& tree) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
-    if (is_source(entry.path())) files.push_back(fs::relative(entry.path(), tree));
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 // Broken rules of a tree of `line`, with the reason.
@@ -153,24 +113,6 @@ TEST(Includes, NoFileIsTooLong) {
   }
 }
 
-// A tree of files that is gone with the object.
-class Tree {
- public:
-  Tree() : path_(fs::path(testing::TempDir()) / ("goldcrest_includes_" + std::to_string(getpid()))) {}
-  ~Tree() { fs::remove_all(path_); }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   const Tree tree;
   const auto problems = [&] { return problems_in(tree.path(), kEngine, problem_with_engine_include); };
@@ -210,7 +152,8 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
 TEST(Includes, EveryBrokenRuleOfTheConverterIsFound) {
   const Tree tree;
   tree.write("main.cc", "#include \"cli/command_line.h\"\n");
-  tree.write("dialects/good.cc", "#include \"sources/open.h\"\n#include \"fmt/format.h\"\n#include \"base/align.h\"\n");
+  tree.write("dialects/good.cc",
+             "#include \"sources/files/open.h\"\n#include \"fmt/format.h\"\n#include \"base/align.h\"\n");
   tree.write("sources/bad.cc", "#include \"file/write.h\"\n");
   tree.write("loose.cc", "int x;\n");
   EXPECT_EQ(problems_in(tree.path(), kConverter, problem_with_converter_include),
