@@ -2,7 +2,7 @@
 // goldcrest-convert: a trained checkpoint to a .gcst file, with a report of what int8 cost and how many bytes it needs.
 #include <exception>
 #include <new>
-#include <sstream>
+#include <optional>
 #include <stdexcept>
 
 #include "cli/command_line.h"
@@ -34,16 +34,6 @@ int convert(const Arguments& arguments) {
   return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
 }
 
-// Help, the version, or what is wrong with the command line.
-int answer(const CLI::App& app, const CLI::ParseError& error) {
-  std::ostringstream out, err;
-  const bool is_asked_for = app.exit(error, out, err) == 0;
-  print(out.str());
-  say(err.str());
-  flush_output("nothing was done");
-  return is_asked_for ? kSuccess : kBadUsage;
-}
-
 int no_memory(const Arguments& arguments) {
   say_error(arguments.input + ": not enough memory");
   return kBadInput;
@@ -52,14 +42,8 @@ int no_memory(const Arguments& arguments) {
 int run(int argc, char** argv) {
   Arguments arguments;
   try {
-    CLI::App app;
-    declare(app, arguments);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return answer(app, error);
-    }
-    return convert(arguments);
+    const std::optional<ExitStatus> status = parse_command_line(argc, argv, arguments);
+    return status ? *status : convert(arguments);
   } catch (const UsageError& error) {
     say_error(error.what());
     return kBadUsage;

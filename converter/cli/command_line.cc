@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.h"
 
+#include <CLI/CLI.hpp>
+#include <sstream>
+#include <vector>
+
 #include "base/bounds.h"
+#include "cli/console.h"
 #include "dialects/dialect.h"
 #include "file/emit_c.h"
 #include "quantize/pack.h"
 #include "report/board.h"
+#include "report/budget.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 #include "spec/printable.h"
@@ -157,9 +163,14 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
   return {check, evaluate};
 }
 
-}  // namespace
+// Options that say nothing about some inputs.
+struct Restricted {
+  std::vector<const CLI::Option*> checkpoint_only;  // nothing about a model file
+  std::vector<const CLI::Option*> weights_only;     // nothing about a shape
+};
 
-void declare(CLI::App& app, Arguments& arguments) {
+// Adds every option to `app`; parsing fills `arguments`, which must outlive it.
+Restricted declare(CLI::App& app, Arguments& arguments) {
   app.name("goldcrest-convert");
   app.description(
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
@@ -238,9 +249,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));
   const CLI::Option* emit = declare_firmware(app, arguments);
-  arguments.checkpoint_only = declare_quality(app, arguments);
-  arguments.checkpoint_only.insert(arguments.checkpoint_only.end(), vocabulary.begin(), vocabulary.end());
-  arguments.weights_only = arguments.checkpoint_only;
+  Restricted restricted;
+  restricted.checkpoint_only = declare_quality(app, arguments);
+  restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), vocabulary.begin(), vocabulary.end());
+  restricted.weights_only = restricted.checkpoint_only;
 
   Group reports(app, "Report");
   CLI::Option* report =
@@ -249,10 +261,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   reports.flag("-q,--quiet", arguments.quiet, "no progress");
   for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, shape, print_config, weights, license,
                                     attribution, self_test, report, json}) {
-    arguments.checkpoint_only.push_back(option);
+    restricted.checkpoint_only.push_back(option);
   }
-  arguments.weights_only.insert(arguments.weights_only.end(),
-                                {output_file, emit, config, shortlist, self_test, report});
+  restricted.weights_only.insert(restricted.weights_only.end(),
+                                 {output_file, emit, config, shortlist, self_test, report});
   app.footer(
       "Examples:\n"
       "  goldcrest-convert opus-mt-en-fr -o en-fr.gcst\n"
@@ -261,23 +273,49 @@ void declare(CLI::App& app, Arguments& arguments) {
       "  goldcrest-convert my.gcst --emit-c firmware --max-source 25 --max-target 33 --beam 1 --board rpi-pico2\n"
       "Exit status: 0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded, "
       "5 --budget exceeded or --board too small.\nExcept with status 0 no output file is written.");
+  return restricted;
+}
+
+std::string first_given(const std::vector<const CLI::Option*>& options) {
+  for (const CLI::Option* option : options)
+    if (option->count() != 0) return option->get_name();
+  return "";
+}
+
+// Help, the version, or what is wrong with the command line.
+ExitStatus answer(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out, err;
+  const bool is_asked_for = app.exit(error, out, err) == 0;
+  print(out.str());
+  say(err.str());
+  flush_output("nothing was done");
+  return is_asked_for ? kSuccess : kBadUsage;
+}
+
+}  // namespace
+
+std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Arguments& arguments) {
+  CLI::App app;
+  const Restricted restricted = declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return answer(app, error);
+  }
+  arguments.checkpoint_only = first_given(restricted.checkpoint_only);
+  arguments.weights_only = first_given(restricted.weights_only);
+  return {};
 }
 
 std::string unfit_for_model_file(const Arguments& arguments) {
-  for (const CLI::Option* option : arguments.checkpoint_only) {
-    if (option->count() == 0) continue;
-    return format_text("{}: {} works on a checkpoint, not on a .gcst file; give the checkpoint", arguments.input,
-                       option->get_name());
-  }
-  return "";
+  if (arguments.checkpoint_only.empty()) return "";
+  return format_text("{}: {} works on a checkpoint, not on a .gcst file; give the checkpoint", arguments.input,
+                     arguments.checkpoint_only);
 }
 
 std::string unfit_for_shape(const Arguments& arguments) {
-  for (const CLI::Option* option : arguments.weights_only) {
-    if (option->count() == 0) continue;
-    return format_text("{} needs weights, and --shape has none; leave one of them out", option->get_name());
-  }
-  return "";
+  if (arguments.weights_only.empty()) return "";
+  return format_text("{} needs weights, and --shape has none; leave one of them out", arguments.weights_only);
 }
 
 }  // namespace goldcrest::converter

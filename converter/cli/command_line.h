@@ -2,13 +2,12 @@
 // The options of goldcrest-convert.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "goldcrest/goldcrest.h"
-#include "report/budget.h"
 
 namespace goldcrest::converter {
 
@@ -32,8 +31,8 @@ struct Arguments {
   uint32_t evaluate_beam = 0, shortlist_always = 100, shortlist_best = 100;
   bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;
 
-  std::vector<const CLI::Option*> checkpoint_only;  // options that say nothing about a model file
-  std::vector<const CLI::Option*> weights_only;     // nor about a shape
+  std::string checkpoint_only;  // the first given option that says nothing about a model file; empty: none was given
+  std::string weights_only;     // the same of a shape
 };
 
 // Whether the vocabulary shall be a part of the checkpoint's.
@@ -41,8 +40,10 @@ inline bool trims(const Arguments& arguments) {
   return !arguments.keep_path.empty() || !arguments.keep_text_path.empty();
 }
 
-// Adds every option to `app`; parsing fills `arguments`, which must outlive it.
-void declare(CLI::App& app, Arguments& arguments);
+// Fills `arguments` from the command line. Returns the exit status where the program ends here: it has printed help,
+// the version or a list, or has said what is wrong with the command line. Throws Error where standard output cannot be
+// written.
+std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Arguments& arguments);
 
 // Why these options do not fit a model file as INPUT, or --shape; "" when they do.
 std::string unfit_for_model_file(const Arguments& arguments);

@@ -14,6 +14,7 @@
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
 #include "evaluate/id_lines.h"
+#include "file/format.h"
 #include "file/metadata.h"
 #include "report/engine_session.h"
 #include "spec/error.h"
@@ -65,7 +66,7 @@ std::vector<std::vector<int32_t>> self_test_sources(const Ingredients& from, Eng
 std::vector<SelfTestLine> run_self_test(const Ingredients& from, const FileImage& image, Progress& progress) {
   progress.stage("running the self-test");
   goldcrest_limits limits = {};
-  limits.max_source_bytes = from.payload.metadata.limits->max_source_bytes;
+  limits.max_source_bytes = from.payload.metadata->limits->max_source_bytes;
   limits.beam_size = 1;
   EngineSession session(image.span(), limits, from.arguments.input);
   return make_self_test(session, self_test_sources(from, session), progress.counter());
@@ -94,7 +95,7 @@ Report make_report(const Ingredients& from, const FileImage& image) {
   report.tensors = from.payload.tensors;
   report.sections = section_sizes(image);
   report.file_bytes = image.size();
-  report.work = work_of(from.payload.metadata);
+  report.work = work_of(*from.payload.metadata);
   goldcrest_limits limits = resolve_limits(from.spec, arguments.limits);
   limits.threads = 1;
   report.memory = map_memory(image.span(), limits, arguments.input);
@@ -202,7 +203,7 @@ int size_shape(const Arguments& arguments) {
   const Payload payload = make_payload(spec, arguments, progress);
   // Targets of any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;
-  for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata.limits->max_source_tokens)) {
+  for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata->limits->max_source_tokens)) {
     self_test.push_back({{source.begin(), source.end()}, {spec.generation.end_id}, UINT64_MAX});
   }
   const FileImage image = assemble(payload, self_test, metadata_bytes_of_any_weights(payload, self_test));

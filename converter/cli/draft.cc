@@ -5,6 +5,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "file/format.h"
 #include "quantize/pack.h"
 #include "spec/error.h"
 
@@ -35,7 +36,7 @@ Draft::Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progre
     : arguments_(arguments), progress_(progress), image_(0) {
   Payload payload = make_payload(spec, arguments, progress);
   bytes_ = section_bytes(payload);
-  max_source_bytes_ = payload.metadata.limits->max_source_bytes;
+  max_source_bytes_ = payload.metadata->limits->max_source_bytes;
   image_ = assemble_from(payload);
 }
 

@@ -133,11 +133,12 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
     const std::string name = format_text("logits.{}", sample.line);
     const SampleSearch* greedy = sample.find("greedy");
     if (greedy == nullptr || !samples.logits->has(name)) continue;
-    const Rows all = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
-    const Rows logits = all.leftCols(all.cols() - reference.spec().added_target_ids);
-    const Captured found = {static_cast<size_t>(logits.rows()),
-                            static_cast<size_t>(logits.cols()),
-                            {logits.data(), logits.data() + logits.size()}};
+    const Logits logits = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
+    Captured found = {logits.rows, logits.ids - reference.spec().added_target_ids, {}};
+    for (size_t i = 0; i < logits.rows; ++i) {
+      const std::span<const float> known = logits.row(i).first(found.columns);
+      found.values.insert(found.values.end(), known.begin(), known.end());
+    }
     report.tensors.push_back(compare_tensor(name, sample.line, &found, samples.logits->load(name), tolerance));
     ++n_compared;
   }

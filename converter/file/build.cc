@@ -11,6 +11,7 @@
 
 #include "base/build_options.h"
 #include "base/hash.h"
+#include "file/format.h"
 #include "file/metadata.h"
 #include "file/section_writer.h"
 #include "file/shortlist_section.h"
@@ -77,7 +78,7 @@ class Builder {
  private:
   // A table that embeddings and projection may share.
   struct Table {
-    format::Layout layout = format::Layout::RowMajor;
+    Layout layout = Layout::kRowMajor;
     uint32_t weights = 0, scale = 0;  // units
     std::vector<int32_t> weight_sum;  // empty: float
   };
@@ -98,7 +99,7 @@ class Builder {
   // These return the array's offset in units.
   uint32_t positions(const std::string& name, const Matrix& positions);
   uint32_t floats(const std::string& name, std::span<const float> values);
-  uint32_t weights(const QuantizedMatrix& matrix, format::Layout layout);
+  uint32_t weights(const QuantizedMatrix& matrix, Layout layout);
   uint32_t weights(const FloatMatrix& matrix);
 
   // After a layer or a table.
@@ -128,7 +129,7 @@ void Builder::record(const std::string& name, uint32_t rows, uint32_t columns, u
   tensors_.push_back({name, group_, rows, columns, bytes, sqnr_db});
 }
 
-uint32_t Builder::weights(const QuantizedMatrix& matrix, format::Layout layout) {
+uint32_t Builder::weights(const QuantizedMatrix& matrix, Layout layout) {
   weights_hash_ = hash_int8(weights_hash_, matrix.weights.data(), matrix.weights.size());
   return weights_.append(pack(matrix.weights, matrix.rows, matrix.columns, layout));
 }
@@ -182,7 +183,7 @@ std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
   }
   QuantizedMatrix matrix(out->n, out->k);
   const std::vector<float> bias = store_parts(from, matrix.columns + kLinearRowBytes, matrix);
-  out->layout = options_.layout;
+  out->layout = static_cast<format::Layout>(options_.layout);
   out->weights = weights(matrix, options_.layout);
   out->scale = parameters_.append(matrix.scale);
   out->bias = parameters_.append(bias);
@@ -197,7 +198,7 @@ Builder::Table Builder::quantized_table(const Matrix& matrix) {
   const uint64_t row_bytes = quantized.columns + (is_projected(matrix) ? kLinearRowBytes : sizeof(float));
   record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
   Table stored;
-  stored.layout = is_projected(matrix) ? options_.layout : format::Layout::RowMajor;
+  stored.layout = is_projected(matrix) ? options_.layout : Layout::kRowMajor;
   stored.weights = weights(quantized, stored.layout);
   stored.scale = parameters_.append(quantized.scale);
   stored.weight_sum = std::move(quantized.weight_sum);
@@ -226,7 +227,7 @@ std::unique_ptr<format::EmbeddingT> Builder::embedding(const Matrix& matrix) {
   auto out = std::make_unique<format::EmbeddingT>();
   out->vocab_size = matrix.rows;
   out->d_model = matrix.columns;
-  out->layout = stored.layout;
+  out->layout = static_cast<format::Layout>(stored.layout);
   out->weights = stored.weights;
   out->scale = stored.scale;
   return out;
@@ -239,7 +240,7 @@ std::unique_ptr<format::LinearT> Builder::projection() {
   auto out = std::make_unique<format::LinearT>();
   out->n = matrix.rows;
   out->k = matrix.columns;
-  out->layout = stored.layout;
+  out->layout = static_cast<format::Layout>(stored.layout);
   out->weights = stored.weights;
   out->scale = stored.scale;
   out->bias = floats(bias_name(matrix), spec_.projection.bias);
@@ -332,7 +333,8 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
 Payload Builder::run() {
   const goldcrest_limits limits = resolve_limits(spec_, options_.limits);
   Payload payload;
-  format::ModelT& metadata = payload.metadata;
+  payload.metadata.reset(new format::ModelT);
+  format::ModelT& metadata = *payload.metadata;
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
   if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
   if (spec_.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
@@ -367,6 +369,8 @@ Payload Builder::run() {
 }
 
 }  // namespace
+
+void DeleteMetadata::operator()(format::ModelT* metadata) const { delete metadata; }
 
 Payload build_payload(const ModelSpec& spec, const BuildOptions& options) {
   validate_spec(spec);

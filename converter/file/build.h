@@ -4,14 +4,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "file/section_writer.h"
 #include "goldcrest/goldcrest.h"
-#include "model_generated.h"
+#include "quantize/pack.h"
 #include "spec/spec.h"
+
+namespace goldcrest::format {
+struct ModelT;
+}  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 
@@ -19,7 +24,7 @@ enum class Weights { kInt8, kFloat32 };
 
 struct BuildOptions {
   Weights weights = Weights::kInt8;
-  format::Layout layout = format::Layout::N16K4;            // of int8 weights
+  Layout layout = Layout::kN16K4;                           // of int8 weights
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
   std::optional<std::string> license, attribution;          // in place of the checkpoint's
   std::function<void(size_t done, size_t total)> progress;  // of layers and tables; may be empty
@@ -34,9 +39,15 @@ struct TensorRecord {
   std::optional<double> sqnr_db;   // absent: kept as float32
 };
 
+// Lets a payload be kept where the tables' header, file/format.h, is not included.
+struct DeleteMetadata {
+  void operator()(format::ModelT* metadata) const;
+};
+using Metadata = std::unique_ptr<format::ModelT, DeleteMetadata>;
+
 // All of a file but its self-test and what follows from the bytes (places and checksums).
 struct Payload {
-  format::ModelT metadata;
+  Metadata metadata;
   std::vector<SectionBytes> sections;  // all four, in the order of their kinds
   std::vector<TensorRecord> tensors;   // in the order of the file
 };

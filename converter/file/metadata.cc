@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bounds.h"
+#include "file/format.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -7,8 +7,13 @@
 #include <string>
 
 #include "goldcrest/goldcrest.h"
-#include "model_generated.h"
 #include "spec/spec.h"
+
+namespace goldcrest::format {
+struct GenerationT;
+struct LimitsT;
+struct ProvenanceT;
+}  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 

@@ -9,6 +9,7 @@
 
 #include "base/build_options.h"
 #include "base/hash.h"
+#include "file/format.h"
 #include "model/blocks.h"
 #include "sources/files/input_file.h"
 #include "spec/error.h"
@@ -20,13 +21,13 @@ namespace {
 // Float weights are four columns of bytes each; they stay row-major.
 struct StoredMatrix {
   uint32_t rows = 0, columns = 0;  // padded
-  std::vector<Layout*> layout;
+  std::vector<format::Layout*> layout;
 };
 
 // Keys: offsets in bytes, so the order is that of the weights' hash (FORMAT.md).
 using StoredMatrices = std::map<uint64_t, StoredMatrix>;
 
-void add(uint32_t units, uint32_t rows, uint32_t columns, Layout& layout, StoredMatrices& matrices) {
+void add(uint32_t units, uint32_t rows, uint32_t columns, format::Layout& layout, StoredMatrices& matrices) {
   StoredMatrix& matrix = matrices[units * uint64_t{kAlignment}];
   if (!matrix.layout.empty() &&
       (pad16(rows) != matrix.rows || pad16(columns) != matrix.columns || layout != *matrix.layout.front())) {
@@ -72,12 +73,13 @@ uint32_t metadata_bytes_of(const FileImage& image) {
 // Metadata and sections, as the converter had them when it wrote the file.
 Payload take_apart(const FileImage& image) {
   Payload payload;
-  format::GetModel(image.bytes())->UnPackTo(&payload.metadata);
-  for (const auto& section : payload.metadata.sections) {
+  payload.metadata.reset(new format::ModelT);
+  format::GetModel(image.bytes())->UnPackTo(payload.metadata.get());
+  for (const auto& section : payload.metadata->sections) {
     const uint8_t* bytes = image.bytes() + section->offset * uint64_t{kAlignment};
     payload.sections.push_back({section->kind, {std::vector<uint8_t>(bytes, bytes + section->size)}});
   }
-  payload.metadata.sections.clear();
+  payload.metadata->sections.clear();
   return payload;
 }
 
@@ -86,13 +88,13 @@ uint64_t change_layout(const StoredMatrices& matrices, Layout layout, std::vecto
   uint64_t hash = kHashStart;
   for (const auto& [offset, matrix] : matrices) {
     const size_t size = size_t{matrix.rows} * matrix.columns;
-    const Layout stored = *matrix.layout.front();
+    const auto stored = static_cast<Layout>(*matrix.layout.front());
     const std::span<const int8_t> packed(reinterpret_cast<const int8_t*>(&weights[offset]), size);
     const std::vector<int8_t> unpacked = unpack(packed, matrix.rows, matrix.columns, stored);
     hash = hash_int8(hash, unpacked.data(), size);
-    if (stored == Layout::RowMajor) continue;
+    if (stored == Layout::kRowMajor) continue;
     std::memcpy(&weights[offset], pack(unpacked, matrix.rows, matrix.columns, layout).data(), size);
-    for (Layout* field : matrix.layout) *field = layout;
+    for (format::Layout* field : matrix.layout) *field = static_cast<format::Layout>(layout);
   }
   return hash;
 }
@@ -126,9 +128,9 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
   if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span())) {
     throw Error("this version does not know all that the file's metadata holds; use the converter that made the file");
   }
-  const StoredMatrices matrices = matrices_of(payload.metadata);
+  const StoredMatrices matrices = matrices_of(*payload.metadata);
   const uint64_t hash = change_layout(matrices, layout, payload.sections.front().arrays.front());
-  const uint64_t stated = uint64_t{payload.metadata.weights_hash_high} << 32 | payload.metadata.weights_hash_low;
+  const uint64_t stated = uint64_t{payload.metadata->weights_hash_high} << 32 | payload.metadata->weights_hash_low;
   if (hash != stated) {
     throw Error("the weights' hash is {:016x}, expected {:016x}; convert the checkpoint again", hash, stated);
   }

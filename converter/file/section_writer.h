@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "base/align.h"
-#include "model_generated.h"
 #include "spec/error.h"
+
+namespace goldcrest::format {
+enum class SectionKind : uint8_t;
+}  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 
 struct SectionBytes {
-  format::SectionKind kind = format::SectionKind::Weights;
+  format::SectionKind kind = {};
   std::vector<std::vector<uint8_t>> arrays;  // each at the next multiple of 64; zeros between them
 
   uint64_t size() const {  // bytes

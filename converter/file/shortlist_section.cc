@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "file/format.h"
 #include "model/model_view.h"
 #include "spec/error.h"
 

@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "file/section_writer.h"
-#include "model_generated.h"
 #include "spec/shortlist.h"
+
+namespace goldcrest::format {
+struct ShortlistT;
+}  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 

@@ -2,6 +2,7 @@
 // Fields one by one, in the schema's order. Arrays that source and target have in common are stored once.
 #include "file/tokenizer_section.h"
 
+#include "file/format.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

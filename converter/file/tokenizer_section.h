@@ -5,8 +5,12 @@
 #include <memory>
 
 #include "file/section_writer.h"
-#include "model_generated.h"
 #include "tokenizers/pack_tokenizer.h"
+
+namespace goldcrest::format {
+struct DetokenizerT;
+struct TokenizerT;
+}  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/crc32c.h"
+#include "file/format.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -48,7 +49,7 @@ void add_lines(std::span<const SelfTestLine> self_test, format::ModelT& metadata
 
 // All but the places and the checksums of the sections.
 format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine> self_test) {
-  format::ModelT metadata(payload.metadata);
+  format::ModelT metadata(*payload.metadata);
   add_lines(self_test, metadata);
   for (const SectionBytes& section : payload.sections) {
     auto out = std::make_unique<format::SectionT>();

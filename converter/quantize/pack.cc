@@ -17,11 +17,11 @@ struct Block {
 
 Block block_of(Layout layout, uint32_t columns) {
   switch (layout) {
-    case Layout::RowMajor:
+    case Layout::kRowMajor:
       return {1, columns};
-    case Layout::N16K4:
+    case Layout::kN16K4:
       return {16, 4};
-    case Layout::N4K16:
+    case Layout::kN4K16:
       return {4, 16};
   }
   throw Error("layout {} is unknown; this version knows RowMajor, N16K4 and N4K16", static_cast<int>(layout));
@@ -46,12 +46,12 @@ void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
 
 Layout layout_for_cpu(std::string_view cpu) {
   // Cortex-A of any number; an M-profile core has Helium or has not.
-  if (cpu.starts_with("cortex-a") && cpu.size() > std::string_view("cortex-a").size()) return Layout::N16K4;
+  if (cpu.starts_with("cortex-a") && cpu.size() > std::string_view("cortex-a").size()) return Layout::kN16K4;
   for (const std::string_view name : {"generic", "x86", "cortex-m4", "cortex-m7", "cortex-m33"}) {
-    if (cpu == name) return Layout::N16K4;
+    if (cpu == name) return Layout::kN16K4;
   }
   for (const std::string_view name : {"cortex-m55", "cortex-m85"}) {
-    if (cpu == name) return Layout::N4K16;
+    if (cpu == name) return Layout::kN4K16;
   }
   throw Error(
       "unknown CPU '{}'; expected generic, x86, cortex-a followed by a number, cortex-m4, cortex-m7, cortex-m33, "

@@ -7,11 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model_generated.h"
+#include "model/model_view.h"
 
 namespace goldcrest::converter {
-
-using format::Layout;
 
 // The layout that the kernels of `cpu` stream fastest; every layout runs everywhere. Throws Error for an unknown name.
 Layout layout_for_cpu(std::string_view cpu);

@@ -148,27 +148,46 @@ DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
   return next;
 }
 
-Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }
+class Reference::Pass {
+ public:
+  explicit Pass(const Reference& reference)
+      : spec_(reference.spec_), trace_(reference.trace_), norm_trace_(reference.norm_trace_) {}
 
-Rows Reference::norm(const NormSpec& spec, const Rows& x) const {
+  EncodedSource encode(std::span<const int32_t> source) const;
+  // The logits.
+  Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
+
+ private:
+  Rows norm(const NormSpec& spec, const Rows& x) const;
+  Rows maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const;
+  template <typename Block>
+  Rows residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const;
+  void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;
+
+  const ModelSpec& spec_;
+  const TraceFunction& trace_;
+  const std::function<void(std::span<const float>)>& norm_trace_;
+};
+
+Rows Reference::Pass::norm(const NormSpec& spec, const Rows& x) const {
   for (Eigen::Index row = 0; norm_trace_ && row < x.rows(); ++row) {
     norm_trace_({x.data() + row * x.cols(), static_cast<size_t>(x.cols())});
   }
   return layer_norm(spec, x);
 }
 
-Rows Reference::maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const {
+Rows Reference::Pass::maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const {
   return spec ? norm(*spec, x) : x;
 }
 
 // One block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
 template <typename Block>
-Rows Reference::residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const {
+Rows Reference::Pass::residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const {
   if (stack.pre_norm) return x + block(norm(spec, x));
   return norm(spec, x + block(x));
 }
 
-EncodedSource Reference::encode(std::span<const int32_t> source) const {
+EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
   const StackSpec& stack = spec_.encoder;
   if (source.empty()) throw Error("empty source: expected at least one token id");
   Rows x = maybe_norm(stack.embedding_norm, embed(stack, source, 0, 1));
@@ -196,13 +215,7 @@ EncodedSource Reference::encode(std::span<const int32_t> source) const {
   return encoded;
 }
 
-DecoderState Reference::start(uint32_t n_hypotheses) const {
-  DecoderState state;
-  state.hypotheses.assign(n_hypotheses, std::vector<LayerPast>(spec_.decoder.layers.size()));
-  return state;
-}
-
-Rows Reference::decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const {
+Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const {
   const StackSpec& stack = spec_.decoder;
   const uint32_t position = state.position;
   Rows x = maybe_norm(stack.embedding_norm, embed(stack, tokens, position, 0));
@@ -234,23 +247,39 @@ Rows Reference::decode(const EncodedSource& encoded, std::span<const int32_t> to
   return logits;
 }
 
-Rows Reference::teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const {
-  DecoderState state = start(1);
-  Rows logits(index(target.size()), index(spec_.projection.weight->rows));
-  int32_t input = static_cast<int32_t>(spec_.generation.decoder_start_id);
-  for (size_t i = 0; i < target.size(); ++i) {
-    logits.row(index(i)) = decode(encoded, {&input, 1}, state);
-    input = target[i];
-  }
-  return logits;
-}
-
-void Reference::trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step,
-                      const Rows& rows) const {
+void Reference::Pass::trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step,
+                            const Rows& rows) const {
   if (!trace_) return;
   for (Eigen::Index i = 0; i < rows.rows(); ++i)
     trace_(name, layer, first_row + static_cast<uint32_t>(i) * row_step,
            {rows.data() + i * rows.cols(), static_cast<size_t>(rows.cols())});
+}
+
+Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }
+
+EncodedSource Reference::encode(std::span<const int32_t> source) const { return Pass(*this).encode(source); }
+
+DecoderState Reference::start(uint32_t n_hypotheses) const {
+  DecoderState state;
+  state.hypotheses.assign(n_hypotheses, std::vector<LayerPast>(spec_.decoder.layers.size()));
+  return state;
+}
+
+Logits Reference::decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const {
+  const Rows logits = Pass(*this).decode(encoded, tokens, state);
+  return {tokens.size(), spec_.projection.weight->rows, values_of(logits)};
+}
+
+Logits Reference::teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const {
+  DecoderState state = start(1);
+  Logits logits = {target.size(), spec_.projection.weight->rows, {}};
+  logits.values.reserve(logits.rows * logits.ids);
+  int32_t input = static_cast<int32_t>(spec_.generation.decoder_start_id);
+  for (const int32_t token : target) {
+    append(Pass(*this).decode(encoded, {&input, 1}, state), 0, logits.values);
+    input = token;
+  }
+  return logits;
 }
 
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "math/ordered_sums.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
@@ -43,6 +42,14 @@ struct DecoderState {
   DecoderState select(std::span<const uint32_t> parents) const;
 };
 
+// Row-major: [rows, ids].
+struct Logits {
+  size_t rows = 0, ids = 0;  // ids: the target's vocabulary
+  std::vector<float> values;
+
+  std::span<const float> row(size_t i) const { return std::span(values).subspan(i * ids, ids); }
+};
+
 class Reference {
  public:
   // Keeps a reference to `spec`. Throws Error as validate_spec does.
@@ -59,16 +66,12 @@ class Reference {
   DecoderState start(uint32_t n_hypotheses) const;
   // Feeds one token to each hypothesis and advances the state. Returns the logits: [hypotheses, target vocab_size].
   // Throws Error beyond the positions or for an id outside the vocabulary.
-  Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
+  Logits decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
   // Logits of every position when the decoder is fed `target` shifted right: [target.size(), target vocab_size].
-  Rows teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const;
+  Logits teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const;
 
  private:
-  Rows norm(const NormSpec& spec, const Rows& x) const;
-  Rows maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const;
-  template <typename Block>
-  Rows residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const;
-  void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;
+  class Pass;  // the arithmetic, over the matrices of math/ordered_sums.h
 
   const ModelSpec& spec_;
   TraceFunction trace_;

@@ -102,11 +102,6 @@ SearchOptions bounded(SearchOptions options, size_t n_source) {
   return options;
 }
 
-std::span<const float> row_of(const Rows& rows, size_t i) {
-  const size_t width = static_cast<size_t>(rows.cols());
-  return {rows.data() + i * width, width};
-}
-
 // Tokens that continue hypothesis `parent`; log_prob is the whole hypothesis's.
 struct Candidate {
   double log_prob;
@@ -119,11 +114,11 @@ bool ranks_before(const Candidate& a, const Candidate& b) {
 }
 
 // The best `count` continuations of all live hypotheses, best first; fewer where the constraints leave fewer.
-std::vector<Candidate> best_candidates(const Rows& logits, const std::vector<Hypothesis>& live, size_t count,
+std::vector<Candidate> best_candidates(const Logits& logits, const std::vector<Hypothesis>& live, size_t count,
                                        const GenerationSpec& generation, const SearchOptions& options) {
   std::vector<Candidate> candidates;
   for (size_t parent = 0; parent < live.size(); ++parent) {
-    const std::vector<double> log_probs = constrained(row_of(logits, parent), generation, options, live[parent].tokens);
+    const std::vector<double> log_probs = constrained(logits.row(parent), generation, options, live[parent].tokens);
     for (size_t token = 0; token < log_probs.size(); ++token)
       if (log_probs[token] > kNever)
         candidates.push_back(
@@ -159,13 +154,15 @@ std::vector<uint32_t> candidates_within(const ModelSpec& spec, std::span<const i
 }
 
 // The logits of the next tokens; of what is no candidate, never. [hypotheses, target vocab_size]
-Rows decode(const Reference& reference, const SearchedSource& source, std::span<const int32_t> tokens,
-            DecoderState& state) {
-  Rows logits = reference.decode(source.encoded, tokens, state);
+Logits decode(const Reference& reference, const SearchedSource& source, std::span<const int32_t> tokens,
+              DecoderState& state) {
+  Logits logits = reference.decode(source.encoded, tokens, state);
   if (source.candidates.empty()) return logits;
-  Rows left = Rows::Constant(logits.rows(), logits.cols(), -std::numeric_limits<float>::infinity());
-  for (const uint32_t id : source.candidates) left.col(static_cast<Eigen::Index>(id)) = logits.col(id);
-  return left;
+  std::vector<float> left(logits.values.size(), -std::numeric_limits<float>::infinity());
+  for (size_t row = 0; row < left.size(); row += logits.ids)
+    for (const uint32_t id : source.candidates) left[row + id] = logits.values[row + id];
+  logits.values = std::move(left);
+  return logits;
 }
 
 Hypothesis greedy(const Reference& reference, const SearchedSource& source, const SearchOptions& options) {
@@ -174,7 +171,7 @@ Hypothesis greedy(const Reference& reference, const SearchedSource& source, cons
   Hypothesis hypothesis;
   int32_t token = static_cast<int32_t>(generation.decoder_start_id);
   do {
-    const Rows logits = decode(reference, source, {&token, 1}, state);
+    const Logits logits = decode(reference, source, {&token, 1}, state);
     const std::vector<Candidate> best = best_candidates(logits, {hypothesis}, 1, generation, options);
     if (best.empty()) break;
     hypothesis = extend(hypothesis, best[0], options);
@@ -210,7 +207,7 @@ std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& s
   std::vector<Hypothesis> live(1), finished;
   std::vector<int32_t> tokens = {static_cast<int32_t>(generation.decoder_start_id)};
   while (true) {
-    const Rows logits = decode(reference, source, tokens, state);
+    const Logits logits = decode(reference, source, tokens, state);
     const std::vector<Candidate> candidates = best_candidates(logits, live, n_candidates, generation, options);
     std::vector<Hypothesis> next;
     std::vector<uint32_t> parents;
@@ -276,12 +273,12 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
 
 std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
                                     std::span<const int32_t> target, const SearchOptions& options) {
-  const Rows logits = reference.teacher_forced_logits(reference.encode(source), target);
+  const Logits logits = reference.teacher_forced_logits(reference.encode(source), target);
   const SearchOptions of_source = bounded(options, source.size());
   std::vector<double> along(target.size());
   for (size_t i = 0; i < target.size(); ++i) {
     const std::vector<double> log_probs =
-        constrained(row_of(logits, i), reference.spec().generation, of_source, target.first(i));
+        constrained(logits.row(i), reference.spec().generation, of_source, target.first(i));
     if (target[i] < 0 || static_cast<size_t>(target[i]) >= log_probs.size())
       throw Error("token id {}: expected one below the vocabulary's size, {}", target[i], log_probs.size());
     along[i] = log_probs[static_cast<size_t>(target[i])];

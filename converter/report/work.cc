@@ -2,6 +2,7 @@
 #include "report/work.h"
 
 #include "base/align.h"
+#include "file/format.h"
 #include "model/blocks.h"
 #include "spec/format_text.h"
 

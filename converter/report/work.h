@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "model_generated.h"
+namespace goldcrest::format {
+struct ModelT;
+}  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-predictions: what was predicted of a machine, beside what goldcrest-bench or benchmark_firmware measured on
 // it and wrote as JSON.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -9,12 +8,13 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "figures.h"
-#include "goldcrest/goldcrest.h"
+#include "options.h"
 #include "spec/format_text.h"
 
 namespace predictions {
@@ -24,7 +24,6 @@ using goldcrest::converter::format_text;
 using goldcrest::converter::print_text;
 using Json = nlohmann::json;
 
-enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 constexpr int kSchemaVersion = 1;
 constexpr double kSameInstructions = 0.05;  // compilers differ by less
 
@@ -171,22 +170,9 @@ bool compare(const Json& report, const std::string& wanted) {
 
 int main(int argc, char** argv) {
   using namespace predictions;
-  CLI::App app{"Prints what was predicted of a machine beside what was measured on it."};
-  std::string file, machine;
-  bool wants_table = false;
-  app.add_option("FILE", file, "JSON of goldcrest-bench --json, or the log of benchmark_firmware; -: standard input");
-  app.add_option("--machine", machine, "compare with this one's predictions, where the file does not name it");
-  app.add_flag("--table", wants_table, "print all predictions as CSV (boards/predictions.csv)");
-  app.set_version_flag("--version", std::string("goldcrest-predictions " GOLDCREST_VERSION));
-  app.footer(
-      "Every prediction has a band; how both were made: examples/predictions/README.md.\n"
-      "Exit status: 0 done, 1 failed, 2 bad usage.");
-  try {
-    app.parse(argc, argv);
-    if (file.empty() && !wants_table) throw CLI::RequiredError("FILE");
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kBadUsage;
-  }
+  Arguments arguments;
+  if (const std::optional<ExitStatus> status = parse_options(argc, argv, arguments)) return *status;
+  const auto& [file, machine, wants_table] = arguments;
   bool same = true;
   try {
     if (wants_table) {

@@ -11,6 +11,7 @@
 #include "dialects/dialect.h"
 #include "evaluate/metrics_chrf.h"
 #include "file/build.h"
+#include "model_generated.h"
 #include "report/engine_session.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/shortlist.h"
@@ -30,7 +31,7 @@ class Student : public ::testing::Test {
     const Payload payload = build_payload(*spec, {});
     image = new FileImage(assemble(payload, {}));
     goldcrest_limits limits = {};
-    limits.max_source_bytes = payload.metadata.limits->max_source_bytes;
+    limits.max_source_bytes = payload.metadata->limits->max_source_bytes;
     limits.beam_size = 1;
     session = new EngineSession(image->span(), limits, folder);
     const std::filesystem::path file = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/enfr/valid.tsv";

@@ -170,7 +170,7 @@ FileImage file_with_tokenizer(const converter::TokenizerSpec& tokenizer) {
 }
 
 // A shortlist, rules that change the logits of some ids, and ids whose logits are the same.
-FileImage listed_file(converter::Weights weights, format::Layout layout) {
+FileImage listed_file(converter::Weights weights, Layout layout) {
   TinyOptions options;
   options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
   options.source_vocab_size = 6;
@@ -200,7 +200,7 @@ ModelParts make_far_model() {
   options.encoder = {4, 5, 1, 4, 1, 4};
   options.decoder = {4, 5, 2, 16, 1, 1024};
   const converter::ModelSpec spec = tiny_spec(options);
-  ModelParts parts = parts_of(tiny_file(spec, format::Layout::RowMajor, {}, converter::Weights::kFloat32));
+  ModelParts parts = parts_of(tiny_file(spec, Layout::kRowMajor, {}, converter::Weights::kFloat32));
   MetadataTable& decoder = field_of(parts.metadata, format::Model::VT_DECODER).tables[0];
   std::vector<MetadataTable>& layers = field_of(decoder, format::Stack::VT_LAYERS).tables;
   layers.resize(kMaxLayers, MetadataTable(layers[0]));
@@ -225,9 +225,9 @@ const std::vector<ModelParts>& richer_models() {
     std::vector<ModelParts> made;
     for (const converter::TokenizerSpec& tokenizer : good_specs())
       made.push_back(parts_of(file_with_tokenizer(tokenizer)));
-    made.push_back(parts_of(listed_file(converter::Weights::kFloat32, format::Layout::RowMajor)));
-    made.push_back(parts_of(listed_file(converter::Weights::kInt8, format::Layout::N16K4)));
-    made.push_back(parts_of(listed_file(converter::Weights::kInt8, format::Layout::N4K16)));
+    made.push_back(parts_of(listed_file(converter::Weights::kFloat32, Layout::kRowMajor)));
+    made.push_back(parts_of(listed_file(converter::Weights::kInt8, Layout::kN16K4)));
+    made.push_back(parts_of(listed_file(converter::Weights::kInt8, Layout::kN4K16)));
     made.push_back(parts_of(wide_file()));
     made.push_back(parts_of(file_with_tokenizer(small_tokenizer(converter::TokenizerKind::kUnigram, false))));
     made.push_back(parts_of(file_with_tokenizer(small_tokenizer(converter::TokenizerKind::kBpe, true))));

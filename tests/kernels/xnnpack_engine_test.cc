@@ -54,7 +54,7 @@ void record_rows(void* context, const char* name, int32_t layer, uint32_t row, c
 
 TEST(XnnpackEngine, EveryArchitectureComesCloseToTheExactTables) {
   for (const TinyOptions& options : {odd_tiny_options(), deep_tiny_options()}) {
-    for (const format::Layout layout : {format::Layout::N16K4, format::Layout::N4K16}) {
+    for (const Layout layout : {Layout::kN16K4, Layout::kN4K16}) {
       const converter::FileImage file = tiny_file(tiny_spec(options), layout);
       const XnnpackModel model(bytes_of(file));
       EncoderRows exact_rows = {options.encoder.n_layers, {}}, close_rows = exact_rows;

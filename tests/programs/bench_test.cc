@@ -114,7 +114,7 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
   spec.generation.rules.renormalize = true;
   for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
     const std::string file = folder / "all.gcst";
-    converter::write_file(file, tiny_file(spec, format::Layout::N16K4, {}, weights).span());
+    converter::write_file(file, tiny_file(spec, Layout::kN16K4, {}, weights).span());
     const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure",
                                    "speed,breakdown", "--beam", "2", "--batch", "1"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -113,7 +113,7 @@ std::vector<converter::SelfTestLine> self_test_of(const Model& file) {
 // Element [0, 0] of the output projection is another one; sums and checksums are right.
 converter::FileImage with_another_weight(const ShippedModel& model, std::span<const converter::SelfTestLine> lines) {
   converter::Payload payload = converter::build_payload(model.spec, {});
-  const format::LinearT& projection = *payload.metadata.projection;
+  const format::LinearT& projection = *payload.metadata->projection;
   using Kind = format::SectionKind;
   uint8_t& weight = payload.sections[static_cast<size_t>(Kind::Weights)].at(uint64_t{projection.weights} * 64);
   uint8_t* sum_bytes =

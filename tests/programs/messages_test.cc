@@ -6,6 +6,7 @@
 
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
+#include "model_generated.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
 
@@ -13,11 +14,11 @@ namespace goldcrest::test {
 namespace {
 
 TEST(Printable, InspectShowsAHostileFileHarmlessly) {
-  converter::Payload payload = shipped_model("g2p").payload;
-  payload.metadata.provenance->name = "g2p\narena        0 bytes";
-  payload.metadata.provenance->license = "\x1b]0;title\a";
-  payload.metadata.provenance->attribution = "caf\xe9 \\ \u202e";
-  payload.metadata.provenance->source_language = "\r\x1b[2K";
+  const converter::Payload payload = converter::build_payload(shipped_model("g2p").spec, {});
+  payload.metadata->provenance->name = "g2p\narena        0 bytes";
+  payload.metadata->provenance->license = "\x1b]0;title\a";
+  payload.metadata->provenance->attribution = "caf\xe9 \\ \u202e";
+  payload.metadata->provenance->source_language = "\r\x1b[2K";
   const TemporaryFolder folder;
   const std::string path = folder / "hostile.gcst";
   converter::write_file(path, converter::assemble(payload, {}).span());

@@ -205,7 +205,7 @@ TinyOptions student_tiny_options() {
   return options;
 }
 
-converter::FileImage tiny_file(const ModelSpec& spec, format::Layout layout, const goldcrest_limits& limits,
+converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits,
                                converter::Weights weights) {
   converter::BuildOptions options;
   options.weights = weights;

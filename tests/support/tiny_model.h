@@ -43,7 +43,7 @@ TinyOptions mixed_tiny_options();
 TinyOptions student_tiny_options();
 
 // The file of a spec, without self-test.
-converter::FileImage tiny_file(const converter::ModelSpec& spec, format::Layout layout = format::Layout::N16K4,
+converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
                                const goldcrest_limits& limits = {},
                                converter::Weights weights = converter::Weights::kInt8);
 

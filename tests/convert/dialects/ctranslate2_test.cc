@@ -2,6 +2,9 @@
 // CTranslate2's models against Marian's formula, and what every type and version of model.bin makes of one model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/native_formula.h"
 #include "file/build.h"
@@ -18,7 +21,7 @@ using test::NativeFormula;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0}, kTarget = {4, 9, 2, 2, 6, 10, 3};
 
-Rows logits_of(const ModelSpec& spec) {
+Logits logits_of(const ModelSpec& spec) {
   const Reference reference(spec);
   return reference.teacher_forced_logits(reference.encode(kSource), kTarget);
 }
@@ -29,21 +32,24 @@ TEST(CTranslate2, TheReferenceIsTheFormula) {
   const ModelSpec spec = checkpoint.load();
   EXPECT_NO_THROW(validate_spec(spec));
   EXPECT_EQ(spec.dialect, "ctranslate2");
-  const Rows logits = logits_of(spec);
+  const Logits logits = logits_of(spec);
   const NativeFormula formula(checkpoint.native, checkpoint.shape);
   NativeFormula::State state = formula.start(kSource);
   for (size_t p = 0; p < kTarget.size(); ++p) {
     const NativeFormula::Row expected = formula.step(p == 0 ? -1 : kTarget[p - 1], state);
-    for (size_t id = 0; id < expected.size(); ++id)
-      EXPECT_NEAR(logits(static_cast<Eigen::Index>(p), static_cast<Eigen::Index>(id)), expected[id], 2e-5) << id;
-    EXPECT_EQ(logits(static_cast<Eigen::Index>(p), 12), -65536.0f);  // the start id
+    for (size_t id = 0; id < expected.size(); ++id) EXPECT_NEAR(logits.row(p)[id], expected[id], 2e-5) << id;
+    EXPECT_EQ(logits.row(p)[12], -65536.0f);  // the start id
   }
 }
 
 TEST(CTranslate2, EveryTypeAndVersionIsTheSameModel) {
-  const Rows expected = logits_of(CTranslate2Folder().load()).leftCols(12);
+  const Logits expected = logits_of(CTranslate2Folder().load());
   const auto difference = [&](const CTranslate2Folder& checkpoint) {
-    return (logits_of(checkpoint.load()).leftCols(12) - expected).cwiseAbs().maxCoeff();
+    const Logits found = logits_of(checkpoint.load());
+    float largest = 0;
+    for (size_t i = 0; i < expected.rows; ++i)
+      for (size_t id = 0; id < 12; ++id) largest = std::max(largest, std::fabs(found.row(i)[id] - expected.row(i)[id]));
+    return largest;
   };
   for (const auto& [type, most] :
        {std::pair{test::kFloat16, 0.02f}, {test::kBfloat16, 0.1f}, {test::kInt16, 0.02f}, {test::kInt8, 0.1f}}) {

@@ -2,6 +2,9 @@
 // Marian's own models against their formula, and what the containers make of one model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "convert/support/native_folder.h"
 #include "convert/support/native_formula.h"
 #include "file/build.h"
@@ -20,7 +23,7 @@ using test::NativeFormula;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0};
 
-void expect_near(const NativeFormula::Row& formula, const float* logits) {
+void expect_near(const NativeFormula::Row& formula, std::span<const float> logits) {
   for (size_t id = 0; id < formula.size(); ++id) EXPECT_NEAR(logits[id], formula[id], 2e-5) << id;
 }
 
@@ -34,12 +37,12 @@ TEST(MarianNative, TheReferenceIsTheFormula) {
     EXPECT_NO_THROW(validate_spec(spec));
     const Reference reference(spec);
     const std::vector<int32_t> target = {4, 9, 2, 2, 6, 10, 3};
-    const Rows logits = reference.teacher_forced_logits(reference.encode(kSource), target);
+    const Logits logits = reference.teacher_forced_logits(reference.encode(kSource), target);
     const NativeFormula formula(checkpoint.tensors, checkpoint.shape);
     NativeFormula::State state = formula.start(kSource);
     for (size_t p = 0; p < target.size(); ++p) {
-      expect_near(formula.step(p == 0 ? -1 : target[p - 1], state), logits.row(static_cast<Eigen::Index>(p)).data());
-      EXPECT_EQ(logits(static_cast<Eigen::Index>(p), 12), -65536.0f);  // the start id
+      expect_near(formula.step(p == 0 ? -1 : target[p - 1], state), logits.row(p));
+      EXPECT_EQ(logits.row(p)[12], -65536.0f);  // the start id
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "file/build.h"
 #include "file/relayout.h"
 #include "file/write.h"
+#include "model_generated.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
@@ -43,10 +44,10 @@ void expect_stored(const Payload& payload, uint32_t units, const Matrix& matrix)
 TEST(BuildFloat32, MatricesAreTheCheckpoints) {
   const ModelSpec spec = test::random_spec(3);
   const Payload payload = float32_payload(spec);
-  EXPECT_EQ(payload.metadata.features, 1u);
-  expect_stored(payload, payload.metadata.encoder->embedding->weights, *spec.encoder.embedding);
-  expect_stored(payload, payload.metadata.projection->weights, *spec.projection.weight);
-  const auto& layer = *payload.metadata.encoder->layers[0];
+  EXPECT_EQ(payload.metadata->features, 1u);
+  expect_stored(payload, payload.metadata->encoder->embedding->weights, *spec.encoder.embedding);
+  expect_stored(payload, payload.metadata->projection->weights, *spec.projection.weight);
+  const auto& layer = *payload.metadata->encoder->layers[0];
   expect_stored(payload, layer.feed_forward->in->weights, *spec.encoder.layers[0].feed_forward.in.weight);
   EXPECT_EQ(layer.feed_forward->in->scale, 0u);
   EXPECT_EQ(layer.feed_forward->in->weight_sum, 0u);
@@ -59,7 +60,7 @@ TEST(BuildFloat32, HeadsArePaddedOneByOne) {
   const Payload payload = float32_payload(spec);
   const uint32_t d = spec.decoder.d_head, padded = pad16(d), width = spec.decoder.n_heads * padded;
   const AttentionSpec& cross = *spec.decoder.layers[1].cross_attention;
-  const format::CrossAttentionT& stored = *payload.metadata.decoder->layers[1]->cross_attention;
+  const format::CrossAttentionT& stored = *payload.metadata->decoder->layers[1]->cross_attention;
   const uint32_t columns = pad16(spec.encoder.d_model);
   for (uint32_t i = 0; i < spec.decoder.n_heads * d; ++i) {
     const uint32_t place = i / d * padded + i % d;
@@ -79,7 +80,7 @@ TEST(BuildFloat32, WeightsThatTheKernelsCannotTakeAreRefusedOrZero) {
   matrix->values.edit()[3] = std::ldexp(1.0f, -61);
   spec.encoder.layers[0].feed_forward.in.weight = matrix;
   const Payload payload = float32_payload(spec);
-  const uint32_t units = payload.metadata.encoder->layers[0]->feed_forward->in->weights;
+  const uint32_t units = payload.metadata->encoder->layers[0]->feed_forward->in->weights;
   EXPECT_EQ(weight(payload, units, pad16(matrix->columns), 0, 3), 0.0f);
   matrix->values.edit()[matrix->columns + 2] = 65537.0f;
   test::expect_error([&] { float32_payload(spec); }, {"'encoder.layers.0.in'", "row 1", "element 2", "65537", "65536"});
@@ -88,7 +89,7 @@ TEST(BuildFloat32, WeightsThatTheKernelsCannotTakeAreRefusedOrZero) {
 // Whatever processor it is ordered for, a float32 file stays as it is; and its hash is that of its weights.
 TEST(BuildFloat32, AnotherProcessorChangesNothing) {
   const FileImage image = assemble(float32_payload(test::random_spec(3)), {});
-  const FileImage again = relay_out(image, format::Layout::N4K16, "a.gcst");
+  const FileImage again = relay_out(image, Layout::kN4K16, "a.gcst");
   ASSERT_EQ(again.size(), image.size());
   EXPECT_EQ(std::memcmp(again.bytes(), image.bytes(), image.size()), 0);
 }

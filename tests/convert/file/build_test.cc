@@ -11,14 +11,13 @@
 #include "base/align.h"
 #include "base/hash.h"
 #include "convert/support/section_bytes.h"
+#include "model_generated.h"
 #include "quantize/pack.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {
 namespace {
-
-using format::Layout;
 
 // Both embeddings and the projection are one table.
 ModelSpec tied_spec() {
@@ -43,14 +42,14 @@ std::vector<uint8_t> section(const Payload& payload, format::SectionKind kind) {
 TEST(Build, TiedTablesAreStoredOnceInTheProjectionsLayout) {
   const ModelSpec spec = tied_spec();
   BuildOptions options;
-  options.layout = Layout::N4K16;
+  options.layout = Layout::kN4K16;
   const Payload payload = build_payload(spec, options);
-  const format::LinearT& projection = *payload.metadata.projection;
-  EXPECT_EQ(projection.layout, Layout::N4K16);
-  for (const format::StackT* stack : {payload.metadata.encoder.get(), payload.metadata.decoder.get()}) {
+  const format::LinearT& projection = *payload.metadata->projection;
+  EXPECT_EQ(projection.layout, format::Layout::N4K16);
+  for (const format::StackT* stack : {payload.metadata->encoder.get(), payload.metadata->decoder.get()}) {
     EXPECT_EQ(stack->embedding->weights, projection.weights);
     EXPECT_EQ(stack->embedding->scale, projection.scale);
-    EXPECT_EQ(stack->embedding->layout, Layout::N4K16);
+    EXPECT_EQ(stack->embedding->layout, format::Layout::N4K16);
   }
   const auto is_shared = [](const TensorRecord& tensor) { return tensor.name == "shared"; };
   EXPECT_EQ(std::count_if(payload.tensors.begin(), payload.tensors.end(), is_shared), 1);
@@ -60,19 +59,19 @@ TEST(Build, TiedTablesAreStoredOnceInTheProjectionsLayout) {
   const Payload larger = build_payload(untied, options);
   EXPECT_EQ(section(larger, format::SectionKind::Weights).size(),
             section(payload, format::SectionKind::Weights).size() + 48 * 32);
-  EXPECT_EQ(larger.metadata.encoder->embedding->layout, Layout::RowMajor);
-  EXPECT_EQ(larger.metadata.encoder->embedding->weights, larger.metadata.decoder->embedding->weights);
-  EXPECT_NE(larger.metadata.projection->weights, larger.metadata.decoder->embedding->weights);
+  EXPECT_EQ(larger.metadata->encoder->embedding->layout, format::Layout::RowMajor);
+  EXPECT_EQ(larger.metadata->encoder->embedding->weights, larger.metadata->decoder->embedding->weights);
+  EXPECT_NE(larger.metadata->projection->weights, larger.metadata->decoder->embedding->weights);
 }
 
 TEST(Build, EqualPositionsAreStoredOnce) {
   ModelSpec spec = tied_spec();
   const Payload payload = build_payload(spec, {});
-  EXPECT_EQ(payload.metadata.encoder->positions, payload.metadata.decoder->positions);
+  EXPECT_EQ(payload.metadata->encoder->positions, payload.metadata->decoder->positions);
   EXPECT_EQ(section(payload, format::SectionKind::Positions).size(), 11u * 32 * sizeof(float));
   spec.decoder.positions.values.edit().back() += 1;
   const Payload larger = build_payload(spec, {});
-  EXPECT_NE(larger.metadata.encoder->positions, larger.metadata.decoder->positions);
+  EXPECT_NE(larger.metadata->encoder->positions, larger.metadata->decoder->positions);
   EXPECT_EQ(section(larger, format::SectionKind::Positions).size(), 2u * 11 * 32 * sizeof(float));
 }
 
@@ -108,13 +107,13 @@ TEST(Build, RecordsAccountForEveryByteButAlignment) {
 uint64_t hash_from_file(const Payload& payload) {
   struct Stored {
     uint32_t rows, columns;
-    Layout layout;
+    format::Layout layout;
   };
   std::map<uint32_t, Stored> matrices;  // by offset
   const auto add_linear = [&](const format::LinearT& linear) {
     matrices[linear.weights] = {pad16(linear.n), pad16(linear.k), linear.layout};
   };
-  for (const format::StackT* stack : {payload.metadata.encoder.get(), payload.metadata.decoder.get()}) {
+  for (const format::StackT* stack : {payload.metadata->encoder.get(), payload.metadata->decoder.get()}) {
     const format::EmbeddingT& embedding = *stack->embedding;
     matrices[embedding.weights] = {pad16(embedding.vocab_size), pad16(embedding.d_model), embedding.layout};
     for (const auto& layer : stack->layers) {
@@ -132,28 +131,28 @@ uint64_t hash_from_file(const Payload& payload) {
       add_linear(*layer->feed_forward->out);
     }
   }
-  add_linear(*payload.metadata.projection);
+  add_linear(*payload.metadata->projection);
   const std::vector<uint8_t> bytes = section(payload, format::SectionKind::Weights);
   const auto* weights = reinterpret_cast<const int8_t*>(bytes.data());
   uint64_t hash = kHashStart;
   for (const auto& [offset, stored] : matrices) {
     const size_t size = size_t{stored.rows} * stored.columns;
     const std::vector<int8_t> unpacked =
-        unpack({weights + offset * kAlignment, size}, stored.rows, stored.columns, stored.layout);
+        unpack({weights + offset * kAlignment, size}, stored.rows, stored.columns, static_cast<Layout>(stored.layout));
     hash = hash_int8(hash, unpacked.data(), size);
   }
   return hash;
 }
 
 uint64_t stated_hash(const Payload& payload) {
-  return (uint64_t{payload.metadata.weights_hash_high} << 32) | payload.metadata.weights_hash_low;
+  return (uint64_t{payload.metadata->weights_hash_high} << 32) | payload.metadata->weights_hash_low;
 }
 
 TEST(Build, HashOfTheWeightsIsTheFormatsInEveryLayout) {
   for (const ModelSpec& spec : {test::random_spec(3), tied_spec()}) {
     BuildOptions options;
     const Payload first = build_payload(spec, options);
-    options.layout = Layout::N4K16;
+    options.layout = Layout::kN4K16;
     const Payload second = build_payload(spec, options);
     EXPECT_EQ(stated_hash(first), hash_from_file(first));
     EXPECT_EQ(stated_hash(second), hash_from_file(second));

@@ -12,18 +12,18 @@ namespace {
 // FORMAT.md, section 5.
 size_t byte_of(Layout layout, size_t n, size_t k, size_t columns) {
   switch (layout) {
-    case Layout::N16K4:
+    case Layout::kN16K4:
       return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
-    case Layout::N4K16:
+    case Layout::kN4K16:
       return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
-    case Layout::RowMajor:
+    case Layout::kRowMajor:
       return n * columns + k;
   }
   return 0;
 }
 
 TEST(Pack, EveryElementIsWhereTheFormatSaysAndComesBack) {
-  for (const Layout layout : {Layout::RowMajor, Layout::N16K4, Layout::N4K16}) {
+  for (const Layout layout : {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16}) {
     for (const uint32_t rows : {16u, 32u, 80u}) {
       for (const uint32_t columns : {16u, 48u, 112u}) {
         std::vector<int8_t> weights(size_t{rows} * columns);
@@ -52,9 +52,9 @@ TEST(Pack, UnknownLayoutIsRefused) {
 
 TEST(LayoutForCpu, KnownNames) {
   for (const char* name : {"generic", "x86", "cortex-a53", "cortex-a76", "cortex-m4", "cortex-m7", "cortex-m33"}) {
-    EXPECT_EQ(layout_for_cpu(name), Layout::N16K4) << name;
+    EXPECT_EQ(layout_for_cpu(name), Layout::kN16K4) << name;
   }
-  for (const char* name : {"cortex-m55", "cortex-m85"}) EXPECT_EQ(layout_for_cpu(name), Layout::N4K16) << name;
+  for (const char* name : {"cortex-m55", "cortex-m85"}) EXPECT_EQ(layout_for_cpu(name), Layout::kN4K16) << name;
 }
 
 TEST(LayoutForCpu, UnknownNamesGetTheList) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "model_generated.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 #include "support/temporary_folder.h"
@@ -13,7 +14,7 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr Layout kLayouts[] = {Layout::N16K4, Layout::N4K16};
+constexpr Layout kLayouts[] = {Layout::kN16K4, Layout::kN4K16};
 
 FileImage image_of(const ModelSpec& spec, Layout layout) {
   const SelfTestLine lines[] = {{{5, 3, 0}, {1, 2, 0}, 0x0123456789abcdefu}, {{7}, {0}, 1}};
@@ -43,38 +44,38 @@ TEST(Relayout, TheRoomOfTheMetadataStays) {
   const Payload payload = build_payload(test::random_spec(11), {});
   for (const uint64_t room : {uint64_t{0}, metadata_bytes_of_any_weights(payload, lines), uint64_t{10000}}) {
     const FileImage image = assemble(payload, lines, room);
-    const FileImage there = relay_out(image, Layout::N4K16, "model.gcst");
+    const FileImage there = relay_out(image, Layout::kN4K16, "model.gcst");
     EXPECT_EQ(there.size(), image.size());
-    EXPECT_TRUE(same(relay_out(there, Layout::N16K4, "model.gcst"), image));
+    EXPECT_TRUE(same(relay_out(there, Layout::kN16K4, "model.gcst"), image));
   }
 }
 
 TEST(Relayout, WhatItCannotKeepIsRefused) {
-  FileImage image = image_of(test::random_spec(11), Layout::N16K4);
+  FileImage image = image_of(test::random_spec(11), Layout::kN16K4);
   image.bytes()[image.size() - 100] ^= 1;
-  test::expect_error([&] { relay_out(image, Layout::N4K16, "model.gcst"); }, {"model.gcst: "});
+  test::expect_error([&] { relay_out(image, Layout::kN4K16, "model.gcst"); }, {"model.gcst: "});
 
   const Payload payload = build_payload(test::random_spec(11), {});
   const auto relay_out_changed = [&](auto change) {
     Payload changed;
-    changed.metadata = format::ModelT(payload.metadata);
+    changed.metadata.reset(new format::ModelT(*payload.metadata));
     changed.sections = payload.sections;
     change(changed);
-    (void)relay_out(assemble(changed, {}), Layout::N4K16, "model.gcst");
+    (void)relay_out(assemble(changed, {}), Layout::kN4K16, "model.gcst");
   };
-  test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.metadata.weights_hash_low; }); },
+  test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.metadata->weights_hash_low; }); },
                      {"model.gcst: the weights' hash is", "expected"});
   test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.sections[0].at(0); }); },
                      {"the weights' hash is"});
   test::expect_error(
       [&] {
-        relay_out_changed([](Payload& model) { ++model.metadata.encoder->layers[0]->feed_forward->in->weights; });
+        relay_out_changed([](Payload& model) { ++model.metadata->encoder->layers[0]->feed_forward->in->weights; });
       },
       {"overlap"});
   test::expect_error(
       [&] {
         relay_out_changed([](Payload& model) {
-          model.metadata.projection->weights = model.metadata.encoder->layers[0]->self_attention->out->weights;
+          model.metadata->projection->weights = model.metadata->encoder->layers[0]->self_attention->out->weights;
         });
       },
       {"share their bytes"});

@@ -8,12 +8,11 @@
 
 #include "file/write.h"
 #include "goldcrest/goldcrest.h"
+#include "model_generated.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {
 namespace {
-
-using format::Layout;
 
 // An engine with memory of its own over `image`, which must outlive it.
 class TestEngine {
@@ -71,7 +70,7 @@ std::vector<ModelSpec> specs() {
 
 TEST(WriteEngine, EveryLayoutGivesTheSameBits) {
   for (const ModelSpec& spec : specs()) {
-    const FileImage first = image_of(spec, Layout::N16K4), second = image_of(spec, Layout::N4K16);
+    const FileImage first = image_of(spec, Layout::kN16K4), second = image_of(spec, Layout::kN4K16);
     TestEngine a(first), b(second);
     ASSERT_TRUE(a.ready() && b.ready());
     for (const std::vector<uint32_t>& source : {std::vector<uint32_t>{5, 3, 0}, {18, 1, 2, 9, 9, 4, 0}, {0}}) {
@@ -91,7 +90,7 @@ TEST(WriteEngine, InformationIsWhatWasWritten) {
   goldcrest_detail detail = {"", -1};
   ASSERT_EQ(goldcrest_model_info(image.bytes(), image.size(), &info, &detail), GOLDCREST_OK) << detail.message;
   EXPECT_EQ(info.weights_hash,
-            (uint64_t{payload.metadata.weights_hash_high} << 32) | payload.metadata.weights_hash_low);
+            (uint64_t{payload.metadata->weights_hash_high} << 32) | payload.metadata->weights_hash_low);
   EXPECT_EQ(info.file_bytes, image.size());
   EXPECT_EQ(info.source_vocab_size, 19u);
   EXPECT_EQ(info.target_vocab_size, 37u);
@@ -103,19 +102,19 @@ TEST(WriteEngine, InformationIsWhatWasWritten) {
 
 TEST(WriteEngine, SelfTestLinesComeFromTheFirstStage) {
   const ModelSpec spec = test::random_spec(11);
-  const FileImage first = image_of(spec, Layout::N16K4);
+  const FileImage first = image_of(spec, Layout::kN16K4);
   TestEngine engine(first);
   ASSERT_TRUE(engine.ready());
   std::vector<SelfTestLine> lines = {engine.translate({5, 3, 0}), engine.translate({7, 0})};
 
-  const FileImage with = image_of(spec, Layout::N4K16, lines);
+  const FileImage with = image_of(spec, Layout::kN4K16, lines);
   TestEngine tested(with);
   ASSERT_TRUE(tested.ready());
   goldcrest_detail detail = {"", -1};
   EXPECT_EQ(goldcrest_self_test(tested.get(), &detail), GOLDCREST_OK) << detail.message << " " << detail.index;
 
   lines[1].hash ^= 1;
-  const FileImage wrong = image_of(spec, Layout::N16K4, lines);
+  const FileImage wrong = image_of(spec, Layout::kN16K4, lines);
   TestEngine failing(wrong);
   ASSERT_TRUE(failing.ready());
   EXPECT_EQ(goldcrest_self_test(failing.get(), &detail), GOLDCREST_ERROR_SELF_TEST);
@@ -124,7 +123,7 @@ TEST(WriteEngine, SelfTestLinesComeFromTheFirstStage) {
 
 // Every bit of a file is under a checksum or checked to be zero. Every 211th byte and all of the trailer, each bit.
 TEST(WriteEngine, AFlippedBitIsRefused) {
-  FileImage image = image_of(test::random_spec(11), Layout::N16K4);
+  FileImage image = image_of(test::random_spec(11), Layout::kN16K4);
   goldcrest_config config = {};
   config.model = image.bytes();
   config.model_bytes = image.size();

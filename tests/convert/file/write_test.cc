@@ -11,12 +11,12 @@
 #include "base/crc32c.h"
 #include "convert/support/quantized_value.h"
 #include "file/tokenizer_section.h"
+#include "model_generated.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::converter {
 namespace {
 
-using format::Layout;
 using format::SectionKind;
 
 template <typename T>
@@ -47,10 +47,10 @@ class FileReader {
   float position(uint32_t units, uint32_t stride, uint32_t p, uint32_t j) const {
     return load<float>(section(SectionKind::Positions) + uint64_t{units} * 64 + 4 * (size_t{p} * stride + j));
   }
-  int weight(Layout layout, uint32_t units, size_t columns, size_t n, size_t k) const {
+  int weight(format::Layout layout, uint32_t units, size_t columns, size_t n, size_t k) const {
     size_t byte = n * columns + k;
-    if (layout == Layout::N16K4) byte = ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
-    if (layout == Layout::N4K16) byte = ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
+    if (layout == format::Layout::N16K4) byte = ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
+    if (layout == format::Layout::N4K16) byte = ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
     return load<int8_t>(section(SectionKind::Weights) + uint64_t{units} * 64 + byte);
   }
 
@@ -198,8 +198,8 @@ TEST_P(Assemble, ReadsBackAsTheModelThatWentIn) {
   expect_stack(reader, *model.encoder(), spec.encoder, spec.encoder.d_model);
   expect_stack(reader, *model.decoder(), spec.decoder, spec.encoder.d_model);
   expect_linear(reader, *model.projection(), {&spec.projection}, in_order(37), in_order(24));
-  EXPECT_EQ(model.projection()->layout(), GetParam());
-  EXPECT_EQ(model.encoder()->embedding()->layout(), Layout::RowMajor);
+  EXPECT_EQ(model.projection()->layout(), static_cast<format::Layout>(GetParam()));
+  EXPECT_EQ(model.encoder()->embedding()->layout(), format::Layout::RowMajor);
   EXPECT_EQ(model.generation()->decoder_start_id(), 36u);
   EXPECT_EQ(model.generation()->suppressed_ids()->Get(0), 36u);
   EXPECT_EQ(model.generation()->forced_first_id(), -1);
@@ -268,7 +268,7 @@ TEST_P(Assemble, RecurrentLayersReadBackAsTheyWentIn) {
   expect_stack(reader, *reader.model().decoder(), spec.decoder, spec.encoder.d_model);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Assemble, ::testing::Values(Layout::N16K4, Layout::N4K16));
+INSTANTIATE_TEST_SUITE_P(Layouts, Assemble, ::testing::Values(Layout::kN16K4, Layout::kN4K16));
 
 TEST(AssembleFrame, TrailerSectionsAndPaddingAreTheFormats) {
   const FileImage image = assemble(build_payload(test::random_spec(7), {}), kLines);
@@ -305,14 +305,14 @@ TEST(AssembleFrame, TrailerSectionsAndPaddingAreTheFormats) {
 
 TEST(AssembleFrame, TheSameBytesOnEveryMachine) {
   Payload payload = build_payload(test::random_spec(7), {});
-  payload.metadata.provenance->converter_version = "any";
+  payload.metadata->provenance->converter_version = "any";
   const FileImage image = assemble(payload, kLines);
   // GCC 12 and Clang 14, FlatBuffers 2.0.8 and 23.5.26 agree on it; change it only together with the writer or the
   // schema.
   EXPECT_EQ(crc32c(0, image.bytes(), image.size() - 64), 1065758441u);
 
   Payload second = build_payload(test::random_spec(7), {});
-  second.metadata.provenance->converter_version = "any";
+  second.metadata->provenance->converter_version = "any";
   EXPECT_TRUE(std::ranges::equal(image.span(), assemble(second, kLines).span()));
 }
 
@@ -332,7 +332,7 @@ TEST(Assemble, TheSizeDoesNotDependOnWhereTheSelfTestEnds) {
     const SelfTestLine lines[] = {{{5, 3, 0}, std::vector<uint32_t>(n_target, 1), 1}};
     return assemble(payload, lines, metadata_bytes_of_any_weights(payload, lines)).size();
   };
-  const uint32_t most = payload.metadata.decoder->max_positions;
+  const uint32_t most = payload.metadata->decoder->max_positions;
   for (uint32_t n = 1; n <= most; ++n) EXPECT_EQ(size(n), size(most)) << n;
 }
 

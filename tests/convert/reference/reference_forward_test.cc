@@ -19,15 +19,15 @@
 namespace goldcrest::converter {
 namespace {
 
-using Logits = std::vector<std::vector<double>>;  // [positions][vocab_size]
+using ExactLogits = std::vector<std::vector<double>>;  // [positions][vocab_size]
 
 const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 0, 30};
 
 struct Case {
   std::string name;
   ModelSpec spec;
-  Logits exact;      // of a naive pass in double
-  double tolerance;  // of a float32 pass
+  ExactLogits exact;  // of a naive pass in double
+  double tolerance;   // of a float32 pass
 };
 
 template <typename Change>
@@ -44,16 +44,16 @@ void change_norms(ModelSpec& spec, const Change& change) {
   }
 }
 
-Rows reference_logits(const ModelSpec& spec) {
+Logits reference_logits(const ModelSpec& spec) {
   const Reference reference(spec);
   return reference.teacher_forced_logits(reference.encode(kSource), kTarget);
 }
 
-Logits naive_logits(const ModelSpec& spec) { return test::NaiveForward<double>::logits(spec, kSource, kTarget); }
+ExactLogits naive_logits(const ModelSpec& spec) { return test::NaiveForward<double>::logits(spec, kSource, kTarget); }
 
 // Infinite where one of them is not a number.
 template <typename Row>
-double largest_difference(const std::vector<Row>& x, const Logits& y) {
+double largest_difference(const std::vector<Row>& x, const ExactLogits& y) {
   EXPECT_EQ(x.size(), y.size());
   double largest = 0;
   for (size_t t = 0; t < y.size(); ++t) {
@@ -66,9 +66,9 @@ double largest_difference(const std::vector<Row>& x, const Logits& y) {
   return largest;
 }
 
-double largest_difference(const Rows& x, const Logits& y) {
+double largest_difference(const Logits& x, const ExactLogits& y) {
   std::vector<std::span<const float>> rows;
-  for (Eigen::Index t = 0; t < x.rows(); ++t) rows.push_back({x.row(t).data(), static_cast<size_t>(x.cols())});
+  for (size_t t = 0; t < x.rows; ++t) rows.push_back(x.row(t));
   return largest_difference(rows, y);
 }
 
@@ -77,7 +77,7 @@ double largest_difference(const Rows& x, const Logits& y) {
 // add up to something near a normal distribution, whose largest value in 16 runs lies near two standard deviations.
 // Twice that, four of them, leaves one model in ten thousand outside; and the errors of true rounding are smaller, as
 // half a unit in the last place is between 2^-25 and 2^-24 of a value.
-double tolerance(const ModelSpec& spec, const Logits& exact) {
+double tolerance(const ModelSpec& spec, const ExactLogits& exact) {
   double deviation = 0;
   for (uint64_t seed = 0; seed < 16; ++seed) {
     test::Perturbed::seed(seed);
@@ -107,7 +107,7 @@ std::vector<Case> make_cases() {
         change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });
         const std::string name =
             format_text("activation {}, pre_norm {}, norms {}", static_cast<int>(activation), pre_norm, norms);
-        const Logits exact = naive_logits(spec);
+        const ExactLogits exact = naive_logits(spec);
         cases.push_back({name, spec, exact, tolerance(spec, exact)});
       }
     }
@@ -124,7 +124,7 @@ std::vector<Case> make_recurrent_cases() {
     spec.decoder.pre_norm = pre_norm;
     change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });
     if (mixed) spec.decoder.layers[1] = test::random_spec(5).decoder.layers[1];
-    const Logits exact = naive_logits(spec);
+    const ExactLogits exact = naive_logits(spec);
     cases.push_back({name, spec, exact, tolerance(spec, exact)});
   }
   return cases;
@@ -211,19 +211,19 @@ TEST(Reference, RecurrentHypothesesKeepTheirOwnPast) {
   state = state.select(both);
   (void)reference.decode(encoded, first, state);
   state = state.select(parents);
-  const Rows logits = reference.decode(encoded, second, state);
+  const Logits logits = reference.decode(encoded, second, state);
   for (size_t i = 0; i < second.size(); ++i) {
     const std::vector<int32_t> target = {first[parents[i]], second[i], 0};
-    const Rows alone = reference.teacher_forced_logits(encoded, target);
-    for (Eigen::Index v = 0; v < alone.cols(); ++v) EXPECT_EQ(logits(static_cast<Eigen::Index>(i), v), alone(2, v));
+    const Logits alone = reference.teacher_forced_logits(encoded, target);
+    for (size_t v = 0; v < alone.ids; ++v) EXPECT_EQ(logits.row(i)[v], alone.row(2)[v]);
   }
 }
 
 uint64_t hash_of_logits(const std::vector<Case>& cases) {
   uint64_t hash = kHashStart;
   for (const Case& c : cases) {
-    const Rows logits = reference_logits(c.spec);
-    hash = hash_floats(hash, logits.data(), static_cast<size_t>(logits.size()));
+    const Logits logits = reference_logits(c.spec);
+    hash = hash_floats(hash, logits.values.data(), logits.values.size());
   }
   return hash;
 }

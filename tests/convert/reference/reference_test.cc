@@ -25,11 +25,11 @@ TEST(Reference, HypothesesDoNotMeetAndSelectCopiesThem) {
   reference.decode(encoded, std::vector<int32_t>{36, 36}, state);
   reference.decode(encoded, std::vector<int32_t>{4, 9}, state);
   state = state.select(std::vector<uint32_t>{1, 0, 1});
-  const Rows together = reference.decode(encoded, std::vector<int32_t>{8, 8, 1}, state);
+  const Logits together = reference.decode(encoded, std::vector<int32_t>{8, 8, 1}, state);
   const std::vector<std::vector<int32_t>> targets = {{9, 8, 0}, {4, 8, 0}, {9, 1, 0}};
-  for (Eigen::Index i = 0; i < 3; ++i) {
-    const Rows alone = reference.teacher_forced_logits(encoded, targets[static_cast<size_t>(i)]);
-    EXPECT_EQ(together.row(i), alone.row(2)) << "hypothesis " << i;
+  for (size_t i = 0; i < 3; ++i) {
+    const Logits alone = reference.teacher_forced_logits(encoded, targets[i]);
+    EXPECT_TRUE(std::ranges::equal(together.row(i), alone.row(2))) << "hypothesis " << i;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "file/build.h"
+#include "model_generated.h"
 #include "spec/error.h"
 #include "spec/validate_spec.h"
 #include "support/random_spec.h"
@@ -113,7 +114,7 @@ TEST(Blocks, TheListIsWhatAFileHolds) {
   ModelSpec spec = test::random_spec(4);
   spec.decoder.layers.push_back(test::random_recurrent_spec(4).decoder.layers[1]);
   const Payload payload = build_payload(spec, {});
-  const format::ModelT& model = payload.metadata;
+  const format::ModelT& model = *payload.metadata;
   size_t n = 0;
   for (const format::StackT* stack : {model.encoder.get(), model.decoder.get()}) {
     const BlockWidths widths = {

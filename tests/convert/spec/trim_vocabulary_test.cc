@@ -29,7 +29,7 @@ struct Run {
 };
 
 Run translate(const ModelSpec& spec, Weights weights, const std::vector<int32_t>& source) {
-  const converter::FileImage file = tiny_file(spec, format::Layout::N16K4, {}, weights);
+  const converter::FileImage file = tiny_file(spec, Layout::kN16K4, {}, weights);
   Run run;
   EngineSetup setup;
   setup.limits.beam_size = 1;

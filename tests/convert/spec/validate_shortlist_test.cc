@@ -7,6 +7,7 @@
 #include "base/build_options.h"
 #include "file/build.h"
 #include "file/metadata.h"
+#include "model_generated.h"
 #include "spec/validate_spec.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
@@ -75,12 +76,12 @@ TEST(ValidateShortlist, TheLimitOfCandidates) {
 }
 
 TEST(ValidateShortlist, TheFileSaysThatItHasOne) {
-  EXPECT_EQ(build_payload(test::random_spec(1), {}).metadata.features, 0u);
+  EXPECT_EQ(build_payload(test::random_spec(1), {}).metadata->features, 0u);
   const Payload payload = build_payload(listed_spec(), {});
-  EXPECT_EQ(payload.metadata.features, kFeatureShortlist);
-  EXPECT_EQ(payload.metadata.limits->max_candidates, 37u);
-  EXPECT_EQ(payload.metadata.shortlist->n_ids, 6u);
-  EXPECT_EQ(payload.metadata.shortlist->max_ngram, 3u);
+  EXPECT_EQ(payload.metadata->features, kFeatureShortlist);
+  EXPECT_EQ(payload.metadata->limits->max_candidates, 37u);
+  EXPECT_EQ(payload.metadata->shortlist->n_ids, 6u);
+  EXPECT_EQ(payload.metadata->shortlist->max_ngram, 3u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ inline const std::vector<InspectedModel>& inspected_models() {
     for (const TinyOptions& options : {odd_tiny_options(), deep_tiny_options()}) {
       converter::ModelSpec spec = tiny_spec(options);
       converter::FileImage int8 = tiny_file(spec);
-      converter::FileImage float32 = tiny_file(spec, format::Layout::N16K4, {}, converter::Weights::kFloat32);
+      converter::FileImage float32 = tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
       made.push_back({std::move(spec), std::move(int8), std::move(float32)});
     }
     return made;

@@ -36,8 +36,8 @@ const FileImage& deep_file() {
 }
 
 const FileImage& float32_file() {
-  static const FileImage image = test::tiny_file(test::tiny_spec(test::deep_tiny_options()), format::Layout::N16K4, {},
-                                                 converter::Weights::kFloat32);
+  static const FileImage image =
+      test::tiny_file(test::tiny_spec(test::deep_tiny_options()), Layout::kN16K4, {}, converter::Weights::kFloat32);
   return image;
 }
 
@@ -63,7 +63,7 @@ const FileImage& listed_file() {
 }
 
 const FileImage& listed_float32_file() {
-  static const auto image = test::tiny_file(listed_spec(), format::Layout::N16K4, {}, converter::Weights::kFloat32);
+  static const auto image = test::tiny_file(listed_spec(), Layout::kN16K4, {}, converter::Weights::kFloat32);
   return image;
 }
 

@@ -50,7 +50,7 @@ const std::vector<Model>& models() {
         for (const bool has_rules : {false, true}) {
           converter::ModelSpec spec = test::tiny_spec(options);
           if (has_rules) spec.generation.rules = all_rules();
-          made.push_back({name, test::tiny_file(spec, format::Layout::N16K4, {}, weights), options.source_vocab_size,
+          made.push_back({name, test::tiny_file(spec, Layout::kN16K4, {}, weights), options.source_vocab_size,
                           options.encoder.positions, options.decoder.positions});
         }
       }
@@ -64,8 +64,8 @@ const std::vector<Model>& models() {
           test::add_shortlist(5, spec);
           goldcrest_limits limits = {};
           limits.max_candidates = 170;  // long sources have more
-          made.push_back({name, test::tiny_file(spec, format::Layout::N16K4, limits, weights),
-                          options.source_vocab_size, options.encoder.positions, options.decoder.positions});
+          made.push_back({name, test::tiny_file(spec, Layout::kN16K4, limits, weights), options.source_vocab_size,
+                          options.encoder.positions, options.decoder.positions});
         }
       }
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model_generated.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
@@ -103,7 +104,7 @@ TEST(SelfTest, OneWeightBitIsFound) {
   Payload payload = tiny_payload();
   const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
   const std::vector<SelfTestLine> lines = lines_for(file);
-  uint8_t* weight = &payload.sections[0].at(size_t{payload.metadata.projection->weights} * 64);
+  uint8_t* weight = &payload.sections[0].at(size_t{payload.metadata->projection->weights} * 64);
 
   FileImage damaged = file;
   const auto* at = std::search(file.span().data(), file.span().data() + file.size(), weight, weight + 64);

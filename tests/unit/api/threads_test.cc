@@ -66,13 +66,13 @@ const std::vector<Model>& models() {
     made.push_back(
         {"wide, with rules", test::tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
     made.push_back({"wide float32",
-                    test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, converter::Weights::kFloat32),
+                    test::tiny_file(test::tiny_spec(options), Layout::kN16K4, {}, converter::Weights::kFloat32),
                     options.source_vocab_size, options.encoder.positions});
     for (converter::ModelSpec spec : {test::tiny_spec(options), with_rules}) {
       test::add_shortlist(7, spec);
       goldcrest_limits limits = {};
       limits.max_candidates = 1600;  // the longest sources have more
-      made.push_back({"wide, listed", test::tiny_file(spec, format::Layout::N16K4, limits), options.source_vocab_size,
+      made.push_back({"wide, listed", test::tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
                       options.encoder.positions});
     }
     return made;

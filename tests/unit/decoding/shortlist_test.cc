@@ -90,7 +90,7 @@ EngineSetup traced_setup(Traced* traced) {
 }
 
 struct Stored {
-  format::Layout layout;
+  Layout layout;
   converter::Weights weights;
 };
 
@@ -120,9 +120,9 @@ void expect_same_logits(const ModelSpec& spec, const FileImage& file, const char
 }
 
 TEST(Shortlist, GatheredLogitsHaveTheSameBits) {
-  const Stored stored[] = {{format::Layout::N16K4, converter::Weights::kInt8},
-                           {format::Layout::N4K16, converter::Weights::kInt8},
-                           {format::Layout::N16K4, converter::Weights::kFloat32}};
+  const Stored stored[] = {{Layout::kN16K4, converter::Weights::kInt8},
+                           {Layout::kN4K16, converter::Weights::kInt8},
+                           {Layout::kN16K4, converter::Weights::kFloat32}};
   for (const auto& [layout, weights] : stored) {
     Rng rng(7);
     for (const uint32_t vocab_size : {300u, 1500u}) {
@@ -142,7 +142,7 @@ TEST(Shortlist, OfALargeVocabulary) {
   const ModelSpec spec = listed_spec(6, 70000);
   goldcrest_limits limits = {};
   limits.max_candidates = 40000;
-  const FileImage file = test::tiny_file(spec, format::Layout::N16K4, limits);
+  const FileImage file = test::tiny_file(spec, Layout::kN16K4, limits);
   Rng rng(8);
   expect_same_logits(spec, file, nullptr, rng);
 }

@@ -96,7 +96,7 @@ TEST(LinearUses, AreTheCallsOfAnEngine) {
        {test::odd_tiny_options(), options, test::mixed_tiny_options(), test::student_tiny_options()}) {
     const converter::ModelSpec spec = test::tiny_spec(each);
     expect_calls_listed(test::tiny_file(spec));
-    expect_calls_listed(test::tiny_file(spec, format::Layout::N16K4, {}, converter::Weights::kFloat32));
+    expect_calls_listed(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32));
   }
 }
 

@@ -122,13 +122,12 @@ void check_architecture(const TinyOptions& options) {
   const Run run = run_engine(test::tiny_file(spec), source);
   expect_near(run, expected_trace(spec, source, run), options, kErrorOfBlock);
 
-  const Run other = run_engine(test::tiny_file(spec, format::Layout::N4K16), source);
+  const Run other = run_engine(test::tiny_file(spec, Layout::kN4K16), source);
   EXPECT_EQ(other.translation, run.translation) << "the layouts differ";
   EXPECT_EQ(other.trace, run.trace) << "the layouts differ";
 
   SCOPED_TRACE("float32");
-  const Run float32 =
-      run_engine(test::tiny_file(spec, format::Layout::N16K4, {}, converter::Weights::kFloat32), source);
+  const Run float32 = run_engine(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), source);
   expect_near(float32, expected_trace(spec, source, float32), options, kFloatErrorOfBlock);
 }
 

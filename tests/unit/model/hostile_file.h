@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model_generated.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

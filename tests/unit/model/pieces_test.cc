@@ -22,7 +22,7 @@ const FileImage& large_file(converter::Weights weights) {
     options.encoder.d_ff = 4100;
     options.decoder.d_model = 40;
     options.target_vocab_size = 2100;
-    return test::tiny_file(test::tiny_spec(options), format::Layout::N16K4, {}, kind);
+    return test::tiny_file(test::tiny_spec(options), Layout::kN16K4, {}, kind);
   };
   static const FileImage int8 = make(converter::Weights::kInt8), float32 = make(converter::Weights::kFloat32);
   return weights == converter::Weights::kInt8 ? int8 : float32;

@@ -27,7 +27,7 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
   limits.n_best = 3;
   limits.batch = 4;
   limits.encoder_rows = 12;
-  const converter::FileImage file = test::tiny_file(spec, format::Layout::N4K16, limits);
+  const converter::FileImage file = test::tiny_file(spec, Layout::kN4K16, limits);
   goldcrest_info info;
   ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
   EXPECT_EQ(info.format_version, 1u);
@@ -108,8 +108,8 @@ TEST(ModelInfo, TheWeightsHashIgnoresTheLayout) {
   const auto info_of = [](const converter::FileImage& file, goldcrest_info* info) {
     ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), info, nullptr), GOLDCREST_OK);
   };
-  info_of(test::tiny_file(spec, format::Layout::N16K4), &a);
-  info_of(test::tiny_file(spec, format::Layout::N4K16), &b);
+  info_of(test::tiny_file(spec, Layout::kN16K4), &a);
+  info_of(test::tiny_file(spec, Layout::kN4K16), &b);
   test::TinyOptions other = test::odd_tiny_options();
   other.seed += 1;
   info_of(test::tiny_file(test::tiny_spec(other)), &c);

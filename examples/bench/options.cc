@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "../support/messages.h"
+
+namespace bench {
+namespace {
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  Settings& settings = arguments.settings;
+  app.set_version_flag("--version", std::string("goldcrest-bench " GOLDCREST_VERSION));
+  app.add_option("MODEL", settings.model, "a file that goldcrest-convert wrote");
+  const CLI::Range lengths(1, 100000), counts(1, 1000000);
+  app.add_option("--source", settings.source_tokens, "source tokens of a sentence (32)")->check(lengths);
+  app.add_option("--target", settings.target_tokens, "target tokens of a sentence (64)")->check(lengths);
+  app.add_option("--beam-size,--beam", settings.beam_sizes, "beam sizes (1,4)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 16));
+  app.add_option("--batch", settings.batches, "sentences at a time (1,8,32)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 256));
+  app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"open", "speed", "length", "breakdown", "bounds"}));
+  app.add_option("--threads", arguments.threads, "threads of the engine (1); 0: one for each CPU")
+      ->check(CLI::Range(0, 64));
+  Patience& patience = settings.patience;
+  app.add_option("--seconds", patience.seconds, "least time for each figure (1)")->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--repetitions", patience.repetitions, "least runs for each figure (5)")->check(counts);
+  app.add_option("--warm-ups", patience.warm_ups, "uncounted runs before each figure (2)")
+      ->check(CLI::Range(0, 1000000));
+  app.add_option("--seed", settings.seed, "of the source ids (1)");
+  app.add_option("--kernels", settings.kernels,
+                 "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
+                 "fastest: theirs where they are faster (both give close, not equal, results)");
+  app.add_flag("--low-memory", settings.low_memory,
+               "take the encoder's weights out of memory while they are not used: a little slower");
+  app.add_flag("--json", arguments.json, "print JSON instead of tables (examples/bench/README.md has its fields)");
+  app.add_flag("--list-kernels", arguments.list_kernels,
+               "print the kernel tables that run here, best first; which is taken, and why, to standard error");
+  app.footer(
+      "What is measured:\n"
+      "  open       from a file in the page cache to an engine, to the first token and the first sentence; peak "
+      "memory\n"
+      "  speed      tokens/s of every beam size with every batch, encoding also on its own\n"
+      "  length     the cost of a target position in 20 and in 200 target tokens, batch 1\n"
+      "  breakdown  a greedy translation layer by layer; with one thread, each case of speed by kernel\n"
+      "  bounds     how fast the threads' cores read memory, by size, and multiply; what that allows in each case of "
+      "speed\n"
+      "Each time has its spread: the range of its middle half over its median. Above 10 % a warning counts them.\n"
+      "For figures worth quoting, pin a core for each thread (taskset -c 0) and leave the machine to it.\n"
+      "Exit status: 0 done, 1 failed, 2 bad usage.");
+}
+
+}  // namespace
+
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
+  CLI::App app{"Measures a .gcst model on this machine: random source ids, targets of a forced length."};
+  arguments.settings.beam_sizes = {1, 4};
+  arguments.settings.batches = {1, 8, 32};
+  add_options(app, arguments);
+  try {
+    app.parse(argc, argv);
+    if (!arguments.list_kernels && arguments.settings.model.empty()) throw CLI::RequiredError("MODEL");
+  } catch (const CLI::ParseError& error) {
+    if (app.exit(error) != 0) return kBadUsage;
+    return finish_output(kProgram) ? kSuccess : kFailed;
+  }
+  arguments.source_given = app.count("--source") > 0;
+  arguments.target_given = app.count("--target") > 0;
+  return {};
+}
+
+}  // namespace bench

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <map>
+
+#include "../support/messages.h"
+
+namespace {
+
+// Rules of the search, each as the model has it where its option is not given.
+void add_rules(CLI::App& app, goldcrest_search& rules) {
+  const std::map<std::string, int> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
+  const std::map<std::string, int> stops = {
+      {"false", GOLDCREST_STOP_LIKELY}, {"true", GOLDCREST_STOP_FULL}, {"never", GOLDCREST_STOP_NEVER}};
+  const auto count = [](uint32_t n) { return n == 0 ? UINT32_MAX : n; };
+  app.add_option_function<int>(
+         "--length-penalty-kind", [&rules](int kind) { rules.length_penalty_kind = static_cast<uint8_t>(kind); },
+         "power: length^X; wu: ((5 + length) / 6)^X, of Wu et al.")
+      ->transform(CLI::CheckedTransformer(kinds));
+  app.add_option_function<int>(
+         "--early-stopping", [&rules](int stop) { rules.early_stopping = static_cast<uint8_t>(stop); },
+         "beams stop true: once as many results are finished, never: when no better one is possible, false: when none "
+         "is likely")
+      ->transform(CLI::CheckedTransformer(stops));
+  app.add_option_function<uint32_t>(
+      "--no-repeat-ngram", [&rules, count](uint32_t n) { rules.no_repeat_ngram = count(n); },
+      "no run of N tokens comes twice; 0: all may");
+  app.add_option_function<uint32_t>(
+      "--max-extra", [&rules, count](uint32_t n) { rules.max_extra_tokens = count(n); },
+      "at most N tokens more than the source has; 0: no such limit");
+  app.add_option_function<float>(
+         "--max-length-factor", [&rules](float factor) { rules.max_length_factor = factor == 0 ? HUGE_VALF : factor; },
+         "at most X times as many tokens as the source has; 0: no such limit")
+      ->check(CLI::Range(0.0, 1024.0));
+  app.add_option("--repetition-penalty", rules.repetition_penalty,
+                 "for tokens that a result has already: above 1 less likely, below 1 more")
+      ->check(CLI::Range(1.0 / 1024, 1024.0));
+}
+
+}  // namespace
+
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
+  CLI::App app{"Translates lines of text with a .gcst model: one line out for each line in."};
+  arguments.limits.batch = arguments.limits.threads = 1;
+  app.set_version_flag("--version", std::string("goldcrest-translate " GOLDCREST_VERSION));
+  app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
+  app.add_option("INPUT", arguments.inputs, "text files; none: standard input");
+  CLI::Option* source_lang = app.add_option("--source-lang", arguments.source_language,
+                                            "the language of the text; only the model's own will do");
+  CLI::Option* target_lang =
+      app.add_option("--target-lang", arguments.target_language,
+                     "the language to translate into, of those that goldcrest-inspect lists; a line that begins with a "
+                     ">>xx<< of its own keeps it");
+  app.add_option("--beam-size,--beam", arguments.limits.beam_size,
+                 "hypotheses, 1 to 16; 1 is greedy; 0: the model's default");
+  CLI::Option* n_best =
+      app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
+          ->check(CLI::Range(1, 16));
+  app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
+  app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
+  app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
+  CLI::Option* max_candidates =
+      app.add_option("--max-candidates", arguments.limits.max_candidates,
+                     "of a model with a shortlist: tokens that it may leave a line; one with more is translated among "
+                     "all (0: the model's)");
+  CLI::Option* no_shortlist = app.add_flag_callback(
+      "--no-shortlist", [&arguments] { arguments.limits.max_candidates = GOLDCREST_NO_SHORTLIST; },
+      "translate each line among all tokens, whatever shortlist the model has");
+  no_shortlist->excludes(max_candidates);
+  CLI::Option* min_target = app.add_option("--min-target", arguments.min_target,
+                                           "fewest generated tokens; 0: not the model's minimum either");
+  CLI::Option* length_penalty =
+      app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
+  CLI::Option* word_penalty =
+      app.add_option("--word-penalty", arguments.word_penalty, "taken from a score for each token");
+  add_rules(app, arguments.rules);
+  app.add_option("--batch", arguments.limits.batch,
+                 "sentences translated together: faster, but a line is answered when up to 16 times as many are read; "
+                 "1: each at once")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check(CLI::Range(0, 64));
+  app.add_option("--kernels", arguments.kernels,
+                 "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
+                 "fastest: theirs where they are faster (both give close, not equal, results)");
+  CLI::Option* scores = app.add_flag("--scores", arguments.scores, "print the score before each result");
+  app.add_flag("--token-scores", arguments.token_scores,
+               "after each result a tab and the log-probability of each of its tokens, as --tokens counts them");
+  app.add_option(
+         "--alignments", arguments.alignments,
+         "after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
+         "from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
+         "soft: all weights, commas between them and a space after each target token")
+      ->check(CLI::IsMember({"hard", "soft"}));
+  app.add_option("--alignment-layer", arguments.alignment_layer, "of this decoder layer, from 0; -1: the mean of all")
+      ->check(CLI::Range(-1, 31));
+  app.add_option("--alignment-head", arguments.alignment_head, "of this head, from 0; -1: the mean of all")
+      ->check(CLI::Range(-1, 255));
+  CLI::Option* score = app.add_option(
+      "--score", arguments.score_file,
+      "translate nothing: print the log-probability of the target that the same line of this file has, as ids with "
+      "their end id (--tokens prints such lines)");
+  CLI::Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");
+  CLI::Option* encode = app.add_flag("--encode", arguments.encode, "print the source ids of each line and stop there");
+  CLI::Option* decode = app.add_flag("--decode", arguments.decode, "read target ids, print their text");
+  CLI::Option* ids = app.add_flag("--ids", arguments.ids,
+                                  "read source ids, one source a line with its end id, as --encode prints them; print "
+                                  "target ids. Needs no tokenizer");
+  for (CLI::Option* language : {source_lang, target_lang}) language->excludes(decode)->excludes(ids);
+  encode->excludes(decode)->excludes(tokens)->excludes(ids);
+  decode->excludes(tokens)->excludes(ids);
+  score->excludes(encode)->excludes(decode)->excludes(n_best)->excludes(scores);
+  app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
+  app.add_flag("--low-memory", arguments.low_memory,
+               "take the encoder's weights out of memory while they are not used: a little slower");
+  app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
+  app.footer(
+      "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
+      "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning. A "
+      "byte "
+      "order mark at an input's start is left out.\n"
+      "The model is used where it lies in its file: replace that file by renaming a new one over it. Writing into it, "
+      "or cutting it short, ends the program with SIGBUS.\n"
+      "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (app.exit(error) != 0) return kBadUsage;
+    return finish_output(kProgram) ? kSuccess : kFailed;
+  }
+  arguments.has_min_target = min_target->count() > 0;
+  arguments.has_length_penalty = length_penalty->count() > 0;
+  arguments.has_word_penalty = word_penalty->count() > 0;
+  return {};
+}
