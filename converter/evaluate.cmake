@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The metrics, --evaluate and --check.
-goldcrest_converter_library(goldcrest_evaluate
+goldcrest_converter_library(goldcrest_evaluate COMPUTES
   evaluate/agreement.cc
   evaluate/check.cc
   evaluate/check_samples.cc

@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # How each library of the converter is compiled.
+option(GOLDCREST_QUICK_BUILD
+  "Compile many files of a library at once, and what computes little with -O1: half of the build's time, the same bytes" OFF)
+
+# Of a target, where the build is to be quick. COMPUTES: it keeps the build's optimization.
+function(goldcrest_quick_build name)
+  cmake_parse_arguments(arg "COMPUTES" "" "" ${ARGN})
+  if(GOLDCREST_QUICK_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
+    if(NOT arg_COMPUTES)
+      target_compile_options(${name} PRIVATE -O1)
+    endif()
+  endif()
+endfunction()
+
 # The door to {fmt}.
 add_library(goldcrest_format_text STATIC spec/format_text.cc)
 target_compile_features(goldcrest_format_text PUBLIC cxx_std_20)
@@ -13,8 +27,12 @@ else()
 endif()
 goldcrest_warnings(goldcrest_format_text)
 
+# goldcrest_converter_library(NAME [COMPUTES] SOURCES...)
 function(goldcrest_converter_library name)
-  add_library(${name} STATIC ${ARGN})
+  set(sources ${ARGN})
+  list(REMOVE_ITEM sources COMPUTES)
+  add_library(${name} STATIC ${sources})
+  goldcrest_quick_build(${name} ${ARGN})
   target_compile_features(${name} PUBLIC cxx_std_20)
   # The same file comes out on any machine, so no contraction here either.
   target_compile_options(${name} PRIVATE -ffp-contract=off)

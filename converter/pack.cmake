@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ModelSpec -> the bytes of a .gcst file.
-goldcrest_converter_library(goldcrest_pack
+goldcrest_converter_library(goldcrest_pack COMPUTES
   file/build.cc
   file/metadata.cc
   file/shortlist_section.cc

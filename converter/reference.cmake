@@ -5,7 +5,7 @@ goldcrest_converter_library(goldcrest_spec spec/shortlist.cc spec/trim_vocabular
 target_link_libraries(goldcrest_spec PUBLIC goldcrest_printable)
 
 find_package(Eigen3 REQUIRED NO_MODULE)
-goldcrest_converter_library(goldcrest_reference
+goldcrest_converter_library(goldcrest_reference COMPUTES
   math/ordered_sums.cc
   reference/reference.cc
   reference/reference_search.cc)

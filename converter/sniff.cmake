@@ -10,4 +10,5 @@ add_library(goldcrest_sniff STATIC
   sources/sniffing/sniff_kinds.cc)
 target_compile_features(goldcrest_sniff PUBLIC cxx_std_20)
 target_include_directories(goldcrest_sniff PUBLIC "${goldcrest_SOURCE_DIR}/converter")
+goldcrest_quick_build(goldcrest_sniff)
 goldcrest_warnings(goldcrest_sniff)

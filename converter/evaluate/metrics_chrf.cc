@@ -11,7 +11,7 @@ namespace goldcrest::converter {
 namespace {
 
 using Statistics = ChrfScorer::Statistics;
-using NgramCounts = std::unordered_map<std::u32string_view, uint64_t>;
+using CharacterCounts = std::unordered_map<std::u32string_view, uint64_t>;
 
 std::u32string without_spaces(std::string_view text) {
   std::u32string characters = decode_utf8(text);
@@ -19,8 +19,8 @@ std::u32string without_spaces(std::string_view text) {
   return characters;
 }
 
-NgramCounts count_ngrams(std::u32string_view characters, size_t n) {
-  NgramCounts counts;
+CharacterCounts count_ngrams(std::u32string_view characters, size_t n) {
+  CharacterCounts counts;
   for (size_t i = 0; i + n <= characters.size(); ++i) ++counts[characters.substr(i, n)];
   return counts;
 }
@@ -36,7 +36,7 @@ Statistics compare(std::u32string_view hypothesis, std::u32string_view reference
     counts.reference = ngrams_in(reference, n);
     if (counts.reference == 0) continue;  // hypothesis n-grams count only where the reference has some
     counts.hypothesis = ngrams_in(hypothesis, n);
-    const NgramCounts expected = count_ngrams(reference, n);
+    const CharacterCounts expected = count_ngrams(reference, n);
     for (const auto& [ngram, count] : count_ngrams(hypothesis, n))
       if (const auto found = expected.find(ngram); found != expected.end())
         counts.matches += std::min(count, found->second);

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "file/shortlist_section.h"
+#include "report/share.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
-
-double share(size_t part, size_t all) { return all == 0 ? 1 : static_cast<double>(part) / static_cast<double>(all); }
 
 uint64_t bytes_of(const ModelSpec& spec) { return shortlist_bytes(*spec.shortlist, spec.projection.weight->rows); }
 

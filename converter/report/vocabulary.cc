@@ -3,14 +3,11 @@
 
 #include <algorithm>
 
+#include "report/share.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
 namespace {
-
-double share(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 std::string coverage_text(const ShortlistCoverage& coverage, const char* of) {
   return format_text("{} of {} lines whole ({:.2f} %), {:.3f} % of the ids of {}\n", coverage.whole_lines,

@@ -58,44 +58,44 @@ constexpr const char* kHarmless[] = {"temperature",
                                      "_from_model_config",
                                      "_original_object_hash"};
 
-struct Unsupported {
+struct UnsupportedKey {
   const char* key;
   Value neutral;  // asks for nothing, as null does
 };
 
-const std::vector<Unsupported>& unsupported_settings() {
-  static const std::vector<Unsupported> kAll = {{"assistant_early_exit", nullptr},
-                                                {"begin_suppress_tokens", Value::list()},
-                                                {"constraints", nullptr},
-                                                {"diversity_penalty", 0.0},
-                                                {"do_sample", false},
-                                                {"dola_layers", nullptr},
-                                                {"encoder_no_repeat_ngram_size", 0},
-                                                {"encoder_repetition_penalty", 1.0},
-                                                {"exponential_decay_length_penalty", nullptr},
-                                                {"force_words_ids", nullptr},
-                                                {"guidance_scale", 1.0},
-                                                {"low_memory", false},
-                                                {"max_time", nullptr},
-                                                {"num_beam_groups", 1},
-                                                {"penalty_alpha", 0.0},
-                                                {"prompt_lookup_num_tokens", nullptr},
-                                                {"speculation_type", nullptr},
-                                                {"stop_strings", nullptr},
-                                                {"token_healing", false},
-                                                {"use_mtp", false},
-                                                {"watermarking_config", nullptr}};
+const std::vector<UnsupportedKey>& unsupported_settings() {
+  static const std::vector<UnsupportedKey> kAll = {{"assistant_early_exit", nullptr},
+                                                   {"begin_suppress_tokens", Value::list()},
+                                                   {"constraints", nullptr},
+                                                   {"diversity_penalty", 0.0},
+                                                   {"do_sample", false},
+                                                   {"dola_layers", nullptr},
+                                                   {"encoder_no_repeat_ngram_size", 0},
+                                                   {"encoder_repetition_penalty", 1.0},
+                                                   {"exponential_decay_length_penalty", nullptr},
+                                                   {"force_words_ids", nullptr},
+                                                   {"guidance_scale", 1.0},
+                                                   {"low_memory", false},
+                                                   {"max_time", nullptr},
+                                                   {"num_beam_groups", 1},
+                                                   {"penalty_alpha", 0.0},
+                                                   {"prompt_lookup_num_tokens", nullptr},
+                                                   {"speculation_type", nullptr},
+                                                   {"stop_strings", nullptr},
+                                                   {"token_healing", false},
+                                                   {"use_mtp", false},
+                                                   {"watermarking_config", nullptr}};
   return kAll;
 }
 
 std::vector<std::string> known_keys() {
   std::vector<std::string> keys(std::begin(kRead), std::end(kRead));
   keys.insert(keys.end(), std::begin(kHarmless), std::end(kHarmless));
-  for (const Unsupported& setting : unsupported_settings()) keys.push_back(setting.key);
+  for (const UnsupportedKey& setting : unsupported_settings()) keys.push_back(setting.key);
   return keys;
 }
 
-bool asks(const Config& config, const Unsupported& setting) {
+bool asks(const Config& config, const UnsupportedKey& setting) {
   const Value* value = config.find(setting.key);
   return value != nullptr && *value != setting.neutral;
 }
@@ -103,7 +103,7 @@ bool asks(const Config& config, const Unsupported& setting) {
 }  // namespace
 
 void warn_of_unsupported(const Config& generation, bool is_generation_file, std::vector<std::string>& warnings) {
-  for (const Unsupported& setting : unsupported_settings()) {
+  for (const UnsupportedKey& setting : unsupported_settings()) {
     if (asks(generation, setting)) {
       warnings.push_back(generation.where(setting.key) + " is not supported and was ignored");
     }
@@ -122,7 +122,7 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
     if (!key.ends_with("_token_id") && config.has(key) && !generation.has(key)) ignored.push_back(key);
   };
   for (const char* key : kRead) add(key);
-  for (const Unsupported& setting : unsupported_settings()) {
+  for (const UnsupportedKey& setting : unsupported_settings()) {
     if (asks(config, setting)) add(setting.key);
   }
   if (ignored.empty()) return;

@@ -16,8 +16,8 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr float kNormEpsilon = 1e-6f;  // src/layers/generic.h, layerNorm
-constexpr uint32_t kPositions = 512;   // of sinusoids, where max-length does not say
+constexpr float kNativeNormEpsilon = 1e-6f;  // src/layers/generic.h, layerNorm
+constexpr uint32_t kPositions = 512;         // of sinusoids, where max-length does not say
 
 class MarianNativeReader {
  public:
@@ -62,7 +62,7 @@ class MarianNativeReader {
   // `end`: "" or "_pre".
   NormSpec norm(const std::string& prefix, const std::string& end) {
     return {tensors_.vector(prefix + "_ln_scale" + end, graph_.d_model),
-            tensors_.vector(prefix + "_ln_bias" + end, graph_.d_model), kNormEpsilon};
+            tensors_.vector(prefix + "_ln_bias" + end, graph_.d_model), kNativeNormEpsilon};
   }
   NormSpec block_norm(const std::string& prefix) { return norm(prefix, graph_.pre_norm ? "_pre" : ""); }
 

@@ -38,50 +38,50 @@ const std::map<std::string, std::vector<Value>>& fixed_settings() {
 }
 
 // Settings that read_marian_graph reads.
-constexpr const char* kRead[] = {"dim-vocabs",
-                                 "dim-emb",
-                                 "enc-depth",
-                                 "dec-depth",
-                                 "dec-cell",
-                                 "layer-normalization",
-                                 "output-omit-bias",
-                                 "tied-embeddings",
-                                 "tied-embeddings-src",
-                                 "tied-embeddings-all",
-                                 "transformer-heads",
-                                 "transformer-dim-ffn",
-                                 "transformer-decoder-dim-ffn",
-                                 "transformer-ffn-activation",
-                                 "transformer-preprocess",
-                                 "transformer-postprocess",
-                                 "transformer-postprocess-emb",
-                                 "transformer-postprocess-top"};
+constexpr const char* kReadByGraph[] = {"dim-vocabs",
+                                        "dim-emb",
+                                        "enc-depth",
+                                        "dec-depth",
+                                        "dec-cell",
+                                        "layer-normalization",
+                                        "output-omit-bias",
+                                        "tied-embeddings",
+                                        "tied-embeddings-src",
+                                        "tied-embeddings-all",
+                                        "transformer-heads",
+                                        "transformer-dim-ffn",
+                                        "transformer-decoder-dim-ffn",
+                                        "transformer-ffn-activation",
+                                        "transformer-preprocess",
+                                        "transformer-postprocess",
+                                        "transformer-postprocess-emb",
+                                        "transformer-postprocess-top"};
 
 // Settings of other graphs (recurrent ones, average attention, BERT) and of training; and whether positions are
 // learned, which the tensors tell.
-constexpr const char* kWithoutEffect[] = {"version",
-                                          "skip",
-                                          "dim-rnn",
-                                          "enc-type",
-                                          "enc-cell",
-                                          "enc-cell-depth",
-                                          "dec-cell-base-depth",
-                                          "dec-cell-high-depth",
-                                          "transformer-dim-aan",
-                                          "transformer-aan-depth",
-                                          "transformer-aan-activation",
-                                          "transformer-aan-nogate",
-                                          "transformer-depth-scaling",
-                                          "transformer-guided-alignment-layer",
-                                          "transformer-train-position-embeddings",
-                                          "bert-train-type-embeddings",
-                                          "bert-type-vocab-size",
-                                          "ulr-dim-emb",
-                                          "ulr-trainable-transformation"};
+constexpr const char* kWithoutEffectOnGraph[] = {"version",
+                                                 "skip",
+                                                 "dim-rnn",
+                                                 "enc-type",
+                                                 "enc-cell",
+                                                 "enc-cell-depth",
+                                                 "dec-cell-base-depth",
+                                                 "dec-cell-high-depth",
+                                                 "transformer-dim-aan",
+                                                 "transformer-aan-depth",
+                                                 "transformer-aan-activation",
+                                                 "transformer-aan-nogate",
+                                                 "transformer-depth-scaling",
+                                                 "transformer-guided-alignment-layer",
+                                                 "transformer-train-position-embeddings",
+                                                 "bert-train-type-embeddings",
+                                                 "bert-type-vocab-size",
+                                                 "ulr-dim-emb",
+                                                 "ulr-trainable-transformation"};
 
 std::vector<std::string> known_settings() {
-  std::vector<std::string> known(std::begin(kRead), std::end(kRead));
-  known.insert(known.end(), std::begin(kWithoutEffect), std::end(kWithoutEffect));
+  std::vector<std::string> known(std::begin(kReadByGraph), std::end(kReadByGraph));
+  known.insert(known.end(), std::begin(kWithoutEffectOnGraph), std::end(kWithoutEffectOnGraph));
   for (const auto& [key, values] : fixed_settings()) known.push_back(key);
   return known;
 }

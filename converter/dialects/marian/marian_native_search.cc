@@ -13,84 +13,84 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr const char* kRead[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
-                                 "models",    "normalize", "vocabs",     "word-penalty"};
+constexpr const char* kReadBySearch[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
+                                         "models",    "normalize", "vocabs",     "word-penalty"};
 
 // Change no id of a search: of batches, devices, precision, input and output, logs; and the shortlist's file.
-constexpr const char* kHarmless[] = {"alignment",
-                                     "authors",
-                                     "build-info",
-                                     "cache-size",
-                                     "cite",
-                                     "clip-gemm",
-                                     "cpu-threads",
-                                     "data-threads",
-                                     "devices",
-                                     "dump-config",
-                                     "fp16",
-                                     "gemm-precision",
-                                     "gemm-type",
-                                     "ignore-model-config",
-                                     "input",
-                                     "interpolate-env-vars",
-                                     "log",
-                                     "log-level",
-                                     "log-time-zone",
-                                     "max-length-break",
-                                     "maxi-batch",
-                                     "maxi-batch-sort",
-                                     "mini-batch",
-                                     "mini-batch-words",
-                                     "model-mmap",
-                                     "n-best",
-                                     "n-best-feature",
-                                     "no-spm-decode",
-                                     "num-devices",
-                                     "optimize",
-                                     "output",
-                                     "port",
-                                     "precision",
-                                     "quiet",
-                                     "quiet-translation",
-                                     "relative-paths",
-                                     "seed",
-                                     "shortlist",
-                                     "skip-cost",
-                                     "ssplit-mode",
-                                     "ssplit-prefix-file",
-                                     "stat-freq",
-                                     "tsv",
-                                     "tsv-fields",
-                                     "type",
-                                     "version",
-                                     "weights",
-                                     "word-scores",
-                                     "workspace"};
+constexpr const char* kHarmlessToSearch[] = {"alignment",
+                                             "authors",
+                                             "build-info",
+                                             "cache-size",
+                                             "cite",
+                                             "clip-gemm",
+                                             "cpu-threads",
+                                             "data-threads",
+                                             "devices",
+                                             "dump-config",
+                                             "fp16",
+                                             "gemm-precision",
+                                             "gemm-type",
+                                             "ignore-model-config",
+                                             "input",
+                                             "interpolate-env-vars",
+                                             "log",
+                                             "log-level",
+                                             "log-time-zone",
+                                             "max-length-break",
+                                             "maxi-batch",
+                                             "maxi-batch-sort",
+                                             "mini-batch",
+                                             "mini-batch-words",
+                                             "model-mmap",
+                                             "n-best",
+                                             "n-best-feature",
+                                             "no-spm-decode",
+                                             "num-devices",
+                                             "optimize",
+                                             "output",
+                                             "port",
+                                             "precision",
+                                             "quiet",
+                                             "quiet-translation",
+                                             "relative-paths",
+                                             "seed",
+                                             "shortlist",
+                                             "skip-cost",
+                                             "ssplit-mode",
+                                             "ssplit-prefix-file",
+                                             "stat-freq",
+                                             "tsv",
+                                             "tsv-fields",
+                                             "type",
+                                             "version",
+                                             "weights",
+                                             "word-scores",
+                                             "workspace"};
 
-struct Unsupported {
+struct UnsupportedOption {
   const char* key;
   Value neutral;  // asks for nothing, as an empty list does
 };
 
-const std::vector<Unsupported>& unsupported_settings() {
-  static const std::vector<Unsupported> kAll = {{"best-deep", false},
-                                                {"force-decode", false},
-                                                {"max-length-crop", false},
-                                                {"no-spm-encode", false},
-                                                {"output-approx-knn", Value::list()},
-                                                {"output-sampling", false}};
+const std::vector<UnsupportedOption>& unsupported_options() {
+  static const std::vector<UnsupportedOption> kAll = {{"best-deep", false},
+                                                      {"force-decode", false},
+                                                      {"max-length-crop", false},
+                                                      {"no-spm-encode", false},
+                                                      {"output-approx-knn", Value::list()},
+                                                      {"output-sampling", false}};
   return kAll;
 }
 
 void warn_of_other_settings(const Config& decoder, std::vector<std::string>& warnings) {
-  std::vector<std::string> known(std::begin(kRead), std::end(kRead));
-  known.insert(known.end(), std::begin(kHarmless), std::end(kHarmless));
-  for (const Unsupported& setting : unsupported_settings()) known.push_back(setting.key);
+  std::vector<std::string> known(std::begin(kReadBySearch), std::end(kReadBySearch));
+  known.insert(known.end(), std::begin(kHarmlessToSearch), std::end(kHarmlessToSearch));
+  for (const UnsupportedOption& setting : unsupported_options()) known.push_back(setting.key);
   for (const std::string& key : decoder.keys()) {
     const Value* const value = decoder.find(key);
     if (std::ranges::find(known, key) == known.end())
       warnings.push_back(decoder.where(key) + " is not known and was ignored" + guess(key, known));
-    for (const Unsupported& setting : unsupported_settings()) {
+    for (const UnsupportedOption& setting : unsupported_options()) {
       if (key == setting.key && value != nullptr && *value != setting.neutral && !value->empty())
         warnings.push_back(decoder.where(key) + " is not supported and was ignored");
     }

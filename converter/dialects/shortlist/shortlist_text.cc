@@ -17,7 +17,7 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxLexiconBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNgram = 16;
 
 // Ids by text; what is not there is the unknown id, or nothing.
@@ -109,7 +109,7 @@ double probability_of(std::string_view text, const std::string& where, size_t nu
 
 ShortlistSpec read_lexical_shortlist(const std::filesystem::path& path, const ShortlistTexts& texts,
                                      const LexicalOptions& options) {
-  const std::string where = path.string(), content = read_small_file(path, kMaxBytes);
+  const std::string where = path.string(), content = read_small_file(path, kMaxLexiconBytes);
   const Lookup source(texts.source), target(texts.target);
   std::vector<std::unordered_map<uint32_t, double>> found(texts.source.vocab_size);
   for_each_line(content, [&](size_t number, std::string_view line) {
@@ -133,7 +133,7 @@ ShortlistSpec read_lexical_shortlist(const std::filesystem::path& path, const Sh
 
 ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const ShortlistTexts& texts,
                                   std::vector<std::string>& warnings) {
-  const std::string where = path.string(), content = read_small_file(path, kMaxBytes);
+  const std::string where = path.string(), content = read_small_file(path, kMaxLexiconBytes);
   const Lookup source(texts.source), target(texts.target);
   ShortlistSpec shortlist;
   std::vector<std::vector<uint32_t>> lists(texts.source.vocab_size);

@@ -13,12 +13,12 @@ namespace {
 
 constexpr uint32_t kUsualHeads = 8;
 // Of 5,000 that the checkpoint's table has: as many tokens of a source as CTranslate2 reads.
-constexpr uint64_t kPositions = 1024;
+constexpr uint64_t kOpenNmtPositions = 1024;
 // What translate.py does without being told otherwise.
-constexpr uint64_t kBeams = 5, kMostTokens = 250;
+constexpr uint64_t kOpenNmtBeams = 5, kOpenNmtTokens = 250;
 
 constexpr const char* kGated = "gated feed-forward networks (w_3) are not supported";
-constexpr AllowedOption kAllowed[] = {
+constexpr AllowedOption kAllowedByOpenNmt[] = {
     {"model_type", R"(["text"])", ""},
     {"model_task", R"(["seq2seq"])", "language models are not supported"},
     {"encoder_type", R"(["transformer"])", ""},
@@ -42,7 +42,7 @@ constexpr AllowedOption kAllowed[] = {
     {"lora_embedding", "[false]", "merge the LoRA weights first (tools/lora_weights.py)"},
     {"quant_type", R"([""])", "weights in OpenNMT-py's quantized layers are not supported"}};
 
-bool changes_nothing(const std::string&) { return false; }
+bool changes_no_layer(const std::string&) { return false; }
 
 // The list of tokens in `side` of the vocabulary: of version 3 the list itself; before, torchtext's objects.
 const Value* tokens_of(const Value& vocabulary, const char* side) {
@@ -70,7 +70,7 @@ class OpenNmtPyReader {
       : model_(model), options_(part("opt"), model.file.string() + ": opt", model.file), vocabulary_(part("vocab")) {}
 
   ToolkitModel read() {
-    check_options(options_, kAllowed);
+    check_options(options_, kAllowedByOpenNmt);
     const uint32_t heads = options_.count_or("heads", kUsualHeads, 1, kMaxHeads);
     settings_ = {{"nhead", heads},
                  {"activation", options_.text_or("pos_ffn_activation_fn", "relu")},
@@ -78,12 +78,12 @@ class OpenNmtPyReader {
                  {"final_norm", true},
                  {"layer_norm_eps", options_.number_or("norm_eps", 1e-6, 1e-12, 1)},
                  {"scale_embedding", true},
-                 {"max_positions", kPositions},
+                 {"max_positions", kOpenNmtPositions},
                  {"add_source_bos", false},
                  {"add_source_eos", false},
-                 {"beam_size", kBeams},
+                 {"beam_size", kOpenNmtBeams},
                  {"length_penalty", 1},
-                 {"max_length", kMostTokens}};
+                 {"max_length", kOpenNmtTokens}};
     read_positions();
     read_sizes();
     name_tensors();
@@ -178,7 +178,7 @@ class OpenNmtPyReader {
             .final_norm = "layer_norm",
             .gamma = is_old ? ".a_2" : ".weight",
             .beta = is_old ? ".b_2" : ".bias",
-            .has_no_effect = changes_nothing};
+            .has_no_effect = changes_no_layer};
   }
 
   const SavedModel& model_;

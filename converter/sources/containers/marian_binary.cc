@@ -18,7 +18,7 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kMaxItems = 100'000, kHeadBytes = 32, kMaxNameBytes = 1024, kMaxAxes = 8;
+constexpr uint64_t kMaxMarianItems = 100'000, kHeadBytes = 32, kMaxMarianNameBytes = 1024, kMaxMarianAxes = 8;
 
 enum Type : uint64_t {
   kInt8 = 0x101,
@@ -30,7 +30,7 @@ enum Type : uint64_t {
   kIntgemm16 = 0x4102,
 };
 
-struct Item {
+struct MarianItem {
   std::string name;
   uint64_t type = 0, offset = 0, bytes = 0;
   std::vector<uint64_t> shape;
@@ -54,7 +54,7 @@ class MarianBinary : public TensorSource {
   Value settings() const override { return settings_; }
 
   Tensor load(const std::string& name) const override {
-    const Item& from = item(name);
+    const MarianItem& from = item(name);
     if (from.type == kIntgemm8) return load_int8(from);
     const ElementType type = element_type(from.type);
     Tensor tensor{name, from.shape, zeros(from.shape)};
@@ -73,12 +73,12 @@ class MarianBinary : public TensorSource {
     const std::string start = file_.text(0, 16);
     const uint64_t version = little_endian(start, 0, 8), n = little_endian(start, 8, 8);
     if (version != 1) throw Error("{}: is of version {}, expected 1", file_.path().string(), version);
-    if (n > kMaxItems || n > file_.size() / kHeadBytes) {
+    if (n > kMaxMarianItems || n > file_.size() / kHeadBytes) {
       throw Error("{}: claims to hold {} tensors, more than its {} bytes can: it is truncated or damaged",
                   file_.path().string(), n, file_.size());
     }
     const std::string heads = file_.text(16, n * kHeadBytes);
-    std::vector<Item> items(n);
+    std::vector<MarianItem> items(n);
     uint64_t at = 16 + n * kHeadBytes;
     for (uint64_t i = 0; i < n; ++i) at += read_name(heads, i, at, items[i]);
     for (uint64_t i = 0; i < n; ++i) at += read_shape(little_endian(heads, i * kHeadBytes + 16, 8), at, items[i]);
@@ -88,7 +88,7 @@ class MarianBinary : public TensorSource {
                   file_.path().string(), padding);
     }
     at += 8 + padding;
-    for (Item& item : items) {
+    for (MarianItem& item : items) {
       item.offset = at;
       if (item.bytes > file_.size() - at) {
         throw Error("{}: has {} bytes at byte {} of a file of {}: it is truncated or damaged; download it again",
@@ -103,11 +103,11 @@ class MarianBinary : public TensorSource {
   }
 
   // Type and bytes of the data too. Returns the name's bytes in the file.
-  uint64_t read_name(const std::string& heads, uint64_t i, uint64_t at, Item& item) const {
+  uint64_t read_name(const std::string& heads, uint64_t i, uint64_t at, MarianItem& item) const {
     const uint64_t bytes = little_endian(heads, i * kHeadBytes, 8);
-    if (bytes < 2 || bytes > kMaxNameBytes) {
+    if (bytes < 2 || bytes > kMaxMarianNameBytes) {
       throw Error("{}: the name of tensor {} has {} bytes, expected 2 to {}: it is damaged", file_.path().string(), i,
-                  bytes, kMaxNameBytes);
+                  bytes, kMaxMarianNameBytes);
     }
     item.name = file_.text(at, bytes);
     if (item.name.find('\0') != bytes - 1) {
@@ -119,9 +119,9 @@ class MarianBinary : public TensorSource {
     return bytes;
   }
 
-  uint64_t read_shape(uint64_t axes, uint64_t at, Item& item) const {
-    if (axes > kMaxAxes) {
-      throw Error("{}: has {} axes, expected at most {}: it is damaged", where(item.name), axes, kMaxAxes);
+  uint64_t read_shape(uint64_t axes, uint64_t at, MarianItem& item) const {
+    if (axes > kMaxMarianAxes) {
+      throw Error("{}: has {} axes, expected at most {}: it is damaged", where(item.name), axes, kMaxMarianAxes);
     }
     const std::string sizes = file_.text(at, 4 * axes);
     for (uint64_t axis = 0; axis < axes; ++axis) {
@@ -133,7 +133,7 @@ class MarianBinary : public TensorSource {
   }
 
   // Bytes that the shape needs. Throws Error where the type is none that is read.
-  uint64_t needed_bytes(const Item& item) const {
+  uint64_t needed_bytes(const MarianItem& item) const {
     const std::optional<uint64_t> n = element_count(item.shape);
     if (!n) throw Error("{}: has the shape {}: it is damaged", where(item.name), shape_text(item.shape));
     if (item.type == kFloat32 || item.type == kFloat16 || item.type == kFloat64) {
@@ -152,7 +152,7 @@ class MarianBinary : public TensorSource {
                 where(item.name), item.type, shape_text(item.shape));
   }
 
-  void add(Item item) {
+  void add(MarianItem item) {
     if (item.name == kMarianSettings) {
       if (item.type != kInt8 || item.bytes > kMaxMarianSettings) {
         throw Error("{}: has {} bytes of type {:#x}, expected at most {} of type {:#x}", where(item.name), item.bytes,
@@ -173,7 +173,7 @@ class MarianBinary : public TensorSource {
     names_.push_back(name);
   }
 
-  Tensor load_int8(const Item& from) const {
+  Tensor load_int8(const MarianItem& from) const {
     const uint64_t rows = from.shape[0], columns = from.shape[1], n = rows * columns;
     const std::string bytes = file_.text(from.offset, n + sizeof(float));
     float multiplier = 0;
@@ -199,7 +199,7 @@ class MarianBinary : public TensorSource {
     return tensor;
   }
 
-  const Item& item(const std::string& name) const {
+  const MarianItem& item(const std::string& name) const {
     const auto found = items_.find(name);
     if (found == items_.end()) throw Error("{} is missing", where(name));
     return found->second;
@@ -208,7 +208,7 @@ class MarianBinary : public TensorSource {
   static constexpr float kLeastMultiplier = 0x1p-16f, kMostMultiplier = 0x1p47f;  // FORMAT.md, section 4: of a scale
 
   InputFile file_;
-  std::map<std::string, Item> items_;
+  std::map<std::string, MarianItem> items_;
   std::vector<std::string> names_;
   Value settings_;  // a text, or null
 };

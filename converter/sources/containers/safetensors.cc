@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;
 constexpr size_t kMaxTensors = 100'000;
-constexpr int kMaxDepth = 8;
+constexpr int kMaxHeaderDepth = 8;
 
 struct Entry {
   std::optional<ElementType> type;  // nothing: a type without a float meaning here
@@ -135,7 +135,7 @@ class SafetensorsFile : public TensorSource {
     data_begin_ = 8 + header_bytes;
     const std::string text = file_.text(8, header_bytes);
     if (!text.starts_with('{')) throw Error("{}: the safetensors header does not start with {{", path);
-    Value header = parse_json(text, kMaxDepth, path + ": safetensors header");
+    Value header = parse_json(text, kMaxHeaderDepth, path + ": safetensors header");
     if (header.size() > kMaxTensors)
       throw Error("{}: {} tensors, expected at most {}", path, header.size(), kMaxTensors);
     return header;

@@ -14,8 +14,8 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr size_t kMaxTensors = 100'000, kMaxRank = 16;
-constexpr int kMaxDepth = 4;  // of dictionaries around the state dict
+constexpr size_t kMaxStateTensors = 100'000, kMaxRank = 16;
+constexpr int kMaxStateDepth = 4;  // of dictionaries around the state dict
 
 // In the order of preference.
 const char* const kUsualNames[] = {"state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
@@ -44,7 +44,7 @@ class Dictionaries {
   explicit Dictionaries(const PickleDocument& document) : document_(document), visited_(document.nodes.size(), false) {
     add({document.root, 0, nullptr});
     size_t begin = 0;
-    for (int depth = 0; depth < kMaxDepth; ++depth) {
+    for (int depth = 0; depth < kMaxStateDepth; ++depth) {
       const size_t end = all_.size();
       for (; begin < end; ++begin) add_members(all_[begin]);
     }
@@ -207,7 +207,7 @@ std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const 
       const PickleNode& value = document.node(dict.items[i + 1]);
       if (key.kind != PickleKind::kText || value.kind != PickleKind::kTensor) continue;
       const std::string name = prefix + key.text;
-      if (tensors.size() == kMaxTensors) throw Error("{}: has more than {} tensors", where, kMaxTensors);
+      if (tensors.size() == kMaxStateTensors) throw Error("{}: has more than {} tensors", where, kMaxStateTensors);
       if (!names.insert(name).second) throw Error("{}: has the tensor {} twice", where, in_quotes(name));
       tensors.push_back(read_tensor(document, name, value, where));
     }

@@ -17,9 +17,9 @@ using nlohmann::json;
 
 constexpr size_t kMaxValues = 2'000'000;  // some 200 bytes of memory each, and more than any vocabulary has
 
-class Builder : public nlohmann::json_sax<json> {
+class JsonBuilder : public nlohmann::json_sax<json> {
  public:
-  Builder(size_t most_depth, const std::string& where) : most_depth_(most_depth), where_(where) {}
+  JsonBuilder(size_t most_depth, const std::string& where) : most_depth_(most_depth), where_(where) {}
 
   Value take() { return std::move(root_); }
 
@@ -83,7 +83,7 @@ class Builder : public nlohmann::json_sax<json> {
 }  // namespace
 
 Value parse_json(std::string_view text, int most_depth, const std::string& where) {
-  Builder builder(static_cast<size_t>(most_depth), where);
+  JsonBuilder builder(static_cast<size_t>(most_depth), where);
   json::sax_parse(text, &builder);
   return builder.take();
 }

@@ -18,7 +18,7 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr size_t kMaxOpcodes = 10'000'000, kMaxNodes = 2'000'000, kMaxStack = 100'000, kMaxMemo = 1'000'000;
-constexpr size_t kMaxDepth = 64, kMaxTextBytes = 4096;
+constexpr size_t kMaxPickleDepth = 64, kMaxPickleTextBytes = 4096;
 
 class PickleReader {
  public:
@@ -65,12 +65,13 @@ class PickleReader {
   }
 
   std::string take_text(size_t n) {
-    if (n > kMaxTextBytes) refuse(format_text("has a text of {} bytes, expected at most {}", n, kMaxTextBytes));
+    if (n > kMaxPickleTextBytes)
+      refuse(format_text("has a text of {} bytes, expected at most {}", n, kMaxPickleTextBytes));
     return std::string(take(n));
   }
 
   std::string_view take_line() {
-    const size_t end = bytes_.substr(at_, kMaxTextBytes).find('\n');
+    const size_t end = bytes_.substr(at_, kMaxPickleTextBytes).find('\n');
     if (end == std::string_view::npos) refuse("has a name without an end");
     return take(end + 1).substr(0, end);
   }
@@ -214,7 +215,7 @@ class PickleReader {
   }
 
   void open_mark() {
-    if (marks_.size() >= kMaxDepth) refuse(format_text("is nested more than {} levels deep", kMaxDepth));
+    if (marks_.size() >= kMaxPickleDepth) refuse(format_text("is nested more than {} levels deep", kMaxPickleDepth));
     marks_.push_back(stack_.size());
   }
 

@@ -38,9 +38,9 @@ Value typed(const std::string& text) {
   return parse_whole(number, real) ? Value(real) : Value(text);
 }
 
-class Builder : public YAML::EventHandler {
+class YamlBuilder : public YAML::EventHandler {
  public:
-  Builder(const YamlBounds& bounds, const std::string& where) : bounds_(bounds), where_(where) {}
+  YamlBuilder(const YamlBounds& bounds, const std::string& where) : bounds_(bounds), where_(where) {}
 
   Value take() { return std::move(root_); }
 
@@ -131,7 +131,7 @@ Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::str
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    Builder builder(bounds, where);
+    YamlBuilder builder(bounds, where);
     if (!parser.HandleNextDocument(builder)) throw Error("{}: is empty", where);
     Value value = builder.take();
     if (parser.HandleNextDocument(builder)) throw Error("{}: holds several documents, expected one", where);
