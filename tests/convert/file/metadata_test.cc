@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model_generated.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
 
