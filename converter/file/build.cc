@@ -19,6 +19,7 @@
 #include "quantize/pack.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"
+#include "spec/layer_blocks.h"
 #include "spec/printable.h"
 #include "spec/validate_spec.h"
 
@@ -29,10 +30,12 @@ using format::SectionKind;
 
 // Matrices that follow each other in the rows of one stored matrix, each with its bias.
 struct LinearParts {
-  std::vector<const LinearSpec*> parts;
+  std::vector<LinearPart> parts;
   Placement rows;  // of each part
   Placement columns;
 };
+
+Placement placement_of(const Groups& groups) { return {groups.count, groups.elements, groups.stored_elements}; }
 
 // Scale, bias and sum of one row.
 constexpr uint64_t kLinearRowBytes = 2 * sizeof(float) + sizeof(int32_t);
@@ -161,7 +164,7 @@ std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_by
   std::vector<float> bias(matrix.rows);
   const uint32_t part_rows = from.rows.placed_size();
   for (uint32_t i = 0; i < from.parts.size(); ++i) {
-    const LinearSpec& part = *from.parts[i];
+    const LinearSpec& part = *from.parts[i].linear;
     const std::optional<double> sqnr_db = store_rows(*part.weight, from.rows, from.columns, i * part_rows, matrix);
     copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[size_t{i} * part_rows]);
     const uint64_t rows = from.parts.size() == 1 ? matrix.rows : part_rows;
@@ -268,40 +271,22 @@ uint32_t Builder::positions(const std::string& name, const Matrix& positions) {
 std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const LayerSpec& layer,
                                                const StackSpec& stack) {
   group_ = name;
-  const Placement heads = Placement::per_head(stack.n_heads, stack.d_head);
-  const Placement model = Placement::in_order(stack.d_model), inner = Placement::in_order(stack.d_ff);
+  const StackGroups groups = groups_of(stack, spec_.encoder.d_model);
+  const auto store = [&](const MatrixEntry& entry, const auto& given, auto& stored) {
+    const std::vector<LinearPart> parts = parts_of(entry, given);
+    stored = linear({parts, placement_of(groups_of_part(entry.n, groups, parts.size())),
+                     placement_of(groups_of_part(entry.k, groups, 1))});
+  };
   auto out = std::make_unique<format::LayerT>();
-
-  if (layer.self_attention) {
-    const AttentionSpec& self = *layer.self_attention;
-    out->self_attention = std::make_unique<format::SelfAttentionT>();
-    out->self_attention->query_key_value = linear({{&self.query, &self.key, &self.value}, heads, model});
-    out->self_attention->out = linear({{&self.out}, model, heads});
-    out->self_attention->norm = norm(name + ".self_attention.norm", self.norm);
-  }
-
-  if (layer.recurrent) {
-    const RecurrentSpec& recurrent = *layer.recurrent;
-    const Placement halves = Placement::per_head(1, stack.d_model);
-    out->recurrent = std::make_unique<format::RecurrentT>();
-    out->recurrent->input_forget = linear({{&recurrent.input, &recurrent.forget}, halves, model});
-    out->recurrent->norm = norm(name + ".recurrent.norm", recurrent.norm);
-  }
-
-  if (layer.cross_attention) {
-    const AttentionSpec& cross = *layer.cross_attention;
-    const Placement memory = Placement::in_order(spec_.encoder.d_model);
-    out->cross_attention = std::make_unique<format::CrossAttentionT>();
-    out->cross_attention->query = linear({{&cross.query}, heads, model});
-    out->cross_attention->key_value = linear({{&cross.key, &cross.value}, heads, memory});
-    out->cross_attention->out = linear({{&cross.out}, model, heads});
-    out->cross_attention->norm = norm(name + ".cross_attention.norm", cross.norm);
-  }
-
-  out->feed_forward = std::make_unique<format::FeedForwardT>();
-  out->feed_forward->in = linear({{&layer.feed_forward.in}, inner, model});
-  out->feed_forward->out = linear({{&layer.feed_forward.out}, model, inner});
-  out->feed_forward->norm = norm(name + ".feed_forward.norm", layer.feed_forward.norm);
+  for_each_block(
+      [&](auto block, const auto& of_layer, auto& stored) {
+        const auto* const given = given_block(of_layer);
+        if (given == nullptr) return;
+        stored = std::make_unique<typename std::remove_reference_t<decltype(stored)>::element_type>();
+        block.for_each_matrix(store, *given, *stored);
+        stored->norm = norm(fmt::format("{}.{}.norm", name, block.kName), given->norm);
+      },
+      layer, *out);
   return out;
 }
 
@@ -338,9 +323,7 @@ Payload Builder::run() {
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
   if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
   if (spec_.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
-  if (std::ranges::any_of(spec_.decoder.layers, [](const LayerSpec& layer) { return layer.recurrent.has_value(); })) {
-    metadata.features |= kFeatureRecurrent;
-  }
+  metadata.features |= block_features(spec_);
   const auto is_subword = [](const auto& tokenizer) { return tokenizer && tokenizer->kind == TokenizerKind::kSubword; };
   if (is_subword(spec_.source_tokenizer) || is_subword(spec_.target_tokenizer)) metadata.features |= kFeatureSubword;
   metadata.encoder = stack("encoder", spec_.encoder);

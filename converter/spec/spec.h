@@ -34,16 +34,26 @@ struct LinearSpec {
   std::vector<float> bias;               // [outputs]; zeros when the checkpoint has none
 };
 
+// One of the linear layers that a file has in one matrix, in the order of its rows.
+struct LinearPart {
+  const char* name;  // in errors
+  const LinearSpec* linear;
+};
+
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta
 struct NormSpec {
   std::vector<float> gamma, beta;  // [d_model]
   float epsilon = 1e-5f;
 };
 
+// The blocks of a layer. Their members are named like the matrices of a file, by which the engine's lists find them
+// (layer_blocks.h); a function gives the parts of a matrix that a checkpoint has apart.
 struct AttentionSpec {
   LinearSpec query, key, value;  // [n_heads * d_head, d_model]; cross-attention: key and value [.., encoder's d_model]
   LinearSpec out;                // [d_model, n_heads * d_head]
   NormSpec norm;
+  std::vector<LinearPart> query_key_value() const { return {{"query", &query}, {"key", &key}, {"value", &value}}; }
+  std::vector<LinearPart> key_value() const { return {{"key", &key}, {"value", &value}}; }
 };
 
 // A simpler simple recurrent unit (Kim et al. 2019): with f = sigmoid(forget(x)) and the cell of the position before,
@@ -51,6 +61,7 @@ struct AttentionSpec {
 struct RecurrentSpec {
   LinearSpec input, forget;  // [d_model, d_model]
   NormSpec norm;
+  std::vector<LinearPart> input_forget() const { return {{"input", &input}, {"forget", &forget}}; }
 };
 
 struct FeedForwardSpec {

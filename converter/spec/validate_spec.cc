@@ -7,6 +7,7 @@
 #include "base/align.h"
 #include "base/bounds.h"
 #include "spec/error.h"
+#include "spec/layer_blocks.h"
 #include "spec/printable.h"
 #include "spec/validate_shortlist.h"
 
@@ -56,23 +57,6 @@ void check_norm(const std::string& role, const NormSpec& norm, uint32_t d_model)
   require_range(role + ".epsilon", norm.epsilon, kMinEpsilon, kMaxEpsilon);
 }
 
-// key_value_source_width: of what keys and values are made from.
-void check_attention(const std::string& role, const AttentionSpec& attention, const StackSpec& stack,
-                     uint32_t key_value_source_width) {
-  const uint32_t width = stack.n_heads * stack.d_head;
-  check_linear(role + ".query", attention.query, width, stack.d_model);
-  check_linear(role + ".key", attention.key, width, key_value_source_width);
-  check_linear(role + ".value", attention.value, width, key_value_source_width);
-  check_linear(role + ".out", attention.out, stack.d_model, width);
-  check_norm(role + ".norm", attention.norm, stack.d_model);
-}
-
-void check_recurrent(const std::string& role, const RecurrentSpec& recurrent, uint32_t d_model) {
-  check_linear(role + ".input", recurrent.input, d_model, d_model);
-  check_linear(role + ".forget", recurrent.forget, d_model, d_model);
-  check_norm(role + ".norm", recurrent.norm, d_model);
-}
-
 void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ".d_model", stack.d_model, 1u, kMaxWidth);
   require_range(name + ".d_ff", stack.d_ff, 1u, kMaxWidth);
@@ -85,7 +69,42 @@ void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ": number of layers", stack.layers.size(), size_t{1}, size_t{kMaxLayers});
 }
 
-void check_stack(const std::string& name, const StackSpec& stack, uint32_t key_value_source_width, bool is_decoder) {
+// A block's matrices and norm, by the engine's list of them.
+template <typename Block, typename Spec>
+void check_block(const std::string& role, Block block, const Spec& spec, const StackGroups& groups) {
+  const auto check = [&](const MatrixEntry& entry, const auto& given) {
+    const std::vector<LinearPart> parts = parts_of(entry, given);
+    const Groups outputs = groups_of_part(entry.n, groups, parts.size()), inputs = groups_of_part(entry.k, groups, 1);
+    for (const LinearPart& part : parts) {
+      check_linear(format_text("{}.{}", role, part.name), *part.linear, outputs.count * outputs.elements,
+                   inputs.count * inputs.elements);
+    }
+  };
+  block.for_each_matrix(check, spec);
+  check_norm(role + ".norm", spec.norm, groups.of(Width::kModel).elements);
+}
+
+void check_layer(const std::string& role, const LayerSpec& layer, const LayerKind& kind, const StackGroups& groups) {
+  if (layer.recurrent && !kind.is_decoder) throw Error("{} has a recurrent block; only decoder layers may", role);
+  if (layer.self_attention.has_value() == layer.recurrent.has_value()) {
+    throw Error("{} has {}; expected {}", role,
+                layer.recurrent ? "both self-attention and a recurrent block" : "no self-attention",
+                kind.is_decoder ? "self-attention or a recurrent block" : "one");
+  }
+  for_each_block(
+      [&](auto block, const auto& of_layer) {
+        const auto* const given = given_block(of_layer);
+        if ((given != nullptr) != block.belongs(kind)) {
+          throw Error("{} {} {}; expected {}", role, given != nullptr ? "has" : "lacks", block.kName,
+                      given != nullptr ? "none" : "one");
+        }
+        if (given != nullptr) check_block(format_text("{}.{}", role, block.kName), block, *given, groups);
+      },
+      layer);
+}
+
+void check_stack(const std::string& name, const ModelSpec& model, bool is_decoder) {
+  const StackSpec& stack = is_decoder ? model.decoder : model.encoder;
   check_dimensions(name, stack);
   if (stack.embedding == nullptr)
     throw Error("{} has no embedding; expected the shape [vocabulary, {}]", name, stack.d_model);
@@ -95,27 +114,12 @@ void check_stack(const std::string& name, const StackSpec& stack, uint32_t key_v
   require_matrix(name + ".positions", stack.positions, stack.positions.rows, stack.d_model);
   if (stack.embedding_norm) check_norm(name + ".embedding_norm", *stack.embedding_norm, stack.d_model);
   if (stack.final_norm) check_norm(name + ".final_norm", *stack.final_norm, stack.d_model);
+  const StackGroups groups = groups_of(stack, model.encoder.d_model);
+  const uint32_t features = block_features(model);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
-    const std::string role = format_text("{}.layers.{}", name, i);
-    if (layer.recurrent && !is_decoder) throw Error("{} has a recurrent block; only decoder layers may", role);
-    if (layer.self_attention.has_value() == layer.recurrent.has_value()) {
-      throw Error("{} has {}; expected {}", role,
-                  layer.recurrent ? "both self-attention and a recurrent block" : "no self-attention",
-                  is_decoder ? "self-attention or a recurrent block" : "one");
-    }
-    if (layer.self_attention)
-      check_attention(role + ".self_attention", *layer.self_attention, stack, stack.d_model);
-    else
-      check_recurrent(role + ".recurrent", *layer.recurrent, stack.d_model);
-    if (layer.cross_attention.has_value() != is_decoder) {
-      throw Error("{} {} cross-attention; decoder layers have it, encoder layers have not", role,
-                  is_decoder ? "lacks" : "has");
-    }
-    if (is_decoder) check_attention(role + ".cross_attention", *layer.cross_attention, stack, key_value_source_width);
-    check_linear(role + ".feed_forward.in", layer.feed_forward.in, stack.d_ff, stack.d_model);
-    check_linear(role + ".feed_forward.out", layer.feed_forward.out, stack.d_model, stack.d_ff);
-    check_norm(role + ".feed_forward.norm", layer.feed_forward.norm, stack.d_model);
+    check_layer(format_text("{}.layers.{}", name, i), layer, {is_decoder, layer.recurrent.has_value(), features},
+                groups);
   }
 }
 
@@ -157,8 +161,8 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
 }  // namespace
 
 void validate_spec(const ModelSpec& spec) {
-  check_stack("encoder", spec.encoder, spec.encoder.d_model, false);
-  check_stack("decoder", spec.decoder, spec.encoder.d_model, true);
+  check_stack("encoder", spec, false);
+  check_stack("decoder", spec, true);
   const uint32_t source_vocab_size = spec.encoder.embedding->rows, target_vocab_size = spec.decoder.embedding->rows;
   check_linear("projection", spec.projection, target_vocab_size, spec.decoder.d_model);
   check_generation(spec.generation, source_vocab_size, target_vocab_size);

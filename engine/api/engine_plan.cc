@@ -7,8 +7,6 @@
 #include "backends/backend.h"
 #include "base/arithmetic.h"
 #include "base/build_options.h"
-#include "layers/blocks/recurrent.h"
-#include "model/blocks.h"
 #include "text/tokenizer.h"
 
 namespace goldcrest {
@@ -35,49 +33,16 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
 
 namespace {
 
-uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
-  return 2 * rows * keys * stack.attention_width();
-}
-
-// Products of one row with a layer's matrices: those that read the source, and the others.
-struct LayerMacs {
-  BlockWidths widths;
-  uint64_t of_source = 0, of_own = 0;
-
-  LayerMacs(const StackView& stack, const StackView& encoder)
-      : widths{{stack.d_model_padded, stack.attention_width(), stack.d_ff_padded, encoder.d_model_padded,
-                stack.d_model_padded}} {}
-  void operator()(const MatrixEntry& matrix) {
-    const uint64_t macs = uint64_t{matrix.n.in(widths)} * matrix.k.in(widths);
-    (matrix.reads_source() ? of_source : of_own) += macs;
-  }
-};
-
 // Multiply-accumulates of the largest step, by its size.
 uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size) {
-  const StackView &encoder = model.encoder, &decoder = model.decoder;
-  const uint64_t block = limits.encoder_rows, rows = uint64_t{limits.beam_size} * limits.batch;
-  LayerMacs encoder_layer(encoder, encoder), decoder_layer(decoder, encoder), recurrent_layer(decoder, encoder);
-  for_each_encoder_block([&](auto list) { list.for_each_matrix(encoder_layer); });
-  for_each_decoder_block([&](auto list) { list.for_each_matrix(decoder_layer); });
-  const uint64_t keys = 2 * block * encoder.d_model_padded * encoder.attention_width();  // keys and values of a layer
-  const uint64_t rest = block * encoder_layer.of_own - keys + attention_macs(encoder, block, limits.max_source_tokens);
-  const uint64_t source_keys = block * decoder_layer.of_source;
-  const uint64_t layer = rows * decoder_layer.of_own +
-                         attention_macs(decoder, rows, uint64_t{limits.max_source_tokens} + limits.max_target_tokens);
+  const DecoderMacs decoder = decoder_macs(model, limits);
   const uint64_t passes = kHasRules && limits.beam_size > 1 ? model.output_passes : 1;
-  // A shortlist leaves less, but of a sentence with too many candidates. Gathering them moves fewer weights than these.
-  const uint64_t output = passes * rows * decoder.d_model_padded * model.projection.n;
-  const uint32_t n_self_attending = count_self_attending(model);
-  uint64_t largest_layer = layer, layers = n_self_attending * layer;
-  if (kHasSsru && model.n_recurrent > 0) {
-    for_each_recurrent_block([&](auto list) { list.for_each_matrix(recurrent_layer); });
-    const uint64_t recurrent = rows * recurrent_layer.of_own + attention_macs(decoder, rows, limits.max_source_tokens);
-    largest_layer = n_self_attending > 0 ? larger(layer, recurrent) : recurrent;
-    layers += model.n_recurrent * recurrent;
-  }
-  const uint64_t decode = step_size == GOLDCREST_STEP_LAYER ? larger(largest_layer, output) : layers + output;
-  return larger(larger(keys, rest), larger(source_keys, decode));
+  // A shortlist makes this cheaper except for sentences that exceed max_candidates, so count the full vocabulary.
+  // Gathering moves fewer weights than these.
+  const uint64_t output = passes * limits.beam_size * limits.batch * model.decoder.d_model_padded * model.projection.n;
+  const uint64_t decode =
+      step_size == GOLDCREST_STEP_LAYER ? larger(decoder.largest_layer, output) : decoder.layers + output;
+  return larger(larger(largest_encoder_step_macs(model, limits), decoder.source_keys), decode);
 }
 
 void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {

@@ -17,14 +17,14 @@ void run_output_layer(const Search& search);
 // What the value of a row's candidate is above its log-probability.
 float row_normalizer(const Search& search, const Candidates& lists, uint32_t row);
 
-// visit(LinearUse) for every call of a linear layer that the output layer makes of the whole vocabulary: its blocks.
-// Candidates are gathered, and no backend knows them.
+// visit(LinearCallSite) for every call of a linear layer that the output layer makes of the whole vocabulary: its
+// blocks. Candidates are gathered, and no backend knows them.
 template <typename Visit>
-void for_each_output_use(const ModelView& model, const Visit& visit) {
+void for_each_output_call_site(const ModelView& model, const Visit& visit) {
   for (uint32_t first = 0; first < model.projection.n; first += kOutputBlock) {
     const uint32_t left = model.projection.n - first;
-    visit(LinearUse{slice_outputs(model.projection, first, left < kOutputBlock ? left : kOutputBlock),
-                    Activation::kNone, false});
+    visit(LinearCallSite{slice_outputs(model.projection, first, left < kOutputBlock ? left : kOutputBlock),
+                         Activation::kNone, false});
   }
 }
 

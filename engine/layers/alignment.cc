@@ -80,8 +80,8 @@ AlignmentRefs plan_alignment(Plan& plan, const StackView& stack) {
         name, Phase::kDecode, Region::kMain,
         {0, n_kept * row_bytes, {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0}});
   };
-  refs.queries = add("alignment.queries", uint64_t{bytes_of(stack.weight_type)} * stack.attention_width());
-  if (stack.weight_type == WeightType::kInt8) {
+  refs.queries = add("alignment.queries", uint64_t{bytes_of(stack.cache_type)} * stack.attention_width());
+  if (stack.cache_type == CacheType::kInt8) {
     refs.query_scales = add("alignment.query_scales", sizeof(float) * stack.n_heads);
   }
   return refs;
@@ -94,14 +94,13 @@ KvCache kept_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t
 }
 
 void keep_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
-  if (kHasFloat32 && pass.stack.weight_type == WeightType::kFloat32)
-    return keep<Float32Rows>(pass, query, row, queries);
+  if (kHasFloat32 && pass.stack.cache_type == CacheType::kFloat32) return keep<Float32Rows>(pass, query, row, queries);
   keep<Int8Rows>(pass, query, row, queries);
 }
 
 void align_head(const Runtime& runtime, const AlignedHead& aligned, float* weights) {
   const StackView& stack = runtime.model.decoder;
-  if (kHasFloat32 && stack.weight_type == WeightType::kFloat32) return align<Float32Rows>(stack, aligned, weights);
+  if (kHasFloat32 && stack.cache_type == CacheType::kFloat32) return align<Float32Rows>(stack, aligned, weights);
   align<Int8Rows>(stack, aligned, weights);
 }
 

@@ -11,4 +11,22 @@ void store_keys_values(const Pass& pass, const StackView& stack, const float* ke
   }
 }
 
+void attend_sentence(const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads,
+                     uint32_t task) {
+  AttentionCall call = {};
+  call.query = rows.query + sentence.rows.first * rows.query_stride;
+  call.out = rows.out + size_t{sentence.rows.first} * pass.stack.attention_width();
+  call.query_stride = rows.query_stride;
+  call.rows = sentence.rows.count;
+  call.n_keys = sentence.n_keys;
+  call.first_key = sentence.first_key;
+  call.position_stride = rows.position_stride;
+  call.ancestor = sentence.ancestor;
+  call.ancestor_stride = rows.ancestor_stride;
+  call.heads = heads;
+  call.weights = pass.attention_weights + task * pass.attention_weights_stride;
+  call.query_row = pass.query_row + task * pass.query_row_stride;
+  operations(pass.runtime).attend(pass.runtime, pass.stack, call, rows.cache);
+}
+
 }  // namespace goldcrest

@@ -3,12 +3,17 @@
 // sentence alone.
 #pragma once
 
-#include "layers/pass.h"
+#include "layers/linear.h"
 
 namespace goldcrest {
 
 // What one query value and its key and value take, in multiply-accumulates of a linear layer.
 constexpr uint64_t kAttentionCost = 8;
+
+// Multiply-accumulates of rows that each attend to so many keys.
+inline uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
+  return 2 * rows * keys * stack.attention_width();
+}
 
 // Puts one row's keys and values into its row of the cache.
 inline void store_key_value(const Pass& pass, const NewKeys& keys, const KvCache& cache) {
@@ -38,32 +43,24 @@ struct SentenceKeys {
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
 };
 
-// all.out <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Split by heads where the work is worth more
-// than one task.
+// Some heads of one sentence's rows, by one task.
+void attend_sentence(const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads,
+                     uint32_t task);
+
+// rows.out <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Split by heads where the work is worth
+// more than one task.
 template <typename KeysOf>
-void attend(const Pass& pass, const AttentionRows& all, uint32_t n_sentences, const KeysOf& keys_of) {
-  const uint32_t width = pass.stack.attention_width();
-  const Split split = split_work(all.n_products * width * kAttentionCost, pass.stack.n_heads, pass.n_tasks);
-  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
-    AttentionCall call = {};
-    call.query_stride = all.query_stride;
-    call.position_stride = all.position_stride;
-    call.ancestor_stride = all.ancestor_stride;
-    call.heads = split.part_of(pass.stack.n_heads, piece);
-    call.weights = pass.attention_weights + task * pass.attention_weights_stride;
-    call.query_row = pass.query_row + task * pass.query_row_stride;
+void attend(const Pass& pass, const AttentionRows& rows, uint32_t n_sentences, const KeysOf& keys_of) {
+  const uint64_t macs = rows.n_products * pass.stack.attention_width() * kAttentionCost;
+  const Split split = split_work(macs, pass.stack.n_heads, pass.n_tasks);
+  const auto attend_heads = [&](uint32_t piece, uint32_t task) __attribute__((noinline)) {
+    const Range heads = split.part_of(pass.stack.n_heads, piece);
     for (uint32_t i = 0; i < n_sentences; ++i) {
       const SentenceKeys sentence = keys_of(i);
-      if (sentence.rows.count == 0) continue;
-      call.query = all.query + sentence.rows.first * all.query_stride;
-      call.out = all.out + size_t{sentence.rows.first} * width;
-      call.rows = sentence.rows.count;
-      call.first_key = sentence.first_key;
-      call.n_keys = sentence.n_keys;
-      call.ancestor = sentence.ancestor;
-      operations(pass.runtime).attend(pass.runtime, pass.stack, call, all.cache);
+      if (sentence.rows.count > 0) attend_sentence(pass, rows, sentence, heads, task);
     }
-  });
+  };
+  run_pieces(pass.runtime, split, attend_heads);
 }
 
 }  // namespace goldcrest

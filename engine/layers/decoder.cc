@@ -6,111 +6,17 @@
 // again; the source's keys and values are complete before the first position (decoder_layer_source_keys).
 #include "layers/decoder.h"
 
-#include "layers/attention.h"
+#include "layers/blocks/cross_attention.h"
 #include "layers/blocks/feed_forward.h"
 #include "layers/blocks/recurrent.h"
+#include "layers/blocks/self_attention.h"
+#include "layers/call_sites.h"
 #include "layers/embedding.h"
 #include "layers/norm.h"
 
 namespace goldcrest {
 
 namespace {
-
-// What a pass has of one sentence: hypotheses [first, first + rows.count) in `rows` of the pass.
-struct SentencePart {
-  uint32_t first;
-  Range rows;
-};
-
-SentencePart part_of_sentence(const Pass& pass, const LiveSentence& sentence) {
-  const Range rows = common({sentence.first_row, sentence.n_rows}, pass.rows);
-  return {rows.first - sentence.first_row, {rows.first - pass.rows.first, rows.count}};
-}
-
-// store(row of the pass, row of a cache) for each hypothesis: what it stores at the current position lies in its own
-// slot.
-template <typename Store>
-void for_each_new_row(const Pass& pass, const TargetRows& all, const Store& store) {
-  for (uint32_t i = 0; i < all.n_sentences; ++i) {
-    const LiveSentence& sentence = all.sentences[i];
-    const SentencePart part = part_of_sentence(pass, sentence);
-    for (uint32_t b = 0; b < part.rows.count; ++b) {
-      const size_t hypothesis = part.first + b;
-      store(size_t{part.rows.first + b}, sentence.first_past + size_t{all.position} * all.beam_size + hypothesis);
-    }
-  }
-}
-
-void store_new_keys(const Pass& pass, const TargetRows& all, const float* query_key_value, const KvCache& past) {
-  const size_t width = pass.stack.attention_width();
-  for_each_new_row(pass, all, [&](size_t row, size_t stored) {
-    const float* key = query_key_value + row * 3 * width + width;
-    store_key_value(pass, {key, key + width, stored}, past);
-  });
-}
-
-void keep_new_queries(const Pass& pass, const TargetRows& all, const float* query, const KvCache& queries) {
-  for_each_new_row(pass, all, [&](size_t row, size_t stored) {
-    keep_query(pass, query + row * pass.stack.attention_width(), stored, queries);
-  });
-}
-
-// Each hypothesis attends to its own past, found through the ancestor table.
-void attend_to_past(const Pass& pass, const TargetRows& all, const KvCache& past, const float* query_key_value,
-                    float* out) {
-  AttentionRows rows = {};
-  rows.query = query_key_value;
-  rows.query_stride = size_t{3} * pass.stack.attention_width();
-  rows.out = out;
-  rows.cache = past;
-  rows.position_stride = all.beam_size;
-  rows.ancestor_stride = all.beam_size;
-  rows.n_products = uint64_t{pass.rows.count} * (all.position + 1);
-  attend(pass, rows, all.n_sentences, [&](uint32_t i) {
-    const LiveSentence& sentence = all.sentences[i];
-    const SentencePart part = part_of_sentence(pass, sentence);
-    if (part.rows.count == 0) return SentenceKeys{};
-    const uint8_t* ancestor = all.ancestor ? all.ancestor + sentence.first_past + part.first : nullptr;
-    return SentenceKeys{part.rows, sentence.first_past, all.position + 1, ancestor};
-  });
-}
-
-// x = x + relu(cell): each hypothesis makes its cell from the one of its past, and keeps it in its own slot.
-void add_recurrence(const Pass& pass, const TargetRows& all, const Cells& cells, const float* input_forget, float* x) {
-  const size_t width = cells.width;
-  for (uint32_t i = 0; i < all.n_sentences; ++i) {
-    const LiveSentence& sentence = all.sentences[i];
-    const SentencePart part = part_of_sentence(pass, sentence);
-    const uint8_t* before = nullptr;  // of each hypothesis: its slot at the position before
-    if (all.ancestor != nullptr && all.position > 0)
-      before = all.ancestor + sentence.first_past + size_t{all.position - 1} * all.beam_size + part.first;
-    for (uint32_t b = 0; b < part.rows.count; ++b) {
-      const size_t row = part.rows.first + b, slot_before = sentence.first_slot + (before != nullptr ? before[b] : 0u);
-      const float* input = input_forget + row * 2 * width;
-      pass.runtime.kernels->recurrence({input, input + width,
-                                        all.position > 0 ? cells.at(all.position - 1, slot_before) : nullptr,
-                                        cells.at(all.position, sentence.first_slot + part.first + b), x + row * width,
-                                        static_cast<uint32_t>(width)});
-    }
-  }
-}
-
-// All hypotheses of a sentence attend to its source.
-void attend_to_source(const Pass& pass, const TargetRows& all, const KvCache& source_keys, const float* query,
-                      float* out) {
-  AttentionRows rows = {};
-  rows.query = query;
-  rows.query_stride = pass.stack.attention_width();
-  rows.out = out;
-  rows.cache = source_keys;
-  rows.position_stride = 1;
-  rows.n_products = uint64_t{pass.rows.count} * all.sentences[0].source.n_rows;
-  attend(pass, rows, all.n_sentences, [&](uint32_t i) {
-    const LiveSentence& sentence = all.sentences[i];
-    return SentenceKeys{part_of_sentence(pass, sentence).rows, sentence.source.first_row, sentence.source.n_rows,
-                        nullptr};
-  });
-}
 
 // What a layer has of earlier positions, and of the source.
 struct LayerKeys {
@@ -122,82 +28,93 @@ struct LayerKeys {
   const KvCache* queries;  // for alignments; null where the layer keeps none
 };
 
-LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all,
+LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets,
                         const DecoderLayerView& view, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
-  if (kHasSsru && view.is_recurrent) {
+  if (kHasRecurrent && view.kind.is_recurrent) {
     LayerKeys keys;
-    keys.cells = cells_of_layer(runtime, refs.cells, view.n_alike_before, all.n_slots);
-    keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity);
+    keys.cells = cells_of_layer(runtime, refs.cells, view.index_among_kind, targets.n_slots);
+    keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity);
     return keys;
   }
-  const uint32_t self_attending = kHasSsru ? view.n_alike_before : layer;
-  return {{kv_cache_layer(runtime, stack, refs.past, self_attending, all.position_capacity * all.n_slots)},
-          kv_cache_layer(runtime, stack, refs.source_keys, layer, all.source_capacity),
+  const uint32_t self_attending = kHasRecurrent ? view.index_among_kind : layer;
+  return {{kv_cache_layer(runtime, stack, refs.past, self_attending, targets.position_capacity * targets.n_slots)},
+          kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity),
           nullptr};
 }
 
 // One layer: Vaswani et al. 2017, figure 1, right.
-void run_layer(const Pass& pass, const TargetRows& all, const DecoderLayerView& layer, const LayerKeys& keys,
+void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys,
                float* x) {
-  if (kHasSsru && layer.is_recurrent) {
-    residual(pass, layer.recurrent.norm, x, [&](const float* h) {
-      linear(pass, layer.recurrent.input_forget, h, pass.input_forget());
-      add_recurrence(pass, all, keys.cells, pass.input_forget(), x);
+  if (kHasRecurrent && layer.kind.is_recurrent) {
+    residual(pass, layer.recurrent.norm, x, [&](Quantized h) {
+      add_recurrent(pass, layer.recurrent, {targets, keys.cells}, h, x);
     });
   } else {
-    const SelfAttentionView& self = layer.self_attention;
-    residual(pass, self.norm, x, [&](const float* h) {
-      linear(pass, self.query_key_value, h, pass.query_key_value());
-      store_new_keys(pass, all, pass.query_key_value(), keys.past);
-      attend_to_past(pass, all, keys.past, pass.query_key_value(), pass.mixed);
-      add_linear(pass, self.out, pass.mixed, x);
+    residual(pass, layer.self_attention.norm, x, [&](Quantized h) {
+      add_self_attention(pass, layer.self_attention, PastOfRows{targets, keys.past}, h, x);
     });
   }
-  const CrossAttentionView& cross = layer.cross_attention;
-  residual(pass, cross.norm, x, [&](const float* h) {
-    linear(pass, cross.query, h, pass.query());
-    if (kHasInspection && keys.queries != nullptr) keep_new_queries(pass, all, pass.query(), *keys.queries);
-    attend_to_source(pass, all, keys.source, pass.query(), pass.mixed);
-    add_linear(pass, cross.out, pass.mixed, x);
+  residual(pass, layer.cross_attention.norm, x, [&](Quantized h) {
+    add_cross_attention(pass, layer.cross_attention, {targets, keys.source, keys.queries}, h, x);
   });
-  residual(pass, layer.feed_forward.norm, x, [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  residual(pass, layer.feed_forward.norm, x, [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+}
+
+// Layers with self-attention, which alone have keys of each target position.
+uint32_t count_self_attending(const ModelView& model) {
+  return kHasRecurrent ? model.decoder.n_layers - model.n_recurrent : model.decoder.n_layers;
+}
+
+// add(kind) for each kind of layer that the decoder can have; the first one always.
+template <typename Add>
+void for_each_kind(const ModelView& model, const Add& add) {
+  add(LayerKind{true, false, model.features});
+  if (kHasRecurrent && model.n_recurrent > 0) add(LayerKind{true, true, model.features});
 }
 
 }  // namespace
 
-DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
-  constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kTarget = GOLDCREST_FACTOR_TARGET_TOKENS,
-                    kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kLongest = GOLDCREST_FACTOR_LONGEST;
+[[gnu::cold]] DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
+  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
   const StackView& stack = model.decoder;
-  const bool self_attends = !kHasSsru || count_self_attending(model) > 0;
+  const bool self_attends = !kHasRecurrent || count_self_attending(model) > 0;
   DecoderRefs refs;
-  if (kHasSsru) refs = {};  // without buffers that no layer has
-  refs.source_keys = plan_kv_cache(plan, stack,
-                                   {"cross.keys",
-                                    "cross.values",
-                                    "cross.key_scales",
-                                    "cross.value_scales",
-                                    Phase::kAlways,
-                                    stack.n_layers,
-                                    {kSource, kBatch, 0}});
-  if (self_attends) {
-    refs.past = plan_kv_cache(plan, stack,
-                              {"decoder.keys",
-                               "decoder.values",
-                               "decoder.key_scales",
-                               "decoder.value_scales",
-                               Phase::kDecode,
-                               count_self_attending(model),
-                               {kTarget, kBeam, kBatch}});
-  }
-  if (kHasSsru && model.n_recurrent > 0) refs.cells = plan_cells(plan, model);
+  if (kHasRecurrent) refs = {};  // without buffers that no layer has
+  refs.source_keys = plan_source_keys(plan, stack);
+  if (self_attends) refs.past = plan_past(plan, stack, count_self_attending(model));
+  if (kHasRecurrent && model.n_recurrent > 0) refs.cells = plan_cells(plan, model);
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
-  refs.pass = plan_pass(plan, stack,
-                        {Phase::kDecode, recurrent_width(model), {kBeam, kBatch}, self_attends ? kLongest : kSource});
+  PassNeeds needs = {};
+  for_each_kind(model, [&](const LayerKind& kind) { add_layer(kind, stack, model.encoder.d_model, needs); });
+  const uint8_t keys = self_attends ? GOLDCREST_FACTOR_LONGEST : GOLDCREST_FACTOR_SOURCE_TOKENS;
+  refs.pass = plan_pass(plan, stack, {Phase::kDecode, needs.decoder, {kBeam, kBatch}, keys});
   if constexpr (kHasInspection) refs.alignment = plan_alignment(plan, stack);
   return refs;
+}
+
+DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits) {
+  const StackView& stack = model.decoder;
+  const uint64_t rows = uint64_t{limits.beam_size} * limits.batch;
+  const uint32_t n_self_attending = count_self_attending(model);
+  DecoderMacs macs = {};
+  for_each_kind(model, [&](const LayerKind& kind) {
+    const uint32_t n_layers = kind.is_recurrent ? model.n_recurrent : n_self_attending;
+    const uint64_t keys = uint64_t{limits.max_source_tokens} + (kind.is_recurrent ? 0 : limits.max_target_tokens);
+    PassNeeds needs = {};
+    add_layer(kind, stack, model.encoder.d_model, needs);
+    const uint64_t layer = rows * needs.decoder.macs + attention_macs(stack, rows, keys);
+    macs.source_keys = limits.encoder_rows * needs.encoder.macs;
+    macs.largest_layer = larger(macs.largest_layer, n_layers > 0 ? layer : 0);
+    macs.layers += n_layers * layer;
+  });
+  return macs;
+}
+
+void for_each_decoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit) {
+  for (uint32_t i = 0; i < model.decoder.n_layers; ++i)
+    for_each_call_site_of_layer(model.decoder, view_decoder_layer(file, i), visit);
 }
 
 void decoder_layer_source_keys(const Runtime& runtime, const DecoderRefs& refs, const SourceRows& source,
@@ -206,8 +123,7 @@ void decoder_layer_source_keys(const Runtime& runtime, const DecoderRefs& refs, 
   const KvCache keys =
       kv_cache_layer(runtime, runtime.model.decoder, refs.source_keys, layer, source.batch.row_capacity);
   for_all_rows(runtime, runtime.model.encoder, source.encoder.pass, source.block, [&](const Pass& pass) {
-    linear(pass, cross.key_value, encoder_rows(runtime, source.encoder, pass.rows.first), pass.key_value());
-    store_keys_values(pass, runtime.model.decoder, pass.key_value(), keys);
+    store_source_keys(pass, runtime.model.decoder, cross, encoder_rows(runtime, source.encoder, pass.rows.first), keys);
   });
 }
 
@@ -218,21 +134,22 @@ void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t pos
   trace_rows(runtime, {"decoder.embed", -1, position, x, 1, stack.d_model, stack.d_model_padded});
 }
 
-void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer) {
+void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
-  LayerKeys keys = keys_of_layer(runtime, refs, all, view, layer);
+  LayerKeys keys = keys_of_layer(runtime, refs, targets, view, layer);
   const bool keeps_queries = keeps_alignment(runtime.limits, layer);
   const KvCache queries =
-      keeps_queries ? kept_queries(runtime, refs.alignment, layer, all.position_capacity * all.n_slots) : KvCache{};
+      keeps_queries ? kept_queries(runtime, refs.alignment, layer, targets.position_capacity * targets.n_slots)
+                    : KvCache{};
   keys.queries = keeps_queries ? &queries : nullptr;
-  for_all_rows(runtime, stack, refs.pass, {0, all.n_rows}, [&](const Pass& pass) {
+  for_all_rows(runtime, stack, refs.pass, {0, targets.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
-    run_layer(pass, all, view, keys, x);
-    trace(pass, "decoder.layers", static_cast<int32_t>(layer), all.position, x);
+    run_layer(pass, targets, view, keys, x);
+    trace(pass, "decoder.layers", static_cast<int32_t>(layer), targets.position, x);
     if (layer + 1 < stack.n_layers || !stack.final_norm.present()) return;
     layer_norm(pass, stack.final_norm, x);
-    trace(pass, "decoder.norm", -1, all.position, x);
+    trace(pass, "decoder.norm", -1, targets.position, x);
   });
 }
 

@@ -7,26 +7,6 @@
 
 namespace goldcrest {
 
-// A sentence with hypotheses that still grow: they have rows [first_row, first_row + n_rows) of the activations.
-struct LiveSentence {
-  Sentence source;
-  uint32_t first_row, n_rows;
-  uint32_t first_slot;  // of hypothesis 0
-  uint32_t first_past;  // where its [position, beam_size] begin in the self-attention cache and in the ancestor table
-};
-
-// The rows of one decoding step.
-struct TargetRows {
-  const LiveSentence* sentences;  // [n_sentences]
-  const uint8_t* ancestor;        // per sentence [position + 1, beam_size]; null when beam_size is 1
-  uint32_t n_sentences, n_rows;
-  uint32_t position;
-  uint32_t beam_size;
-  size_t n_slots;            // hypotheses that the self-attention cache is planned for
-  size_t position_capacity;  // target positions, likewise
-  size_t source_capacity;    // source rows that the cross-attention cache is planned for
-};
-
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
   KvCacheRefs past;         // self-attention: [layer][head][sentence][position][hypothesis], of the layers that have it
@@ -37,6 +17,12 @@ struct DecoderRefs {
 };
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);
+
+// Multiply-accumulates of the largest steps: the source's keys and values of a layer, a layer, all layers.
+struct DecoderMacs {
+  uint64_t source_keys, largest_layer, layers;
+};
+DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits);
 
 // The keys and values that one decoder layer's cross-attention reads of the source, for a block of the encoder's output
 // rows.

@@ -6,9 +6,9 @@
 // pass earlier.
 #include "layers/encoder.h"
 
-#include "layers/attention.h"
 #include "layers/blocks/feed_forward.h"
 #include "layers/blocks/self_attention.h"
+#include "layers/call_sites.h"
 #include "layers/embedding.h"
 #include "layers/norm.h"
 
@@ -16,53 +16,43 @@ namespace goldcrest {
 
 namespace {
 
-// Each of the pass's rows attends to all rows of its own sentence.
-void attend_within_sentences(const Pass& pass, const Batch& batch, const KvCache& keys, const float* query,
-                             float* out) {
-  AttentionRows all = {};
-  all.query = query;
-  all.query_stride = pass.stack.attention_width();
-  all.out = out;
-  all.cache = keys;
-  all.position_stride = 1;
-  all.n_products = uint64_t{pass.rows.count} * (batch.n_rows / batch.n_sentences);
-  attend(pass, all, batch.n_sentences, [&](uint32_t i) {
-    const Sentence& sentence = batch.sentences[i];
-    const Range rows = common({sentence.first_row, sentence.n_rows}, pass.rows);
-    return SentenceKeys{{rows.first - pass.rows.first, rows.count}, sentence.first_row, sentence.n_rows, nullptr};
-  });
+// All of a layer but the keys and values: Vaswani et al. 2017, figure 1, left.
+void run_layer(const Pass& pass, const SentencesOfRows& sentences, const EncoderLayerView& layer, float* x) {
+  residual(pass, layer.self_attention.norm, x,
+           [&](Quantized h) { add_self_attention(pass, layer.self_attention, sentences, h, x); });
+  residual(pass, layer.feed_forward.norm, x, [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
-// All of a layer but the keys and values: Vaswani et al. 2017, figure 1, left.
-void run_layer(const Pass& pass, const Batch& batch, const EncoderLayerView& layer, const KvCache& keys, float* x) {
-  const SelfAttentionView& self = layer.self_attention;
-  residual(pass, self.norm, x, [&](const float* h) {
-    linear(pass, query_of(pass.stack, self), h, pass.query());
-    attend_within_sentences(pass, batch, keys, pass.query(), pass.mixed);
-    add_linear(pass, self.out, pass.mixed, x);
-  });
-  residual(pass, layer.feed_forward.norm, x, [&](const float* h) { add_feed_forward(pass, layer.feed_forward, h, x); });
-}
+LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, model.features}; }
 
 }  // namespace
 
-EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
+[[gnu::cold]] EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kBatch = GOLDCREST_FACTOR_BATCH;
   EncoderRefs refs;
   refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
                     {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
-  refs.keys = plan_kv_cache(plan, model.encoder,
-                            {"encoder.keys",
-                             "encoder.values",
-                             "encoder.key_scales",
-                             "encoder.value_scales",
-                             Phase::kEncode,
-                             1,
-                             {kSource, kBatch, 0}});
+  refs.keys = plan_sentence_keys(plan, model.encoder);
+  PassNeeds needs = {};
+  add_layer(encoder_layer_kind(model), model.encoder, model.encoder.d_model, needs);
+  add_layer({true, false, model.features}, model.decoder, model.encoder.d_model, needs);
   refs.pass =
-      plan_pass(plan, model.encoder,
-                {Phase::kEncode, 2 * model.decoder.attention_width(), {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource});
+      plan_pass(plan, model.encoder, {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource});
   return refs;
+}
+
+uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits) {
+  const StackView& stack = model.encoder;
+  const uint64_t rows = limits.encoder_rows, keys = sentence_keys_macs(stack, rows);
+  PassNeeds needs = {};
+  add_layer(encoder_layer_kind(model), stack, stack.d_model, needs);
+  const uint64_t layer = rows * needs.encoder.macs + attention_macs(stack, rows, limits.max_source_tokens);
+  return larger(keys, layer - keys);
+}
+
+void for_each_encoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit) {
+  for (uint32_t i = 0; i < model.encoder.n_layers; ++i)
+    for_each_call_site_of_layer(model.encoder, view_encoder_layer(file, i), visit);
 }
 
 void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, Range block) {
@@ -84,9 +74,8 @@ void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const B
   const SelfAttentionView self = view_encoder_layer(runtime.file, layer).self_attention;
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
-    const float* h = block_input(pass, self.norm, encoder_rows(runtime, refs, pass.rows.first));
-    linear(pass, key_value_of(stack, self), h, pass.key_value());
-    store_keys_values(pass, stack, pass.key_value(), keys);
+    const Quantized h = block_input(pass, self.norm, encoder_rows(runtime, refs, pass.rows.first));
+    store_sentence_keys(pass, self, h, keys);
   });
 }
 
@@ -97,7 +86,7 @@ void encoder_layer_rest(const Runtime& runtime, const EncoderRefs& refs, const B
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
     float* x = encoder_rows(runtime, refs, pass.rows.first);
-    run_layer(pass, batch, view, keys, x);
+    run_layer(pass, {batch, keys}, view, x);
     trace(pass, "encoder.layers", static_cast<int32_t>(layer), pass.rows.first, x);
     if (layer + 1 < stack.n_layers || !stack.final_norm.present()) return;
     layer_norm(pass, stack.final_norm, x);

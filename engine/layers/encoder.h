@@ -3,22 +3,9 @@
 // sentences.
 #pragma once
 
-#include "layers/pass.h"
+#include "layers/rows.h"
 
 namespace goldcrest {
-
-// A sentence of the batch: the rows of its source.
-struct Sentence {
-  uint32_t first_row, n_rows;
-};
-
-// The sentences that are translated together.
-struct Batch {
-  Sentence* sentences;  // [n_sentences], rows without gaps
-  int32_t* ids;         // [n_rows], of the sources
-  uint32_t n_sentences, n_rows;
-  size_t row_capacity;  // rows that the caches are planned for
-};
 
 struct EncoderRefs {
   BufferRef x;       // float [row_capacity, d_model padded], the residual stream and in the end the encoder's output
@@ -27,6 +14,9 @@ struct EncoderRefs {
 };
 
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model);
+
+// Multiply-accumulates of the largest of the steps below.
+uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits);
 
 // x <- embeddings and positions, for a block of the batch's rows.
 void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, Range block);

@@ -5,16 +5,16 @@
 
 namespace goldcrest {
 
-KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan& wanted) {
+[[gnu::cold]] KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan& wanted) {
   const auto add = [&](const char* name, uint64_t row_bytes) {
     return plan.add(name, wanted.phase, Region::kMain,
                     {0, wanted.n_layers * row_bytes, {wanted.rows[0], wanted.rows[1], wanted.rows[2], 0}});
   };
-  const uint64_t element_bytes = uint64_t{bytes_of(stack.weight_type)} * stack.attention_width();
+  const uint64_t element_bytes = uint64_t{bytes_of(stack.cache_type)} * stack.attention_width();
   KvCacheRefs refs = {};
   refs.keys = add(wanted.keys, element_bytes);
   refs.values = add(wanted.values, element_bytes);
-  if (stack.weight_type != WeightType::kInt8) return refs;
+  if (stack.cache_type != CacheType::kInt8) return refs;
   refs.key_scales = add(wanted.key_scales, sizeof(float) * stack.n_heads);
   refs.value_scales = add(wanted.value_scales, sizeof(float) * stack.n_heads);
   return refs;
@@ -23,10 +23,10 @@ KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan&
 KvCache kv_cache_layer(const Runtime& runtime, const StackView& stack, const KvCacheRefs& refs, uint32_t layer,
                        size_t rows) {
   const size_t first_scale = size_t{layer} * stack.n_heads * rows;
-  const size_t first_byte = first_scale * stack.d_head * bytes_of(stack.weight_type);
+  const size_t first_byte = first_scale * stack.d_head * bytes_of(stack.cache_type);
   KvCache cache = {runtime.buffer<uint8_t>(refs.keys) + first_byte, runtime.buffer<uint8_t>(refs.values) + first_byte,
                    nullptr, nullptr, rows};
-  if (stack.weight_type != WeightType::kInt8) return cache;
+  if (stack.cache_type != CacheType::kInt8) return cache;
   cache.key_scales = runtime.buffer<float>(refs.key_scales) + first_scale;
   cache.value_scales = runtime.buffer<float>(refs.value_scales) + first_scale;
   return cache;

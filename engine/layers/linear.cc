@@ -26,7 +26,7 @@ bool computes_whole(const Runtime& runtime, const LinearCall& call) {
          kernels.computes_whole(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
 }
 
-void multiply(const Pass& pass, const LinearCall& call) {
+void run_call(const Pass& pass, const LinearCall& call) {
   const Operations& operation = operations(pass.runtime);
   if (computes_whole(pass.runtime, call)) return operation.linear(pass.runtime, call);
   const LinearView& view = *call.view;
@@ -41,30 +41,34 @@ void multiply(const Pass& pass, const LinearCall& call) {
   });
 }
 
-// y = activation(view(x)) + residual
+// activation(view(x)) + residual
 struct Finish {
   Activation activation;
   const float* residual;  // null: none; may be y
 };
 
-void quantize_and_multiply(const Pass& pass, const LinearView& view, const float* x, const Finish& finish, float* y) {
-  operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, view.k, pass.inputs);
-  multiply(pass,
+void multiply(const Pass& pass, const LinearView& view, const Finish& finish, float* y) {
+  run_call(pass,
            {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
 }
 
 }  // namespace
 
-void linear(const Pass& pass, const LinearView& view, const float* x, float* y) {
-  quantize_and_multiply(pass, view, x, {Activation::kNone, nullptr}, y);
+Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
+  operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);
+  return {k};
 }
 
-void linear_activated(const Pass& pass, const LinearView& view, Activation activation, const float* x, float* y) {
-  quantize_and_multiply(pass, view, x, {activation, nullptr}, y);
+void multiply(const Pass& pass, const LinearView& view, Quantized, float* y) {
+  multiply(pass, view, {Activation::kNone, nullptr}, y);
 }
 
-void add_linear(const Pass& pass, const LinearView& view, const float* x, float* y) {
-  quantize_and_multiply(pass, view, x, {Activation::kNone, y}, y);
+void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized, float* y) {
+  multiply(pass, view, {activation, nullptr}, y);
+}
+
+void add_product(const Pass& pass, const LinearView& view, Quantized, float* y) {
+  multiply(pass, view, {Activation::kNone, y}, y);
 }
 
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers over the rows of a pass: quantize the rows (float32 files: copy them), then multiply.
+// Linear layers over the rows of a pass: quantize the rows once (float32 files: copy them), then multiply them by each
+// matrix that shares them.
 #pragma once
 
 #include "layers/pass.h"
 
 namespace goldcrest {
 
-// y [rows, view.n] = view(x), x [rows, view.k]; dense rows. y may be x, and may lie over it. Split by outputs where the
-// work is worth more than one task.
-void linear(const Pass& pass, const LinearView& view, const float* x, float* y);
+// The rows of a pass as linear layers read them, [rows, k] in pass.inputs, until the pass quantizes others.
+struct Quantized {
+  uint32_t k;
+};
+
+// x: [rows, k], dense
+Quantized quantize(const Pass& pass, const float* x, uint32_t k);
+
+// y [rows, view.n] = view(x), x [rows, view.k]; dense rows. y may be what was quantized: no product reads it. Split by
+// outputs where the work is worth more than one task.
+void multiply(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
 // y = activation(view(x))
-void linear_activated(const Pass& pass, const LinearView& view, Activation activation, const float* x, float* y);
+void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized x, float* y);
 
 // y = y + view(x)
-void add_linear(const Pass& pass, const LinearView& view, const float* x, float* y);
+void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
-// One call of a linear layer, as the lists of a block's calls have it (for_each_..._use): what a backend prepares for.
-struct LinearUse {
+// One call of a linear layer, which a backend prepares for.
+struct LinearCallSite {
   LinearView view;
   Activation activation;
   bool adds;  // to a residual

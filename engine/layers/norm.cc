@@ -8,10 +8,13 @@ void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& 
                                stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon});
 }
 
-const float* block_input(const Pass& pass, const NormView& norm, const float* x) {
-  if (!pass.stack.pre_norm) return x;
-  layer_norm(pass.runtime, pass.stack, norm, {x, pass.normed(), pass.rows.count});
-  return pass.normed();
+Quantized block_input(const Pass& pass, const NormView& norm, const float* x) {
+  const float* h = x;
+  if (pass.stack.pre_norm) {
+    layer_norm(pass.runtime, pass.stack, norm, {x, pass.projected, pass.rows.count});
+    h = pass.projected;
+  }
+  return quantize(pass, h, pass.stack.d_model_padded);
 }
 
 }  // namespace goldcrest

@@ -2,7 +2,7 @@
 // Layer norm, and the residual that every block has around it.
 #pragma once
 
-#include "layers/pass.h"
+#include "layers/linear.h"
 
 namespace goldcrest {
 
@@ -19,11 +19,12 @@ inline void layer_norm(const Pass& pass, const NormView& norm, float* x) {
   layer_norm(pass.runtime, pass.stack, norm, {x, x, pass.rows.count});
 }
 
-// What a block reads: norm(x), in pass.normed(), with pre-norm; x itself with post-norm. x: [rows, d_model padded]
-const float* block_input(const Pass& pass, const NormView& norm, const float* x);
+// What a block multiplies, quantized: norm(x) with pre-norm, x itself with post-norm. x: [rows, d_model padded]
+Quantized block_input(const Pass& pass, const NormView& norm, const float* x);
 
 // One block with its residual and its norm: x = x + block(norm(x)) (pre-norm) or x = norm(x + block(x)) (post-norm).
-// add_block(h) adds what the block makes of h to x. x: [rows, d_model padded]
+// add_block(h) adds what the block makes of h to x. h is quantized, so that no product overwrites it. x: [rows, d_model
+// padded]
 template <typename AddBlock>
 void residual(const Pass& pass, const NormView& norm, float* x, const AddBlock& add_block) {
   add_block(block_input(pass, norm, x));

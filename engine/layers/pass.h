@@ -8,16 +8,29 @@
 namespace goldcrest {
 
 struct PassRefs {
-  BufferRef inputs, row_scales, wide, mixed, attention_weights, query_row;
-  uint32_t input_bytes, widest_output, attention_width;
+  BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
+  uint32_t input_bytes, projected_width, attention_width;  // of a row
 };
+
+// What some matrices ask of the rows that go through them.
+struct MatrixNeeds {
+  uint32_t input, output;  // the widest rows that they read and make, padded
+  uint64_t macs;           // multiply-accumulates of a row
+};
+
+// By the pass that multiplies them: the encoder's has the decoder's matrices that read the source, too.
+struct PassNeeds {
+  MatrixNeeds encoder, decoder;
+};
+
+// Adds the matrices of a layer.
+void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs);
 
 struct PassPlan {
   Phase phase;
-  uint32_t other_width;  // columns of the widest output that not every stack has: another stack's keys and values, a
-                         // recurrent block's
-  uint8_t rows[2];       // goldcrest_factor: the rows are their product
-  uint8_t keys;          // goldcrest_factor: of the longest attention
+  const MatrixNeeds& matrices;
+  uint8_t rows[2];  // goldcrest_factor: the rows are their product
+  uint8_t keys;     // goldcrest_factor: of the longest attention
 };
 
 PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted);
@@ -27,22 +40,13 @@ struct Pass {
   const StackView& stack;
   Range rows;           // that this task computes, of all that the layer has
   uint32_t n_tasks;     // that an operation on these rows may be split into
-  LinearInputs inputs;  // of `linear` alone: what it multiplies
-  float* wide;          // [rows, widest output of a linear layer]
-  float* mixed;         // [rows, n_heads * d_head], what attention makes of the values
+  LinearInputs inputs;  // written by quantize alone
+  float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
+  float* attended;      // [rows, n_heads * d_head]: what attention makes of the values
   // For each task an operation is split into: [keys padded to 16], and [d_head] of the cache's type.
   float* attention_weights;
   uint8_t* query_row;
   size_t attention_weights_stride, query_row_stride;  // elements, bytes
-
-  // Names of `wide`, one after another: `linear` quantizes what it reads before it writes, so each of these may be made
-  // from the one before.
-  float* normed() const { return wide; }           // [rows, d_model padded]
-  float* query_key_value() const { return wide; }  // [rows, 3, n_heads * d_head]
-  float* query() const { return wide; }            // [rows, n_heads * d_head]
-  float* key_value() const { return wide; }        // [rows, 2, n_heads * d_head]
-  float* input_forget() const { return wide; }     // [rows, 2, d_model padded]
-  float* inner() const { return wide; }            // [rows, d_ff padded]
 };
 
 // Which rows a task computes, and its share of the tasks.

@@ -33,7 +33,7 @@ uint64_t Plan::factor_value(uint8_t factor) const {
   }
 }
 
-BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSize& size) {
+[[gnu::cold]] BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSize& size) {
   uint64_t bytes = size.coefficient;
   bool overflow = false;
   for (uint8_t factor : size.factors) overflow |= __builtin_mul_overflow(bytes, factor_value(factor), &bytes);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of each block's matrices, and the walks over a layer's blocks and a model's layers: whoever needs all
-// matrices walks here. A list serves every type of its block: the schema's table, that table's object (FeedForwardT),
-// the view.
+// The list of each block's matrices, and the walks over a layer's blocks: whoever needs all matrices walks here. A list
+// serves every type of its block: the schema's table, that table's object (FeedForwardT), the view, and the converter's
+// spec, which gives the parts of a matrix that a checkpoint has apart.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
+
+#include "base/align.h"
+#include "base/build_options.h"
+#include "model/linear_view.h"
 
 namespace goldcrest {
 
@@ -17,10 +21,11 @@ enum class Width : uint8_t {
   kSourceModel,  // the encoder's d_model
   kPaddedModel,  // d_model, always padded
 };
+constexpr uint32_t kWidths = 5;
 
-// By Width; all padded to multiples of 16, or none (but kHeads and kPaddedModel, which always are).
+// Elements of a stored matrix, by Width.
 struct BlockWidths {
-  uint32_t values[5];
+  uint32_t values[kWidths];
   constexpr uint32_t of(Width width) const { return values[static_cast<int>(width)]; }
 };
 
@@ -49,114 +54,215 @@ template <auto kMember, typename Object>
   return object.*kMember;
 }
 
-// Each block: its errors where it is missing or does not belong (null: never), whether it belongs in a layer, and
-// visit(entry, linear of each of `blocks`) for its matrices in the file's order. Several blocks are walked side by
-// side, as a table and its view; without any, visit gets the entries alone.
+// The same of a number, inlined.
+template <auto kMember, typename Object>
+[[gnu::always_inline]] inline uint32_t number_of(const Object& object) {
+  if constexpr (std::is_member_function_pointer_v<decltype(kMember)>)
+    return (object.*kMember)();
+  else
+    return object.*kMember;
+}
+
+// A dimension's elements: in groups, each of which a file can pad on its own, as it does with heads.
+struct Groups {
+  uint32_t count, elements;
+  uint32_t stored_elements;  // with the padding
+};
+
+struct StackGroups {
+  Groups values[kWidths];
+  constexpr const Groups& of(Width width) const { return values[static_cast<int>(width)]; }
+};
+
+// The widths of a stack: the schema's table or object, a view, the converter's spec. All that a stack's choice changes
+// of a matrix's shape is said here. source_d_model: the encoder's d_model.
+template <typename Stack>
+[[gnu::always_inline]] inline StackGroups groups_of(const Stack& stack, uint32_t source_d_model) {
+  const uint32_t d_model = number_of<&Stack::d_model>(stack), d_ff = number_of<&Stack::d_ff>(stack),
+                 n_heads = number_of<&Stack::n_heads>(stack), d_head = number_of<&Stack::d_head>(stack);
+  return {{{1, d_model, d_model},
+           {n_heads, d_head, pad16(d_head)},
+           {1, d_ff, d_ff},
+           {1, source_d_model, source_d_model},
+           {1, d_model, pad16(d_model)}}};
+}
+
+template <typename Stack>
+[[gnu::always_inline]] inline BlockWidths widths_of(const Stack& stack, uint32_t source_d_model) {
+  const StackGroups groups = groups_of(stack, source_d_model);
+  BlockWidths widths = {};
+  for (uint32_t i = 0; i < kWidths; ++i) widths.values[i] = groups.values[i].count * groups.values[i].stored_elements;
+  return widths;
+}
+
+// What a layer is: all of its blocks follow from it.
+struct LayerKind {
+  bool is_decoder, is_recurrent;
+  uint32_t features;  // of the file
+};
+
+// Each block: its name; the feature that a file with it needs (0: none); its errors where it is missing or does not
+// belong (null: never); whether it belongs in a layer; its matrices in the file's order; where a layer has it; and
+// visit(entry, matrix of each of `blocks`) for these matrices. Several blocks are walked side by side, as a table and
+// its view.
+struct SelfAttentionView {
+  LinearView query_key_value;  // [3 * n_heads * d_head, d_model]
+  LinearView out;              // [d_model, n_heads * d_head]
+  NormView norm;
+};
 struct SelfAttentionBlock {
+  static constexpr const char* kName = "self_attention";
+  static constexpr uint32_t kFeature = 0;
   static constexpr const char* kMissing = "layers.self_attention: missing";
   static constexpr const char* kNorm = "layers.self_attention.norm";
   static constexpr const char* kMisplaced = nullptr;
-  static constexpr bool belongs(bool, bool is_recurrent) { return !is_recurrent; }
-  static constexpr MatrixEntry kQueryKeyValue = {
-      "layers.self_attention.query_key_value", {3, Width::kHeads}, {1, Width::kModel}};
-  static constexpr MatrixEntry kOut = {"layers.self_attention.out", {1, Width::kModel}, {1, Width::kHeads}};
+  static constexpr bool belongs(const LayerKind& layer) { return !layer.is_recurrent; }
+  static constexpr MatrixEntry kMatrices[] = {
+      {"layers.self_attention.query_key_value", {3, Width::kHeads}, {1, Width::kModel}},
+      {"layers.self_attention.out", {1, Width::kModel}, {1, Width::kHeads}}};
+  template <typename Layer>
+  static auto of(Layer& layer) -> decltype(member_of<&Layer::self_attention>(layer)) {
+    return member_of<&Layer::self_attention>(layer);
+  }
   template <typename Visit, typename... Blocks>
   [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
-    visit(kQueryKeyValue, member_of<&Blocks::query_key_value>(blocks)...);
-    visit(kOut, member_of<&Blocks::out>(blocks)...);
+    visit(kMatrices[0], member_of<&Blocks::query_key_value>(blocks)...);
+    visit(kMatrices[1], member_of<&Blocks::out>(blocks)...);
   }
 };
 
-// In place of self-attention, in layers of the decoder.
+// In place of self-attention, in layers of the decoder: f = sigmoid(forget(x)), cell = f * cell + (1 - f) * input(x)
+struct RecurrentView {
+  LinearView input_forget;  // [2 * d_model padded, d_model]
+  NormView norm;
+};
 struct RecurrentBlock {
+  static constexpr const char* kName = "recurrent";
+  static constexpr uint32_t kFeature = kFeatureRecurrent;
   static constexpr const char* kMissing = nullptr;
   static constexpr const char* kNorm = "layers.recurrent.norm";
   static constexpr const char* kMisplaced = "layers.recurrent: not expected";
-  static constexpr bool belongs(bool, bool is_recurrent) { return is_recurrent; }
-  static constexpr MatrixEntry kInputForget = {
-      "layers.recurrent.input_forget", {2, Width::kPaddedModel}, {1, Width::kModel}};
+  static constexpr bool belongs(const LayerKind& layer) { return layer.is_recurrent; }
+  static constexpr MatrixEntry kMatrices[] = {
+      {"layers.recurrent.input_forget", {2, Width::kPaddedModel}, {1, Width::kModel}}};
+  template <typename Layer>
+  static auto of(Layer& layer) -> decltype(member_of<&Layer::recurrent>(layer)) {
+    return member_of<&Layer::recurrent>(layer);
+  }
   template <typename Visit, typename... Blocks>
   [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
-    visit(kInputForget, member_of<&Blocks::input_forget>(blocks)...);
+    visit(kMatrices[0], member_of<&Blocks::input_forget>(blocks)...);
   }
 };
 
+struct CrossAttentionView {
+  LinearView query;      // [n_heads * d_head, d_model]
+  LinearView key_value;  // [2 * n_heads * d_head, encoder's d_model]
+  LinearView out;        // [d_model, n_heads * d_head]
+  NormView norm;
+};
 struct CrossAttentionBlock {
+  static constexpr const char* kName = "cross_attention";
+  static constexpr uint32_t kFeature = 0;
   static constexpr const char* kMissing = "layers.cross_attention: missing";
   static constexpr const char* kNorm = "layers.cross_attention.norm";
   static constexpr const char* kMisplaced = "encoder.layers.cross_attention";
-  static constexpr bool belongs(bool is_decoder, bool) { return is_decoder; }
-  static constexpr MatrixEntry kQuery = {"layers.cross_attention.query", {1, Width::kHeads}, {1, Width::kModel}};
-  static constexpr MatrixEntry kKeyValue = {
-      "layers.cross_attention.key_value", {2, Width::kHeads}, {1, Width::kSourceModel}};
-  static constexpr MatrixEntry kOut = {"layers.cross_attention.out", {1, Width::kModel}, {1, Width::kHeads}};
+  static constexpr bool belongs(const LayerKind& layer) { return layer.is_decoder; }
+  static constexpr MatrixEntry kMatrices[] = {
+      {"layers.cross_attention.query", {1, Width::kHeads}, {1, Width::kModel}},
+      {"layers.cross_attention.key_value", {2, Width::kHeads}, {1, Width::kSourceModel}},
+      {"layers.cross_attention.out", {1, Width::kModel}, {1, Width::kHeads}}};
+  template <typename Layer>
+  static auto of(Layer& layer) -> decltype(member_of<&Layer::cross_attention>(layer)) {
+    return member_of<&Layer::cross_attention>(layer);
+  }
   template <typename Visit, typename... Blocks>
   [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
-    visit(kQuery, member_of<&Blocks::query>(blocks)...);
-    visit(kKeyValue, member_of<&Blocks::key_value>(blocks)...);
-    visit(kOut, member_of<&Blocks::out>(blocks)...);
+    visit(kMatrices[0], member_of<&Blocks::query>(blocks)...);
+    visit(kMatrices[1], member_of<&Blocks::key_value>(blocks)...);
+    visit(kMatrices[2], member_of<&Blocks::out>(blocks)...);
   }
 };
 
+struct FeedForwardView {
+  LinearView in;   // [d_ff, d_model]
+  LinearView out;  // [d_model, d_ff]
+  NormView norm;
+};
 struct FeedForwardBlock {
+  static constexpr const char* kName = "feed_forward";
+  static constexpr uint32_t kFeature = 0;
   static constexpr const char* kMissing = "layers.feed_forward: missing";
   static constexpr const char* kNorm = "layers.feed_forward.norm";
   static constexpr const char* kMisplaced = nullptr;
-  static constexpr bool belongs(bool, bool) { return true; }
-  static constexpr MatrixEntry kIn = {"layers.feed_forward.in", {1, Width::kInner}, {1, Width::kModel}};
-  static constexpr MatrixEntry kOut = {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}};
+  static constexpr bool belongs(const LayerKind&) { return true; }
+  static constexpr MatrixEntry kMatrices[] = {{"layers.feed_forward.in", {1, Width::kInner}, {1, Width::kModel}},
+                                              {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}}};
+  template <typename Layer>
+  static auto of(Layer& layer) -> decltype(member_of<&Layer::feed_forward>(layer)) {
+    return member_of<&Layer::feed_forward>(layer);
+  }
   template <typename Visit, typename... Blocks>
   [[gnu::always_inline]] static inline void for_each_matrix(Visit&& visit, Blocks&... blocks) {
-    visit(kIn, member_of<&Blocks::in>(blocks)...);
-    visit(kOut, member_of<&Blocks::out>(blocks)...);
+    visit(kMatrices[0], member_of<&Blocks::in>(blocks)...);
+    visit(kMatrices[1], member_of<&Blocks::out>(blocks)...);
   }
 };
 
-// Whether a type of layer can be recurrent: the schema's own in builds that run such layers or convert, the view of a
-// decoder layer.
-template <typename Layer, typename = void>
-constexpr bool kCanRecur = false;
-template <typename Layer>
-constexpr bool kCanRecur<Layer, std::void_t<decltype(&Layer::recurrent)>> = true;
+// What layers can hold: the views of an encoder's and of a decoder's.
+struct EncoderLayerView {
+  LayerKind kind;
+  SelfAttentionView self_attention;
+  FeedForwardView feed_forward;
+};
+struct DecoderLayerView {
+  LayerKind kind;
+  union {
+    SelfAttentionView self_attention;
+    RecurrentView recurrent;  // where kind.is_recurrent
+  };
+  CrossAttentionView cross_attention;
+  FeedForwardView feed_forward;
+  uint32_t index_among_kind;  // earlier layers of the decoder that are recurrent if this one is, else the others; in
+                              // builds that run recurrent layers
+};
+
+// Whether a type of layer can hold a block. The schema's own has a feature's blocks in builds that run it or convert.
+template <typename Block, typename Layer, typename = void>
+constexpr bool kCanHold = false;
+template <typename Block, typename Layer>
+constexpr bool kCanHold<Block, Layer, std::void_t<decltype(Block::of(std::declval<Layer&>()))>> = true;
+
+template <typename... Blocks>
+struct BlockList {
+  template <typename Visit, typename... Layers>
+  [[gnu::always_inline]] static inline void for_each(Visit&& visit, Layers&... layers) {
+    (visit_one<Blocks>(visit, layers...), ...);
+  }
+
+ private:
+  template <typename Block, typename Visit, typename... Layers>
+  [[gnu::always_inline]] static inline void visit_one([[maybe_unused]] Visit& visit,
+                                                      [[maybe_unused]] Layers&... layers) {
+    if constexpr ((kCanHold<Block, Layers> && ...)) visit(Block{}, Block::of(layers)...);
+  }
+};
+
+// In the order of their computation, which is that of a file's matrices.
+using AllBlocks = BlockList<SelfAttentionBlock, RecurrentBlock, CrossAttentionBlock, FeedForwardBlock>;
+
+// visit(block, that block of each of `layers`) for what all of these types of layer can hold, side by side; without
+// layers, visit(block).
+template <typename Visit, typename... Layers>
+[[gnu::always_inline]] inline void for_each_block(Visit&& visit, Layers&... layers) {
+  AllBlocks::for_each(visit, layers...);
+}
 
 // Whether a layer, the schema's table, has a recurrent block.
 template <typename Table>
 bool has_recurrent([[maybe_unused]] const Table& layer) {
-  if constexpr (kCanRecur<Table>) return member_of<&Table::recurrent>(layer) != nullptr;
+  if constexpr (kCanHold<RecurrentBlock, const Table>) return member_of<&Table::recurrent>(layer) != nullptr;
   return false;
-}
-
-// visit(block, that block of each of `layers`) for what a layer can hold, in the order of its computation: tables and
-// objects of both stacks.
-template <typename Visit, typename Layer>
-[[gnu::always_inline]] inline void for_each_block(Visit&& visit, Layer& layer) {
-  visit(SelfAttentionBlock{}, member_of<&Layer::self_attention>(layer));
-  if constexpr (kCanRecur<Layer>) visit(RecurrentBlock{}, member_of<&Layer::recurrent>(layer));
-  visit(CrossAttentionBlock{}, member_of<&Layer::cross_attention>(layer));
-  visit(FeedForwardBlock{}, member_of<&Layer::feed_forward>(layer));
-}
-
-// The same for what an encoder layer does hold, side by side in several types, or in none: the blocks alone.
-template <typename Visit, typename... Layers>
-[[gnu::always_inline]] inline void for_each_encoder_block(Visit&& visit, Layers&... layers) {
-  visit(SelfAttentionBlock{}, member_of<&Layers::self_attention>(layers)...);
-  visit(FeedForwardBlock{}, member_of<&Layers::feed_forward>(layers)...);
-}
-
-// For a decoder layer with self-attention.
-template <typename Visit, typename... Layers>
-[[gnu::always_inline]] inline void for_each_decoder_block(Visit&& visit, Layers&... layers) {
-  visit(SelfAttentionBlock{}, member_of<&Layers::self_attention>(layers)...);
-  visit(CrossAttentionBlock{}, member_of<&Layers::cross_attention>(layers)...);
-  visit(FeedForwardBlock{}, member_of<&Layers::feed_forward>(layers)...);
-}
-
-// For one that is recurrent.
-template <typename Visit, typename... Layers>
-[[gnu::always_inline]] inline void for_each_recurrent_block(Visit&& visit, Layers&... layers) {
-  visit(RecurrentBlock{}, member_of<&Layers::recurrent>(layers)...);
-  visit(CrossAttentionBlock{}, member_of<&Layers::cross_attention>(layers)...);
-  visit(FeedForwardBlock{}, member_of<&Layers::feed_forward>(layers)...);
 }
 
 // visit(entry, linear) for every matrix of the layers of a stack, the schema's object.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/idle_weights.h"
 
-#include "model/blocks.h"
 #include "model/model_view.h"
 
 namespace goldcrest {
@@ -23,7 +22,11 @@ void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint3
   if (idle.report == nullptr) return;
   const EncoderLayerView view = view_encoder_layer(model, layer);
   const auto report = [&](const MatrixEntry&, const LinearView& matrix) { report_matrix(idle, model, matrix); };
-  for_each_encoder_block([&](auto block, const auto& of_layer) { block.for_each_matrix(report, of_layer); }, view);
+  for_each_block(
+      [&](auto block, const auto& of_layer) {
+        if (block.belongs(view.kind)) block.for_each_matrix(report, of_layer);
+      },
+      view);
 }
 
 void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {

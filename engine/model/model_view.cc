@@ -2,7 +2,6 @@
 #include "model/model_view.h"
 
 #include "base/build_options.h"
-#include "model/blocks.h"
 #include "model_generated.h"
 
 namespace goldcrest {
@@ -25,10 +24,6 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
               (format::TokenizerKind::MAX == format::TokenizerKind::Character ||
                same(TokenizerKind::kSubword, format::TokenizerKind::MAX)));
-static_assert(same(kFeatureFloat32, format::Feature::Float32) && same(kFeatureRules, format::Feature::Rules) &&
-              same(kFeatureRecurrent, format::Feature::Recurrent) &&
-              same(kFeatureShortlist, format::Feature::Shortlist) && same(kFeatureSubword, format::Feature::Subword));
-
 // Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
   return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
@@ -40,8 +35,7 @@ struct Resolver {
       : weights(section_offset(model, format::SectionKind::Weights)),
         parameters(section_offset(model, format::SectionKind::Parameters)),
         positions(section_offset(model, format::SectionKind::Positions)),
-        weight_type(kHasFloat32 && has_feature(model.features(), kFeatureFloat32) ? WeightType::kFloat32
-                                                                                  : WeightType::kInt8) {}
+        is_float32(kHasFloat32 && has_feature(model.features(), kFeatureFloat32)) {}
 
   LinearView linear(const format::Linear& table) const {
     return {weights + table.weights(),
@@ -50,7 +44,7 @@ struct Resolver {
             parameters + table.weight_sum(),
             pad16(table.n()),
             pad16(table.k()),
-            weight_type,
+            is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
             static_cast<Layout>(table.layout())};
   }
 
@@ -66,15 +60,16 @@ struct Resolver {
     view.norm = norm(table.norm());
   }
 
-  StackView stack(const format::Stack& table) const {
+  [[gnu::cold]] StackView stack(const format::Stack& table) const {
     StackView view = {};
     view.d_model = table.d_model();
     view.d_model_padded = pad16(table.d_model());
-    view.d_ff_padded = pad16(table.d_ff());
+    view.d_ff = table.d_ff();
     view.n_heads = table.n_heads();
     view.d_head = table.d_head();
     view.n_layers = table.layers()->size();
-    view.weight_type = weight_type;
+    view.cache_type = is_float32 ? CacheType::kFloat32 : CacheType::kInt8;
+    view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();
     view.activation = static_cast<Activation>(table.activation());
@@ -90,8 +85,18 @@ struct Resolver {
   }
 
   uint32_t weights, parameters, positions;  // units
-  WeightType weight_type;
+  bool is_float32;
 };
+
+// The blocks of a layer of view.kind.
+template <typename View>
+void view_blocks(const Resolver& resolver, const format::Layer& table, View& view) {
+  for_each_block(
+      [&](auto block, const auto* from, auto& to) {
+        if (block.belongs(view.kind)) resolver.block(block, *from, to);
+      },
+      table, view);
+}
 
 // Of the decoder's first n layers.
 uint32_t count_recurrent(const format::Model& model, uint32_t n) {
@@ -139,7 +144,8 @@ struct TokenizerSection {
                     resolver.stack(*root.decoder()),
                     resolver.linear(*root.projection()),
                     root.projection()->n(),
-                    kHasSsru ? count_recurrent(root, root.decoder()->layers()->size()) : 0,
+                    root.features(),
+                    kHasRecurrent ? count_recurrent(root, root.decoder()->layers()->size()) : 0,
                     0,
                     0};
   if constexpr (kHasRules) {
@@ -151,33 +157,26 @@ struct TokenizerSection {
 
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
-  const Resolver resolver(root);
   EncoderLayerView view;
-  for_each_encoder_block([&](auto block, const auto* from, auto& to) { resolver.block(block, *from, to); },
-                         *root.encoder()->layers()->Get(layer), view);
+  view.kind = {false, false, root.features()};
+  view_blocks(Resolver(root), *root.encoder()->layers()->Get(layer), view);
   return view;
 }
 
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
-  const Resolver resolver(root);
   const format::Layer& table = *root.decoder()->layers()->Get(layer);
   DecoderLayerView view;
-  const auto resolve = [&](auto block, const auto* from, auto& to) { resolver.block(block, *from, to); };
-  if constexpr (kHasSsru) {
+  view.kind = {true, kHasRecurrent && has_recurrent(table), root.features()};
+  if constexpr (kHasRecurrent) {
     const uint32_t n_recurrent = count_recurrent(root, layer);
-    view.is_recurrent = has_recurrent(table);
-    view.n_alike_before = view.is_recurrent ? n_recurrent : layer - n_recurrent;
-    if (view.is_recurrent) {
-      for_each_recurrent_block(resolve, table, view);
-      return view;
-    }
+    view.index_among_kind = view.kind.is_recurrent ? n_recurrent : layer - n_recurrent;
   }
-  for_each_decoder_block(resolve, table, view);
+  view_blocks(Resolver(root), table, view);
   return view;
 }
 
-GenerationView view_generation(const void* model) {
+[[gnu::cold]] GenerationView view_generation(const void* model) {
   const format::Generation& table = *format::GetModel(model)->generation();
   GenerationView view = {};
   view.decoder_start_id = table.decoder_start_id();

@@ -8,75 +8,10 @@
 
 #include "base/align.h"
 #include "goldcrest/goldcrest.h"
+#include "model/blocks.h"
 #include "model/tokenizer_view.h"
 
 namespace goldcrest {
-
-enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
-enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
-
-// The type of a file's weights, and so of keys, values and the inputs of linear layers.
-enum class WeightType : uint32_t { kInt8, kFloat32 };
-constexpr uint32_t bytes_of(WeightType type) { return type == WeightType::kFloat32 ? 4 : 1; }
-
-// y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]; float32 files have no scale and no weight_sum
-struct LinearView {
-  uint32_t weights;     // int8 [n, k] in `layout`; float [n, k] row-major in float32 files
-  uint32_t scale;       // float [n]
-  uint32_t bias;        // float [n]
-  uint32_t weight_sum;  // int32 [n]
-  uint32_t n, k;        // padded to multiples of 16
-  WeightType weight_type;
-  Layout layout;
-};
-
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta
-struct NormView {
-  uint32_t gamma, beta;  // float [d_model padded]; gamma == 0: there is no such norm
-  float epsilon;
-  bool present() const { return gamma != 0; }
-};
-
-struct SelfAttentionView {
-  LinearView query_key_value;  // [3 * n_heads * d_head, d_model]
-  LinearView out;              // [d_model, n_heads * d_head]
-  NormView norm;
-};
-
-// f = sigmoid(forget(x)), cell = f * cell + (1 - f) * input(x)
-struct RecurrentView {
-  LinearView input_forget;  // [2 * d_model padded, d_model]
-  NormView norm;
-};
-
-struct CrossAttentionView {
-  LinearView query;      // [n_heads * d_head, d_model]
-  LinearView key_value;  // [2 * n_heads * d_head, encoder's d_model]
-  LinearView out;        // [d_model, n_heads * d_head]
-  NormView norm;
-};
-
-struct FeedForwardView {
-  LinearView in;   // [d_ff, d_model]
-  LinearView out;  // [d_model, d_ff]
-  NormView norm;
-};
-
-struct EncoderLayerView {
-  SelfAttentionView self_attention;
-  FeedForwardView feed_forward;
-};
-
-struct DecoderLayerView {
-  union {
-    SelfAttentionView self_attention;
-    RecurrentView recurrent;  // where is_recurrent
-  };
-  CrossAttentionView cross_attention;
-  FeedForwardView feed_forward;
-  uint32_t n_alike_before;  // earlier layers of the decoder that are recurrent if this one is, else the others; both of
-  bool is_recurrent;        // these in builds that run recurrent layers
-};
 
 struct EmbeddingView {
   uint32_t weights;     // int8 [vocab_size padded, d_model padded] in `layout`; row-major float in float32 files
@@ -86,12 +21,13 @@ struct EmbeddingView {
 };
 
 struct StackView {
-  uint32_t d_model;         // not padded
-  uint32_t d_model_padded;  // the stride of every activation row
-  uint32_t d_ff_padded;
+  uint32_t d_model;          // not padded
+  uint32_t d_model_padded;   // the stride of every activation row
+  uint32_t d_ff;             // not padded
   uint32_t n_heads, d_head;  // d_head % 16 == 0
   uint32_t n_layers;
-  WeightType weight_type;
+  CacheType cache_type;
+  InputType input_type;
   uint32_t max_positions;
   uint32_t positions;  // float [max_positions, d_model_padded]
   Activation activation;
@@ -108,6 +44,7 @@ struct ModelView {
   StackView encoder, decoder;
   LinearView projection;  // [vocab_size padded, d_model]
   uint32_t vocab_size;    // target; not padded
+  uint32_t features;      // bits of base/build_options.h
   uint32_t n_recurrent;   // of the decoder's layers
   // By the file's rules, in builds that have them (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text

@@ -31,8 +31,10 @@ patch -d "$tree" -p1 --fuzz=0 --forward --batch --quiet < "$folder/made_up_block
   fail "made_up_block.patch does not fit the tree any more: make its changes again, and the patch from them"
 
 grep '^+++ b/' "$folder/made_up_block.patch" | cut -c 7- | LC_ALL=C sort > "$build/touched"
-echo "a new block touches $(wc -l < "$build/touched") files, $(grep -vc '^tests/' "$build/touched") without the tests:"
+n_files=$(grep -vc '^tests/' "$build/touched")
+echo "a new block touches $(wc -l < "$build/touched") files, $n_files without the tests:"
 sed 's/^/  /' "$build/touched"
+[ "$n_files" -le 7 ] || fail "a block may touch 7 files besides tests"
 grep -v '^#' "$folder/touched_files.txt" | diff - "$build/touched" >&2 || fail "touched_files.txt says otherwise"
 
 quietly() {

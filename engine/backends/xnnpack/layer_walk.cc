@@ -2,18 +2,18 @@
 #include "backends/xnnpack/layer_walk.h"
 
 #include "decoding/output_layer.h"
-#include "layers/linear_uses.h"
+#include "layers/call_sites.h"
 
 namespace goldcrest {
 
 void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerUse& use),
                  void* context) {
-  const auto visit_layer = [&](const LinearUse& use) {
-    visit(context, {use.view, use.view.n, use.activation == Activation::kRelu, use.adds});
+  const auto visit_layer = [&](const LinearCallSite& site) {
+    visit(context, {site.view, site.view.n, site.activation == Activation::kRelu, site.adds});
   };
-  const auto visit_block = [&](const LinearUse& use) { visit(context, {use.view, kOutputBlock, false, false}); };
-  for_each_layer_use(file, model, visit_layer);
-  for_each_output_use(model, visit_block);
+  const auto visit_block = [&](const LinearCallSite& site) { visit(context, {site.view, kOutputBlock, false, false}); };
+  for_each_call_site(file, model, visit_layer);
+  for_each_output_call_site(model, visit_block);
 }
 
 }  // namespace goldcrest

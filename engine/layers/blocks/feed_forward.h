@@ -6,17 +6,17 @@
 
 namespace goldcrest {
 
-// x = x + feed_forward(h); h, x: [rows, d_model padded]; h may be x
-inline void add_feed_forward(const Pass& pass, const FeedForwardView& block, const float* h, float* x) {
-  linear_activated(pass, block.in, pass.stack.activation, h, pass.inner());
-  add_linear(pass, block.out, pass.inner(), x);
+// x = x + feed_forward(h); x: [rows, d_model padded]
+inline void add_feed_forward(const Pass& pass, const FeedForwardView& block, Quantized h, float* x) {
+  float* const inner = pass.projected;  // [rows, d_ff padded]
+  multiply_activated(pass, block.in, pass.stack.activation, h, inner);
+  add_product(pass, block.out, quantize(pass, inner, block.out.k), x);
 }
 
-// visit(LinearUse) for every call of a linear layer that the block makes.
 template <typename Visit>
-void for_each_linear_use(const StackView& stack, const FeedForwardView& block, const Visit& visit) {
-  visit(LinearUse{block.in, stack.activation, false});
-  visit(LinearUse{block.out, Activation::kNone, true});
+void for_each_call_site(const StackView& stack, const LayerKind&, const FeedForwardView& block, const Visit& visit) {
+  visit(LinearCallSite{block.in, stack.activation, false});
+  visit(LinearCallSite{block.out, Activation::kNone, true});
 }
 
 }  // namespace goldcrest

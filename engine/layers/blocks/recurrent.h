@@ -3,21 +3,10 @@
 // hypothesis keeps of its past.                                                                   Kim et al. 2019
 #pragma once
 
-#include "base/build_options.h"
 #include "layers/linear.h"
+#include "layers/rows.h"
 
 namespace goldcrest {
-
-// Layers of the decoder with self-attention, which alone keep keys of each target position. Like all of this file that
-// asks for the build's options, `static`: other libraries are not compiled with these.
-static inline uint32_t count_self_attending(const ModelView& model) {
-  return kHasSsru ? model.decoder.n_layers - model.n_recurrent : model.decoder.n_layers;
-}
-
-// Columns of the widest output of a recurrent block's matrix, or 0.
-static inline uint32_t recurrent_width(const ModelView& model) {
-  return kHasSsru && model.n_recurrent > 0 ? 2 * model.decoder.d_model_padded : 0;
-}
 
 // Cells: float [recurrent layer][half][slot][d_model padded]. Position p reads half (p - 1) % 2, at the slot that the
 // hypothesis had then, and writes half p % 2: a beam reorder moves nothing.
@@ -40,10 +29,45 @@ inline Cells cells_of_layer(const Runtime& runtime, BufferRef ref, uint32_t recu
   return {runtime.buffer<float>(ref) + size_t{recurrent_layer} * 2 * n_slots * width, n_slots, width};
 }
 
-// visit(LinearUse) for every call of a linear layer that the block makes.
+// x = x + relu(cell): each hypothesis makes its cell from the one of its past, and keeps it in its own slot.
+// input_forget: [rows, 2, d_model padded]
+inline void add_cells(const Pass& pass, const TargetRows& targets, const Cells& cells, const float* input_forget,
+                      float* x) {
+  const size_t width = cells.width;
+  for (uint32_t i = 0; i < targets.n_sentences; ++i) {
+    const LiveSentence& sentence = targets.sentences[i];
+    const SentencePart part = part_of_sentence(pass, sentence);
+    const uint8_t* before = nullptr;  // of each hypothesis: its slot at the position before
+    if (targets.ancestor != nullptr && targets.position > 0)
+      before = targets.ancestor + sentence.first_past + size_t{targets.position - 1} * targets.beam_size + part.first;
+    for (uint32_t b = 0; b < part.rows.count; ++b) {
+      const size_t row = part.rows.first + b, slot_before = sentence.first_slot + (before != nullptr ? before[b] : 0u);
+      const float* input = input_forget + row * 2 * width;
+      pass.runtime.kernels->recurrence({input, input + width,
+                                        targets.position > 0 ? cells.at(targets.position - 1, slot_before) : nullptr,
+                                        cells.at(targets.position, sentence.first_slot + part.first + b),
+                                        x + row * width, static_cast<uint32_t>(width)});
+    }
+  }
+}
+
+// The cells of the decoder's rows.
+struct CellsOfRows {
+  const TargetRows& targets;
+  const Cells& cells;
+};
+
+// x = x + recurrent(h); x: [rows, d_model padded]
+inline void add_recurrent(const Pass& pass, const RecurrentView& block, const CellsOfRows& past, Quantized h,
+                          float* x) {
+  float* const input_forget = pass.projected;
+  multiply(pass, block.input_forget, h, input_forget);
+  add_cells(pass, past.targets, past.cells, input_forget, x);
+}
+
 template <typename Visit>
-void for_each_decoder_use(const RecurrentView& block, const Visit& visit) {
-  visit(LinearUse{block.input_forget, Activation::kNone, false});
+void for_each_call_site(const StackView&, const LayerKind&, const RecurrentView& block, const Visit& visit) {
+  visit(LinearCallSite{block.input_forget, Activation::kNone, false});
 }
 
 }  // namespace goldcrest

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrices of a self-attention block as they are called. The decoder makes queries, keys and values in one call.
-// The encoder, which goes through a layer in two passes, makes keys and values first and queries later.
+// Self-attention. The encoder goes through a layer in two passes, so that it makes keys and values first and queries
+// later. The decoder makes all three in one call: each hypothesis attends to its own past.
 #pragma once
 
-#include "layers/linear.h"
+#include "layers/attention.h"
+#include "layers/rows.h"
 
 namespace goldcrest {
 
@@ -15,18 +16,129 @@ inline LinearView key_value_of(const StackView& stack, const SelfAttentionView& 
   return slice_outputs(block.query_key_value, stack.attention_width(), 2 * stack.attention_width());
 }
 
-// visit(LinearUse) for every call of a linear layer that the block makes, in an encoder and in a decoder.
-template <typename Visit>
-void for_each_encoder_use(const StackView& stack, const SelfAttentionView& block, const Visit& visit) {
-  visit(LinearUse{key_value_of(stack, block), Activation::kNone, false});
-  visit(LinearUse{query_of(stack, block), Activation::kNone, false});
-  visit(LinearUse{block.out, Activation::kNone, true});
+// The encoder's: [head][source row], of one layer after another.
+inline KvCacheRefs plan_sentence_keys(Plan& plan, const StackView& stack) {
+  return plan_kv_cache(plan, stack,
+                       {"encoder.keys",
+                        "encoder.values",
+                        "encoder.key_scales",
+                        "encoder.value_scales",
+                        Phase::kEncode,
+                        1,
+                        {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
+}
+
+// Multiply-accumulates of an encoder layer's keys and values.
+inline uint64_t sentence_keys_macs(const StackView& stack, uint64_t rows) {
+  return 2 * rows * stack.d_model_padded * stack.attention_width();
+}
+
+// Keys and values of the pass's rows.
+inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block, Quantized h, const KvCache& keys) {
+  float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
+  multiply(pass, key_value_of(pass.stack, block), h, key_value);
+  store_keys_values(pass, pass.stack, key_value, keys);
+}
+
+// What the encoder's rows attend to.
+struct SentencesOfRows {
+  const Batch& batch;
+  const KvCache& keys;
+};
+
+// attended <- each of the pass's rows attends to all rows of its own sentence.
+inline void attend_within_sentences(const Pass& pass, const SentencesOfRows& sentences, const float* query,
+                                    float* attended) {
+  const Batch& batch = sentences.batch;
+  AttentionRows rows = {};
+  rows.query = query;
+  rows.query_stride = pass.stack.attention_width();
+  rows.out = attended;
+  rows.cache = sentences.keys;
+  rows.position_stride = 1;
+  rows.n_products = uint64_t{pass.rows.count} * (batch.n_rows / batch.n_sentences);
+  attend(pass, rows, batch.n_sentences, [&](uint32_t i) {
+    const Sentence& sentence = batch.sentences[i];
+    const Range part = common({sentence.first_row, sentence.n_rows}, pass.rows);
+    return SentenceKeys{{part.first - pass.rows.first, part.count}, sentence.first_row, sentence.n_rows, nullptr};
+  });
+}
+
+// In the encoder: x = x + self_attention(h); x: [rows, d_model padded]
+inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences,
+                               Quantized h, float* x) {
+  float* const query = pass.projected;  // [rows, n_heads * d_head]
+  multiply(pass, query_of(pass.stack, block), h, query);
+  attend_within_sentences(pass, sentences, query, pass.attended);
+  add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
+}
+
+// The decoder's: [layer][head][sentence][position][hypothesis], of the layers that have self-attention.
+inline KvCacheRefs plan_past(Plan& plan, const StackView& stack, uint32_t n_layers) {
+  return plan_kv_cache(plan, stack,
+                       {"decoder.keys",
+                        "decoder.values",
+                        "decoder.key_scales",
+                        "decoder.value_scales",
+                        Phase::kDecode,
+                        n_layers,
+                        {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH}});
+}
+
+// What the decoder's rows attend to: earlier positions, one layer's keys and values.
+struct PastOfRows {
+  const TargetRows& targets;
+  const KvCache& keys;
+};
+
+inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float* query_key_value) {
+  const size_t width = pass.stack.attention_width();
+  for_each_new_row(pass, past.targets, [&](size_t row, size_t stored) {
+    const float* key = query_key_value + row * 3 * width + width;
+    store_key_value(pass, {key, key + width, stored}, past.keys);
+  });
+}
+
+// attended <- each hypothesis attends to its own past, found through the ancestor table.
+inline void attend_to_past(const Pass& pass, const PastOfRows& past, const float* query_key_value, float* attended) {
+  const TargetRows& targets = past.targets;
+  AttentionRows rows = {};
+  rows.query = query_key_value;
+  rows.query_stride = size_t{3} * pass.stack.attention_width();
+  rows.out = attended;
+  rows.cache = past.keys;
+  rows.position_stride = targets.beam_size;
+  rows.ancestor_stride = targets.beam_size;
+  rows.n_products = uint64_t{pass.rows.count} * (targets.position + 1);
+  attend(pass, rows, targets.n_sentences, [&](uint32_t i) {
+    const LiveSentence& sentence = targets.sentences[i];
+    const SentencePart part = part_of_sentence(pass, sentence);
+    if (part.rows.count == 0) return SentenceKeys{};
+    const uint8_t* ancestor = targets.ancestor ? targets.ancestor + sentence.first_past + part.first : nullptr;
+    return SentenceKeys{part.rows, sentence.first_past, targets.position + 1, ancestor};
+  });
+}
+
+// In the decoder: x = x + self_attention(h); x: [rows, d_model padded]
+inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const PastOfRows& past, Quantized h,
+                               float* x) {
+  float* const query_key_value = pass.projected;  // [rows, 3, n_heads * d_head]
+  multiply(pass, block.query_key_value, h, query_key_value);
+  store_new_keys(pass, past, query_key_value);
+  attend_to_past(pass, past, query_key_value, pass.attended);
+  add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
 }
 
 template <typename Visit>
-void for_each_decoder_use(const SelfAttentionView& block, const Visit& visit) {
-  visit(LinearUse{block.query_key_value, Activation::kNone, false});
-  visit(LinearUse{block.out, Activation::kNone, true});
+void for_each_call_site(const StackView& stack, const LayerKind& layer, const SelfAttentionView& block,
+                        const Visit& visit) {
+  if (layer.is_decoder) {
+    visit(LinearCallSite{block.query_key_value, Activation::kNone, false});
+  } else {
+    visit(LinearCallSite{key_value_of(stack, block), Activation::kNone, false});
+    visit(LinearCallSite{query_of(stack, block), Activation::kNone, false});
+  }
+  visit(LinearCallSite{block.out, Activation::kNone, true});
 }
 
 }  // namespace goldcrest

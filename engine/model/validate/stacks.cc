@@ -174,16 +174,16 @@ struct LayerCheck {
 }  // namespace
 
 int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
-  const BlockWidths widths = {{stack.d_model(), stack.n_heads() * stack.d_head(), stack.d_ff(),
-                               model_->encoder()->d_model(), kHasSsru ? pad16(stack.d_model()) : 0}};
+  const BlockWidths widths = widths_of(stack, model_->encoder()->d_model());
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     LayerCheck check = {*this, widths, static_cast<int32_t>(i), GOLDCREST_OK};
     const format::Layer& layer = *stack.layers()->Get(i);
-    const bool is_recurrent = kHasSsru && is_decoder && has_feature(model_->features(), kFeatureRecurrent) &&
+    const bool is_recurrent = kHasRecurrent && is_decoder && has_feature(model_->features(), kFeatureRecurrent) &&
                               has_recurrent(layer) && layer.self_attention() == nullptr;
+    const LayerKind kind = {is_decoder, is_recurrent, model_->features()};
     for_each_block(
         [&](auto block, const auto* table) {
-          const bool expected = block.belongs(is_decoder, is_recurrent);
+          const bool expected = block.belongs(kind);
           if (!check.has_block(table != nullptr, expected, expected ? block.kMissing : block.kMisplaced)) return;
           block.for_each_matrix(check, *table);
           check.norm(table->norm(), block.kNorm);

@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -67,10 +71,8 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-enum class Kind { kEncoder, kDecoder, kRecurrent };  // of layer
-
 // Takes what one layer's list says out of `expected`.
-void compare_layer(const std::string& layer, Kind kind, const BlockWidths& widths,
+void compare_layer(const std::string& layer, const LayerKind& kind, const BlockWidths& widths,
                    std::map<std::string, Shape>& expected) {
   const auto compare = [&](const MatrixEntry& entry) {
     const std::string path = entry.name;  // layers.BLOCK.MATRIX
@@ -80,16 +82,15 @@ void compare_layer(const std::string& layer, Kind kind, const BlockWidths& width
     for (const std::string& part : parts) {
       const auto found = expected.find(layer + "." + path.substr(block, matrix - block) + part);
       ASSERT_NE(found, expected.end()) << layer << " " << entry.name;
-      rows += entry.n.width == Width::kPaddedModel ? pad16(found->second[0]) : found->second[0];
+      rows += found->second[0];
       EXPECT_EQ(found->second[1], entry.k.in(widths)) << found->first;
       expected.erase(found);
     }
     EXPECT_EQ(rows, entry.n.in(widths)) << layer << " " << entry.name;
   };
-  const auto compare_block = [&](auto block) { block.for_each_matrix(compare); };
-  if (kind == Kind::kEncoder) for_each_encoder_block(compare_block);
-  if (kind == Kind::kDecoder) for_each_decoder_block(compare_block);
-  if (kind == Kind::kRecurrent) for_each_recurrent_block(compare_block);
+  for_each_block([&](auto block) {
+    if (block.belongs(kind)) std::for_each(std::begin(block.kMatrices), std::end(block.kMatrices), compare);
+  });
 }
 
 TEST(Blocks, TheListIsWhatTheSpecsCheckExpects) {
@@ -99,12 +100,12 @@ TEST(Blocks, TheListIsWhatTheSpecsCheckExpects) {
   EXPECT_EQ(expected.size(), 6u + 2 * 10 + 8);
   for (const bool is_decoder : {false, true}) {
     const StackSpec& stack = is_decoder ? spec.decoder : spec.encoder;
-    const BlockWidths widths = {
-        {stack.d_model, stack.n_heads * stack.d_head, stack.d_ff, spec.encoder.d_model, pad16(stack.d_model)}};
+    BlockWidths widths = {};  // as a checkpoint has them
+    const StackGroups groups = groups_of(stack, spec.encoder.d_model);
+    for (uint32_t i = 0; i < kWidths; ++i) widths.values[i] = groups.values[i].count * groups.values[i].elements;
     for (size_t i = 0; i < stack.layers.size(); ++i) {
       const std::string layer = (is_decoder ? "decoder.layers." : "encoder.layers.") + std::to_string(i);
-      const Kind kind = !is_decoder ? Kind::kEncoder : stack.layers[i].recurrent ? Kind::kRecurrent : Kind::kDecoder;
-      compare_layer(layer, kind, widths, expected);
+      compare_layer(layer, {is_decoder, stack.layers[i].recurrent.has_value(), kFeatureRecurrent}, widths, expected);
     }
   }
   for (const auto& [role, shape] : expected) ADD_FAILURE() << "not in the list: " << role;
@@ -117,8 +118,7 @@ TEST(Blocks, TheListIsWhatAFileHolds) {
   const format::ModelT& model = *payload.metadata;
   size_t n = 0;
   for (const format::StackT* stack : {model.encoder.get(), model.decoder.get()}) {
-    const BlockWidths widths = {
-        {stack->d_model, stack->n_heads * stack->d_head, stack->d_ff, model.encoder->d_model, pad16(stack->d_model)}};
+    const BlockWidths widths = widths_of(*stack, model.encoder->d_model);
     for_each_linear(*stack, [&](const MatrixEntry& entry, const format::LinearT& linear) {
       EXPECT_EQ(linear.n, entry.n.in(widths)) << entry.name;
       EXPECT_EQ(linear.k, entry.k.in(widths)) << entry.name;
@@ -126,6 +126,37 @@ TEST(Blocks, TheListIsWhatAFileHolds) {
     });
   }
   EXPECT_EQ(n, 4u + 2 * 7 + 6);
+}
+
+// As model.fbs says a dimension, in the order of Width.
+std::string text_of(const Dimension& dimension) {
+  const char* const names[] = {"d_model", "n_heads * d_head", "d_ff", "the encoder's d_model", "d_model padded"};
+  static_assert(std::size(names) == kWidths);
+  const std::string times = dimension.times == 1 ? "" : std::to_string(dimension.times) + " * ";
+  return times + names[static_cast<int>(dimension.width)];
+}
+
+TEST(Blocks, TheSchemasCommentsSayTheShapes) {
+  std::ifstream file(GOLDCREST_SOURCE_DIR "/engine/schema/model.fbs");
+  const std::string schema((std::istreambuf_iterator<char>(file)), {});
+  for_each_block([&](auto block) {
+    const size_t layer = schema.find("\ntable Layer ");
+    std::string table = std::string("\n  ") + block.kName + ":";
+    const size_t type = schema.find(table, layer) + table.size();
+    table = "\ntable " + schema.substr(type, schema.find_first_of("; ", type) - type) + " {";
+    const size_t begin = schema.find(table);
+    ASSERT_NE(begin, std::string::npos) << table;
+    const std::string fields = schema.substr(begin, schema.find('}', begin) - begin);
+    for (const MatrixEntry& entry : block.kMatrices) {
+      const size_t field = fields.find("\n  " + std::string(std::strrchr(entry.name, '.') + 1) + ":Linear;");
+      ASSERT_NE(field, std::string::npos) << entry.name;
+      const std::string line = fields.substr(field + 1, fields.find('\n', field + 1) - field - 1);
+      const std::string shape = "// n = " + text_of(entry.n) + ", k = " + text_of(entry.k);
+      const size_t found = line.find(shape);
+      ASSERT_NE(found, std::string::npos) << line << "; expected " << shape;
+      EXPECT_NE(std::string(":\n").find((line + "\n")[found + shape.size()]), std::string::npos) << line;
+    }
+  });
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ std::vector<Bytes> tables(const uint8_t* model) {
   std::vector<Bytes> found;
   for (const StackView& stack : {view.encoder, view.decoder}) {
     if (stack.embedding.layout != Layout::kRowMajor) continue;
-    found.push_back({size_t{stack.embedding.weights} * 64,
-                     size_t{pad16(stack.embedding.vocab_size)} * stack.d_model_padded * bytes_of(stack.weight_type)});
+    found.push_back(
+        {size_t{stack.embedding.weights} * 64,
+         size_t{pad16(stack.embedding.vocab_size)} * stack.d_model_padded * bytes_of(view.projection.weight_type)});
   }
   return found;
 }

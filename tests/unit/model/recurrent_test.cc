@@ -151,8 +151,8 @@ TEST(Recurrent, ViewsOfMixedLayers) {
   const std::pair<bool, uint32_t> expected[] = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
   for (uint32_t i = 0; i < 4; ++i) {
     const DecoderLayerView layer = view_decoder_layer(file.bytes(), i);
-    EXPECT_EQ(std::pair(layer.is_recurrent, layer.n_alike_before), expected[i]) << i;
-    if (!layer.is_recurrent) continue;
+    EXPECT_EQ(std::pair(layer.kind.is_recurrent, layer.index_among_kind), expected[i]) << i;
+    if (!layer.kind.is_recurrent) continue;
     EXPECT_EQ(layer.recurrent.input_forget.n, 96u);
     EXPECT_EQ(layer.recurrent.input_forget.k, 48u);
     EXPECT_TRUE(layer.recurrent.norm.present());

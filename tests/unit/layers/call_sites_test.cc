@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of linear layers' calls (layers/linear_uses.h, decoding/output_layer.h), by which a backend prepares, hold
+// The lists of linear layers' calls (layers/call_sites.h, decoding/output_layer.h), by which a backend prepares, hold
 // exactly the calls that an engine makes.
-#include "layers/linear_uses.h"
+#include "layers/call_sites.h"
 
 #include <gtest/gtest.h>
 
@@ -62,11 +62,11 @@ TypedKernels<Element> recorded() {
 std::set<Call> listed_calls(const void* file) {
   const ModelView model = view_model(file);
   std::set<Call> calls;
-  const auto add = [&](const LinearUse& use) {
-    calls.insert({size_t{use.view.weights} * kAlignment, use.view.n, use.view.k, use.activation, use.adds});
+  const auto add = [&](const LinearCallSite& site) {
+    calls.insert({size_t{site.view.weights} * kAlignment, site.view.n, site.view.k, site.activation, site.adds});
   };
-  for_each_layer_use(file, model, add);
-  for_each_output_use(model, add);
+  for_each_call_site(file, model, add);
+  for_each_output_call_site(model, add);
   return calls;
 }
 
@@ -89,7 +89,7 @@ void expect_calls_listed(const converter::FileImage& file) {
   EXPECT_GT(recording.calls.size(), 8u);
 }
 
-TEST(LinearUses, AreTheCallsOfAnEngine) {
+TEST(CallSites, AreTheCallsOfAnEngine) {
   test::TinyOptions options = test::deep_tiny_options();
   options.target_vocab_size = 300;  // two blocks of outputs
   for (const test::TinyOptions& each :

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer's blocks by the engine's lists (model/blocks.h): which ones a spec has, and the parts of their matrices.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "model/blocks.h"
+#include "spec/spec.h"
+
+namespace goldcrest::converter {
+
+// A block that a layer may lack, or always has.
+template <typename Block>
+const Block* given_block(const std::optional<Block>& block) {
+  return block ? &*block : nullptr;
+}
+template <typename Block>
+const Block* given_block(const Block& block) {
+  return &block;
+}
+
+// The linear layers that are the rows of a stored matrix: its own name says a single one.
+inline std::vector<LinearPart> parts_of(const MatrixEntry& entry, const LinearSpec& linear) {
+  return {{std::strrchr(entry.name, '.') + 1, &linear}};
+}
+inline std::vector<LinearPart> parts_of(const MatrixEntry&, const std::vector<LinearPart>& parts) { return parts; }
+
+// The groups of one dimension of a matrix, or of one of n_parts equal parts of it.
+inline Groups groups_of_part(const Dimension& dimension, const StackGroups& stack, size_t n_parts) {
+  Groups groups = stack.of(dimension.width);
+  groups.count = groups.count * dimension.times / static_cast<uint32_t>(n_parts);
+  return groups;
+}
+
+// Features that a file needs for the blocks of its layers.
+inline uint32_t block_features(const ModelSpec& spec) {
+  uint32_t features = 0;
+  for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    for (const LayerSpec& layer : stack->layers) {
+      for_each_block(
+          [&](auto block, const auto& of_layer) {
+            if (given_block(of_layer) != nullptr) features |= block.kFeature;
+          },
+          layer);
+    }
+  }
+  return features;
+}
+
+}  // namespace goldcrest::converter

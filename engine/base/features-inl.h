@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a build of the engine may leave out, one line each: name, bit in a file's features (schema/model.fbs, Feature;
+// 0: files do not need it), CMake option, what the option does, further sources. Define GOLDCREST_FEATURE, then include
+// this file. features.cmake reads the lines too, so each must stay one line.
+// clang-format off
+GOLDCREST_FEATURE(Float32, 1, GOLDCREST_FLOAT32, "Run files with float32 weights", "kernels/reference/float32.cc")
+GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")
+GOLDCREST_FEATURE(Shortlist, 512, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist", "decoding/shortlist.cc model/validate/lists.cc")
+GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")
+GOLDCREST_FEATURE(Subword, 131072, GOLDCREST_SUBWORD, "Run files whose texts subword-nmt's merges cut", "")
+GOLDCREST_FEATURE(Inspection, 0, GOLDCREST_INSPECTION, "Token scores, scores of given targets, alignments", "")
+GOLDCREST_FEATURE(UnequalCores, 0, GOLDCREST_UNEQUAL_CORES, "Threads take their work in pieces, so that a slow core does not hold up the others", "")

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# Reads features-inl.h: GOLDCREST_FEATURE_OPTIONS, and for each option OPTION_HELP and OPTION_SOURCES (paths inside engine/).
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/features-inl.h" lines REGEX "^GOLDCREST_FEATURE")
+set(GOLDCREST_FEATURE_OPTIONS "")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "^GOLDCREST_FEATURE\\([A-Za-z0-9]+, [0-9]+, (GOLDCREST_[A-Z0-9_]+), \"([^\"]+)\", \"([^\"]*)\"\\)$")
+    message(FATAL_ERROR "features-inl.h: expected NAME, BIT, OPTION, \"HELP\", \"SOURCES\" in ${line}")
+  endif()
+  set(option "${CMAKE_MATCH_1}")
+  set(${option}_HELP "${CMAKE_MATCH_2}")
+  string(REPLACE " " ";" ${option}_SOURCES "${CMAKE_MATCH_3}")
+  list(APPEND GOLDCREST_FEATURE_OPTIONS ${option})
+endforeach()

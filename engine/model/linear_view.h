@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of a linear layer and of a norm, of which all blocks are made. Offsets are in 64-byte units from the start of
+// the file.
+#pragma once
+
+#include <cstdint>
+
+namespace goldcrest {
+
+enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
+enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
+
+// The types of a file's weights, of the keys and values in its caches, and of the inputs of its linear layers.
+enum class WeightType : uint32_t { kInt8, kFloat32 };
+enum class CacheType : uint32_t { kInt8, kFloat32 };
+enum class InputType : uint32_t { kInt8, kFloat32 };
+
+constexpr uint32_t bytes_of(WeightType type) { return type == WeightType::kFloat32 ? 4 : 1; }
+constexpr uint32_t bytes_of(CacheType type) { return type == CacheType::kFloat32 ? 4 : 1; }
+constexpr uint32_t bytes_of(InputType type) { return type == InputType::kFloat32 ? 4 : 1; }
+
+// y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]; float32 files have no scale and no weight_sum
+struct LinearView {
+  uint32_t weights;     // int8 [n, k] in `layout`; float [n, k] row-major in float32 files
+  uint32_t scale;       // float [n]
+  uint32_t bias;        // float [n]
+  uint32_t weight_sum;  // int32 [n]
+  uint32_t n, k;        // padded to multiples of 16
+  WeightType weight_type;
+  Layout layout;
+};
+
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta
+struct NormView {
+  uint32_t gamma, beta;  // float [d_model padded]; gamma == 0: there is no such norm
+  float epsilon;
+  bool present() const { return gamma != 0; }
+};
+
+}  // namespace goldcrest
