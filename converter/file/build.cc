@@ -284,7 +284,7 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
         if (given == nullptr) return;
         stored = std::make_unique<typename std::remove_reference_t<decltype(stored)>::element_type>();
         block.for_each_matrix(store, *given, *stored);
-        stored->norm = norm(fmt::format("{}.{}.norm", name, block.kName), given->norm);
+        stored->norm = norm(format_text("{}.{}.norm", name, block.kName), given->norm);
       },
       layer, *out);
   return out;

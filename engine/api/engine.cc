@@ -3,6 +3,7 @@
 #include "api/engine.h"
 
 #include "base/arithmetic.h"
+#include "decoding/output_choice.h"
 #include "decoding/output_layer.h"
 
 namespace goldcrest {
@@ -21,7 +22,7 @@ void encode_block(const goldcrest_engine& engine, Range block) {
     case Stage::kEncoderRest:
       return encoder_layer_rest(runtime, engine.encoder, engine.batch, layer, block);
     default:
-      return decoder_layer_source_keys(runtime, engine.search.decoder, {engine.encoder, engine.batch, block}, layer);
+      return decoder_layer_source_keys(runtime, engine.decoder, {engine.encoder, engine.batch, block}, layer);
   }
 }
 
@@ -45,18 +46,11 @@ Progress next_stage(const goldcrest_engine& engine) {
   }
 }
 
-// The next sentence's candidates.
+// The outputs of the next sentence.
 void choose_candidates(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
-  if constexpr (kHasShortlist) gather_candidates(engine.search, progress.first_row);
+  choose_outputs(engine.runtime, engine.buffers, engine.batch, progress.first_row);
   if (++progress.first_row == engine.batch.n_sentences) progress = {Stage::kDecoderLayer, 0, 0};
-}
-
-// Whether the search is among candidates: a target is scored by the model alone.
-void choose_outputs(goldcrest_engine& engine) {
-  Search& search = engine.search;
-  search.uses_shortlist = keeps_candidates(engine.runtime.limits) && !search.follows_targets &&
-                          (search.options.flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
 }
 
 int encode_step(goldcrest_engine& engine) {
@@ -71,7 +65,7 @@ int encode_step(goldcrest_engine& engine) {
     progress = next_stage(engine);
   }
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
-  search_start(engine.search);
+  start_search(engine.search, engine.buffers, &engine.step);
   engine.state = EngineState::kDecoding;
   return GOLDCREST_WORKING;
 }
@@ -79,16 +73,23 @@ int encode_step(goldcrest_engine& engine) {
 // One stage of a target position. Returns whether the position is complete.
 bool decode_stage(goldcrest_engine& engine, int32_t* token) {
   const Runtime& runtime = engine.runtime;
-  Search& search = engine.search;
+  const SearchBuffers& buffers = engine.buffers;
+  SearchStep& step = engine.step;
   Progress& progress = engine.progress;
-  if (search.runs_layers && progress.stage == Stage::kDecoderLayer) {
-    if (progress.layer == 0) search_embed(search);
-    decoder_layer(runtime, search.decoder, target_rows(search), progress.layer);
+  const bool runs_layer = step.runs_layers && progress.stage == Stage::kDecoderLayer;
+  if (runs_layer && progress.layer == 0) list_rows(engine.search, buffers, &step);
+  const TargetRows rows = target_rows(buffers, step);
+  if (runs_layer) {
+    if (progress.layer == 0) embed_rows(runtime, engine.decoder, rows, buffers.tokens);
+    decoder_layer(runtime, engine.decoder, rows, progress.layer);
     if (++progress.layer == runtime.model.decoder.n_layers) progress.stage = Stage::kOutput;
     return false;
   }
-  if (search.runs_output) run_output_layer(search);
-  *token = search_advance(search);
+  if (step.runs_output) {
+    run_output_layer({runtime, engine.decoder, engine.search, rows, buffers.tokens, buffers.targets, buffers.sentences,
+                      buffers.top_tokens, buffers.shortlist});
+  }
+  *token = advance_search(runtime, engine.search, buffers, &step);
   progress = {Stage::kDecoderLayer, 0, 0};
   return true;
 }
@@ -99,7 +100,7 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
   while (!complete && engine.step_size == GOLDCREST_STEP_POSITION) complete = decode_stage(engine, &chosen);
   if (!complete) return GOLDCREST_WORKING;
 
-  const bool finished = engine.search.n_rows == 0;
+  const bool finished = engine.step.n_rows == 0;
   const bool chooses = !kHasInspection || !engine.search.follows_targets;
   if (engine.batch.n_sentences == 1 && engine.search.strategy->one_hypothesis && chooses) {
     if (finished) engine.state = EngineState::kLastTokenGiven;
@@ -115,13 +116,14 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
 
 int engine_step(goldcrest_engine& engine, int32_t* token) {
   switch (engine.state) {
-    case EngineState::kSourcesStored:
-      if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine));
-      engine.search.options = engine.options;
-      if (kHasShortlist) choose_outputs(engine);
+    case EngineState::kSourcesStored: {
+      bool follows_targets = false;
+      if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
+      set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
       engine.progress = {Stage::kEmbed, 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);
+    }
     case EngineState::kEncoding:
       return encode_step(engine);
     case EngineState::kDecoding:

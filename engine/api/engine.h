@@ -32,7 +32,10 @@ struct goldcrest_engine {
   goldcrest::Runtime runtime;
   goldcrest::Batch batch;
   goldcrest::EncoderRefs encoder;
-  goldcrest::Search search;
+  goldcrest::DecoderRefs decoder;
+  goldcrest::SearchOptions search;  // of the current search
+  goldcrest::SearchBuffers buffers;
+  goldcrest::SearchStep step;
   goldcrest::Progress progress;
   goldcrest::BufferRef text_scratch;  // for the tokenizer
   size_t model_bytes;
@@ -53,8 +56,9 @@ inline bool usable(const goldcrest_engine* engine) { return engine != nullptr &&
 // One bounded piece of work; see goldcrest_step.
 int engine_step(goldcrest_engine& engine, int32_t* token);
 
-// Whether the stored sources are searched, or targets followed. ERROR_STATE where only some have one.
-int choose_targets(goldcrest_engine& engine);
+// *follows <- whether the stored sources' targets are followed in place of a search. ERROR_STATE where only some have
+// one.
+int choose_targets(const goldcrest_engine& engine, bool* follows);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);

@@ -112,10 +112,8 @@ void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   engine->batch.row_capacity = size_t{runtime.limits.max_source_tokens} * runtime.limits.batch;
   engine->encoder = refs.encoder;
   engine->text_scratch = refs.text_scratch;
-  engine->search.runtime = &engine->runtime;
-  engine->search.batch = &engine->batch;
-  engine->search.refs = refs.search;
-  engine->search.decoder = refs.decoder;
+  engine->decoder = refs.decoder;
+  place_search(runtime, refs.search, engine->batch, &engine->buffers);
 }
 
 }  // namespace

@@ -9,12 +9,12 @@
 
 namespace goldcrest {
 
-int choose_targets(goldcrest_engine& engine) {
+int choose_targets(const goldcrest_engine& engine, bool* follows) {
   uint32_t n_given = 0;
-  for (uint32_t i = 0; keeps_targets(engine.runtime.limits) && i < engine.batch.n_sentences; ++i) {
-    n_given += *target_of(engine.search, i).n != 0 ? 1 : 0;
+  for (uint32_t i = 0; takes_targets(engine.runtime.limits) && i < engine.batch.n_sentences; ++i) {
+    n_given += *engine.buffers.targets.of(i).n != 0 ? 1 : 0;
   }
-  engine.search.follows_targets = n_given != 0;
+  *follows = n_given != 0;
   if (n_given == 0 || n_given == engine.batch.n_sentences) return GOLDCREST_OK;
   return fail(engine.detail, GOLDCREST_ERROR_STATE, "score: only some sources of the batch have a target");
 }
@@ -43,7 +43,7 @@ int choose_heads(const goldcrest_engine& engine, const goldcrest_alignment& want
 void mean_of_heads(const goldcrest_engine& engine, const HeadSet& heads, const Sentence& source, size_t query_row,
                    float* weights) {
   const Runtime& runtime = engine.runtime;
-  const DecoderRefs& decoder = engine.search.decoder;
+  const DecoderRefs& decoder = engine.decoder;
   float* const of_head = runtime.task_buffer<float>(decoder.pass.attention_weights, 0);
   const size_t query_rows = runtime.limits.max_target_tokens * count_slots(runtime.limits);
   uint32_t n = 0;
@@ -74,7 +74,7 @@ int goldcrest_score(goldcrest_engine* engine, uint32_t sentence, const int32_t* 
   goldcrest_detail* detail = engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;
   GOLDCREST_REQUIRE(kHasInspection, GOLDCREST_ERROR_UNSUPPORTED, "score: this build lacks GOLDCREST_INSPECTION", -1);
-  GOLDCREST_REQUIRE(keeps_targets(limits), GOLDCREST_ERROR_UNSUPPORTED,
+  GOLDCREST_REQUIRE(takes_targets(limits), GOLDCREST_ERROR_UNSUPPORTED,
                     "score: limits.inspection lacks GOLDCREST_INSPECT_TARGETS", -1);
   GOLDCREST_REQUIRE(target != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "target: empty", -1);
   GOLDCREST_REQUIRE(engine->state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
@@ -86,7 +86,7 @@ int goldcrest_score(goldcrest_engine* engine, uint32_t sentence, const int32_t* 
     GOLDCREST_REQUIRE(target[i] >= 0 && static_cast<uint32_t>(target[i]) < engine->runtime.model.vocab_size,
                       GOLDCREST_ERROR_TOKEN_RANGE, "target: id outside the vocabulary", static_cast<int32_t>(i));
   }
-  const Target given = target_of(engine->search, sentence);
+  const Target given = engine->buffers.targets.of(sentence);
   memmove(given.ids, target, n * sizeof *target);
   *given.n = static_cast<uint32_t>(n);
   return GOLDCREST_OK;
@@ -99,7 +99,7 @@ int goldcrest_get_alignment(const goldcrest_engine* engine, const goldcrest_alig
   const goldcrest_limits& limits = engine->runtime.limits;
   GOLDCREST_REQUIRE(kHasInspection, GOLDCREST_ERROR_UNSUPPORTED, "alignment: this build lacks GOLDCREST_INSPECTION",
                     -1);
-  GOLDCREST_REQUIRE(keeps_alignments(limits), GOLDCREST_ERROR_UNSUPPORTED, "alignment: limits.alignment_layers is 0",
+  GOLDCREST_REQUIRE(records_alignments(limits), GOLDCREST_ERROR_UNSUPPORTED, "alignment: limits.alignment_layers is 0",
                     -1);
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, wanted->sentence, wanted->rank, &result));
@@ -111,10 +111,10 @@ int goldcrest_get_alignment(const goldcrest_engine* engine, const goldcrest_alig
   GOLDCREST_REQUIRE(n_weights >= source.n_rows, GOLDCREST_ERROR_TRUNCATED, "weights: fewer than the source has ids",
                     static_cast<int32_t>(source.n_rows));
 
-  const SentenceView view = sentence_view(engine->search, wanted->sentence);
+  const SentenceView view = sentence_view(engine->buffers, wanted->sentence);
   const size_t storage = view.hypotheses[wanted->rank].storage;
-  const uint8_t slot = view.kept.hypothesis_slots[storage * limits.max_target_tokens + wanted->token];
-  // From where LiveSentence::first_past is.
+  const uint8_t slot = view.recorded.hypothesis_slots[storage * limits.max_target_tokens + wanted->token];
+  // Same layout as the past: see LiveSentence::first_past.
   const size_t query_row =
       (size_t{wanted->sentence} * limits.max_target_tokens + wanted->token) * limits.beam_size + slot;
   mean_of_heads(*engine, heads, source, query_row, weights);

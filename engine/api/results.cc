@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results: hypotheses as ids, and as text.
 #include "api/engine.h"
+#include "decoding/output_choice.h"
 #include "text/detokenizer.h"
 
 using namespace goldcrest;
@@ -14,7 +15,7 @@ extern "C" {
   const bool done = engine->state == EngineState::kDone || engine->state == EngineState::kLastTokenGiven;
   GOLDCREST_REQUIRE(done, GOLDCREST_ERROR_STATE, "get_result: not done", -1);
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
-  const SentenceView view = sentence_view(engine->search, sentence);
+  const SentenceView view = sentence_view(engine->buffers, sentence);
   GOLDCREST_REQUIRE(rank < view.state->n_finished && rank < engine->runtime.limits.n_best, GOLDCREST_ERROR_ARGUMENT,
                     "rank: no such hypothesis", static_cast<int32_t>(view.state->n_finished));
   const Hypothesis& hypothesis = view.hypotheses[rank];
@@ -23,11 +24,11 @@ extern "C" {
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
-  result->n_outputs = count_outputs(engine->search, sentence);
+  result->n_outputs = count_outputs(engine->search, *view.state);
   result->token_log_probs = nullptr;
-  if (kHasInspection && view.kept.hypothesis_log_probs != nullptr) {
+  if (kHasInspection && view.recorded.hypothesis_log_probs != nullptr) {
     result->token_log_probs =
-        view.kept.hypothesis_log_probs + size_t{hypothesis.storage} * engine->runtime.limits.max_target_tokens;
+        view.recorded.hypothesis_log_probs + size_t{hypothesis.storage} * engine->runtime.limits.max_target_tokens;
   }
   return GOLDCREST_OK;
 }

@@ -27,7 +27,7 @@ namespace {
 
 // Whether the limits have the memory for the source's candidates.
 [[gnu::cold]] bool is_among_candidates(const goldcrest_engine& engine) {
-  return keeps_candidates(engine.runtime.limits) && sentence_view(engine.search, 0).state->n_candidates != 0;
+  return keeps_candidates(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }
 
 [[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {

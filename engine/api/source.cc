@@ -18,7 +18,7 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
-  if (keeps_targets(engine.runtime.limits)) *target_of(engine.search, batch.n_sentences).n = 0;
+  if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
   engine.state = EngineState::kSourcesStored;
   return static_cast<int>(batch.n_sentences++);
 }

@@ -6,25 +6,23 @@
 #include <cstring>
 
 #include "base/bounds.h"
+#include "decoding/hypotheses.h"
 #include "decoding/output_layer.h"
-#include "decoding/rules.h"
 
 namespace goldcrest {
 
 namespace {
 
 // With n end ids, n * beam_size of the best may be ends, and beam_size others are left to live on.
-uint32_t candidates_per_row(const Search& search) {
-  return (1 + count_ends(search.runtime->model)) * search.options.beam_size;
-}
+uint32_t list_size(const goldcrest_search& options, uint32_t n_ends) { return (1 + n_ends) * options.beam_size; }
 
 // The best continuations of all live hypotheses, best first, from the sorted lists of each.
 class Continuations {
  public:
-  Continuations(const Search& search, uint32_t sentence, const SentenceView& view)
-      : view_(view), lists_(lists_of(search, sentence)) {
+  Continuations(const SearchOptions& options, const SentenceView& view, const TopTokens& lists)
+      : view_(view), lists_(lists) {
     for (uint32_t b = 0; b < view.state->n_live; ++b) {
-      normalizer_[b] = row_normalizer(search, lists_, view.state->first_row + b);
+      normalizer_[b] = row_normalizer(options, lists, view.state->first_row + b);
       taken_[b] = 0;
     }
   }
@@ -46,13 +44,8 @@ class Continuations {
   }
 
  private:
-  static Candidates lists_of(const Search& search, uint32_t sentence) {
-    return candidates(*search.runtime, search.refs.candidates, candidates_per_row(search),
-                      count_outputs(search, sentence), 0);
-  }
-
   const SentenceView& view_;
-  Candidates lists_;
+  const TopTokens& lists_;
   float normalizer_[kMaxBeams];
   uint32_t taken_[kMaxBeams];
 };
@@ -60,21 +53,18 @@ class Continuations {
 // Gives every new hypothesis its parent's past, and its own token and score. From the last position backwards:
 // hypotheses that meet in a slot share all before it, so where nothing changes, nothing changes before (unless there
 // are more of them than parents: the entries of the new ones are empty).
-void reorder(const Search& search, const SentenceView& view, const Continuation* chosen, uint32_t n_chosen) {
-  const uint32_t beam_size = search.runtime->limits.beam_size;
+void reorder(const SentenceView& view, uint32_t position, const Continuation* chosen, uint32_t n_chosen) {
   bool changed = true;
-  for (uint32_t t = search.position + 1; t > 0 && changed; --t) {
-    uint8_t* ancestor = view.ancestor + size_t{t - 1} * beam_size;
+  for (uint32_t t = position + 1; t > 0 && changed; --t) {
+    uint8_t* ancestor = view.ancestor + size_t{t - 1} * view.beam_size;
     uint8_t reordered[kMaxBeams];
     for (uint32_t b = 0; b < n_chosen; ++b) reordered[b] = ancestor[chosen[b].parent];
     changed = n_chosen > view.state->n_live || memcmp(ancestor, reordered, n_chosen) != 0;
     memcpy(ancestor, reordered, n_chosen);
   }
-  int32_t* next_tokens = view.tokens + (search.position + 1) * view.n_slots;
   for (uint32_t b = 0; b < n_chosen; ++b) {
-    next_tokens[b] = chosen[b].token;
+    feed_token(view, position, b, chosen[b].token, chosen[b].token_log_prob);
     view.scores[b] = chosen[b].log_prob;
-    if constexpr (kHasInspection) keep_log_prob(search, view, b, chosen[b].token_log_prob);
   }
   view.state->n_live = n_chosen;
 }
@@ -83,37 +73,35 @@ bool needs_sums(const goldcrest_search&) { return true; }
 
 // Whether the best living hypothesis, whose next token would be at the position after this, could still enter the list
 // of finished ones.
-bool has_hope(const Search& search, uint32_t sentence, float log_prob) {
-  const SentenceView view = sentence_view(search, sentence);
-  const goldcrest_search& options = search.options;
+bool can_still_improve(const SearchOptions& options, uint32_t position, const SentenceView& view, float log_prob) {
   if (view.state->n_finished < options.beam_size) return true;
   if (stops_when_full(options)) return false;
   const bool at_any_length =
       kHasRules && options.early_stopping == GOLDCREST_STOP_NEVER && options.length_penalty > 0.0f;
-  const uint32_t n_tokens = at_any_length ? most_target_tokens(search, sentence) : search.position + 1;
+  const uint32_t n_tokens = at_any_length ? most_target_tokens(options, view.n_source) : position + 1;
   return !(view.hypotheses[options.beam_size - 1].score >= hypothesis_score(options, log_prob, n_tokens));
 }
 
-int32_t advance(const Search& search, uint32_t sentence) {
-  const SentenceView view = sentence_view(search, sentence);
-  const uint32_t beam_size = search.options.beam_size;
-  Continuations continuations(search, sentence, view);
+int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view, const TopTokens& lists) {
+  const uint32_t beam_size = options.beam_size;
+  Continuations continuations(options, view, lists);
   Continuation continuation, living[kMaxBeams];
   uint32_t n_living = 0;
-  const uint32_t most = candidates_per_row(search);
-  for (uint32_t rank = 0; rank < most && n_living < beam_size && continuations.next(&continuation); ++rank) {
-    if (ends_text(search, sentence, continuation.token)) {
-      if (rank < beam_size) finish_hypothesis(search, view, continuation);
+  for (uint32_t rank = 0; rank < options.list_size && n_living < beam_size && continuations.next(&continuation);
+       ++rank) {
+    if (ends_text(options, view, position, continuation.token)) {
+      if (rank < beam_size) finish_hypothesis(options, view, position, continuation);
     } else {
       living[n_living++] = continuation;
     }
   }
 
   if (n_living == 0 && view.state->n_finished == 0) {  // everything is suppressed: end, as in greedy search
-    finish_hypothesis(search, view, {view.scores[0], 0.0f, 0, static_cast<int32_t>(search.runtime->generation.end_id)});
+    finish_hypothesis(options, view, position,
+                      {view.scores[0], 0.0f, 0, static_cast<int32_t>(options.generation->end_id)});
   }
-  if (n_living > 0 && has_hope(search, sentence, living[0].log_prob))
-    reorder(search, view, living, n_living);
+  if (n_living > 0 && can_still_improve(options, position, view, living[0].log_prob))
+    reorder(view, position, living, n_living);
   else
     view.state->n_live = 0;
   return -1;
@@ -121,6 +109,6 @@ int32_t advance(const Search& search, uint32_t sentence) {
 
 }  // namespace
 
-const Strategy kBeamSearch = {false, candidates_per_row, needs_sums, advance};
+const Strategy kBeamSearch = {false, list_size, needs_sums, choose};
 
 }  // namespace goldcrest

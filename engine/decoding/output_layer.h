@@ -2,23 +2,22 @@
 // The output layer: the logits of the current position's rows over their outputs, and what is kept of them.
 #pragma once
 
-#include "decoding/output_set.h"
-#include "decoding/search.h"
+#include "decoding/stages.h"
 #include "layers/linear.h"
 
 namespace goldcrest {
 
-// Merges the logits [256] of the outputs `block` of the set into a row's candidates; -infinity never enters.
-void collect(const Kernels& kernels, const OutputSet& outputs, Range block, const Candidates& lists, uint32_t row);
+// Adds the best tokens of a block to its row's list; -infinity never enters.
+void collect(const Kernels& kernels, const LogitBlock& block);
 
-// Computes all rows: their candidates, log-sum-exp parts and logits hashes.
-void run_output_layer(const Search& search);
+// Computes all rows of a position: the lists of their best tokens, log-sum-exp parts and logits hashes.
+void run_output_layer(const OutputStep& step);
 
-// What the value of a row's candidate is above its log-probability.
-float row_normalizer(const Search& search, const Candidates& lists, uint32_t row);
+// Subtract this from a listed value to get its log-probability.
+float row_normalizer(const SearchOptions& options, const TopTokens& lists, uint32_t row);
 
 // visit(LinearCallSite) for every call of a linear layer that the output layer makes of the whole vocabulary: its
-// blocks. Candidates are gathered, and no backend knows them.
+// blocks. No backend knows the copied panels of a shortlist.
 template <typename Visit>
 void for_each_output_call_site(const ModelView& model, const Visit& visit) {
   for (uint32_t first = 0; first < model.projection.n; first += kOutputBlock) {

@@ -1,82 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a search beyond lengths and suppressed ids. In builds without them (GOLDCREST_RULES) each is a constant,
-// so that the compiler drops what it decides.
+// The stages of a file's rules, in transformers' order (transformers/generation/logits_process.py at v5.23): greedy
+// search changes logits, beams with a repetition penalty change log-probabilities.
 #pragma once
 
-#include "base/arithmetic.h"
-#include "base/build_options.h"
-#include "decoding/search.h"
+#include "decoding/stages.h"
 
 namespace goldcrest {
 
-inline bool renormalizes(const goldcrest_search& options) { return kHasRules && options.renormalize == GOLDCREST_YES; }
-inline bool forces_end(const goldcrest_search& options) { return !kHasRules || options.force_end == GOLDCREST_YES; }
-inline bool stops_when_full(const goldcrest_search& options) {
-  return kHasRules && options.early_stopping == GOLDCREST_STOP_FULL;
-}
-inline bool penalizes_repetition(const goldcrest_search& options) {
-  return kHasRules && options.repetition_penalty != 1.0f;
-}
-inline bool forbids_ngrams(const goldcrest_search& options) {
-  return kHasRules && options.no_repeat_ngram <= options.max_target_tokens;
+// Whether rules change values before tokens are listed.
+inline bool changes_logits(const SearchOptions& options) {
+  return kHasRules && (options.generation->n_biased > 0 || penalizes_repetition(options) || forbids_ngrams(options));
 }
 
-inline bool is_end(const GenerationView& generation, int32_t token) {
-  if (token == static_cast<int32_t>(generation.end_id)) return true;
-  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) {
-    if (token == static_cast<int32_t>(generation.more_end_ids[i])) return true;
-  }
-  return false;
+// Whether beams penalize repetition, which they do to log-probabilities.
+inline bool lists_log_probs(const SearchOptions& options) {
+  return penalizes_repetition(options) && !options.strategy->one_hypothesis;
 }
 
-inline uint32_t count_ends(const ModelView& model) { return kHasRules ? model.n_ends : 1; }
-
-// The most tokens that a sentence of the search may get by limits and rules.
-uint32_t most_tokens_by_rules(const Search& search, uint32_t sentence);
-
-inline uint32_t most_target_tokens(const Search& search, uint32_t sentence) {
-  if constexpr (kHasRules) return most_tokens_by_rules(search, sentence);
-  return search.options.max_target_tokens;
+// Whether the log-sum-exp of a row is that of what rules and masks leave: wherever a search renormalizes, and where
+// greedy search, which lists changed logits, would otherwise subtract the sum of other values. A given target is scored
+// by the model only.
+inline bool sums_what_is_left(const SearchOptions& options) {
+  if (!kHasRules || !options.needs_sums || (kHasInspection && options.follows_targets)) return false;
+  return renormalizes(options) ||
+         (options.strategy->one_hypothesis && (penalizes_repetition(options) || options.generation->n_biased > 0));
 }
 
-// Whether this is the last position of a sentence.
-inline bool is_last_position(const Search& search, uint32_t sentence) {
-  return search.position + 1 == most_target_tokens(search, sentence);
+// Whether the sums of a block's logits are computed with them, in the pass that lists its tokens.
+inline bool sums_logits(const SearchOptions& options) {
+  return options.needs_sums && !sums_what_is_left(options) && !lists_log_probs(options);
 }
 
-// Whether `token`, at the current position, is a text's last.
-inline bool ends_text(const Search& search, uint32_t sentence, int32_t token) {
-  return is_end(search.runtime->generation, token) ||
-         (!forces_end(search.options) && is_last_position(search, sentence));
-}
+// Makes log-probabilities of logits.
+class LogProbabilities {
+ public:
+  explicit LogProbabilities(const OutputStep& step)
+      : runs(lists_log_probs(step.options)), runtime_(step.runtime), decoder_(step.decoder) {}
 
-// The tokens of a living hypothesis, the start token among them.
-struct Past {
-  const int32_t* tokens;    // of slot s at position t: tokens[t * n_slots + s]
-  const uint8_t* ancestor;  // [positions, beam_size] or null
-  size_t n_slots, beam_size;
-  uint32_t b;         // the hypothesis
-  uint32_t n_tokens;  // at positions 0 .. n_tokens - 1
+  static constexpr bool needs_sum() { return true; }
+  bool run(const LogitBlock& block) const;
 
-  int32_t at(uint32_t t) const { return tokens[t * n_slots + (ancestor ? ancestor[t * beam_size + b] : b)]; }
+  const bool runs;
+
+ private:
+  const Runtime& runtime_;
+  const DecoderRefs& decoder_;
 };
 
-Past past_of(const Search& search, const LiveSentence& sentence, uint32_t row);
+// Adds the file's bias to each token that has one.
+class AddBiases {
+ public:
+  explicit AddBiases(const OutputStep& step)
+      : runs(step.options.generation->n_biased > 0), generation_(*step.options.generation) {}
 
-// A block of values of one row: logits in greedy search, log-probabilities with beams.
-struct BlockValues {
-  float* values;  // [block.count]
-  Range block;    // of the outputs
-  const OutputSet& outputs;
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
 
-  // Of a token; null where the block lacks it.
-  float* of(int32_t token) const {
-    const uint32_t index = index_in_block(outputs, block, static_cast<uint32_t>(token));
-    return index < block.count ? values + index : nullptr;
-  }
+  const bool runs;
+
+ private:
+  const GenerationView& generation_;
 };
 
-// Changes the values as the rules want, in transformers' order: biases, repetition penalty, n-grams.
-void apply_rules(const Search& search, const Past& past, const BlockValues& block);
+// Penalizes each token of the row's past once, however often it came.
+class PenalizeRepetition {
+ public:
+  explicit PenalizeRepetition(const OutputStep& step) : runs(penalizes_repetition(step.options)), step_(step) {}
+
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
+
+  const bool runs;
+
+ private:
+  const OutputStep& step_;
+};
+
+// Removes every token that would end a run of n tokens which the row's past already has.
+class ForbidNgrams {
+ public:
+  explicit ForbidNgrams(const OutputStep& step) : runs(forbids_ngrams(step.options)), step_(step) {}
+
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
+
+  const bool runs;
+
+ private:
+  const OutputStep& step_;
+};
+
+// Sums what the stages before it left of the block.
+class SumWhatIsLeft {
+ public:
+  explicit SumWhatIsLeft(const OutputStep& step)
+      : runs(sums_what_is_left(step.options)), kernels_(*step.runtime.kernels) {}
+
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
+
+  const bool runs;
+
+ private:
+  const Kernels& kernels_;
+};
 
 }  // namespace goldcrest

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of bits puts the lists of a sentence's ids and n-grams in order, each candidate once. Then rows of the
-// projection are copied into panels of the same layout, so that kernels do not see that they were gathered.
+// projection are copied into panels of the same layout, so that kernels do not see that they are copies.
 #include "decoding/shortlist.h"
 
 #include <cstring>
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
-#include "decoding/search.h"
+#include "decoding/place.h"
 
 namespace goldcrest {
 
@@ -17,12 +17,10 @@ constexpr uint32_t kWordBits = 32;
 
 uint32_t count_words(uint32_t vocab_size) { return (vocab_size + kWordBits - 1) / kWordBits; }
 
-size_t capacity_of(const Runtime& runtime) { return pad16(runtime.limits.max_candidates); }
-
 // The outputs that were chosen for a sentence.
-class Chosen {
+class CandidateSet {
  public:
-  Chosen(const ShortlistView& shortlist, uint32_t* bits, uint32_t vocab_size)
+  CandidateSet(const ShortlistView& shortlist, uint32_t* bits, uint32_t vocab_size)
       : shortlist_(shortlist), bits_(bits), n_words_(count_words(vocab_size)) {
     memset(bits_, 0, n_words_ * sizeof *bits_);
   }
@@ -92,7 +90,7 @@ class Chosen {
 // Copies rows of a projection [n, k], `ids`, into panels [n padded, k] of its layout; in padding, zeros. kRows: of a
 // panel, which is blocks of 64 bytes.
 template <uint32_t kRows>
-void gather_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
+void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
   constexpr size_t kPiece = kAlignment / kRows;  // bytes of a row in a block
   const uint8_t* const weights = static_cast<const uint8_t*>(from.weights);
   const size_t n_blocks = from.k / kPiece;
@@ -107,8 +105,8 @@ void gather_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, u
   }
 }
 
-// The same of rows one after another, as floats.
-[[maybe_unused]] void gather_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
+// The same for rows one after another, as floats.
+[[maybe_unused]] void copy_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
   const float* const weights = static_cast<const float*>(from.weights);
   for (uint32_t i = 0; i < n; ++i)
     memcpy(to + size_t{i} * from.k, weights + size_t{ids[i]} * from.k, size_t{4} * from.k);
@@ -116,40 +114,20 @@ void gather_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, u
 }
 
 template <typename T>
-void gather_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* to) {
+void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* to) {
   for (uint32_t i = 0; i < n; ++i) to[i] = from[ids[i]];
   for (uint32_t i = n; i < pad16(n); ++i) to[i] = padding;
 }
 
-// A sentence's share of each buffer.
-struct Share {
-  uint32_t* ids;
-  uint8_t* weights;
-  float* scale;
-  float* bias;
-  int32_t* weight_sum;
-};
-
-Share share_of(const Runtime& runtime, const ShortlistRefs& refs, uint32_t sentence) {
-  const LinearView& projection = runtime.model.projection;
-  const size_t first = sentence * capacity_of(runtime);
-  const bool is_int8 = projection.weight_type == WeightType::kInt8;
-  return {runtime.buffer<uint32_t>(refs.ids) + first,
-          runtime.buffer<uint8_t>(refs.weights) + first * projection.k * bytes_of(projection.weight_type),
-          is_int8 ? runtime.buffer<float>(refs.scale) + first : nullptr, runtime.buffer<float>(refs.bias) + first,
-          is_int8 ? runtime.buffer<int32_t>(refs.weight_sum) + first : nullptr};
-}
-
-[[gnu::cold]] void gather(const Runtime& runtime, uint32_t n, const Share& to) {
-  const LinearTensors from = tensors_of(runtime, runtime.model.projection);
-  gather_values(from.bias, to.ids, n, 0.0f, to.bias);
+[[gnu::cold]] void copy_outputs(const LinearTensors& from, uint32_t n, const SentencePanels& to) {
+  copy_values(from.bias, to.ids, n, 0.0f, to.bias);
   if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
-    return gather_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
+    return copy_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
   }
-  gather_values(from.scale, to.ids, n, 1.0f, to.scale);
-  gather_values(from.weight_sum, to.ids, n, int32_t{0}, to.weight_sum);
-  from.layout == Layout::kN16K4 ? gather_panels<16>(from, to.ids, n, to.weights)
-                                : gather_panels<4>(from, to.ids, n, to.weights);
+  copy_values(from.scale, to.ids, n, 1.0f, to.scale);
+  copy_values(from.weight_sum, to.ids, n, int32_t{0}, to.weight_sum);
+  from.layout == Layout::kN16K4 ? copy_panels<16>(from, to.ids, n, to.weights)
+                                : copy_panels<4>(from, to.ids, n, to.weights);
 }
 
 }  // namespace
@@ -174,40 +152,56 @@ Share share_of(const Runtime& runtime, const ShortlistRefs& refs, uint32_t sente
   return refs;
 }
 
-[[gnu::cold]] void gather_candidates(const Search& search, uint32_t sentence) {
-  const Runtime& runtime = *search.runtime;
-  const ShortlistRefs& refs = search.refs.shortlist;
-  const GenerationView& generation = runtime.generation;
-  ShortlistView shortlist;
-  (void)view_shortlist(runtime.file, &shortlist);  // the limits have candidates, so the file has one
-  Chosen chosen(shortlist, runtime.buffer<uint32_t>(refs.chosen), runtime.model.vocab_size);
-  chosen.add_all(shortlist.always, 0, shortlist.n_always);
-  chosen.add(generation.end_id);
-  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) chosen.add(generation.more_end_ids[i]);
-  const Sentence& source = search.batch->sentences[sentence];
-  const int32_t* const ids = search.batch->ids + source.first_row;
-  for (uint32_t i = 0; i < source.n_rows; ++i) {
-    chosen.add_list(static_cast<uint32_t>(ids[i]));
-    chosen.add_ngrams(ids + i, source.n_rows - i);
+[[gnu::cold]] void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed) {
+  if (!keeps_candidates(runtime.limits)) return;
+  const LinearView& projection = runtime.model.projection;
+  SentencePanels& panels = placed->panels;
+  place(runtime, refs.ids, &panels.ids);
+  place(runtime, refs.weights, &panels.weights);
+  place(runtime, refs.bias, &panels.bias);
+  if (projection.weight_type == WeightType::kInt8) {
+    place(runtime, refs.scale, &panels.scale);
+    place(runtime, refs.weight_sum, &panels.weight_sum);
   }
-  const Share share = share_of(runtime, refs, sentence);
-  const uint32_t n = chosen.list(share.ids, runtime.limits.max_candidates);
-  sentence_view(search, sentence).state->n_candidates = n;
-  if (n > 0) gather(runtime, n, share);
+  place(runtime, refs.chosen, &placed->chosen);
+  placed->capacity = pad16(runtime.limits.max_candidates);
+  placed->panel_bytes = size_t{projection.k} * bytes_of(projection.weight_type);
 }
 
-OutputSet outputs_of(const Search& search, uint32_t sentence) {
-  const Runtime& runtime = *search.runtime;
-  const uint32_t n = count_outputs(search, sentence);
-  LinearTensors panels = tensors_of(runtime, runtime.model.projection);
-  if (n == runtime.model.vocab_size) return {panels, nullptr, n};
-  const Share share = share_of(runtime, search.refs.shortlist, sentence);
-  panels.weights = share.weights;
-  panels.scale = share.scale;
-  panels.bias = share.bias;
-  panels.weight_sum = share.weight_sum;
-  panels.n = pad16(n);
-  return {panels, share.ids, n};
+SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
+  const size_t first = sentence * capacity;
+  return {panels.ids + first, panels.weights + first * panel_bytes,
+          panels.scale != nullptr ? panels.scale + first : nullptr, panels.bias + first,
+          panels.weight_sum != nullptr ? panels.weight_sum + first : nullptr};
+}
+
+[[gnu::cold]] OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
+                                          const ShortlistIds& ids) {
+  ShortlistView shortlist;
+  (void)view_shortlist(runtime.file, &shortlist);  // the limits have candidates, so the file has one
+  CandidateSet chosen(shortlist, buffers.chosen, runtime.model.vocab_size);
+  chosen.add_all(shortlist.always, 0, shortlist.n_always);
+  chosen.add(ids.generation.end_id);
+  for (uint32_t i = 0; kHasRules && i < ids.generation.n_more_ends; ++i) chosen.add(ids.generation.more_end_ids[i]);
+  for (uint32_t i = 0; i < ids.n; ++i) {
+    chosen.add_list(static_cast<uint32_t>(ids.source[i]));
+    chosen.add_ngrams(ids.source + i, ids.n - i);
+  }
+  const SentencePanels panels = buffers.of(sentence);
+  const uint32_t n = chosen.list(panels.ids, runtime.limits.max_candidates);
+  if (n > 0) copy_outputs(tensors_of(runtime, runtime.model.projection), n, panels);
+  return candidate_outputs(runtime, buffers, sentence, n);
+}
+
+OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n) {
+  const SentencePanels panels = buffers.of(sentence);
+  LinearTensors tensors = tensors_of(runtime, runtime.model.projection);
+  tensors.weights = panels.weights;
+  tensors.scale = panels.scale;
+  tensors.bias = panels.bias;
+  tensors.weight_sum = panels.weight_sum;
+  tensors.n = pad16(n);
+  return {tensors, panels.ids, n};
 }
 
 }  // namespace goldcrest

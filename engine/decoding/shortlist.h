@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The candidates of each sentence of a batch, where the file has a shortlist: which outputs its ids leave, and the
-// panels of their weights, gathered once a source. A sentence with more than limits.max_candidates has the whole
-// vocabulary. Builds without GOLDCREST_SHORTLIST have none of it.
+// Shortlists: the outputs that a source's ids leave (its candidates), and copies of their panels of weights, made once
+// a source. Builds without GOLDCREST_SHORTLIST have none.
 #pragma once
 
 #include "decoding/output_set.h"
 
 namespace goldcrest {
-
-struct Search;
 
 // Each [batch, max_candidates padded] but the last.
 struct ShortlistRefs {
@@ -20,18 +17,46 @@ struct ShortlistRefs {
   BufferRef chosen;      // a bit for each output of the vocabulary
 };
 
-// Nothing where the limits have no candidates.
+// The candidates of one sentence, and what the projection has for them.
+struct SentencePanels {
+  uint32_t* ids;
+  uint8_t* weights;
+  float* scale;  // null for float32 files
+  float* bias;
+  int32_t* weight_sum;  // null for float32 files
+};
+
+struct ShortlistBuffers {
+  SentencePanels panels;  // of the first sentence
+  uint32_t* chosen;
+  size_t capacity;     // candidates of a sentence, padded
+  size_t panel_bytes;  // of one candidate's weights
+
+  SentencePanels of(uint32_t sentence) const;
+};
+
+// Both do nothing where the limits have no candidates.
 ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model);
+void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed);
 
 inline bool keeps_candidates(const goldcrest_limits& limits) {
   return kHasShortlist && limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST;
 }
 
-// Chooses the candidates of a sentence and gathers their panels. Work: a memory access for each candidate's weight,
-// each id of the lists and each 32 outputs of the vocabulary.
-void gather_candidates(const Search& search, uint32_t sentence);
+// The ids that choose candidates: a source's, and those that end a text.
+struct ShortlistIds {
+  const int32_t* source;  // [n]
+  uint32_t n;
+  const GenerationView& generation;
+};
 
-// The outputs that are computed for a sentence.
-OutputSet outputs_of(const Search& search, uint32_t sentence);
+// Chooses the candidates of a sentence and copies their panels. A set of 0 outputs: they are more than
+// limits.max_candidates. Work: a memory access for each candidate's weight, each id of the lists and each 32 outputs of
+// the vocabulary.
+OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
+                            const ShortlistIds& ids);
+
+// The set that was chosen for a sentence, of n > 0 outputs.
+OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n);
 
 }  // namespace goldcrest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes one search differ from another: how many candidates a row keeps, and which of them go on.
+// A strategy decides how many tokens the list of a row keeps, and which of them continue a sentence's hypotheses.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,24 @@
 
 namespace goldcrest {
 
-struct Search;
+struct SearchOptions;
+struct SentenceView;
+struct TopTokens;
 
 struct Strategy {
   bool one_hypothesis;  // a sentence has one hypothesis, so each token is final as soon as it is chosen
-  uint32_t (*candidates_per_row)(const Search& search);
+  // Tokens in the list of each row's best, where n_ends ids end a text.
+  uint32_t (*list_size)(const goldcrest_search& options, uint32_t n_ends);
   bool (*needs_sums)(const goldcrest_search& options);  // whether log-probabilities are computed
-  // One sentence's choice at the current position, from its candidates. Returns the token where there is one
+  // Continues one sentence with the token of `position`, from its rows' lists. Returns the token where there is one
   // hypothesis.
-  int32_t (*advance)(const Search& search, uint32_t sentence);
+  int32_t (*choose)(const SearchOptions& options, uint32_t position, const SentenceView& sentence,
+                    const TopTokens& lists);
 };
 
 extern const Strategy kGreedySearch, kBeamSearch;
-extern const Strategy kGivenTarget;  // no search: the tokens of a target, whose candidates are they alone
 
+// The strategy of a search by these options.
 inline const Strategy& strategy_for(const goldcrest_search& options) {
   return options.beam_size == 1 ? kGreedySearch : kBeamSearch;
 }

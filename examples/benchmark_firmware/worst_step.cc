@@ -11,7 +11,7 @@
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "board_api.h"
-#include "decoding/rules.h"
+#include "decoding/options.h"
 
 namespace goldcrest {
 namespace {
@@ -61,10 +61,10 @@ uint32_t last_token(const Runtime& runtime) {
 }
 
 // What each hypothesis has so far. Less than a step of the logits apart, so that each goes on with its own best token.
-void set_scores(const Search& search) {
-  const bool is_last = search.position + 2 == search.options.max_target_tokens;
-  for (uint32_t sentence = 0; sentence < search.batch->n_sentences; ++sentence) {
-    const SentenceView view = sentence_view(search, sentence);
+void set_scores(const goldcrest_engine& engine) {
+  const bool is_last = engine.step.position + 2 == engine.search.max_target_tokens;
+  for (uint32_t sentence = 0; sentence < engine.batch.n_sentences; ++sentence) {
+    const SentenceView view = sentence_view(engine.buffers, sentence);
     for (uint32_t b = 0; b < view.state->n_live; ++b) view.scores[b] = is_last ? static_cast<float>(b) / 65536 : 0.0f;
     if (is_last) view.scores[0] = -1000.0f;
   }
@@ -90,8 +90,8 @@ int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* mo
   uint32_t position_before = kNoPosition;
   for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
     const bool decodes = engine->state == EngineState::kDecoding;
-    if (decodes) set_scores(engine->search);
-    const uint32_t position = decodes ? engine->search.position : kNoPosition;
+    if (decodes) set_scores(*engine);
+    const uint32_t position = decodes ? engine->step.position : kNoPosition;
     n_outputs = 0;
     const uint64_t start = board_ticks();
     status = goldcrest_step(engine, nullptr);

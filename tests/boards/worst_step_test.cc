@@ -74,10 +74,10 @@ void fill(Rng& rng, uint32_t order, float* x, uint32_t n) {
 // What one search is disturbed by: at each step something else, or what makes the most work again and again.
 enum class Kind { kWorst, kHostile, kNatural };
 
-void set_scores(Rng& rng, Kind kind, const Search& search) {
-  const SentenceView view = sentence_view(search, 0);
+void set_scores(Rng& rng, Kind kind, const goldcrest_engine& engine) {
+  const SentenceView view = sentence_view(engine.buffers, 0);
   const uint32_t scores =
-      kind == Kind::kWorst ? 1 + (search.position + 2 == search.options.max_target_tokens) : rng.below(4);
+      kind == Kind::kWorst ? 1 + (engine.step.position + 2 == engine.search.max_target_tokens) : rng.below(4);
   for (uint32_t b = 0; b < view.state->n_live && scores > 0; ++b) {
     view.scores[b] = scores == 1 ? 0.0f : scores == 2 ? static_cast<float>(b) * 1e-5f : any_number(rng);
   }
@@ -100,7 +100,7 @@ void disturb(Rng& rng, Kind kind, goldcrest_engine* engine) {
   own_logits = !worst && rng.below(3) == 0;
   own_scales = own_logits || (!worst && rng.below(2) == 0);
   if (!own_logits) fill(rng, worst ? uint32_t{kAscending} : rng.below(kOrders), biases.data(), model.projection.n);
-  set_scores(rng, kind, engine->search);
+  set_scores(rng, kind, *engine);
 }
 
 // The most ticks of a step of one search; negative: a status.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folders of engine/ and of converter/ each form a line: a file includes its own folder and folders to its left,
-// nothing else. No source file anywhere is too long for one idea.
+// nothing else. No files of engine/ include one another in a circle, and no two sources have one name. No source file
+// anywhere is too long for one idea.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +94,59 @@ std::vector<std::string> long_files_in(const fs::path& tree) {
   return problems;
 }
 
+// Sources with the name of another, which build lines that put all objects into one folder would lose.
+std::vector<std::string> equal_names_in(const fs::path& tree) {
+  std::map<std::string, fs::path> known;
+  std::vector<std::string> problems;
+  for (const fs::path& file : sources_in(tree)) {
+    if (file.extension() != ".cc") continue;
+    const auto [other, is_new] = known.emplace(file.filename(), file);
+    if (!is_new) problems.push_back(file.string() + " has the name of " + other->second.string());
+  }
+  return problems;
+}
+
+// What includes what, by paths in a tree. A .cc and the .h of its name are one unit, whose name has no extension.
+using Includes = std::map<std::string, std::set<std::string>>;
+
+std::string unit_of(const fs::path& file) { return fs::path(file).replace_extension(); }
+// With the rooms in it.
+std::string folder_of(const fs::path& file) { return part_of(file, 0); }
+
+// `name_of`: the unit, or the folder, that a file belongs to.
+template <typename Name>
+Includes includes_in(const fs::path& tree, const Name& name_of) {
+  Includes includes;
+  for (const fs::path& file : sources_in(tree)) {
+    std::set<std::string>& included = includes[name_of(file)];
+    std::ifstream text(tree / file);
+    for (std::string line; std::getline(text, line);) {
+      const std::string path = included_path(line);
+      if (path.find('/') != std::string::npos) included.insert(name_of(path));
+    }
+    included.erase(name_of(file));
+  }
+  return includes;
+}
+
+// The names that remain when those which include no other one, or are included by none, are gone: they are in circles,
+// or between two of them.
+std::vector<std::string> circles_of(Includes includes) {
+  for (size_t before = 0; before != includes.size();) {
+    before = includes.size();
+    std::set<std::string> wanted;
+    for (const auto& [name, others] : includes) wanted.insert(others.begin(), others.end());
+    std::erase_if(includes, [&](const auto& entry) { return !wanted.contains(entry.first); });
+    for (auto& [name, others] : includes) {
+      std::erase_if(others, [&](const std::string& other) { return !includes.contains(other); });
+    }
+    std::erase_if(includes, [](const auto& entry) { return entry.second.empty(); });
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, others] : includes) names.push_back(name);
+  return names;
+}
+
 const fs::path kSource = GOLDCREST_SOURCE_DIR;
 
 TEST(Includes, OneWayThroughTheEngine) {
@@ -105,6 +161,18 @@ TEST(Includes, OneWayThroughTheConverter) {
   for (const std::string& problem : problems_in(kSource / "converter", kConverter, problem_with_converter_include)) {
     ADD_FAILURE() << problem;
   }
+}
+
+TEST(Includes, NoCircleInTheEngine) {
+  for (const std::string& name : circles_of(includes_in(kSource / "engine", unit_of))) ADD_FAILURE() << name;
+}
+
+TEST(Includes, NoCircleAmongTheFoldersOfTheEngine) {
+  for (const std::string& name : circles_of(includes_in(kSource / "engine", folder_of))) ADD_FAILURE() << name;
+}
+
+TEST(Includes, NoTwoSourcesOfTheEngineHaveOneName) {
+  for (const std::string& problem : equal_names_in(kSource / "engine")) ADD_FAILURE() << problem;
 }
 
 TEST(Includes, NoFileIsTooLong) {
@@ -159,6 +227,36 @@ TEST(Includes, EveryBrokenRuleOfTheConverterIsFound) {
   EXPECT_EQ(problems_in(tree.path(), kConverter, problem_with_converter_include),
             (std::vector<std::string>{"loose.cc is in no folder of the line",
                                       "sources/bad.cc includes file/write.h: it lies to the right"}));
+}
+
+TEST(Includes, ACircleIsFound) {
+  const Tree tree;
+  tree.write("base/low.h", "#include <cstddef>\n");
+  tree.write("model/view.h", "#include \"base/low.h\"\n#include \"model/names.h\"\n");
+  tree.write("model/names.h", "#include \"base/low.h\"\n");
+  tree.write("model/view.cc", "#include \"model/view.h\"\n");
+  EXPECT_EQ(circles_of(includes_in(tree.path(), unit_of)), std::vector<std::string>{});
+  EXPECT_EQ(circles_of(includes_in(tree.path(), folder_of)), std::vector<std::string>{});
+
+  // A source closes it, as a header would.
+  tree.write("model/names.cc", "#include \"model/names.h\"\n#include \"model/view.h\"\n");
+  EXPECT_EQ(circles_of(includes_in(tree.path(), unit_of)), (std::vector<std::string>{"model/names", "model/view"}));
+  EXPECT_EQ(circles_of(includes_in(tree.path(), folder_of)), std::vector<std::string>{});
+  // Of folders, where files have none.
+  tree.write("base/high.cc", "#include \"model/checks/any.h\"\n");
+  tree.write("model/checks/any.h", "#include \"base/low.h\"\n");
+  EXPECT_EQ(circles_of(includes_in(tree.path(), folder_of)), (std::vector<std::string>{"base", "model"}));
+}
+
+TEST(Includes, AnEqualNameIsFound) {
+  const Tree tree;
+  tree.write("base/other.cc", "");
+  tree.write("base/list.h", "");
+  tree.write("model/list.h", "");
+  tree.write("base/list.cc", "");
+  EXPECT_EQ(equal_names_in(tree.path()), std::vector<std::string>{});
+  tree.write("model/list.cc", "");
+  EXPECT_EQ(equal_names_in(tree.path()), std::vector<std::string>{"model/list.cc has the name of base/list.cc"});
 }
 
 TEST(Includes, ALongFileIsFound) {

@@ -26,14 +26,13 @@ std::ifstream open_text(const std::string& path) {
   return file;
 }
 
-// Folders of the engine's sources by file name, "init.cc" in "api"; "api+decoding" for a name that both have.
+// Folders of the engine's sources by file name, "init.cc" in "api"; no two have one name (link/includes_test.cc).
 std::map<std::string, std::string> read_folders(const fs::path& engine) {
   std::map<std::string, std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(engine)) {
     const fs::path& path = entry.path();
     if (path.extension() != ".cc") continue;
-    std::string& folder = folders[path.filename()];
-    folder += (folder.empty() ? "" : "+") + path.parent_path().filename().string();
+    folders[path.filename()] = path.parent_path().filename();
   }
   return folders;
 }

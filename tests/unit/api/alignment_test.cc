@@ -95,7 +95,7 @@ TEST(Alignment, IsTheKernelsAttentionToTheBit) {
     const std::vector<int32_t> source = {4, 9, 1, 7, 3, 2, 2, 8, 0};
     const Translation found = engine.run(source);
     const Runtime& runtime = engine.get()->runtime;
-    const DecoderRefs& decoder = engine.get()->search.decoder;
+    const DecoderRefs& decoder = engine.get()->decoder;
     const StackView& stack = runtime.model.decoder;
     const uint32_t n = static_cast<uint32_t>(source.size()), d = stack.d_head;
     ASSERT_GE(d, n);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/search.h"
+#include "decoding/hypotheses.h"
 #include "inspected.h"
 
 namespace goldcrest {

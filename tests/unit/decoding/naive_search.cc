@@ -159,10 +159,9 @@ void PrefixLogits::decode_along(const std::vector<int32_t>& prefix) {
     const int status = goldcrest_step(engine_.get(), &token);
     if (status < 0 || status == GOLDCREST_DONE) throw std::runtime_error("the search ended");
     if (status != GOLDCREST_TOKEN) continue;
-    const Search& search = engine_.get()->search;
     if (position < prefix.size()) {
-      const SentenceView view = sentence_view(search, 0);
-      view.tokens[search.position * view.n_slots] = prefix[position];
+      const SentenceView view = sentence_view(engine_.get()->buffers, 0);
+      view.tokens[engine_.get()->step.position * view.n_slots] = prefix[position];
     }
     ++position;
   }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "decoding/search.h"
+#include "decoding/hypotheses.h"
 #include "naive_search.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"

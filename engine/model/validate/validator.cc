@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/validate.h"
-
 #include "model/validate/validator.h"
+
+#include "model/validate.h"
 
 namespace goldcrest {
 

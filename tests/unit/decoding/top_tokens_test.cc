@@ -14,7 +14,7 @@
 namespace goldcrest {
 namespace {
 
-// A row's candidates over arrays of its own.
+// A row's list over arrays of its own.
 struct Row {
   Row(uint32_t vocab_size, uint32_t per_row)
       : logits(kOutputBlock),
@@ -28,13 +28,15 @@ struct Row {
              &count,        per_row,          n_blocks,         n_blocks};
   }
 
+  LogitBlock block(Range of) { return {logits.data(), of, outputs, lists, 0}; }
+
   void collect_all(const std::vector<float>& x) {
     count = 0;
     for (uint32_t first = 0; first < x.size(); first += kOutputBlock) {
       const uint32_t n = std::min<uint32_t>(kOutputBlock, static_cast<uint32_t>(x.size()) - first);
       std::copy_n(x.begin() + first, n, logits.begin());
       block_max[first / kOutputBlock] = *std::max_element(logits.begin(), logits.begin() + n);
-      if (may_enter(lists, 0, first / kOutputBlock)) collect(kernels_reference, outputs, {first, n}, lists, 0);
+      if (may_enter(lists, 0, first / kOutputBlock)) collect(kernels_reference, block({first, n}));
     }
   }
 
@@ -42,7 +44,7 @@ struct Row {
   std::vector<int32_t> tokens;
   uint32_t count = 0;
   OutputSet outputs = {};
-  Candidates lists = {};
+  TopTokens lists = {};
 };
 
 TEST(MayEnter, OnlyWhatIsBetterThanAFullList) {
@@ -98,10 +100,10 @@ TEST(Collect, MergedListsOfAnyBlocksAreTheListOfAll) {
       for (uint32_t block = 0; block < kBlocks; ++block) {
         Row& task = tasks[rng.below(3)];
         std::copy_n(x.begin() + block * kOutputBlock, kOutputBlock, task.logits.begin());
-        collect(kernels_reference, task.outputs, {block * kOutputBlock, kOutputBlock}, task.lists, 0);
+        collect(kernels_reference, task.block({block * kOutputBlock, kOutputBlock}));
       }
-      merge_candidates(tasks[0].lists, tasks[1].lists, 0);
-      merge_candidates(tasks[0].lists, tasks[2].lists, 0);
+      merge_top_tokens(tasks[0].lists, tasks[1].lists, 0);
+      merge_top_tokens(tasks[0].lists, tasks[2].lists, 0);
       EXPECT_EQ(tasks[0].count, all.count);
       EXPECT_EQ(tasks[0].tokens, all.tokens) << "best " << per_row;
       EXPECT_EQ(tasks[0].values, all.values);
@@ -120,8 +122,8 @@ TEST(Collect, MergedListsAreTheListOfAll) {
       all.collect_all(x);
       low.collect_all({x.begin(), x.begin() + split});
       std::copy(x.begin() + split, x.end(), high.logits.begin());
-      collect(kernels_reference, high.outputs, {split, 256 - split}, high.lists, 0);
-      merge_candidates(low.lists, high.lists, 0);
+      collect(kernels_reference, high.block({split, 256 - split}));
+      merge_top_tokens(low.lists, high.lists, 0);
       EXPECT_EQ(low.count, all.count);
       EXPECT_EQ(low.tokens, all.tokens) << split << ", best " << per_row;
       EXPECT_EQ(low.values, all.values);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The languages of texts, by name.
-#include "text/languages.h"
-
 #include "api/engine.h"
 #include "goldcrest/languages.h"
+#include "text/languages.h"
 #include "text/piece_lookup.h"
 
 using namespace goldcrest;

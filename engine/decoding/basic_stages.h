@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages that are no rules of a file.
+#pragma once
+
+#include "base/hash.h"
+#include "decoding/rules.h"
+
+namespace goldcrest {
+
+// Continues the hash of each sentence's logits.
+class HashLogits {
+ public:
+  explicit HashLogits(const OutputStep& step) : runs(hashes_logits(step.options)), step_(step) {}
+
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const {
+    // With one hypothesis a sentence, row i belongs to the i-th live sentence.
+    SentenceState& state = step_.sentences[step_.sentence_of(step_.rows.sentences[block.row])];
+    state.logits_hash = hash_floats(state.logits_hash, block.values, block.outputs.count);
+    return true;
+  }
+
+  const bool runs;
+
+ private:
+  const OutputStep& step_;
+};
+
+// Lists the given target's next token, whatever its logit, and no other token.
+class ListTarget {
+ public:
+  explicit ListTarget(const OutputStep& step) : runs(step.options.follows_targets), step_(step) {}
+
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const {
+    const Target target = step_.targets.of(step_.sentence_of(step_.rows.sentences[block.row]));
+    const int32_t token = target.ids[step_.rows.position];
+    const float* const value = block.of(static_cast<uint32_t>(token));
+    if (value != nullptr) insert_token(block.lists, block.row, *value, token);
+    return false;
+  }
+
+  const bool runs;
+
+ private:
+  const OutputStep& step_;
+};
+
+// Ends a block whose largest logit cannot enter the row's list. Only where the block's sums are known already and no
+// later stage changes its values.
+struct SkipLowBlock {
+  explicit SkipLowBlock(const OutputStep& step) : runs(sums_logits(step.options) && !changes_logits(step.options)) {}
+
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const { return may_enter(block.lists, block.row, block.index()); }
+
+  const bool runs;
+};
+
+// Removes the tokens that must not be chosen now: suppressed ids, and ends before the shortest length.
+class MaskTokens {
+ public:
+  explicit MaskTokens(const OutputStep& step)
+      : generation_(*step.options.generation), end_allowed_(step.rows.position + 1 >= step.options.min_target_tokens) {}
+
+  static constexpr bool runs = true;
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const {
+    const auto remove = [&](uint32_t token) {
+      const uint32_t index = index_in_block(block.set, block.outputs, token);
+      if (index < block.outputs.count) block.values[index] = kNever;
+    };
+    for (uint32_t i = 0; i < generation_.n_suppressed; ++i) remove(generation_.suppressed_ids[i]);
+    if (end_allowed_) return true;
+    remove(generation_.end_id);
+    for (uint32_t i = 0; kHasRules && i < generation_.n_more_ends; ++i) remove(generation_.more_end_ids[i]);
+    return true;
+  }
+
+ private:
+  const GenerationView& generation_;
+  const bool end_allowed_;
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers that decoding may write, by name.
+//
+// A hypothesis b of sentence s has slot s * beam_size + b. Its past is found through the ancestor table (past.h).
+#pragma once
+
+#include "decoding/recording.h"
+#include "decoding/shortlist.h"
+#include "decoding/targets.h"
+#include "decoding/top_tokens.h"
+#include "layers/decoder.h"
+
+namespace goldcrest {
+
+// A finished result. `storage` names its tokens' place; the list of a sentence is sorted by score, best first.
+struct Hypothesis {
+  float score;
+  float log_prob;
+  uint32_t n_tokens;
+  uint32_t storage;
+};
+
+struct SentenceState {
+  uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
+  uint32_t n_finished;
+  uint32_t first_row;     // of its live hypotheses in the current step
+  uint32_t n_candidates;  // in its shortlist; 0: it has the whole vocabulary
+  uint64_t logits_hash;
+};
+
+struct SearchRefs {
+  BufferRef sentences, live, tokens, ancestor, scores, hypotheses, hypothesis_tokens;  // as in SearchBuffers
+  TopTokenRefs top_tokens;
+  ShortlistRefs shortlist;
+  RecordingRefs recording;
+  TargetRefs targets;
+};
+
+SearchRefs plan_search(Plan& plan, const ModelView& model);
+
+struct SearchBuffers {
+  const Sentence* sources;     // [batch], of the sentences; not written
+  SentenceState* sentences;    // [batch]
+  LiveSentence* live;          // [batch]
+  int32_t* tokens;             // [target tokens, slots]: input token of each position and slot
+  uint8_t* ancestor;           // [batch, target tokens, beam_size]; null without beams
+  float* scores;               // [slots]: log-probability of each live hypothesis
+  Hypothesis* hypotheses;      // [slots]
+  int32_t* hypothesis_tokens;  // [slots, target tokens]
+  TopTokenBuffers top_tokens;
+  ShortlistBuffers shortlist;
+  RecordedPath recorded;
+  TargetBuffers targets;
+  // What they are planned for.
+  uint32_t beam_size, target_tokens;
+  size_t n_slots;
+  size_t source_rows;  // of all sentences
+};
+
+// *placed, all zeros, <- the views; `sources` are the batch's.
+void place_search(const Runtime& runtime, const SearchRefs& refs, const Batch& batch, SearchBuffers* placed);
+
+inline size_t count_slots(const goldcrest_limits& limits) { return size_t{limits.batch} * limits.beam_size; }
+
+// One sentence's parts of the buffers: all that continuing it may write.
+struct SentenceView {
+  SentenceState* state;
+  uint8_t* ancestor;           // [target tokens, beam_size] or null
+  int32_t* tokens;             // token of slot b at position t: tokens[t * n_slots + b]
+  float* scores;               // [beam_size]
+  Hypothesis* hypotheses;      // [beam_size]
+  int32_t* hypothesis_tokens;  // [beam_size, target tokens]
+  RecordedPath recorded;
+  const int32_t* target;  // [n_target], the given one
+  uint32_t n_target;
+  uint32_t n_source;                  // ids of the source; only with rules
+  uint32_t beam_size, target_tokens;  // that the buffers are planned for
+  size_t n_slots;
+
+  // Of hypothesis b, up to the current position.
+  Past past_of(uint32_t b, uint32_t position) const { return {tokens, ancestor, n_slots, beam_size, b, position}; }
+};
+
+SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence);
+
+}  // namespace goldcrest

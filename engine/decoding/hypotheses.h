@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sentence's hypotheses: how they grow, end and score.
+#pragma once
+
+#include "decoding/buffers.h"
+#include "decoding/options.h"
+
+namespace goldcrest {
+
+// A living hypothesis of a sentence and its next token.
+struct Continuation {
+  float log_prob, token_log_prob;  // of both, and of the token alone
+  uint32_t parent;
+  int32_t token;
+};
+
+// (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty, or by the penalty's other kind
+float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens);
+
+// Whether `position` is the last of the sentence.
+inline bool is_last_position(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
+  return position + 1 == most_target_tokens(options, sentence.n_source);
+}
+
+// Whether `token` ends the sentence's text at `position`.
+inline bool ends_text(const SearchOptions& options, const SentenceView& sentence, uint32_t position, int32_t token) {
+  return is_end(*options.generation, token) || (!forces_end(options) && is_last_position(options, sentence, position));
+}
+
+// Feeds `token` to slot b at the position after `position`.
+inline void feed_token(const SentenceView& sentence, uint32_t position, uint32_t b, int32_t token, float log_prob) {
+  const size_t at = (position + 1) * sentence.n_slots + b;
+  sentence.tokens[at] = token;
+  if (kHasInspection && sentence.recorded.token_log_probs != nullptr) sentence.recorded.token_log_probs[at] = log_prob;
+}
+
+// Adds a hypothesis whose last token is at `position` to the finished ones if it is good enough.
+void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
+                       const Continuation& last);
+
+}  // namespace goldcrest

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decoding/options.h"
+
+#include "decoding/recording.h"
+#include "decoding/shortlist.h"
+
+namespace goldcrest {
+
+namespace {
+
+// `factor` times n, rounded up, or `most` where that is less.
+uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
+  const float product = factor * static_cast<float>(n);
+  if (!(product < static_cast<float>(most))) return most;
+  const uint32_t whole = static_cast<uint32_t>(product);
+  return static_cast<float>(whole) < product ? whole + 1 : whole;
+}
+
+}  // namespace
+
+[[gnu::cold]] void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences,
+                               bool follows_targets, SearchOptions* options) {
+  static_cast<goldcrest_search&>(*options) = wanted;
+  options->model = &runtime.model;
+  options->generation = &runtime.generation;
+  options->n_sentences = n_sentences;
+  options->strategy = &strategy_for(wanted);
+  options->follows_targets = kHasInspection && follows_targets;
+  options->records_alignments = records_alignments(runtime.limits);
+  if constexpr (kHasInspection) {
+    // A target is one hypothesis, whose tokens are forced and scored.
+    if (follows_targets) options->strategy = &kGreedySearch;
+    if (follows_targets || records_token_scores(runtime.limits)) options->flags |= GOLDCREST_SEARCH_SCORES;
+  }
+  options->list_size = options->strategy->list_size(*options, count_ends(runtime.model));
+  options->needs_sums = options->strategy->needs_sums(*options);
+  // The shortlist applies to searches only; scoring a given target uses the whole vocabulary.
+  options->uses_shortlist =
+      keeps_candidates(runtime.limits) && !follows_targets && (options->flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
+}
+
+uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source) {
+  const uint32_t extra = options.max_extra_tokens;
+  uint32_t most = options.max_target_tokens;
+  if (extra < most) most = smaller(most, n_source + extra);
+  return times_at_most(options.max_length_factor, n_source, most);
+}
+
+}  // namespace goldcrest

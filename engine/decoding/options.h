@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search is asked for, by the caller and by the file. Constant while the search runs. In builds without rules
+// (GOLDCREST_RULES) each question about them is a constant, so that the compiler drops the code that it decides.
+#pragma once
+
+#include "base/arithmetic.h"
+#include "base/build_options.h"
+#include "decoding/strategy.h"
+#include "layers/runtime.h"
+
+namespace goldcrest {
+
+// The caller's options with every default filled in, and what follows from them.
+struct SearchOptions : goldcrest_search {
+  const ModelView* model;
+  const GenerationView* generation;
+  const Strategy* strategy;
+  uint32_t n_sentences;
+  uint32_t list_size;       // tokens in the list of each row's best
+  bool needs_sums;          // log-probabilities are computed
+  bool follows_targets;     // in place of a search: goldcrest_score
+  bool uses_shortlist;      // each sentence may have outputs of its own
+  bool records_alignments;  // so every position runs the layers
+};
+
+// *options <- those of a search of n_sentences, or of scoring the targets that they were given.
+void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences, bool follows_targets,
+                 SearchOptions* options);
+
+// Whether the hash of each sentence's logits is wanted: by a strategy with one hypothesis.
+inline bool hashes_logits(const SearchOptions& options) {
+  return options.strategy->one_hypothesis && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
+}
+
+inline bool renormalizes(const goldcrest_search& options) { return kHasRules && options.renormalize == GOLDCREST_YES; }
+inline bool forces_end(const goldcrest_search& options) { return !kHasRules || options.force_end == GOLDCREST_YES; }
+inline bool stops_when_full(const goldcrest_search& options) {
+  return kHasRules && options.early_stopping == GOLDCREST_STOP_FULL;
+}
+inline bool penalizes_repetition(const goldcrest_search& options) {
+  return kHasRules && options.repetition_penalty != 1.0f;
+}
+inline bool forbids_ngrams(const goldcrest_search& options) {
+  return kHasRules && options.no_repeat_ngram <= options.max_target_tokens;
+}
+
+inline bool is_end(const GenerationView& generation, int32_t token) {
+  if (token == static_cast<int32_t>(generation.end_id)) return true;
+  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) {
+    if (token == static_cast<int32_t>(generation.more_end_ids[i])) return true;
+  }
+  return false;
+}
+
+inline uint32_t count_ends(const ModelView& model) { return kHasRules ? model.n_ends : 1; }
+
+// The most tokens that rules and limits allow for a source of n_source ids.
+uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source);
+
+inline uint32_t most_target_tokens(const goldcrest_search& options, uint32_t n_source) {
+  if constexpr (kHasRules) return most_tokens_by_rules(options, n_source);
+  return options.max_target_tokens;
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decoding/output_choice.h"
+
+namespace goldcrest {
+
+void choose_outputs(const Runtime& runtime, const SearchBuffers& buffers, const Batch& batch, uint32_t sentence) {
+  if constexpr (kHasShortlist) {
+    const Sentence& source = batch.sentences[sentence];
+    const ShortlistIds ids = {batch.ids + source.first_row, source.n_rows, runtime.generation};
+    buffers.sentences[sentence].n_candidates = choose_candidates(runtime, buffers.shortlist, sentence, ids).n;
+  }
+}
+
+OutputSet outputs_of(const Runtime& runtime, const SearchOptions& options, const ShortlistBuffers& shortlist,
+                     const SentenceState* sentences, uint32_t sentence) {
+  if constexpr (kHasShortlist) {
+    const uint32_t n = count_outputs(options, sentences[sentence]);
+    if (n < runtime.model.vocab_size) return candidate_outputs(runtime, shortlist, sentence, n);
+  }
+  return {tensors_of(runtime, runtime.model.projection), nullptr, runtime.model.vocab_size};
+}
+
+}  // namespace goldcrest

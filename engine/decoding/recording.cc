@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decoding/recording.h"
+
+#include "decoding/place.h"
+
+namespace goldcrest {
+
+RecordingRefs plan_recording(Plan& plan) {
+  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH,
+                    kTarget = GOLDCREST_FACTOR_TARGET_TOKENS;
+  const goldcrest_limits& limits = plan.limits();
+  const BufferSize of_tokens = {0, sizeof(float), {kTarget, kBeam, kBatch, 0}};
+  RecordingRefs refs = {};
+  if (records_token_scores(limits)) {
+    refs.token_log_probs = plan.add("search.token_log_probs", Phase::kDecode, Region::kMain, of_tokens);
+    refs.hypothesis_log_probs = plan.add("search.hypothesis_log_probs", Phase::kDecode, Region::kMain, of_tokens);
+  }
+  if (records_alignments(limits)) {
+    refs.hypothesis_slots =
+        plan.add("search.hypothesis_slots", Phase::kDecode, Region::kMain, {0, 1, {kTarget, kBeam, kBatch, 0}});
+  }
+  return refs;
+}
+
+[[gnu::cold]] void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* all) {
+  if (records_token_scores(runtime.limits)) {
+    place(runtime, refs.token_log_probs, &all->token_log_probs);
+    place(runtime, refs.hypothesis_log_probs, &all->hypothesis_log_probs);
+  }
+  if (records_alignments(runtime.limits)) place(runtime, refs.hypothesis_slots, &all->hypothesis_slots);
+}
+
+RecordedPath recorded_path(const RecordedPath& all, size_t first_slot, size_t first_token) {
+  RecordedPath path = all;
+  if (path.token_log_probs != nullptr) {
+    path.token_log_probs += first_slot;
+    path.hypothesis_log_probs += first_token;
+  }
+  if (path.hypothesis_slots != nullptr) path.hypothesis_slots += first_token;
+  return path;
+}
+
+void record_finished(const RecordedPath& path, const Past& past, float last_log_prob, size_t first_token) {
+  if (path.token_log_probs != nullptr) {
+    float* const log_probs = path.hypothesis_log_probs + first_token;
+    for (uint32_t t = 1; t <= past.position; ++t) {
+      log_probs[t - 1] = path.token_log_probs[t * past.n_slots + past.slot_at(t)];
+    }
+    log_probs[past.position] = last_log_prob;
+  }
+  if (path.hypothesis_slots != nullptr) {
+    uint8_t* const slots = path.hypothesis_slots + first_token;
+    for (uint32_t t = 0; t <= past.position; ++t) slots[t] = static_cast<uint8_t>(past.slot_at(t));
+  }
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages that a block of a row's logits goes through before its best tokens are listed. A stage is a class with
+//
+//   explicit Stage(const OutputStep&);          what it needs of this position
+//   bool runs;                                  whether this search has it; a constant where it always does
+//   bool needs_sum() const;                     whether it needs each row's log-sum-exp first: the output layer then
+//                                               computes all blocks twice
+//   bool run(const LogitBlock& block) const;    false: the row is done with this block, no later stage sees it
+//
+// A list of stages is a stage. No call is indirect, and a stage that the build lacks leaves no code.
+#pragma once
+
+#include <type_traits>
+
+#include "decoding/buffers.h"
+#include "decoding/options.h"
+
+namespace goldcrest {
+
+// One position of the output layer.
+struct OutputStep {
+  const Runtime& runtime;
+  const DecoderRefs& decoder;  // its rows are the inputs; where a stage needs their sums, these are written over them
+  const SearchOptions& options;
+  const TargetRows& rows;             // read
+  const int32_t* tokens;              // [position + 1, slots], read
+  const TargetBuffers& targets;       // read
+  SentenceState* sentences;           // [batch], written: their hashes
+  const TopTokenBuffers& top_tokens;  // written
+  const ShortlistBuffers& shortlist;  // read
+
+  // The batch index of a live sentence.
+  uint32_t sentence_of(const LiveSentence& live) const { return live.first_slot / rows.beam_size; }
+};
+
+// A block of values of one row: logits, or the log-probabilities that a stage made of them.
+struct LogitBlock {
+  float* values;  // [outputs.count]
+  Range outputs;  // of the set
+  const OutputSet& set;
+  const TopTokens& lists;
+  uint32_t row;
+
+  // Of a token; null where the block lacks it.
+  float* of(uint32_t token) const {
+    const uint32_t index = index_in_block(set, outputs, token);
+    return index < outputs.count ? values + index : nullptr;
+  }
+  uint32_t index() const { return outputs.first / kOutputBlock; }
+};
+
+constexpr float kNever = -__builtin_huge_valf();  // the value of a token that must not be chosen
+
+template <typename... Stages>
+class StageList : Stages... {
+ public:
+  explicit StageList(const OutputStep& step) : Stages(step)..., runs((Stages::runs || ...)) {}
+
+  bool needs_sum() const { return ((Stages::runs && Stages::needs_sum()) || ...); }
+  bool run(const LogitBlock& block) const { return ((!Stages::runs || Stages::run(block)) && ...); }
+
+  const bool runs;
+};
+
+// In the place of a stage that the build lacks.
+template <typename Stage>
+struct NoStage {
+  explicit NoStage(const OutputStep&) {}
+
+  static constexpr bool runs = false;
+  static constexpr bool needs_sum() { return false; }
+  static constexpr bool run(const LogitBlock&) { return true; }
+};
+
+template <bool kIsBuilt, typename Stage>
+using StageIf = std::conditional_t<kIsBuilt, Stage, NoStage<Stage>>;
+
+}  // namespace goldcrest

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decoding/top_tokens.h"
+
+#include "decoding/options.h"
+#include "decoding/output_set.h"
+#include "decoding/place.h"
+#include "kernels/reference/math.h"
+
+namespace goldcrest {
+
+TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
+  const uint32_t n_blocks = count_output_blocks(model.vocab_size);
+  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
+  const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
+  const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
+  const BufferSize list = {0, (1 + count_ends(model)) * sizeof(float), {kBeam, kBeam, kBatch, kThreads}};
+  TopTokenRefs refs;
+  refs.logits =
+      plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(sizeof(float) * uint64_t{kOutputBlock}));
+  refs.block_max = plan.add("output.block_max", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
+  refs.block_sum = plan.add("output.block_sum", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
+  refs.values = plan.add("candidates.values", Phase::kDecode, Region::kScratch, list);
+  refs.tokens = plan.add("candidates.tokens", Phase::kDecode, Region::kScratch, list);
+  refs.counts = plan.add("candidates.counts", Phase::kDecode, Region::kScratch, task_rows_of(4));
+  return refs;
+}
+
+namespace {
+
+template <typename T>
+void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {
+  place(runtime, ref, &view->first);
+  view->stride = size_t{ref.task_stride} * static_cast<size_t>(kAlignment / sizeof(T));
+}
+
+}  // namespace
+
+[[gnu::cold]] void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopTokenBuffers* placed) {
+  place(runtime, refs.logits, &placed->logits);
+  place(runtime, refs.block_max, &placed->block_max);
+  place(runtime, refs.block_sum, &placed->block_sum);
+  place(runtime, refs.values, &placed->values);
+  place(runtime, refs.tokens, &placed->tokens);
+  place(runtime, refs.counts, &placed->counts);
+  placed->block_stride = count_output_blocks(runtime.model.vocab_size);
+}
+
+TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t n_outputs, uint32_t task) {
+  return {buffers.logits.of(task), buffers.block_max,       buffers.block_sum, buffers.values.of(task),
+          buffers.tokens.of(task), buffers.counts.of(task), per_row,           count_output_blocks(n_outputs),
+          buffers.block_stride};
+}
+
+bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block) {
+  const uint32_t listed = lists.counts[row];
+  if (listed < lists.per_row) return true;
+  // Not "is larger": a block_max that is not a number says nothing of the block.
+  return !(lists.block_max[size_t{row} * lists.block_stride + block] <= lists.row_values(row)[listed - 1]);
+}
+
+namespace {
+
+bool comes_before(float value, int32_t token, float other_value, int32_t other_token) {
+  return value > other_value || (value == other_value && token < other_token);
+}
+
+}  // namespace
+
+void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t token) {
+  float* values = lists.row_values(row);
+  int32_t* tokens = lists.row_tokens(row);
+  uint32_t& listed = lists.counts[row];
+  const uint32_t last = listed < lists.per_row ? listed++ : lists.per_row - 1;
+  float* value_at = values + last;
+  int32_t* token_at = tokens + last;
+  for (; value_at != values && comes_before(value, token, value_at[-1], token_at[-1]); --value_at, --token_at) {
+    *value_at = value_at[-1];
+    *token_at = token_at[-1];
+  }
+  *value_at = value;
+  *token_at = token;
+}
+
+void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row) {
+  for (uint32_t i = 0; i < others.counts[row]; ++i) {
+    const float value = others.row_values(row)[i];
+    const int32_t token = others.row_tokens(row)[i];
+    const uint32_t last = into.per_row - 1;
+    if (into.counts[row] == into.per_row &&
+        !comes_before(value, token, into.row_values(row)[last], into.row_tokens(row)[last])) {
+      return;
+    }
+    insert_token(into, row, value, token);
+  }
+}
+
+float log_sum_exp(const TopTokens& lists, uint32_t row) {
+  const float* block_max = lists.block_max + size_t{row} * lists.block_stride;
+  const float* block_sum = lists.block_sum + size_t{row} * lists.block_stride;
+  float largest = block_max[0];
+  for (uint32_t b = 1; b < lists.n_blocks; ++b) largest = block_max[b] > largest ? block_max[b] : largest;
+  float sum = 0.0f;
+  for (uint32_t b = 0; b < lists.n_blocks; ++b) sum += block_sum[b] * exp_float(block_max[b] - largest);
+  return largest + log_float(sum);
+}
+
+}  // namespace goldcrest

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best few tokens of each row, listed block by block of the output layer, and the row's log-sum-exp.
+//
+// A row's list is ordered by value, descending, then by token, ascending.
+#pragma once
+
+#include "layers/parallel.h"
+
+namespace goldcrest {
+
+// Each task lists the outputs that it computed. The blocks' sums are shared.
+struct TopTokenRefs {
+  BufferRef logits;     // float [rows, 256], the current block
+  BufferRef block_max;  // float [rows, blocks of the vocabulary]
+  BufferRef block_sum;  // float [rows, blocks of the vocabulary]
+  BufferRef values;     // float [rows, (1 + end ids) * beam_size]
+  BufferRef tokens;     // int32 [rows, (1 + end ids) * beam_size]
+  BufferRef counts;     // uint32 [rows]
+};
+
+TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model);
+
+// A buffer of which each task has one.
+template <typename T>
+struct TaskBuffer {
+  T* first;
+  size_t stride;  // elements
+
+  T* of(uint32_t task) const { return first + task * stride; }
+};
+
+// Shapes as in TopTokenRefs.
+struct TopTokenBuffers {
+  TaskBuffer<float> logits;
+  float* block_max;
+  float* block_sum;
+  TaskBuffer<float> values;
+  TaskBuffer<int32_t> tokens;
+  TaskBuffer<uint32_t> counts;
+  uint32_t block_stride;  // from one row's sums to the next row's
+};
+
+void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopTokenBuffers* placed);
+
+// The lists of one task.
+struct TopTokens {
+  float* logits;
+  float* block_max;
+  float* block_sum;
+  float* values;
+  int32_t* tokens;
+  uint32_t* counts;
+  uint32_t per_row;       // tokens in the list of a row
+  uint32_t n_blocks;      // of the rows' outputs
+  uint32_t block_stride;  // from one row's sums to the next row's
+
+  float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }
+  int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
+
+  bool is_full(uint32_t row) const { return counts[row] == per_row; }
+
+  // What a value must exceed to enter a row's list.
+  float threshold(uint32_t row) const { return is_full(row) ? row_values(row)[per_row - 1] : -__builtin_huge_valf(); }
+};
+
+// The lists of a task, for rows with this many outputs. After merge_top_tokens, those of task 0 are of all outputs.
+TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t n_outputs, uint32_t task);
+
+// Whether logits of an output block, whose block_max is known, can still enter a row's list.
+bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block);
+
+// Puts a token into its place in a row's full or partial list; a full list loses its last.
+void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t token);
+
+// Merges a row's list of other outputs into `into`.
+void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row);
+
+// M + log(sum over blocks of s_b * exp(m_b - M)), M = max m_b, in block order.
+float log_sum_exp(const TopTokens& lists, uint32_t row);
+
+}  // namespace goldcrest
