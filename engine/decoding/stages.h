@@ -54,7 +54,8 @@ constexpr float kNever = -__builtin_huge_valf();  // the value of a token that m
 template <typename... Stages>
 class StageList : Stages... {
  public:
-  explicit StageList(const OutputStep& step) : Stages(step)..., runs_((Stages::runs() || ...)) {}
+  // Always inline: GCC's call graphs, by which the stack is bounded, name a constructor by an alias that they lack.
+  [[gnu::always_inline]] explicit StageList(const OutputStep& step) : Stages(step)..., runs_((Stages::runs() || ...)) {}
 
   bool runs() const { return runs_; }
   bool needs_sum() const { return ((Stages::runs() && Stages::needs_sum()) || ...); }
