@@ -10,8 +10,9 @@ namespace goldcrest {
 // Continues the hash of each sentence's logits.
 class HashLogits {
  public:
-  explicit HashLogits(const OutputStep& step) : runs(hashes_logits(step.options)), step_(step) {}
+  explicit HashLogits(const OutputStep& step) : runs_(hashes_logits(step.options)), step_(step) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const {
     // With one hypothesis a sentence, row i belongs to the i-th live sentence.
@@ -20,17 +21,17 @@ class HashLogits {
     return true;
   }
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const OutputStep& step_;
 };
 
 // Lists the given target's next token, whatever its logit, and no other token.
 class ListTarget {
  public:
-  explicit ListTarget(const OutputStep& step) : runs(step.options.follows_targets), step_(step) {}
+  explicit ListTarget(const OutputStep& step) : runs_(step.options.follows_targets), step_(step) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const {
     const Target target = step_.targets.of(step_.sentence_of(step_.rows.sentences[block.row]));
@@ -40,21 +41,23 @@ class ListTarget {
     return false;
   }
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const OutputStep& step_;
 };
 
 // Ends a block whose largest logit cannot enter the row's list. Only where the block's sums are known already and no
 // later stage changes its values.
-struct SkipLowBlock {
-  explicit SkipLowBlock(const OutputStep& step) : runs(sums_logits(step.options) && !changes_logits(step.options)) {}
+class SkipLowBlock {
+ public:
+  explicit SkipLowBlock(const OutputStep& step) : runs_(sums_logits(step.options) && !changes_logits(step.options)) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const { return may_enter(block.lists, block.row, block.index()); }
 
-  const bool runs;
+ private:
+  const bool runs_;
 };
 
 // Removes the tokens that must not be chosen now: suppressed ids, and ends before the shortest length.
@@ -63,7 +66,7 @@ class MaskTokens {
   explicit MaskTokens(const OutputStep& step)
       : generation_(*step.options.generation), end_allowed_(step.rows.position + 1 >= step.options.min_target_tokens) {}
 
-  static constexpr bool runs = true;
+  static constexpr bool runs() { return true; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const {
     const auto remove = [&](uint32_t token) {

@@ -35,14 +35,14 @@ inline bool sums_logits(const SearchOptions& options) {
 class LogProbabilities {
  public:
   explicit LogProbabilities(const OutputStep& step)
-      : runs(lists_log_probs(step.options)), runtime_(step.runtime), decoder_(step.decoder) {}
+      : runs_(lists_log_probs(step.options)), runtime_(step.runtime), decoder_(step.decoder) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return true; }
   bool run(const LogitBlock& block) const;
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const Runtime& runtime_;
   const DecoderRefs& decoder_;
 };
@@ -51,42 +51,42 @@ class LogProbabilities {
 class AddBiases {
  public:
   explicit AddBiases(const OutputStep& step)
-      : runs(step.options.generation->n_biased > 0), generation_(*step.options.generation) {}
+      : runs_(step.options.generation->n_biased > 0), generation_(*step.options.generation) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const GenerationView& generation_;
 };
 
 // Penalizes each token of the row's past once, however often it came.
 class PenalizeRepetition {
  public:
-  explicit PenalizeRepetition(const OutputStep& step) : runs(penalizes_repetition(step.options)), step_(step) {}
+  explicit PenalizeRepetition(const OutputStep& step) : runs_(penalizes_repetition(step.options)), step_(step) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const OutputStep& step_;
 };
 
 // Removes every token that would end a run of n tokens which the row's past already has.
 class ForbidNgrams {
  public:
-  explicit ForbidNgrams(const OutputStep& step) : runs(forbids_ngrams(step.options)), step_(step) {}
+  explicit ForbidNgrams(const OutputStep& step) : runs_(forbids_ngrams(step.options)), step_(step) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const OutputStep& step_;
 };
 
@@ -94,14 +94,14 @@ class ForbidNgrams {
 class SumWhatIsLeft {
  public:
   explicit SumWhatIsLeft(const OutputStep& step)
-      : runs(sums_what_is_left(step.options)), kernels_(*step.runtime.kernels) {}
+      : runs_(sums_what_is_left(step.options)), kernels_(*step.runtime.kernels) {}
 
+  bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
 
-  const bool runs;
-
  private:
+  const bool runs_;
   const Kernels& kernels_;
 };
 

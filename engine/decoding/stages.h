@@ -2,7 +2,7 @@
 // The stages that a block of a row's logits goes through before its best tokens are listed. A stage is a class with
 //
 //   explicit Stage(const OutputStep&);          what it needs of this position
-//   bool runs;                                  whether this search has it; a constant where it always does
+//   bool runs() const;                          whether this search has it
 //   bool needs_sum() const;                     whether it needs each row's log-sum-exp first: the output layer then
 //                                               computes all blocks twice
 //   bool run(const LogitBlock& block) const;    false: the row is done with this block, no later stage sees it
@@ -54,12 +54,15 @@ constexpr float kNever = -__builtin_huge_valf();  // the value of a token that m
 template <typename... Stages>
 class StageList : Stages... {
  public:
-  explicit StageList(const OutputStep& step) : Stages(step)..., runs((Stages::runs || ...)) {}
+  // Always inline: GCC's call graphs, by which the stack is bounded, name a constructor by an alias that they lack.
+  [[gnu::always_inline]] explicit StageList(const OutputStep& step) : Stages(step)..., runs_((Stages::runs() || ...)) {}
 
-  bool needs_sum() const { return ((Stages::runs && Stages::needs_sum()) || ...); }
-  bool run(const LogitBlock& block) const { return ((!Stages::runs || Stages::run(block)) && ...); }
+  bool runs() const { return runs_; }
+  bool needs_sum() const { return ((Stages::runs() && Stages::needs_sum()) || ...); }
+  bool run(const LogitBlock& block) const { return ((!Stages::runs() || Stages::run(block)) && ...); }
 
-  const bool runs;
+ private:
+  const bool runs_;
 };
 
 // In the place of a stage that the build lacks.
@@ -67,7 +70,7 @@ template <typename Stage>
 struct NoStage {
   explicit NoStage(const OutputStep&) {}
 
-  static constexpr bool runs = false;
+  static constexpr bool runs() { return false; }
   static constexpr bool needs_sum() { return false; }
   static constexpr bool run(const LogitBlock&) { return true; }
 };

@@ -15,16 +15,19 @@ std::string_view running, summing, ending;
 
 // A stage with the name kLetter, which does what the strings above say of it.
 template <char kLetter>
-struct Letter {
-  explicit Letter(const OutputStep&) : runs(running.find(kLetter) != std::string_view::npos) {}
+class Letter {
+ public:
+  explicit Letter(const OutputStep&) : runs_(running.find(kLetter) != std::string_view::npos) {}
 
+  bool runs() const { return runs_; }
   bool needs_sum() const { return summing.find(kLetter) != std::string_view::npos; }
   bool run(const LogitBlock&) const {
     log += kLetter;
     return ending.find(kLetter) == std::string_view::npos;
   }
 
-  const bool runs;
+ private:
+  const bool runs_;
 };
 
 // A stage that no build has.
@@ -63,7 +66,7 @@ TEST_F(StagesTest, InOrder) {
   EXPECT_EQ(run(), "bd+");
   running = "";
   EXPECT_EQ(run(), "+");
-  EXPECT_FALSE(list().runs);
+  EXPECT_FALSE(list().runs());
 }
 
 TEST_F(StagesTest, TheOneThatEndsABlockIsTheLast) {
