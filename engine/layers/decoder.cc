@@ -18,7 +18,7 @@ namespace goldcrest {
 
 namespace {
 
-// What a layer has of earlier positions, and of the source.
+// The keys and values, or the cells, that a layer has of earlier positions, and its keys of the source.
 struct LayerKeys {
   union {
     KvCache past;
@@ -61,7 +61,7 @@ void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerVi
   residual(pass, layer.feed_forward.norm, x, [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
-// Layers with self-attention, which alone have keys of each target position.
+// Layers with self-attention: only these have keys of each target position.
 uint32_t count_self_attending(const ModelView& model) {
   return kHasRecurrent ? model.decoder.n_layers - model.n_recurrent : model.decoder.n_layers;
 }
