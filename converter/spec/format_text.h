@@ -24,8 +24,8 @@ class FormatValue {
   }
 
   template <typename T>
-    requires std::is_arithmetic_v<T>
-  FormatValue(T value) : kind(kind_of<T>()) {  // NOLINT(google-explicit-constructor): made of every argument
+  requires std::is_arithmetic_v<T> FormatValue(T value)
+      : kind(kind_of<T>()) {  // NOLINT(google-explicit-constructor): made of every argument
     if constexpr (std::is_floating_point_v<T>) {
       number = value;
     } else {
@@ -126,7 +126,8 @@ consteval bool fits_values(std::string_view pattern, const FormatValue::Kind* ki
     if (i == pattern.size()) return false;
     const bool wants_float = last == 'f' || last == 'g' || last == 'e';
     const bool wants_integer = last == 'x' || last == 'X' || last == 'd' || last == 'o';
-    if ((wants_float && !is_float) || (wants_integer && (is_float || is_text)) || (last == 's' && !is_text)) return false;
+    if ((wants_float && !is_float) || (wants_integer && (is_float || is_text)) || (last == 's' && !is_text))
+      return false;
   }
   return n_used == n;
 }

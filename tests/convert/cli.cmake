@@ -3,7 +3,7 @@
 goldcrest_test(memory_map_test SOURCES report/memory_map_test.cc LIBRARIES goldcrest_load goldcrest_memory_map
   goldcrest_pack)
 goldcrest_test(board_test SOURCES report/board_test.cc LIBRARIES goldcrest_boards)
-goldcrest_test(console_test SOURCES spec/printable_test.cc report/progress_test.cc LIBRARIES goldcrest_cli)
+goldcrest_test(console_test SOURCES spec/format_text_test.cc spec/printable_test.cc report/progress_test.cc LIBRARIES goldcrest_cli)
 goldcrest_test(report_test SOURCES report/engine_session_test.cc report/report_test.cc LIBRARIES goldcrest_load
   goldcrest_report)
 goldcrest_test(native_check_test SOURCES report/native_check_test.cc

@@ -14,7 +14,7 @@ goldcrest_warnings(make_native_checkpoint)
 goldcrest_test(load_sources_test SOURCES sources/ctranslate2_binary_test.cc sources/marian_binary_test.cc
   sources/marian_npz_test.cc sources/open_test.cc sources/pickle_test.cc sources/safetensors_test.cc
   sources/saved_settings_test.cc sources/state_dict_test.cc sources/torch_views_test.cc sources/torch_zip_test.cc
-  sources/yaml_test.cc sources/zip_test.cc LIBRARIES goldcrest_checkpoint_writer)
+  sources/value_test.cc sources/yaml_test.cc sources/zip_test.cc LIBRARIES goldcrest_checkpoint_writer)
 goldcrest_test(load_sniff_test SOURCES sources/sniff_file_test.cc sources/sniff_folder_test.cc LIBRARIES
   goldcrest_checkpoint_writer)
 goldcrest_test(load_native_test SOURCES dialects/marian_native_graph_test.cc dialects/marian_native_test.cc

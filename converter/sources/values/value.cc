@@ -116,16 +116,6 @@ Value& Value::operator[](std::string_view key) {
   return values_->emplace_back();
 }
 
-void Value::erase(std::string_view key) {
-  const Value* const found = find(key);
-  if (found == nullptr) return;
-  const auto place = found - values_->data();
-  values_->erase(values_->begin() + place);
-  keys_->ordered.erase(keys_->ordered.begin() + place);
-  keys_->index.clear();
-  for (size_t i = 0; i < keys_->ordered.size(); ++i) keys_->index.emplace(keys_->ordered[i], i);
-}
-
 bool Value::operator==(const Value& other) const {
   if (is_number() && other.is_number()) {
     if (is_integer() && other.is_integer()) return bits_ == other.bits_ && is_negative_ == other.is_negative_;

@@ -21,8 +21,7 @@ class Value {
   Value() = default;
   Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): a value is written as what it is, as below
   template <typename T>
-    requires std::is_arithmetic_v<T>
-  Value(T value) {  // NOLINT(google-explicit-constructor)
+  requires std::is_arithmetic_v<T> Value(T value) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_same_v<T, bool>) {
       set_flag(value);
     } else if constexpr (std::is_floating_point_v<T>) {
@@ -72,7 +71,9 @@ class Value {
   // A list's items; a map's values, in the order in which they were added.
   const std::vector<Value>& items() const;
   std::vector<Value>& items() { return *values_; }
-  const Value& operator[](size_t index) const { return items()[index]; }
+  template <typename T>
+  requires std::is_integral_v<T>
+  const Value& operator[](T index) const { return items()[static_cast<size_t>(index)]; }
   const Value& front() const { return items().front(); }
   auto begin() const { return items().begin(); }
   auto end() const { return items().end(); }
@@ -89,7 +90,6 @@ class Value {
   const Value& operator[](std::string_view key) const { return *find(key); }  // of a key that it has
   // The value of a key, a new one is null; null becomes a map. The reference is valid until the next new key.
   Value& operator[](std::string_view key);
-  void erase(std::string_view key);
 
   // Equal kinds and contents; maps in any order. An integer equals the same number.
   bool operator==(const Value& other) const;

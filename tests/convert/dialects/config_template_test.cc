@@ -6,6 +6,7 @@
 
 #include "convert/support/nn_folder.h"
 #include "converter/dialects/positions.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "support/marian_native.h"
 
@@ -17,7 +18,7 @@ using test::NnFolder;
 
 // The template of the folder's tensors, whose nulls have the answers of its own config.
 json answered(NnFolder& checkpoint) {
-  json config = json::parse(config_template(checkpoint.folder / "weights.pt").dump());
+  json config = json::parse(write_json(config_template(checkpoint.folder / "weights.pt")));
   for (auto& [key, value] : config.items()) {
     if (value.is_null()) value = checkpoint.config.at(key);
   }
@@ -26,7 +27,7 @@ json answered(NnFolder& checkpoint) {
 
 json roles_of(NnFolder& checkpoint) {
   checkpoint.load();
-  return json::parse(config_template(checkpoint.folder.path()).dump()).at("tensors");
+  return json::parse(write_json(config_template(checkpoint.folder.path()))).at("tensors");
 }
 
 // Both configurations give the same model.

@@ -2,6 +2,8 @@
 // Which graphs special:model.yml may describe, and what is said of the others.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "convert/support/native_folder.h"
 #include "spec/error.h"
 

@@ -4,6 +4,7 @@
 
 #include "convert/support/tutorial_folder.h"
 #include "dialects/config_template.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -176,7 +177,7 @@ TEST(TutorialRefusals, ThePrintedConfigAsksForTheRest) {
   for (const auto& [kind, model_type] : kTutorials) {
     TutorialFolder checkpoint(kind);
     const ModelSpec by_hand = checkpoint.load();
-    const nlohmann::ordered_json printed = config_template(checkpoint.folder / "model.pt");
+    const auto printed = nlohmann::ordered_json::parse(write_json(config_template(checkpoint.folder / "model.pt")));
     if (kind == TutorialKind::kAnnotated) {
       EXPECT_EQ(printed.dump(1), kAnnotatedConfig);
     }

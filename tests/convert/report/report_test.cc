@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "convert/support/shipped_model.h"
 #include "file/write.h"
 #include "report/engine_session.h"
+#include "sources/values/json_text.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
@@ -99,28 +99,28 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
                 format_text("\nrules    {} (the engine needs GOLDCREST_RULES)\n", join_text(rules, ", "))),
             std::string::npos)
       << report_text(report);
-  EXPECT_EQ(nlohmann::json(report_json(report).at("rules")), nlohmann::json(rules));
+  EXPECT_EQ(report_json(report)["rules"], Value(std::vector<std::string>(std::begin(rules), std::end(rules))));
 }
 
 TEST(Report, JsonHasTheSameFigures) {
   const Report report = make_report();
-  const nlohmann::json json = nlohmann::json::parse(report_json(report).dump());
-  EXPECT_EQ(json.at("arena").at("bytes"), report.memory.memory.arena_bytes);
-  EXPECT_EQ(json.at("arena").at("formula"), arena_formula(report.memory));
-  EXPECT_EQ(json.at("file_bytes"), report.file_bytes);
-  EXPECT_EQ(json.at("sections"), nlohmann::json({{"Weights", 12}, {"Parameters", 34}}));
-  ASSERT_EQ(json.at("tensors").size(), report.tensors.size());
+  const Value json = parse_json(write_json(report_json(report)), kSettingsDepth, "report");
+  EXPECT_EQ(json["arena"]["bytes"], report.memory.memory.arena_bytes);
+  EXPECT_EQ(json["arena"]["formula"], arena_formula(report.memory));
+  EXPECT_EQ(json["file_bytes"], report.file_bytes);
+  EXPECT_EQ(json["sections"], (Value{{"Weights", 12}, {"Parameters", 34}}));
+  ASSERT_EQ(json["tensors"].size(), report.tensors.size());
   for (size_t i = 0; i < report.tensors.size(); ++i) {
-    const nlohmann::json& tensor = json.at("tensors").at(i);
-    EXPECT_EQ(tensor.at("name"), report.tensors[i].name);
-    EXPECT_EQ(tensor.at("bytes"), report.tensors[i].bytes);
-    EXPECT_EQ(tensor.at("shape"), nlohmann::json({report.tensors[i].rows, report.tensors[i].columns}));
-    EXPECT_EQ(tensor.at("sqnr_db").is_null(), !report.tensors[i].sqnr_db.has_value());
+    const Value& tensor = json["tensors"][i];
+    EXPECT_EQ(tensor["name"], report.tensors[i].name);
+    EXPECT_EQ(tensor["bytes"], report.tensors[i].bytes);
+    EXPECT_EQ(tensor["shape"], Value::list({report.tensors[i].rows, report.tensors[i].columns}));
+    EXPECT_EQ(tensor["sqnr_db"].is_null(), !report.tensors[i].sqnr_db.has_value());
   }
-  EXPECT_EQ(json.at("warnings").at(0), kHostileName);
-  EXPECT_EQ(json.at("evaluation").at("int8").at("bleu"), 48.13);
-  EXPECT_EQ(json.at("evaluation").at("most_lost").at(0).at("line"), 7);
-  EXPECT_EQ(json.at("evaluation").at("most_lost").at(0).at("loss"), 12.5);
+  EXPECT_EQ(json["warnings"][0], kHostileName);
+  EXPECT_EQ(json["evaluation"]["int8"]["bleu"], 48.13);
+  EXPECT_EQ(json["evaluation"]["most_lost"][0]["line"], 7);
+  EXPECT_EQ(json["evaluation"]["most_lost"][0]["loss"], 12.5);
 }
 
 TEST(Report, HtmlNeedsNothingElseAndEscapesEverything) {

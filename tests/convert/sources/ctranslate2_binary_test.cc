@@ -2,6 +2,7 @@
 // CTranslate2's model.bin: every type and version of its layout, and every damage with what is said of it.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "convert/support/read_container.h"
@@ -73,9 +74,16 @@ TEST(CTranslate2Binary, ScalarsAndTextsAreSettings) {
   changed.aliases = {{"g", "a"}};
   const auto source = open(folder, changed.bytes());
   EXPECT_TRUE(source->names().empty());
-  EXPECT_EQ(source->settings(),
-            R"({"a":1,"b":-1,"binary_version":6,"c":70000,"d":1.0,"e":0.5,"f":"<unk>","g":1,"revision":7,)"
-            R"("spec":"TransformerSpec"})");
+  EXPECT_EQ(source->settings(), (Value{{"binary_version", 6},
+                                       {"spec", "TransformerSpec"},
+                                       {"revision", 7},
+                                       {"a", 1},
+                                       {"b", -1},
+                                       {"c", 70000},
+                                       {"d", 1.0},
+                                       {"e", 0.5},
+                                       {"f", "<unk>"},
+                                       {"g", 1}}));
 }
 
 TEST(CTranslate2Binary, Int8RowsKeepTheirScales) {

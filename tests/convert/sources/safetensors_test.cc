@@ -2,6 +2,7 @@
 // safetensors: every element type, shards, and every way in which a header can lie.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "convert/support/read_container.h"

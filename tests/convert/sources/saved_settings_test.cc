@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "sources/containers/tensor_source.h"
+#include "sources/values/json_text.h"
 #include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"
 
@@ -25,7 +26,7 @@ std::string settings_with(const std::string& more) {
   zip.add({"a/data/0", std::string(4, '\0')});
   zip.finish();
   stream.close();
-  return open_tensors(folder / "a.pt")->settings();
+  return write_json(open_tensors(folder / "a.pt")->settings());
 }
 
 std::string text(const std::string& value) {

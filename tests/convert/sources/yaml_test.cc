@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML as JSON: the types of scalars, and every hostile text with what is said of it.
+// YAML as values: the types of scalars, and every hostile text with what is said of it.
 #include <gtest/gtest.h>
 
 #include "sources/values/yaml_text.h"
@@ -7,8 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
-using nlohmann::json;
 
 std::string message_of(const std::string& text, const YamlBounds& bounds = kYamlSettings) {
   try {
@@ -20,7 +18,7 @@ std::string message_of(const std::string& text, const YamlBounds& bounds = kYaml
 }
 
 TEST(Yaml, TypesPlainScalarsAsTheCoreSchemaDoes) {
-  const json value = parse_yaml_settings(
+  const Value value = parse_yaml_settings(
       "text: dan\nyes: n\nquoted: \"5\"\nsingle: 'true'\nnumber: 256\nnegative: -3\nplus: +4\nreal: 2.5\n"
       "exponent: 1e-6\nflag: true\nother: FALSE\nnothing: ~\nabsent:\nempty: \"\"\nversion: v1.9.56 94aeaa46\n"
       "list: []\nblock:\n  - 32000\n  - x\nmap: {a: 1}\nhuge: 99999999999999999999\n",
@@ -30,7 +28,7 @@ TEST(Yaml, TypesPlainScalarsAsTheCoreSchemaDoes) {
   EXPECT_EQ(value["quoted"], "5");
   EXPECT_EQ(value["single"], "true");
   EXPECT_EQ(value["number"], 256u);
-  EXPECT_TRUE(value["number"].is_number_unsigned());
+  EXPECT_TRUE(value["number"].is_natural());
   EXPECT_EQ(value["negative"], -3);
   EXPECT_EQ(value["plus"], 4u);
   EXPECT_EQ(value["real"], 2.5);
@@ -41,15 +39,15 @@ TEST(Yaml, TypesPlainScalarsAsTheCoreSchemaDoes) {
   EXPECT_TRUE(value["absent"].is_null());
   EXPECT_EQ(value["empty"], "");
   EXPECT_EQ(value["version"], "v1.9.56 94aeaa46");
-  EXPECT_EQ(value["list"], json::array());
-  EXPECT_EQ(value["block"], json::array({32000, "x"}));
-  EXPECT_EQ(value["map"], (json{{"a", 1}}));
+  EXPECT_EQ(value["list"], Value::list());
+  EXPECT_EQ(value["block"], Value::list({32000, "x"}));
+  EXPECT_EQ(value["map"], (Value{{"a", 1}}));
   EXPECT_EQ(value["huge"], 1e20);
 }
 
 TEST(Yaml, KeysAreTexts) {
   EXPECT_EQ(parse_yaml_settings("5: 0\ntrue: 1\nnull: 2\n\"~\": 3\n", "a.yml"),
-            (json{{"5", 0}, {"true", 1}, {"null", 2}, {"~", 3}}));
+            (Value{{"5", 0}, {"true", 1}, {"null", 2}, {"~", 3}}));
 }
 
 TEST(Yaml, SaysWhatItRefuses) {

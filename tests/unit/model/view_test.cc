@@ -2,7 +2,10 @@
 // goldcrest_model_info says what went into the file.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "goldcrest/goldcrest.h"
+#include "model_generated.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest {
