@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp, log, sin and cos against libm, and the sinusoid tables of every dialect against their formulas.
+#include "dialects/positions.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "dialects/positions.h"
 #include "math/deterministic_math.h"
 #include "support/rng.h"
 
