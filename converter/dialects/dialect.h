@@ -19,7 +19,7 @@ struct LoadOptions {
   std::function<void(size_t done, size_t total)> progress;  // of the tensors; may be empty
 };
 
-// `path` is a directory or a weight file. The family is config.json's model_type. Throws Error.
+// `path`: a directory or a weight file. Its container tells the family, or its config.json does. Throws Error.
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options);
 
 // The model that a checkpoint with this config.json (or one in the folder `path`) will have, with weights of next to
