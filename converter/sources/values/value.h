@@ -74,6 +74,10 @@ class Value {
   template <typename T>
   requires std::is_integral_v<T>
   const Value& operator[](T index) const { return items()[static_cast<size_t>(index)]; }
+  template <typename T>
+  requires std::is_integral_v<T> Value& operator[](T index) {
+    return items()[static_cast<size_t>(index)];
+  }  // so that no literal 0 is a key
   const Value& front() const { return items().front(); }
   auto begin() const { return items().begin(); }
   auto end() const { return items().end(); }
