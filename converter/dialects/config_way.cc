@@ -87,8 +87,8 @@ const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) 
 // `settings`, with those that the tutorial's code tells where it has no others, and what `tensors` tell when there are.
 Value completed(Value settings, const Tutorial* tutorial, const std::shared_ptr<const TensorSource>& tensors) {
   if (tutorial == nullptr) return settings;
-  Value all =
-      tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type) : tutorial_settings(*tutorial, TensorReader(tensors));
+  Value all = tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type)
+                                 : tutorial_settings(*tutorial, TensorReader(tensors));
   update(all, settings);
   return all;
 }

@@ -10,11 +10,11 @@
 #include "base/bounds.h"
 #include "sources/files/input_file.h"
 #include "sources/messages/messages.h"
+#include "sources/values/is_utf8.h"
 #include "spec/error.h"
 #include "text/utf8.h"
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
-#include "sources/values/is_utf8.h"
 #include "tokenizers/protobuf_reader.h"
 
 namespace goldcrest::converter {

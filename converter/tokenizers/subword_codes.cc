@@ -9,8 +9,8 @@
 
 #include "base/bounds.h"
 #include "sources/messages/messages.h"
-#include "spec/error.h"
 #include "sources/values/is_utf8.h"
+#include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {

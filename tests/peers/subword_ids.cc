@@ -2,8 +2,8 @@
 // subword_ids CODES VOCABULARY [KEPT]: each line of standard input as the ids that the engine gives it by subword-nmt's
 // merges, a tab, and the text of these ids. VOCABULARY has one entry a line, first <unk>, then </s>; KEPT those of its
 // entries that --keep-vocabulary leaves, by whose order ids count then.
-#include <cstdio>
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 

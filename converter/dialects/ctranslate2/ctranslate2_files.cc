@@ -40,11 +40,11 @@ Value settings_in(const Config& scalars) {
   const auto flag = [&](const char* key, uint32_t usual) { return scalars.count_or(key, usual, 0, 1) != 0; };
   const std::string bos = scalars.text_or("bos_token", "<s>"), eos = scalars.text_or("eos_token", "</s>");
   Value settings = {{"unk_token", scalars.text_or("unk_token", "<unk>")},
-                               {"bos_token", bos},
-                               {"eos_token", eos},
-                               {"add_source_bos", flag("with_source_bos", 0)},
-                               {"add_source_eos", flag("with_source_eos", 0)},
-                               {"decoder_start_token", flag("with_target_bos", 1) ? bos : eos}};
+                    {"bos_token", bos},
+                    {"eos_token", eos},
+                    {"add_source_bos", flag("with_source_bos", 0)},
+                    {"add_source_eos", flag("with_source_eos", 0)},
+                    {"decoder_start_token", flag("with_target_bos", 1) ? bos : eos}};
   if (flag("user_decoder_start_tokens", 0)) settings["decoder_start_token"] = nullptr;
   return settings;
 }

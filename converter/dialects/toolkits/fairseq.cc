@@ -128,9 +128,9 @@ class FairseqReader {
 
   void name_tables() {
     Value tensors = {{"encoder", "encoder."},
-                                {"decoder", "decoder."},
-                                {"source_embedding", "encoder.embed_tokens.weight"},
-                                {"target_embedding", "decoder.embed_tokens.weight"}};
+                     {"decoder", "decoder."},
+                     {"source_embedding", "encoder.embed_tokens.weight"},
+                     {"target_embedding", "decoder.embed_tokens.weight"}};
     const bool has_projection = model_.tensors.has("decoder.output_projection.weight");
     if (!has_projection && model_.tensors.has("decoder.embed_out")) {
       tensors["output_projection"] = "decoder.embed_out";

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-
 // Of the config.json that the user gave or that lies beside the checkpoint.
 Value given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const fs::path& given) {
   std::error_code error;

@@ -100,7 +100,7 @@ class MarianNpz : public TensorSource {
   InputFile file_;
   std::map<std::string, Array> arrays_;
   std::vector<std::string> names_;
-  Value settings_;  // a text, or null
+  Value settings_;                         // a text, or null
   mutable std::set<std::string> checked_;  // arrays
 };
 
