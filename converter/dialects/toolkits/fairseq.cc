@@ -83,7 +83,7 @@ class FairseqReader {
                  {"eos_token", kFairseqEnd},
                  {"unk_token", kFairseqUnknown},
                  {"decoder_start_token", kFairseqEnd},
-                 {"suppressed_tokens", {kFairseqPadding}},
+                 {"suppressed_tokens", Value::list({kFairseqPadding})},
                  {"add_source_bos", false},
                  {"add_source_eos", true},
                  {"beam_size", kBeams},
