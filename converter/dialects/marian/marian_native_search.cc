@@ -91,7 +91,8 @@ void warn_of_other_settings(const Config& decoder, std::vector<std::string>& war
     if (std::ranges::find(known, key) == known.end())
       warnings.push_back(decoder.where(key) + " is not known and was ignored" + guess(key, known));
     for (const UnsupportedOption& setting : unsupported_options()) {
-      if (key == setting.key && value != nullptr && *value != setting.neutral && !value->empty())
+      const bool is_empty = value != nullptr && (value->is_list() || value->is_map()) && value->empty();
+      if (key == setting.key && value != nullptr && *value != setting.neutral && !is_empty)
         warnings.push_back(decoder.where(key) + " is not supported and was ignored");
     }
   }
