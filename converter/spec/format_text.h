@@ -17,15 +17,15 @@ class FormatValue {
   static constexpr Kind kind_of() {
     if constexpr (std::is_same_v<T, bool>) return Kind::kFlag;
     if constexpr (std::is_same_v<T, char>) return Kind::kCharacter;
-    if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? Kind::kSigned : Kind::kUnsigned;
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) return Kind::kSigned;
+    if constexpr (std::is_integral_v<T>) return Kind::kUnsigned;
     if constexpr (std::is_same_v<T, float>) return Kind::kFloat;
     if constexpr (std::is_same_v<T, double>) return Kind::kDouble;
     return Kind::kText;
   }
 
-  template <typename T>
-  requires std::is_arithmetic_v<T> FormatValue(T value)
-      : kind(kind_of<T>()) {  // NOLINT(google-explicit-constructor): made of every argument
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  FormatValue(T value) : kind(kind_of<T>()) {  // NOLINT(google-explicit-constructor): made of every argument
     if constexpr (std::is_floating_point_v<T>) {
       number = value;
     } else {

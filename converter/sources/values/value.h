@@ -20,8 +20,8 @@ class Value {
 
   Value() = default;
   Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): a value is written as what it is, as below
-  template <typename T>
-  requires std::is_arithmetic_v<T> Value(T value) {  // NOLINT(google-explicit-constructor)
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Value(T value) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_same_v<T, bool>) {
       set_flag(value);
     } else if constexpr (std::is_floating_point_v<T>) {
@@ -71,13 +71,15 @@ class Value {
   // A list's items; a map's values, in the order in which they were added.
   const std::vector<Value>& items() const;
   std::vector<Value>& items() { return *values_; }
-  template <typename T>
-  requires std::is_integral_v<T>
-  const Value& operator[](T index) const { return items()[static_cast<size_t>(index)]; }
-  template <typename T>
-  requires std::is_integral_v<T> Value& operator[](T index) {
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  const Value& operator[](T index) const {
     return items()[static_cast<size_t>(index)];
-  }  // so that no literal 0 is a key
+  }
+  // Of a value that may change too, so that a literal 0 is no key.
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  Value& operator[](T index) {
+    return items()[static_cast<size_t>(index)];
+  }
   const Value& front() const { return items().front(); }
   auto begin() const { return items().begin(); }
   auto end() const { return items().end(); }
