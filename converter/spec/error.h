@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 class Error : public std::runtime_error {
  public:
   template <typename... Args>
-  explicit Error(Pattern<std::type_identity_t<Args>...> pattern, const Args&... args)
+  explicit Error(const Pattern<std::type_identity_t<Args>...>& pattern, const Args&... args)
       : std::runtime_error(format_text(pattern, args...)) {}
 };
 

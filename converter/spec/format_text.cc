@@ -31,13 +31,13 @@ std::string format_values(std::string_view pattern, const FormatValue* values, s
         store.push_back(value->number);
         break;
       case FormatValue::Kind::kText:
-        store.push_back(fmt::string_view(value->text.data(), value->text.size()));
+        store.push_back(value->text);
         break;
     }
   }
   return fmt::vformat(fmt::string_view(pattern.data(), pattern.size()), store);
 }
 
-void print_values(std::string_view text) { fwrite(text.data(), 1, text.size(), stdout); }
+void print_values(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
 
 }  // namespace goldcrest::converter

@@ -63,16 +63,16 @@ std::string format_values(std::string_view pattern, const FormatValue* values, s
 
 // The pattern with the values in the places of its placeholders, as fmt::format writes them.
 template <typename... Values>
-std::string format_text(Pattern<std::type_identity_t<Values>...> pattern, const Values&... values) {
+std::string format_text(const Pattern<std::type_identity_t<Values>...>& pattern, const Values&... values) {
   if constexpr (sizeof...(Values) == 0) return format_values(pattern.text(), nullptr, 0);
   const FormatValue all[] = {values..., false};
   return format_values(pattern.text(), all, sizeof...(Values));
 }
 
 // To standard output.
-void print_values(std::string_view text);
+void print_values(const std::string& text);
 template <typename... Values>
-void print_text(Pattern<std::type_identity_t<Values>...> pattern, const Values&... values) {
+void print_text(const Pattern<std::type_identity_t<Values>...>& pattern, const Values&... values) {
   print_values(format_text(pattern, values...));
 }
 
