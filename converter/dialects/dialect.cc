@@ -15,7 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// In the order of --list. A config.json may lie beside any checkpoint, so the last that recognises one opens it.
+// In the order of --list. A config.json may stand next to any checkpoint, so the last that recognises one opens it.
 constexpr const WayIn* kWaysIn[] = {&kConfigWay, &kMarianNativeWay, &kCTranslate2Way, &kToolkitWay};
 
 const WayIn& way_of(KindId kind) {

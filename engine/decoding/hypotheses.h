@@ -9,7 +9,7 @@ namespace goldcrest {
 
 // A living hypothesis of a sentence and its next token.
 struct Continuation {
-  float log_prob, token_log_prob;  // of both, and of the token alone
+  float log_prob, token_log_prob;  // of both, and of the token only
   uint32_t parent;
   int32_t token;
 };

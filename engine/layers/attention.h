@@ -10,7 +10,7 @@ namespace goldcrest {
 // What one query value and its key and value take, in multiply-accumulates of a linear layer.
 constexpr uint64_t kAttentionCost = 8;
 
-// Multiply-accumulates of rows that each attend to so many keys.
+// Multiply-accumulates of rows that each attend to this many keys.
 inline uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
   return 2 * rows * keys * stack.attention_width();
 }

@@ -40,7 +40,7 @@ struct Pass {
   const StackView& stack;
   Range rows;           // that this task computes, of all that the layer has
   uint32_t n_tasks;     // that an operation on these rows may be split into
-  LinearInputs inputs;  // written by quantize alone
+  LinearInputs inputs;  // written only by quantize
   float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
   float* attended;      // [rows, n_heads * d_head]: what attention makes of the values
   // For each task an operation is split into: [keys padded to 16], and [d_head] of the cache's type.

@@ -6,7 +6,7 @@
 
 namespace goldcrest::converter {
 
-// A file that lies beside the weights, or else beside the config.json that --config names.
+// A file next to the weights, or else next to the config.json that --config names.
 std::filesystem::path side_file(const Checkpoint& checkpoint, const char* name);
 
 // The settings of such a file; none where it is not there.

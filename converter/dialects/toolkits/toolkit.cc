@@ -86,8 +86,8 @@ std::string one_of(const Value& values) {
   return text.empty() ? "none" : text;
 }
 
-// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one beside
-// it, where there is one. SentencePiece models or merges beside the checkpoint are among the settings.
+// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one next
+// to it, where there is one. SentencePiece models or merges next to the checkpoint are among the settings.
 ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
                           const fs::path& given) {
   const fs::path file = tensors->files()[0];

@@ -19,7 +19,7 @@ namespace goldcrest::converter {
 
 struct SavedModel {
   std::filesystem::path file;  // with the tensors
-  Value saved;                 // what lies beside them in it: saved_settings.h
+  Value saved;                 // what it has besides tensors: saved_settings.h
   Value given;                 // config.json, or {}
   TensorReader& tensors;
 };

@@ -98,7 +98,7 @@ struct Kind {
 // Of any id but kNoWeights, whose clauses name the folder's files. Of kUnknown they are empty.
 const Kind& kind_of_id(KindId id);
 
-// By the first bytes of a file alone.
+// Kinds of files, by their first bytes only.
 KindId kind_of_head(std::string_view head);
 
 // The family of a Hugging Face model by its config.json's model_type; kUnknown also for one that is converted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What toolkits save beside their tensors.
+// The settings that toolkits save with their tensors.
 #pragma once
 
 #include <cstdint>
