@@ -1,0 +1,133 @@
+#!/usr/bin/env perl
+# SPDX-License-Identifier: Apache-2.0
+# Finds words and sentences that take two readings: in comments and messages of sources, and on pages. Prints one finding per
+# line, as a compiler does. Exits with 0 even if there are findings: tests/lint.sh counts them.
+# Usage: words.pl [FILE...]   (no file: all tracked files but models, data, the changelog and the licence)
+use strict;
+use warnings;
+
+my @words = (
+  [qr/\balone\b/i, 'say "only" for "alone"'],
+  [qr/\bl(?:ie|ies|ay)\b/i, 'say "is stored" or "is" for "lies"'],
+  [qr/\bbeside\b/i, 'say "next to" or "compared with" for "beside"'],
+  [qr/\b(?:has|have|had) (?:one|it)\b(?! (?:\w+ed|of|more|or two)\b)/i, 'name the thing: "has a tokenizer" for "has one"'],
+  [qr/\bso (?:many|much)\b/i, 'say "this many" for "so many"'],
+  [qr/\bwhat of\b/i, 'name the thing: "details" for "what of them"'],
+  [qr/[,;] for (?:it|they|there|its|nothing|no \w+) /i, 'say "because" for "for"'],
+);
+my $noun_clause = qr/^(?:What|Of|Those|Whether|From where|From which|That which|How)\b(?![^.]*\?)/;
+my $longest = 30;  # words of a sentence on a page
+
+# Lines of tests/words_exempt.txt: a path, a space, a part of the sentence that is meant as it stands.
+(my $here = $0) =~ s{[^/]*$}{};
+my @exempt;
+if (open my $list, '<', "${here}words_exempt.txt") {
+  while (<$list>) { push @exempt, [$1, $2] if /^([^#\s]\S*) (.+)$/ }
+}
+
+sub finding {
+  my ($file, $line, $text, $message) = @_;
+  for (@exempt) { return if $file eq $_->[0] and index($text, $_->[1]) >= 0 }
+  my $start = substr $text, 0, 60;
+  print "$file:$line: warning: $message: $start\n";
+}
+
+# One comment, message, paragraph or cell of a table, which begins on $line.
+sub check_text {
+  my ($file, $line, $text, $on_page) = @_;
+  while ($text =~ /(\S.*?(?:[.!?]["')\]*]*(?=\s|$)|$))/gs) {
+    my ($sentence, $at) = ($1, $-[1]);
+    my $here = $line + (substr($text, 0, $at) =~ tr/\n//);
+    (my $flat = $sentence) =~ s/\s+/ /g;
+    finding($file, $here, $flat, 'begin with the subject, not with a noun clause') if $flat =~ $noun_clause;
+    for (@words) {
+      my ($pattern, $message) = @$_;
+      finding($file, $here, $flat, $message) while $flat =~ /$pattern/g;
+    }
+    if ($on_page) {
+      my $n = () = $flat =~ /[^\s|]*\w[^\s|]*/g;
+      finding($file, $here, $flat, "a sentence of $n words, at most $longest") if $n > $longest;
+    }
+  }
+}
+
+sub check_page {
+  my ($file, $content) = @_;
+  my ($line, $start, $paragraph, $in_code) = (0, 0, '', '');
+  my $flush = sub { check_text($file, $start, $paragraph, 1) if $paragraph =~ /\w/; $paragraph = '' };
+  for my $text (split /\n/, $content) {
+    ++$line;
+    if ($text =~ /^\s*(```|~~~)/) { $flush->(); $in_code = $in_code ? '' : $1; next }
+    next if $in_code;
+    if ($text =~ /^\s*$/ or $text =~ /^(?:    |#|<|\s*\|?[-:| ]+\|?\s*$)/ and $paragraph !~ /\S/) { $flush->(); next if $text !~ /^#/ }
+    $text =~ s/\]\([^)]*\)/]/g;
+    $text =~ s/`[^`]*`/code/g;
+    if ($text =~ /^\s*\|/) {
+      $flush->();
+      check_text($file, $line, $_, 1) for grep { /\w/ } split /\|/, $text;
+      next;
+    }
+    if ($text =~ s/^\s*(?:[-*]|\d+\.)\s+//) { $flush->() }
+    $start = $line if $paragraph eq '';
+    $paragraph .= "$text\n";
+  }
+  $flush->();
+}
+
+sub check_source {
+  my ($file, $content, $mark) = @_;
+  my ($line, $start, $comment) = (0, 0, '');
+  my $flush = sub { check_text($file, $start, $comment, 0) if $comment =~ /\w/; $comment = '' };
+  my $in_block = 0;
+  for my $text (split /\n/, $content) {
+    ++$line;
+    my $said;
+    if ($mark eq '//') {
+      my $code = $text;
+      if ($in_block) {
+        $in_block = 0 if $code =~ s/\*\/.*$//;
+        ($said = $code) =~ s/^\s*\*?\s?//;
+        $code = '';
+      } elsif ($code =~ s/^(\s*)\/\*+!?\s?(.*)$/$1/) {
+        $said = $2;
+        $in_block = 1 if $said !~ s/\*\/.*$//;
+      } elsif ($code =~ s/^(\s*)\/\/+!?<?\s?(.*)$/$1/) {
+        $said = $2;
+      } elsif ($code =~ s{^((?:[^"/]|"(?:\\.|[^"\\])*"|/(?!/))*)//+<?\s?(.*)$}{$1}) {
+        $flush->();
+        check_text($file, $line, $2, 0);
+      }
+      if ($code !~ /^\s*#\s*include/) {
+        while ($code =~ /"((?:\\.|[^"\\])*)"/g) { my $s = $1; check_text($file, $line, $s, 0) if $s =~ / \w/ }
+      }
+    } elsif ($text =~ /^\s*#+(?!!)\s?(.*)$/) {
+      $said = $1;
+    } elsif ($text =~ /^[^'"#]*\s#\s(.*)$/) {
+      $flush->();
+      check_text($file, $line, $1, 0);
+    }
+    if (defined $said) {
+      next if $said =~ /SPDX|NOLINT|cppcheck-suppress/;
+      if ($said =~ /^\s*$/) { $flush->(); next }
+      $start = $line if $comment eq '';
+      $comment .= "$said\n";
+    } else {
+      $flush->();
+    }
+  }
+  $flush->();
+}
+
+my @files = @ARGV;
+if (!@files) {
+  @files = grep { !m{^(?:LICENSE|CHANGELOG\.md|examples/models/|tests/data/|tests/golden/(?:enfr|g2p)|tests/fuzz/corpus)} } split /\n/, `git ls-files`;
+}
+for my $file (@files) {
+  next if $file =~ m{/words(?:\.pl|_exempt\.txt)$};
+  open my $in, '<', $file or next;
+  local $/;
+  my $content = <$in>;
+  if ($file =~ /\.md$/) { check_page($file, $content) }
+  elsif ($file =~ /\.(?:cc|h|hpp|c|fbs|js|S|in|patch)$/) { check_source($file, $content, '//') }
+  elsif ($file =~ /(?:\.(?:sh|cmake|py|yml|yaml|ld|make|pl)|CMakeLists\.txt)$/) { check_source($file, $content, '#') }
+}
