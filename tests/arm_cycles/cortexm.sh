@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Multiply-accumulates a cycle, and instructions for one, of our linear kernels on models of Cortex-M7 and M55.
+# Prints multiply-accumulates a cycle, and instructions for one, of our linear kernels on models of Cortex-M7 and M55.
 # Usage: bash tests/arm_cycles/cortexm.sh [--floors | --cmsis-nn FOLDER] [CMAKE_OPTION...]
-#   --floors            fails where a figure of cortexm_floors.txt is not reached; leaves with 77 where that cannot be
-#                       told
-#   --cmsis-nn FOLDER   a checkout of CMSIS-NN, whose functions are built and traced beside ours
-#   CMAKE_OPTION        of the boards' builds, which lie in GOLDCREST_CORTEXM_BUILD, else in build/cortexm: where the
+#   --floors            fails if a figure of cortexm_floors.txt is not reached; exits with 77 if that cannot be told
+#   --cmsis-nn FOLDER   a checkout of CMSIS-NN, whose functions are built and traced, too
+#   CMAKE_OPTION        of the boards' builds, which are in GOLDCREST_CORTEXM_BUILD, else in build/cortexm: where the
 #                       golden files and the converter are (tests/boards/run_board.sh); default: build/host
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Cycles an instruction of a whole word on models of Cortex-M7 and M55; fails where examples/predictions/figures.cc has
-# others. Leaves with 77 where that cannot be told. Usage: bash tests/arm_cycles/words.sh [CMAKE_OPTION...]; the options
-# and the boards' builds are cortexm.sh's.
+# Measures cycles an instruction for a whole word on models of Cortex-M7 and M55. Fails if examples/predictions/
+# figures.cc has other figures, exits with 77 if that cannot be told. Usage: bash tests/arm_cycles/words.sh
+# [CMAKE_OPTION...]; the options and the boards' builds are cortexm.sh's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
