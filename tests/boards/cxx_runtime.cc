@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C++ headers need of a C++ library, for tests alone: memory from newlib's heap, std::string's members, and an
-// end where an exception would be thrown.
+// The parts of a C++ library that the C++ headers need, only for tests: memory from newlib's heap, std::string's
+// members,
+// and functions that end the program instead of throwing an exception.
 #include <malloc.h>
 
 #include <cstdio>

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the commands of boards/raspberry-pi/README.md as they stand, and compares what they print with this machine's. Two
-# stand in for the Pi: `scp` copies into a folder here, `ssh` runs what lies there under qemu-user. The host's converter is
-# that of the build under test.
+# Runs the commands of boards/raspberry-pi/README.md and compares their output with this machine's. Two programs stand
+# in
+# for the Pi: `scp` copies into a folder here, `ssh` runs programs of that folder under qemu-user. The host's converter
+# is that of the build under test.
 # Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER
 set -euo pipefail
 bits=$1 work=$2 build=$3
@@ -44,7 +45,7 @@ while read -r command; do
     *golden_hash*) cmp "$work/$n.out" "$build/tests/kernels/golden/g2p.hash" || fail "another hash than here" ;;
     *goldcrest-bench*) grep "$table" "$work/$n.out" || fail "no figures of $table" ;;
   esac
-  # What the page says is printed.
+  # The page must quote the output.
   case $command in
     *goldcrest-translate* | *golden_hash*)
       grep -qF "\`$(cat "$work/$n.out")\`" boards/raspberry-pi/README.md || fail "the page says otherwise: $(cat "$work/$n.out")" ;;

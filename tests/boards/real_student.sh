@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The student in GOLDCREST_STUDENT_FOLDER (tests/convert/student.sh) on the emulated Cortex-M55, with its shortlist and
-# without: the host's hashes, instructions a token, and translate_firmware's texts are the host's. Prints the arena for 20
-# and 60 source tokens too.
+# Runs the student in GOLDCREST_STUDENT_FOLDER (tests/convert/student.sh) on the emulated Cortex-M55, with its shortlist
+# and without. Compares hashes and translate_firmware's texts with the host's, counts instructions a token, and prints
+# the
+# arena for 20 and 60 source tokens.
 # Usage: real_student.sh WORK_FOLDER HOST_BUILD CMAKE_OPTION...
 set -euo pipefail
 work=$1 build=$2
@@ -12,7 +13,7 @@ fail() { echo "real_student.sh: $*" >&2; exit 1; }
 mkdir -p "$work"
 
 converter=$build/converter/goldcrest-convert
-# convert NAME OPTION...: the student as NAME.gcst.
+# convert NAME OPTION...: writes the student as NAME.gcst.
 convert() {
   local name=$1
   shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board, in a build with GOLDCREST_RULES: the self-test and the searches of the g2p model, given rules, have the
+// On the board, in a build with GOLDCREST_RULES: the self-test and the searches with rules of the g2p model have the
 // host's bits, with every kernel table.
 #include "board_api.h"
 #include "boards/hash_every_table.h"

@@ -13,7 +13,7 @@ namespace {
 std::vector<TestTokenizer> good_tokenizers() {
   std::vector<TestTokenizer> tokenizers;
   for (const converter::TokenizerSpec& spec : good_specs()) tokenizers.emplace_back(spec);
-  // The segmenters that have no scores, on the same vocabularies.
+  // The tokenizers without scores, on the same vocabularies.
   for (const auto kind : {converter::TokenizerKind::kWord, converter::TokenizerKind::kCharacter}) {
     const converter::Vocabulary vocabulary = {
         "words", {"</s>", "<unk>", ">>de<<", "a", "b", "\xC3\xA9", "the", "\xE2\x82\xAC"}, 1, {0}};
