@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation settings: each is done, harmless, or named in a warning, and none is passed over in silence.
+// Generation settings: the converter applies each, or it is harmless, or a warning names it. None is ignored silently.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using nlohmann::json;
 using test::MarianFolder;
 using test::NnFolder;
 
-// A generation_config.json that asks for nothing but the ids, with `settings` on top.
+// Loads with a generation_config.json that has only the ids, and `settings`.
 ModelSpec load_with(const json& settings) {
   json generation = {{"eos_token_id", 0},        {"pad_token_id", 5999}, {"decoder_start_token_id", 5999},
                      {"forced_eos_token_id", 0}, {"max_length", 16},     {"num_beams", 4},
@@ -52,7 +52,7 @@ TEST(MarianRules, AreRead) {
                {.biases = {{3, 2.0f}, {7, 2.5f}}});
 }
 
-// Of two minima transformers takes the one without the start token, also where it is the smaller.
+// Given two minima, transformers takes the one without the start token, even if it is smaller.
 TEST(MarianRules, MinimumOfNewTokens) {
   EXPECT_EQ(load_with({{"min_length", 7}}).generation.min_target_tokens, 7u);
   EXPECT_EQ(load_with({{"min_new_tokens", 4}}).generation.min_target_tokens, 5u);
