@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target languages by name: which there are, what they put before a text, and tries that are no trees.
+// Target languages by name: the list of languages, the ids that each puts before a text, and tries that contain
+// circles.
 #include "goldcrest/languages.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ using Languages = std::vector<std::pair<std::string, int32_t>>;
 constexpr uint32_t kMaxSource = 6;
 const std::string kLongest(kMaxLanguageBytes, 'q');
 
-// Letters from 'a' on, which are ids from 2 on; with codes in the place of some of them.
+// A file whose ids from 2 on are the letters from 'a' on; codes replace some of them.
 FileImage file_with(const std::vector<std::pair<uint32_t, std::string>>& codes) {
   converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
   test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
@@ -135,7 +136,7 @@ int visit_units(const std::vector<uint32_t>& units) {
 }
 
 TEST(Languages, TriesThatAreNoTreesAreGivenUp) {
-  // Byte b leads from every node to node 256 + b: there are more ways than a walk would end.
+  // Byte b leads from every node to node 256 + b, so a walk over all ways would not end.
   std::vector<uint32_t> circles(512);
   for (uint32_t i = 0; i < circles.size(); ++i) circles[i] = (i ^ 256) << 10 | (i & 0xFF);
   EXPECT_EQ(visit_units(circles), GOLDCREST_ERROR_MODEL_CORRUPT);
@@ -150,12 +151,12 @@ TEST(Languages, TriesThatAreNoTreesAreGivenUp) {
   }
 }
 
-// A trie's own writer makes no edge of a zero byte, but a file may have one.
+// No writer of tries makes an edge of a zero byte, but a file may have such an edge.
 TEST(Languages, ACodeWithAZeroByteIsNone) {
   for (const uint8_t byte : {uint8_t{0}, uint8_t{1}}) {
     const uint8_t entry[] = {'>', '>', byte, '<', '<'};
     std::vector<uint32_t> units(7);
-    for (uint32_t node = 0; node < 5; ++node) {  // the next node is the child
+    for (uint32_t node = 0; node < 5; ++node) {  // the child is the next node
       units[node] |= (node ^ entry[node] ^ (node + 1)) << 10;
       units[node + 1] = entry[node];
     }

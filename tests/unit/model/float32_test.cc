@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with float32 weights: accepted whole, refused by name where they lie, and by builds that cannot run them.
+// Files with float32 weights: accepted if they are sound, refused by the name of a wrong part, and refused by builds
+// that
+// cannot run them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +66,7 @@ TEST(Float32, LiesAreRefusedByName) {
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << "int8 weights under the name of float32";
 }
 
-// Weights that could make an infinity or a denormal: in full verification, at every place of a matrix.
+// Full verification refuses weights that could make an infinity or a denormal, at every place of a matrix.
 TEST(Float32, WeightsOutOfRangeAreRefused) {
   const FileImage& file = smallest_float32_file();
   const format::Model& model = *format::GetModel(file.bytes());
@@ -87,7 +89,7 @@ TEST(Float32, WeightsOutOfRangeAreRefused) {
   }
 }
 
-// The largest weights that are allowed, everywhere: sums and rows may grow, and the search still ends as it should.
+// All weights have the largest allowed value: sums and rows grow, and the search still ends as it should.
 TEST(Float32, TheLargestWeightsRun) {
   FileImage file(smallest_float32_file().size());
   std::memcpy(file.bytes(), smallest_float32_file().bytes(), file.size());
