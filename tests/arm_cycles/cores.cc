@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The costs of instructions on each core. Latencies and throughputs are those that programs measured on silicon:
 //   [1] ocxtal/insn_bench_aarch64, commit 5145ffc: Cortex-A53 (Raspberry Pi 3), A72 (LX2160A), Neoverse N1 (Altra)
-// A division has the measured cost of a square root.
-// Which instructions share a cycle on in-order cores was found or published by others:
+// A division has the measured cost of a square root. Which instructions share a cycle on in-order cores was found or
+// published by others:
 //   [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md
 //   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, v3)
 // For Cortex-A7, which [1] leaves out:
@@ -149,9 +149,9 @@ Cost cost(const Instruction& instruction) {
 }
 }  // namespace a7
 
-// Cortex-A72: a load and a store a cycle, and two vector units. The first unit multiplies; the second shifts and
-// adds pairs. Operations that either unit takes run at 1.5 a cycle on 128 bits and at 2 on 64 bits [1]. A cycle has
-// three slots, so a 128-bit result takes two of them.
+// Cortex-A72: a load and a store a cycle, and two vector units. The first unit multiplies; the second shifts and adds
+// pairs. Operations that either unit takes run at 1.5 a cycle on 128 bits and at 2 on 64 bits [1]. A cycle has three
+// slots, so a 128-bit result takes two of them.
 namespace a72 {
 constexpr uint32_t kLoad = 1, kStore = 2, kVector0 = 4, kVector1 = 8, kVector = 12, kAlus = 0x30, kMultiplier = 0x40,
                    kBranchUnit = 0x80;

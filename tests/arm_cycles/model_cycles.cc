@@ -4,11 +4,9 @@
 //   model_cycles BOARD BYTES_A_CYCLE [--floors FILE] PREFIX...
 //
 // PREFIX is FOLDER/MODEL.BEAM; PREFIX.names has a line for each section. A section takes the cycles of the core's
-// model,
-// or the time in which memory delivers its bytes if that is more. A part of the work whose bytes fit the caches needs
-// no
-// memory. FILE has a line for each figure that must not fall: board, model, beam size, tokens/s, percent of the bound.
-// With FILE the program prints only figures below their floor, and fails if there are any.
+// model, or the time in which memory delivers its bytes if that is more. A part of the work whose bytes fit the caches
+// needs no memory. FILE has a line for each figure that must not fall: board, model, beam size, tokens/s, percent of
+// the bound. With FILE the program prints only figures below their floor, and fails if there are any.
 #include <algorithm>
 #include <cstdio>
 #include <exception>

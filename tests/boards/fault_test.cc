@@ -5,8 +5,7 @@
 // flip that ended it.
 //   flip NUMBER REGION INIT SLICES RESULT NEXT SELF_TEST CANARIES
 // INIT, SELF_TEST, CANARIES: found, passed. SLICES: calls of goldcrest_check_weights until one found the flip, 0 if
-// none
-// did. RESULT: same, other, error. NEXT: right, wrong, error.
+// none did. RESULT: same, other, error. NEXT: right, wrong, error.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -189,8 +188,7 @@ bool canaries_intact() {
 }
 
 // Checks the file in slices, pass after pass, and flips a bit anywhere in a pass. Returns the number of slices until
-// one
-// finds it, or 0 if two passes do not.
+// one finds it, or 0 if two passes do not.
 uint32_t slices_until_found(const Flip& flip) {
   goldcrest_check check = {};
   const uint32_t before = random_below(kSlices);

@@ -6,8 +6,7 @@ if(NOT GOLDCREST_BOARD_RUN)
 endif()
 
 # goldcrest_golden_run(name WORDS DATA MODEL HASH): gives a program golden_run.h over the first WORDS validation words
-# of
-# DATA, with the host's model and hash. The two are files, in GOLDCREST_GOLDEN_FOLDER if their path has no folder.
+# of DATA, with the host's model and hash. The two are files, in GOLDCREST_GOLDEN_FOLDER if their path has no folder.
 function(goldcrest_golden_run name words data model hash)
   get_filename_component(model "${model}" ABSOLUTE BASE_DIR "${GOLDCREST_GOLDEN_FOLDER}")
   get_filename_component(hash "${hash}" ABSOLUTE BASE_DIR "${GOLDCREST_GOLDEN_FOLDER}")

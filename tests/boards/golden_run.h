@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the golden hash (FORMAT.md, "Self-test") of a model on the board: an engine goes through the first
-// validation
-// words, one step at a time.
+// validation words, one step at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: the g2p model's self-test, and its golden hash over the first validation words, with every kernel
-// table.
-// The hash must be the host's.
+// table. The hash must be the host's.
 #include <cinttypes>
 #include <cstdio>
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every board that QEMU has boots as a test of this machine's build, with its models and hashes; the others are built
-# and
-# linked. A sanitizer of this machine cannot check them.
+# and linked. A sanitizer of this machine cannot check them.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
@@ -53,8 +52,8 @@ goldcrest_run_feature(mps3-an547 INSPECTION fast golden_inspection_g2p)
 goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 
-# Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last
-# two builds measure the size of only a shortlist, and of only subwords.
+# Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last two
+# builds measure the size of only a shortlist, and of only subwords.
 set(student_fixtures "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student;golden_hash_student_listed")
 set(student_options -D GOLDCREST_SSRU=ON -D GOLDCREST_SHORTLIST=ON -D GOLDCREST_RULES=ON)
 # goldcrest_run_student(NAME LABEL BOARD_LABEL TARGETS CMAKE_OPTION...)

@@ -52,8 +52,7 @@ function(goldcrest_embed_file target symbol file)
 endfunction()
 
 # goldcrest_console_test(name INPUT EXPECTED): console_test, given INPUT (a format of printf), prints EXPECTED, a
-# regular
-# expression that may include the exit status.
+# regular expression that may include the exit status.
 function(goldcrest_console_test name input expected)
   if(GOLDCREST_BOARD_RUN)
     add_test(NAME ${name} COMMAND sh -c "input=$1; shift; printf \"$input\" | \"$@\"; echo status $?" sh "${input}"

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the commands of boards/raspberry-pi/README.md and compares their output with this machine's. Two programs stand
-# in
-# for the Pi: `scp` copies into a folder here, `ssh` runs programs of that folder under qemu-user. The host's converter
-# is that of the build under test.
+# in for the Pi: `scp` copies into a folder here, `ssh` runs programs of that folder under qemu-user. The host's
+# converter is that of the build under test.
 # Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER
 set -euo pipefail
 bits=$1 work=$2 build=$3

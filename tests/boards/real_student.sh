@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the student in GOLDCREST_STUDENT_FOLDER (tests/convert/student.sh) on the emulated Cortex-M55, with its shortlist
 # and without. Compares hashes and translate_firmware's texts with the host's, counts instructions a token, and prints
-# the
-# arena for 20 and 60 source tokens.
+# the arena for 20 and 60 source tokens.
 # Usage: real_student.sh WORK_FOLDER HOST_BUILD CMAKE_OPTION...
 set -euo pipefail
 work=$1 build=$2

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Students on the board, in builds with GOLDCREST_SSRU (recurrent layers), which firmware has only if it asks for it.
-# With
-# GOLDCREST_SHORTLIST and GOLDCREST_RULES also students like Firefox's, with a shortlist and a limit of the target by
-# its
-# source's length. Tests compare the self-test and the hash with a host build's, and measure such a build's size.
+# With GOLDCREST_SHORTLIST and GOLDCREST_RULES also students like Firefox's, with a shortlist and a limit of the target
+# by its source's length. Tests compare the self-test and the hash with a host build's, and measure such a build's size.
 if(NOT GOLDCREST_SSRU OR NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
@@ -14,8 +12,7 @@ if(GOLDCREST_SHORTLIST AND GOLDCREST_RULES)
 endif()
 
 # goldcrest_student_program(name TABLES FOLDER): runs FOLDER's NAME.gcst with the first TABLES kernel tables and
-# compares
-# with NAME.hash.
+# compares with NAME.hash.
 function(goldcrest_student_program name tables folder)
   goldcrest_board_program(${name}_test golden_test.cc)
   target_compile_definitions(${name}_test PRIVATE GOLDCREST_GOLDEN_TABLES=${tables})

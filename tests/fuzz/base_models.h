@@ -25,8 +25,7 @@ const std::vector<ModelParts>& richer_models();
 const ModelParts& large_model();
 
 // A model with as many layers as a file may have, which share their matrices. At the greatest limits its keys and
-// values
-// take more memory than a plan can place. It is slow, so only few inputs use it.
+// values take more memory than a plan can place. It is slow, so only few inputs use it.
 const ModelParts& far_model();
 
 }  // namespace goldcrest::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the C API in any order, on any model, in memory of exactly the required size. Every function returns only
-// the
-// errors that its comment names, and its results are in range.
+// the errors that its comment names, and its results are in range.
 #pragma once
 
 #include <span>

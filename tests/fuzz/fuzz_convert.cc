@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints of every family with any of their files changed. Conversion gives an error that names the file, or a
-// model
-// that the engine takes and runs.
+// model that the engine takes and runs.
 #include <cstdio>
 #include <numeric>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file's metadata as a tree that knows the schema's fields only by their numbers. Absent fields can be set and
-// present
-// ones left out, and a new field of the schema is a field of the tree without new code.
+// present ones left out, and a new field of the schema is a field of the tree without new code.
 #pragma once
 
 #include <string>

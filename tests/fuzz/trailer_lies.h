@@ -8,8 +8,7 @@
 namespace goldcrest::test {
 
 // Changes each number of the trailer, and makes the file shorter and longer than it says. Each file is refused with
-// that
-// number's error. `model` is a good file.
+// that number's error. `model` is a good file.
 void lie_in_trailers(std::span<const uint8_t> model);
 
 }  // namespace goldcrest::test

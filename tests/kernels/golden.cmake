@@ -13,8 +13,7 @@ foreach(task enfr g2p)
 endforeach()
 
 # A small student with random weights and recurrent layers; a second one also has a shortlist and a limit by the
-# source's
-# length.
+# source's length.
 add_test(NAME golden_checkpoint_student COMMAND make_native_checkpoint "${golden}/student")
 set_tests_properties(golden_checkpoint_student PROPERTIES LABELS fast FIXTURES_SETUP golden_checkpoint_student)
 foreach(student student student_listed)

@@ -12,8 +12,7 @@ namespace goldcrest::test {
 constexpr size_t kValidationLines = 50;
 
 // Returns the first column of the first kValidationLines lines, or of all; a source with several references counts
-// once.
-// Throws std::runtime_error if the file has fewer lines.
+// once. Throws std::runtime_error if the file has fewer lines.
 inline std::vector<std::string> read_validation_sources(const std::string& path, bool all) {
   std::ifstream file(path);
   std::vector<std::string> sources;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares our linear kernel with XNNPACK's qd8-f32-qc8w fully connected operator on the models' shapes: one thread,
-// rows
-// already quantized on both sides, weights in cache, measured in turns. Not a test: run it on a quiet machine with a
-// pinned core.
+// rows already quantized on both sides, weights in cache, measured in turns. Not a test: run it on a quiet machine with
+// a pinned core.
 //
 //   taskset -c 1 xnnpack_comparison [TABLE [ROWS...]]
 //   xnnpack_comparison --instructions FILE [TABLE [ROWS...]]

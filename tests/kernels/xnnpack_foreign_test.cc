@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // If another part of the program has initialized XNNPACK, that part's allocator serves all. The backend then refuses
-// with
-// a message, and the exact tables still work.
+// with a message, and the exact tables still work.
 #include <gtest/gtest.h>
 #include <xnnpack.h>
 

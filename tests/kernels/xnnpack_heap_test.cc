@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // With XNNPACK's kernels, too, there is no heap call after goldcrest_init. Only XNNPACK's own start takes memory, once
-// in
-// a process; after that, opening a model and starting an engine take none.
+// in a process; after that, opening a model and starting an engine take none.
 #include <gtest/gtest.h>
 
 #include <vector>

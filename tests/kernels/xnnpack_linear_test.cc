@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table `xnnpack` on single layers. Sums and bias are within the bound that kernels.h states. The steps after them
-// -
-// activation, residual, log-sum-exp parts - have the exact tables' bits.
+// The table `xnnpack` on single layers. Sums and bias are within the bound that kernels.h states. The later steps
+// (activation, residual, log-sum-exp parts) have the exact tables' bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers of some libraries take the compiler seconds in each file that includes them. Only listed files of the
-// converter
-// and of the examples may include them. If a header of ours wraps a library, its own users are listed, too.
+// converter and of the examples may include them. If a header of ours wraps a library, its own users are listed, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

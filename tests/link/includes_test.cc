@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folders of engine/ and of converter/ each form a line: a file includes only its own folder and folders to its
-// left.
-// No files of engine/ include one another in a circle, and no two sources share a name. No source file is longer than
-// one idea needs.
+// left. No files of engine/ include one another in a circle, and no two sources share a name. No source file is longer
+// than one idea needs.
 #include <gtest/gtest.h>
 
 #include <filesystem>

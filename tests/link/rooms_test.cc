@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // converter/sources/ and converter/dialects/ have rooms. The rooms of sources/ form a line, and so do the shared rooms
-// of
-// dialects/. Rooms of families do not include one another. No folder of the converter or of its tests has too many
+// of dialects/. Rooms of families do not include one another. No folder of the converter or of its tests has too many
 // files.
 #include <gtest/gtest.h>
 

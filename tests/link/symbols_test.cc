@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's objects need only four functions of the C library, and all their data is constant (no heap, no
-// libstdc++,
-// no libm, no constructors).
+// libstdc++, no libm, no constructors).
 #include <gtest/gtest.h>
 
 #include <cctype>

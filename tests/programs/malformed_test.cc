@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bad input of every kind gives one message with the file, what was found and what was expected; status 1; and no
-// output
-// file.
+// output file.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -43,8 +43,7 @@ TEST(Opus, BothContainersGiveTheSameModel) {
   ASSERT_NE(safetensors.checkpoint_sha256, zip.checkpoint_sha256);
 
   // The two files have different hashes, so only the checksums of the metadata and of the trailer may differ
-  // (FORMAT.md,
-  // section 1).
+  // (FORMAT.md, section 1).
   std::string expected = safetensors.bytes, found = zip.bytes;
   const size_t at = expected.find(safetensors.checkpoint_sha256);
   ASSERT_NE(at, std::string::npos);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts programs by fork and exec. Input and outputs of a single run go through unnamed files, so no side waits for
-// the
-// other.
+// the other.
 #include "programs/process.h"
 
 #include <fcntl.h>

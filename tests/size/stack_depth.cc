@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the worst-case stack of the engine's public functions from the compiler's call graph with stack use
 // (-fcallgraph-info=su writes one .ci file for each object). Fails on recursion, on frames of unknown size, on calls
-// that
-// the rules do not resolve, and beyond the limit.
+// that the rules do not resolve, and beyond the limit.
 //
 //   stack_depth LIMIT_BYTES RULES MEASURED FILE.ci...
 //

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nn.Transformer checkpoints of modules that are closer to the paper than PyTorch's: widths of heads, projections
-// without
-// biases, convolutions. Also the spellings of their names.
+// without biases, convolutions. Also the spellings of their names.
 #include <gtest/gtest.h>
 
 #include <cmath>

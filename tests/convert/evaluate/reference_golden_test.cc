@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the trained checkpoints with the golden results of PyTorch and transformers: every layer, logits, ids of
-// both
-// searches.
+// both searches.
 #include <gtest/gtest.h>
 
 #include "convert/support/sample_folder.h"

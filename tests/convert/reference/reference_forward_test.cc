@@ -73,11 +73,10 @@ double largest_difference(const Logits& x, const ExactLogits& y) {
 }
 
 // Returns the error that float32 may cause in this model's logits. Every operation is off at random by at most
-// float32's
-// rounding, so a model that amplifies errors gets a larger tolerance. A logit's error is a sum of thousands of errors
-// and nearly has a normal distribution. Its largest value in 16 runs is near two standard deviations. The tolerance is
-// twice that, four deviations, which one correct model in ten thousand exceeds. The errors of true rounding are smaller
-// still, because half a unit in the last place is between 2^-25 and 2^-24 of a value.
+// float32's rounding, so a model that amplifies errors gets a larger tolerance. A logit's error is a sum of thousands
+// of errors and nearly has a normal distribution. Its largest value in 16 runs is near two standard deviations. The
+// tolerance is twice that, four deviations, which one correct model in ten thousand exceeds. The errors of true
+// rounding are smaller still, because half a unit in the last place is between 2^-25 and 2^-24 of a value.
 double tolerance(const ModelSpec& spec, const ExactLogits& exact) {
   double deviation = 0;
   for (uint64_t seed = 0; seed < 16; ++seed) {

@@ -76,8 +76,8 @@ TEST(ReferenceRules, WithoutAForcedEndTheLastTokenIsFree) {
   }
 }
 
-// At two tokens the finished ones are 1 0 with ln(.24) / 2 = -0.714 and 0 with ln(.3). The live 2 1 has
-// ln(.27) / 2 = -0.655. If the search continues, it becomes 2 1 0 with ln(.162) / 3 = -0.607.
+// At two tokens the finished ones are 1 0 with ln(.24) / 2 = -0.714 and 0 with ln(.3). The live 2 1 has ln(.27) / 2 =
+// -0.655. If the search continues, it becomes 2 1 0 with ln(.162) / 3 = -0.607.
 TEST(ReferenceRules, EarlyStoppingWaitsForNoBetterOne) {
   const ModelSpec spec =
       chain_model({{.3f, .4f, .3f, 0}, {.6f, 0, .05f, .35f}, {.1f, .9f, 0, 0}, {.25f, .25f, .25f, .25f}});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares searches with an exhaustive one on random models, and step by step on models whose next token depends only
-// on
-// the last one.
+// on the last one.
 #include "reference/reference_search.h"
 
 #include <gtest/gtest.h>

@@ -15,8 +15,7 @@
 namespace goldcrest::test {
 
 // Reads lines of "name = expression" and skips other lines. An expression has numbers, names of other lines, the
-// letters
-// of the limits, +, *, (a>b), max(a, b, ...) and up64(a), which rounds up to a multiple of 64.
+// letters of the limits, +, *, (a>b), max(a, b, ...) and up64(a), which rounds up to a multiple of 64.
 class ArenaFormula {
  public:
   explicit ArenaFormula(const std::string& text) {

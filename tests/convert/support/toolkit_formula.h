@@ -21,8 +21,7 @@ class ToolkitFormula {
   explicit ToolkitFormula(const ToolkitFolder& folder) : names_(folder), tensors_(folder.tensors) {}
 
   // Returns the rows of every layer, and the logits of every position if the decoder gets `inputs`, which begin with
-  // the
-  // start.
+  // the start.
   Trace run(const std::vector<int32_t>& source, const std::vector<int32_t>& inputs) const {
     Trace trace;
     const Rows memory = stack("encoder", source, nullptr, trace);

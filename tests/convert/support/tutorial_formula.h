@@ -24,8 +24,7 @@ class TutorialFormula {
   explicit TutorialFormula(const TutorialFolder& folder) : kind_(folder.kind), tensors_(folder.tensors) {}
 
   // Returns the rows of every layer, and the logits of every position if the decoder gets `inputs`, which begin with
-  // the
-  // start.
+  // the start.
   Trace run(const std::vector<int32_t>& source, const std::vector<int32_t>& inputs) {
     Trace trace;
     const Rows memory = stack("encoder", source, nullptr, trace);

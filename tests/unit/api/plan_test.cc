@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The printed formula is the plan, and the plan is what the engine needs, to the byte. The arena's previous contents do
-// not matter.
+// The printed formula is the plan, which is what the engine needs, to the byte. The arena's old contents do not matter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -198,9 +197,7 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
   EXPECT_EQ(detail.index, static_cast<int32_t>(memory.scratch_bytes));
 }
 
-// Tests one set of limits: the plan, the engine in exactly that memory with either fill and in two regions, and one
-// byte
-// less.
+// Tests one set of limits: the plan, the engine in exactly that memory (either fill, two regions), and one byte less.
 void check_limits(const FileImage& file, Rng& rng) {
   EngineSetup setup;
   setup.limits = random_limits(rng, file);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of an engine's calls grows with multiply-accumulates, text steps, ids or bytes, for every model and text.
-// The
-// tests use models whose logits ascend, texts of pieces with the same beginning, and results that do not fit.
+// The tests use models whose logits ascend, texts of pieces with the same beginning, and results that do not fit.
 #include <gtest/gtest.h>
 
 #include <algorithm>

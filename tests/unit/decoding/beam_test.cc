@@ -156,8 +156,7 @@ TEST(Beam, VocabularySmallerThanTheBeam) {
 }
 
 // Equal rows in a tied embedding give equal logits and equal futures: the earlier parent wins, then the lower token.
-// The
-// end token is one of three equals, so a finished hypothesis and a live one have the same score.
+// The end token is one of three equals, so a finished hypothesis and a live one have the same score.
 void check_ties(float bias_of_first_group) {
   Model model = model_with(25, 40, 0);
   auto rows = std::make_shared<converter::Matrix>(*model.spec.decoder.embedding);

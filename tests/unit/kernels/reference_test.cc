@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the reference kernels with naive implementations of their contracts (kernels.h, FORMAT.md): row-major
-// weights,
-// int64 sums, recursion for the tree.
+// weights, int64 sums, recursion for the tree.
 #include "kernels/reference/reference.h"
 
 #include <gtest/gtest.h>
@@ -293,8 +292,7 @@ TEST(ListLargest, ListsWhatMayBeAmongTheLargest) {
   EXPECT_EQ(listed(x, 3, 3.0f), (Indices{4, 6}));
   EXPECT_EQ(listed(x, 16, -kInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
   // Indices with the same i % 16 share a maximum. In 32 ascending numbers the sixteenth largest is the first of the
-  // last
-  // 16.
+  // last 16.
   std::vector<float> ascending(40);
   std::iota(ascending.begin(), ascending.end(), 0.0f);
   EXPECT_EQ(listed(ascending, 2, -kInfinity), (Indices{38, 39}));

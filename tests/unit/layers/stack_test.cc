@@ -3,18 +3,16 @@
 // float32.
 //
 // The tolerance: rounding a row to int8 changes each value by at most half a step, amax / 254. Uniformly spread, this
-// is
-// an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are nearly
+// is an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are nearly
 // normal, amax / r is about 3, so one rounding adds 0.7 %. A block (attention or feed-forward) rounds at most seven
 // times (input, weights, query, keys, values, attention's output, weights again): sqrt(7) * 0.7 % = 1.8 %. Independent
-// errors add in squares, and each block's output is the next one's input, so after n blocks the error is near
-// 1.8 % * sqrt(n). That is the bound, about twice the errors found. A norm, a scale or a bias in the wrong place costs
-// far more.
+// errors add in squares, and each block's output is the next one's input, so after n blocks the error is near 1.8 % *
+// sqrt(n). That is the bound, about twice the errors found. A norm, a scale or a bias in the wrong place costs far
+// more.
 //
 // Float32 files differ from the reference in the order of sums and in the last bits of exp, erf and tanh. A sum of n
 // products is off by about sqrt(n) * 2^-24, with n about 100 here. A block has eight sums of products or more, on
-// either
-// side: sqrt(16) * sqrt(100) * 2^-24 = 2.4e-6.
+// either side: sqrt(16) * sqrt(100) * 2^-24 = 2.4e-6.
 #include <gtest/gtest.h>
 
 #include <cmath>

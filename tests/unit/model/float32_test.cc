@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with float32 weights: accepted if they are sound, refused by the name of a wrong part, and refused by builds
-// that
-// cannot run them.
+// that cannot run them.
 #include <gtest/gtest.h>
 
 #include <cmath>

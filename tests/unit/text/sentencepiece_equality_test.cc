@@ -91,8 +91,7 @@ TEST_P(SmallModel, GivesSentencePiecesIdsWithUnusedPieces) {
 
 // A piece removed from a unigram vocabulary is never produced, as SentencePiece's unused pieces. In byte-pair encoding
 // merges go with their results, except on the way to a kept piece, so lines of kept pieces are cut as before.
-// Characters
-// stay; SentencePiece produces even unused ones.
+// Characters stay; SentencePiece produces even unused ones.
 TEST_P(SmallModel, ATrimmedVocabularyCutsIntoWhatIsKept) {
   const TokenizerSpec whole = converter::parse_sentencepiece_model(bytes(), GetParam());
   const bool merges = whole.kind == converter::TokenizerKind::kBpe;
