@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What toolchains/install_packages.sh does on a bare machine, with stand-ins for apt that note how they are called. Such an
-# apt knows of no package before it is told to look.
+# Runs toolchains/install_packages.sh as on a bare machine, with stand-ins for apt that record their calls. Such an apt
+# knows no package before it is told to update.
 # Usage: install_packages.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$1
@@ -31,7 +31,7 @@ make_command sudo <<'END'
 exec "$@"
 END
 
-# try KNOWN INSTALLED [SUITE]: what is printed, and in `calls` what apt-get was told.
+# try KNOWN INSTALLED [SUITE]: prints the script's output; `calls` has the arguments of apt-get.
 try() {
   rm -f "$work/calls" "$work/looked"
   printf '%s\n' $1 > "$work/known"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Extracts the C program of examples/README.md, builds it with the C driver against the library alone, and translates a line with it.
-# Also compiles the lines of use that goldcrest.h opens with, as C99.
+# Extracts the C program of examples/README.md, builds it with the C driver and only the library, and translates a line.
+# Also compiles, as C99, the lines of use at the beginning of goldcrest.h.
 # Usage: readme_program.sh SOURCE_DIR LIBRARY CONVERTER "C_COMPILER FLAGS"
 set -euo pipefail
 source_dir=$1 library=$2 converter=$3 compiler=$4

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the release twice, with equal sums, and uses what is in the archives: the programs where there is nothing but the
-# unpacked archive (as root: in a root of its own), those for Arm under qemu-user, the library by CMake and pkg-config.
+# Builds the release twice, with equal sums, and uses its archives. The programs run where only the unpacked archive
+# exists (as root: in a root of its own), those for Arm under qemu-user. CMake and pkg-config find the library.
 # Usage: release.sh WORK_FOLDER SOURCE_DIR
 set -euo pipefail
 work=$1 source=$2
@@ -50,7 +50,7 @@ for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-li
   $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
 done
 
-# The library in a program, by CMake and by pkg-config.
+# Links the library into a program, by CMake and by pkg-config.
 cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
   -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
 grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "another converter than the archive's is used"
@@ -58,7 +58,7 @@ program/program
 flags=$(PKG_CONFIG_PATH=amd64/lib/pkgconfig pkg-config --cflags --libs goldcrest)
 gcc "$source/tests/link/c_link_test.c" $flags -o c_link_test && ./c_link_test || fail "the library by pkg-config"
 
-# What is linked has its entry and its notice.
+# Everything that is linked must have its entry and its notice.
 for folder in amd64 arm64 armhf; do
   bill=$folder/share/doc/goldcrest/linked.spdx notices=$folder/share/doc/goldcrest/NOTICES
   for program in "$folder"/bin/*; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: flips a bit in a region of the model or of the arena between two steps of a search. Each flip has one
+// On the board: flips a bit in a region of the model or of the arena between two steps of a search. Each flip gets a
 // line with the finding of each check, the result of the search, and whether the next search is right. Each check runs
 // as if it were the only one. The lines begin with the number that is typed: faults.sh starts the program again after a
 // flip that ended it.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a new kind of block touches: applies made_up_block.patch to a copy of the tree, compares the files that it names
-# with touched_files.txt, builds the copy's tests of layers, models and files, and runs them.
+# Adds a kind of block: applies made_up_block.patch to a copy of the tree and compares the files that it touches with
+# touched_files.txt. Then builds the copy's tests of layers, models and files, and runs them.
 # Usage: run.sh SOURCE BUILD
 set -euo pipefail
 source=$(cd "$1" && pwd)
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# The paths of the tree's files, each ended by a zero byte.
+# Prints the paths of the tree's files, each ended by a zero byte.
 list_files() {
   if [ -e "$source/.git" ]; then
     git -C "$source" ls-files -z --cached --others --exclude-standard

@@ -10,7 +10,7 @@ SPEED_BARS = {
     ("small", 1, 1): 2.5, ("small", 4, 1): 2.0, ("small", 4, 32): 1.4,
     ("tiny", 1, 1): 4.0, ("tiny", 4, 1): 3.0, ("tiny", 4, 32): 1.8,
 }
-SHARE_OF_BOUND = 0.65  # on other machines no more than this part of what the machine allows is asked for
+SHARE_OF_BOUND = 0.65  # on other machines this share of the machine's bound suffices
 LOW_MEMORY = "Goldcrest --low-memory"  # openings with that option of goldcrest-bench and goldcrest-translate
 OPEN_BAR = 10.0        # GB/s, base, full verification from the page cache
 FIRST_TOKEN_BAR = 4.0  # base: CTranslate2's time from opening to the first token over ours

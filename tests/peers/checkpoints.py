@@ -86,7 +86,7 @@ def prepare(name: str, folder: pathlib.Path, opus: pathlib.Path, converter: path
     checkpoint, ours = folder / name, folder / f"{name}.gcst"
     if not (checkpoint / "vocab.json").exists():
         write_checkpoint(checkpoint, SHAPES[name], opus, seed)
-    # An older file may be of another format or another converter; conversion takes seconds.
+    # An older file may have another format or come from another converter; conversion takes seconds.
     subprocess.run([converter, checkpoint, "-o", ours], check=True, stdout=subprocess.DEVNULL)
     theirs = {}
     for peer in peers:

@@ -31,8 +31,8 @@ from python_search import Memory, Rules, comes_out, search
 
 TYPES = (None, "float32", "float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16", "int8_bfloat16")
 TOLERANCE = 1e-4
-MOST = 16                        # generated tokens; the end is forced as the last
-ROUNDING = 64 * 2.0**-24         # of the largest logit, that a score may be away from the exact one
+MOST = 16                        # generated tokens; the last one is a forced end
+ROUNDING = 64 * 2.0**-24         # a score may differ from the exact one by this times the largest logit
 
 
 class Failure(Exception):

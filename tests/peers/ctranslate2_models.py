@@ -20,9 +20,9 @@ POSITIONS = 64
 @dataclass
 class Model:
     converter: converters.converter.Converter
-    vocabulary: list[str]  # of the target; the source's has the same tokens
+    vocabulary: list[str]  # the target's; the source has the same tokens
     end: str
-    end_by_hand: bool  # the caller ends a source with it
+    end_by_hand: bool  # the caller appends the end to a source
     end_by_ctranslate2: bool
     description: str
 

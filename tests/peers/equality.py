@@ -21,7 +21,7 @@ import time
 from collections import Counter
 
 EPSILON = 2.0**-24  # float32's rounding of a value of magnitude 1
-ROUNDINGS = 64      # of the largest logit, that a score may be away from the exact one
+ROUNDINGS = 64      # a score may differ from the exact one by this many roundings of the largest logit
 
 
 class Failure(Exception):
@@ -162,7 +162,7 @@ def main() -> int:
     import torch
     import transformers
 
-    import random_marian  # noqa: F401  before the fork, once for all
+    import random_marian  # noqa: F401  once for all, before the fork
     import random_nn  # noqa: F401
 
     torch.set_num_threads(1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Draw:
     random: random.Random
-    vocab_size: int  # of the targets
+    vocab_size: int  # the targets' vocabulary
     positions: int
     end: int
     pad: int
@@ -45,11 +45,11 @@ DONE = {
     "repetition_penalty": Setting(lambda d: d.random.choice([0.8, 1.1, 1.5, 3.0]), 0.15),
     "eos_token_id": Setting(lambda d: [d.end, *d.tokens(2)], 0.1),
     "sequence_bias": Setting(lambda d: [[[t], d.random.uniform(-3, 3)] for t in d.tokens(4)], 0.1),
-    # As None: transformers then forces no end at the last token.
+    # With None, transformers forces no end at the last token.
     "forced_eos_token_id": Setting(lambda d: None, 0.1),
 }
 
-# Of these a model has at most one, so that it is seen whether that one is named.
+# A model has at most one of these, so that the test sees whether the warning names it.
 WARNED = {
     "do_sample": Setting(lambda d: True, 1),
     "begin_suppress_tokens": Setting(lambda d: d.tokens(2), 1),

@@ -13,7 +13,7 @@ from transformers import MarianConfig, MarianMTModel
 import random_checkpoints
 
 TOLERANCE = 1e-4
-MOST = 24  # generated ids; the end is forced as the last of so many, and free
+MOST = 24  # generated ids; the last one is a forced end, without cost
 
 
 def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.Random]:
@@ -35,7 +35,7 @@ def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.R
             if parameter.dim() == 2 and parameter.requires_grad:
                 parameter.copy_(torch.randn_like(parameter) * 1.5 * parameter.shape[1] ** -0.5)
         model.final_logits_bias.copy_(torch.randn_like(model.final_logits_bias))
-        model.final_logits_bias[0, 0] += draw.uniform(1, 4)  # some texts end
+        model.final_logits_bias[0, 0] += draw.uniform(1, 4)  # makes some texts end
     model.tie_weights()
     model.save_pretrained(folder)
     random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1}, False)

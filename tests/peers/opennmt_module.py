@@ -15,7 +15,7 @@ from torch import nn
 
 from tutorial_modules import Named, attend
 
-POSITIONS = 5000  # of the saved table
+POSITIONS = 5000  # rows of the saved table
 
 
 class Attention(nn.Module):

@@ -17,11 +17,11 @@ class StackShape:
     n_layers: int
     n_heads: int
     d_k: int  # rows of a head's queries and keys
-    d_v: int  # and of its values
+    d_v: int  # rows of a head's values
     activation: Callable
     norm_first: bool
     layer_norm_eps: float
-    bias: bool            # of norms and feed-forward
+    bias: bool            # biases of norms and feed-forward
     attention_bias: bool
     convolutions: bool
     fused: bool           # one matrix for queries, keys and values

@@ -71,7 +71,7 @@ def decode_as_in_the_paper(model: PaperModel, memory: Memory, n_source: int,
     most = min(n_source + EXTRA, model.shape["max_positions"])
     for n in range(1, most + 1):
         prefixes = [text for _, text in living]
-        if n == most:  # the end is forced, at no cost
+        if n == most:  # the end is forced, without cost
             continuations = [(score, text + (model.end,)) for score, text in living]
         else:
             log_probs = rounding(torch.tensor(prefixes), torch.log_softmax(memory(prefixes), dim=-1)).double()

@@ -30,7 +30,7 @@ from results import Results
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BENCH = "examples/goldcrest-bench"
 PACKAGES = {"CTranslate2": "ctranslate2", "ONNX Runtime": "onnxruntime"}
-# A peer's idle threads spin on for a while; CTranslate2's OpenMP does for 0.2 s.
+# A peer's idle threads spin for a while; CTranslate2's OpenMP spins for 0.2 s.
 SETTLE_S = 0.3
 
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 
 import torch
 
-OUT = -1.0e9  # transformers' score of a hypothesis that is not one
+OUT = -1.0e9  # transformers' score for an empty place in the list
 
 
 @dataclass
 class Rules:
     start: int
     ends: list[int]
-    most: int  # generated tokens, the start token not among them
+    most: int  # generated tokens, without the start token
     beams: int = 1
     length_penalty: float = 1.0
     early_stopping: bool | str = False
-    # logits (greedy) or log-probabilities (beams) [rows, vocabulary] after the prefixes [rows, length], the start included
+    # logits (greedy) or log-probabilities (beams) [rows, vocabulary] after the prefixes [rows, length], start included
     processors: list[Callable] = field(default_factory=list)
 
 

@@ -15,7 +15,7 @@ import random_checkpoints
 from python_search import Rules
 
 
-# In config.json beside a generation_config.json transformers does not look at them.
+# transformers ignores these in config.json if there is a generation_config.json.
 DECOYS = {"num_beams": 7, "length_penalty": 3.0, "min_length": 5, "no_repeat_ngram_size": 1, "do_sample": True}
 
 
@@ -64,7 +64,7 @@ class Marian:
         model = MarianMTModel(config).eval()
         model.tie_weights()
         random_checkpoints.randomize(model, generator)
-        self.expected = ()  # words of warnings
+        self.expected = ()  # words that the warnings must have
         if shared and not config.tie_word_embeddings:
             self.expected += ("is not used: the encoder and the decoder have tables of their own",)
         own_positions = draw.random() < 0.1

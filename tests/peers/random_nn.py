@@ -111,7 +111,7 @@ class NnTransformer:
     def _draw_shape(self, flip) -> dict:
         d_model, heads = random_checkpoints.width(self.draw, even=True)
         own = draw_own(self.draw) if flip(0.4) else None
-        if own:  # whose heads need not divide it
+        if own:  # its heads need not divide it
             d_model = 2 * self.draw.randint(2, 30)
         shared, source_size = flip(0.3), self.draw.randint(6, 150)
         return {

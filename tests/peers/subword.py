@@ -134,7 +134,7 @@ def compare(comparison, n_random):
     rng = random.Random(5)
     data = data_lines()
     letters = sorted(set("".join(data)) - {" "})
-    # A lone @@ is a word here, and nothing for who takes "@@ " out of a text; entries with a NUL are not found.
+    # A lone @@ is a word here, but a decoder that removes "@@ " deletes it. Entries with a NUL are not found.
     hostile = [line for line in hostile_lines() if not any(text in line for text in ("@@", "\0"))]
     lines = data + hostile + word_lines(rng, 4000, letters) + word_lines(rng, 2000, "aeinst")
     english = data[::2]
@@ -142,7 +142,8 @@ def compare(comparison, n_random):
                   "#version: 0.1\n" + learned_apart(english, 100)):
         for share in (0, 0.1):
             comparison.run(codes, entries_of(rng, codes, lines, share), lines)
-        # Every text that a merge makes is an entry, so that what is split again is what was removed.
+        # Every text that a merge makes is an entry, so the only entries that are split again are those that were
+        # removed.
         if codes.startswith("#version: 0.2"):
             made = [line.replace(" ", "") for line in codes.splitlines()[1:]]
             made = {text[:-4] if text.endswith("</w>") else text + "@@" for text in made}

@@ -48,7 +48,7 @@ def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
     draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     sizes = [random_checkpoints.width(draw, even=True) for _ in range(2)]
     if seed % 2:
-        sizes[1] = sizes[0]  # else the decoder's width is its own
+        sizes[1] = sizes[0]  # otherwise the decoder has a width of its own
     sizes = [(4 * heads, heads) if d_model < 4 else (d_model, heads) for d_model, heads in sizes]
     is_old = seed % 6 == 3
     settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70),

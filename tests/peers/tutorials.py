@@ -24,7 +24,7 @@ import equality
 import random_checkpoints
 import tutorial_modules
 
-ROUNDING = 2e-5  # of the largest logit, that two may be nearer to each other
+ROUNDING = 2e-5  # two logits closer than this times the largest logit may be a tie
 
 
 def draw_model(kind: type, seed: int) -> tuple[torch.nn.Module, dict, list[list[int]], random.Random]:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tutorials.sh SOURCE BUILD WORK MODELS [annalog]: tutorials.py, with packages of its own where Python has none; exit status
-# 77 where they cannot be had. First it must find a program whose ids are wrong. With annalog: the trained model of PyPI's
-# annalog 1.0.6, of which nothing is run, or 77 where pip cannot have it.
+# tutorials.sh SOURCE BUILD WORK MODELS [annalog]: runs tutorials.py. Installs packages if Python has none; exits with
+# 77 if they cannot be had. First the test must notice a program whose ids are wrong. annalog uses the trained model of
+# PyPI's annalog 1.0.6 and runs none of its code; it also exits with 77 if pip cannot get the package.
 set -euo pipefail
 source=$1 build=$2 work=$3 models=$4
 mkdir -p "$work"
