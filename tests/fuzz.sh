@@ -4,12 +4,10 @@
 # $FUZZ_TOTALS). The target "kernels" runs the contract of the kernel tables with new sizes and contents each time.
 # Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS], TARGET|all merge|add, or coverage [FOLDER]
 # "coverage" prints which lines and branches the inputs of all targets reach, and lists the others in build/coverage.
-# Inputs with new edges are stored in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" packs the necessary
-# ones
-# into tests/fuzz/corpus/TARGET.txt. A finding ends the run with status 1 and is stored in build/fuzz/findings/TARGET.
-# After you mend it, "bash tests/fuzz.sh TARGET add" moves it into the corpus.
-# FUZZ_BUILD=plain builds targets without sanitizers, which run some three times as many inputs, to find edges, not
-# errors.
+# Inputs with new edges are stored in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" packs the
+# necessary ones into tests/fuzz/corpus/TARGET.txt. A finding ends the run with status 1 and is stored in
+# build/fuzz/findings/TARGET. After you mend it, "bash tests/fuzz.sh TARGET add" moves it into the corpus.
+# FUZZ_BUILD=plain builds targets without sanitizers: they run three times as many inputs, to find edges, not errors.
 # FUZZ_BUILD=small builds fuzz_model with the engine of microcontrollers, without the features of CMake options.
 # Status 77: there is no clang.
 set -euo pipefail
@@ -168,7 +166,7 @@ coverage() {
   coverage_of "$folder/report.txt" sources 'converter/sources/' 98 94
   coverage_of "$folder/report.txt" dialects 'converter/dialects/' 99 95
   if [ -n "$below" ] && [ "${FUZZ_BUILD:-}" != small ]; then
-    echo "fuzz.sh: less is reached than was of:$below" >&2
+    echo "fuzz.sh: fewer lines or branches are reached than asked in:$below" >&2
     return 1
   fi
 }

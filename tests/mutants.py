@@ -42,7 +42,7 @@ NUMBER = re.compile(r"(?<![\w.\"])(\d+)(?![\w.\"])")
 
 
 def mutants_of(path):
-    """(line number, the line changed) of every mutant."""
+    """Returns (line number, the changed line) for every mutant."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
     for i, line in enumerate(lines):
@@ -72,7 +72,7 @@ def sources(places):
 
 
 class Builder:
-    """Compiles what is changed and links it in front of the libraries, which then leave theirs out."""
+    """Compiles changed sources and links them before the libraries, whose own copies the linker then leaves out."""
 
     def __init__(self, build, programs, folder):
         self.build, self.folder, self.included = build, folder, {}
@@ -92,7 +92,7 @@ class Builder:
             self.most_seconds[program] = int(10 + 5 * (after.ru_utime - before.ru_utime))
 
     def compiles(self, path, words):
-        """With the options that the build has for the source."""
+        """Compiles with the build's options for the source."""
         entry = self.commands[path]
         command = shlex.split(entry["command"])
         command = [word for word in command[:command.index("-o")] if word != "-Werror"]
@@ -102,7 +102,7 @@ class Builder:
         return subprocess.run(command, cwd=entry["directory"], capture_output=True).returncode == 0
 
     def includes_of(self, path):
-        """The headers of a source, compiled once for all of its mutants."""
+        """Compiles the headers of a source, once for all of its mutants."""
         if path not in self.included:
             with open(path, encoding="utf-8") as file:
                 lines = [line for line in file if line.startswith("#include")]
@@ -114,7 +114,7 @@ class Builder:
         return self.included[path]
 
     def compiled(self, path, text):
-        """The objects, or none for what does not compile."""
+        """Returns the objects, or none if a source does not compile."""
         if path not in USERS:
             source, made = os.path.join(self.folder, os.path.basename(path)), os.path.join(self.folder, "mutant.o")
             with open(source, "w", encoding="utf-8") as file:

@@ -16,7 +16,7 @@ class CTranslate2:
                                                  intra_threads=threads)
 
     def make_sources(self, n_tokens: int, batch: int) -> list[list[str]]:
-        """The end token that the model wants included."""
+        """Random sources, with the end token if the model wants it."""
         chooser = random.Random(1)
         vocabulary = json.loads((self.folder / "shared_vocabulary.json").read_text(encoding="utf-8"))
         ordinary = [text for text in vocabulary if text not in ("</s>", "<unk>", "<pad>")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded random checkpoints of three families, which CTranslate2's own converters make directories of."""
+"""Seeded random checkpoints of three families, from which CTranslate2's own converters make directories."""
 
 import argparse
 import json
@@ -115,7 +115,7 @@ def marian_npz(draw: random.Random, folder: pathlib.Path) -> Model:
 
 
 class WithoutPositions(converters.OpenNMTPyConverter):
-    """As OpenNMT-tf's models come: CTranslate2 computes the positions."""
+    """A model like OpenNMT-tf's: CTranslate2 computes the positions."""
 
     def _load(self):
         spec = super()._load()

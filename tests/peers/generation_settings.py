@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generation settings of transformers that a Marian checkpoint may have: how to draw a value that matters, and what the
-converter makes of each: it is done, or a warning names it."""
+"""Generation settings of transformers that a Marian checkpoint may have, with draws of values that matter. The converter
+must apply each of them, or name it in a warning."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Draw:
     pad: int
 
     def token(self) -> int:
-        """Neither the end nor the pad."""
+        """A token that is neither the end nor the padding."""
         while (token := self.random.randrange(self.vocab_size)) in (self.end, self.pad):
             pass
         return token
@@ -70,7 +70,7 @@ WARNED = {
 
 
 def draw_settings(draw: Draw, skipped: set[str]) -> tuple[dict, str]:
-    """Settings as generation_config.json has them, and the name of the one that asks for a warning, or ''."""
+    """Returns the settings of generation_config.json, and the name of the one that needs a warning, or ''."""
     settings = {"bad_words_ids": [[draw.pad]], "pad_token_id": draw.pad, "eos_token_id": draw.end,
                 "forced_eos_token_id": draw.end, "max_length": draw.random.randint(8, draw.positions)}
     if draw.random.random() < 0.3:

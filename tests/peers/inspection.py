@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Token scores, scores of targets and alignments of float32 files against transformers, on random MarianMTModels."""
+"""Compares token scores, scores of targets and alignments of float32 files with transformers, on random MarianMTModels."""
 
 import argparse
 import pathlib
@@ -50,7 +50,7 @@ def run(*command) -> str:
 
 
 class Along:
-    """What transformers says along a target: [tokens] log-probabilities, [layers][heads, tokens, source] attentions."""
+    """Results of transformers along a target: [tokens] log-probabilities, [layers][heads, tokens, source] attentions."""
 
     def __init__(self, model: MarianMTModel, source: list[int], target: list[int]):
         with torch.no_grad():
@@ -129,7 +129,7 @@ def compare(model: MarianMTModel, draw: random.Random, folder: pathlib.Path, bui
 
 
 def transition_scores(model, source, gcst, translate, lines, worst: Worst) -> None:
-    """generate's own scores of its greedy text, where that is ours too."""
+    """Returns generate's own scores of its greedy text, if our text is the same."""
     generated = model.generate(torch.tensor([source]), num_beams=1, do_sample=False, max_length=MOST + 1,
                                output_scores=True, output_logits=True, return_dict_in_generate=True)
     ids = generated.sequences[0, 1:].tolist()

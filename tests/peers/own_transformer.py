@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Transformer nearer to the paper's than torch's: heads of any width, attention without biases, convolutions of width 1
-in place of the feed-forward's matrices. It is called like nn.Transformer, and its parameters have the same names."""
+"""A Transformer closer to the paper than torch's: heads of any width, attention without biases, convolutions of width 1
+instead of the feed-forward's matrices. It is called like nn.Transformer, and its parameters have the same names."""
 
 import math
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random MarianMTModel, its folder, and what transformers' own generate says to it."""
+"""A random MarianMTModel, its folder, and the results of transformers' own generate."""
 
 import copy
 import json
@@ -125,7 +125,7 @@ class Marian:
         return self.settings.get("num_beams", 1)
 
     def generate(self, source: list[int], beams: int) -> list[int]:
-        """transformers' ids without the start, up to the end; keeps the processors that it used."""
+        """Returns transformers' ids without the start, up to the end. Keeps the processors that it used."""
         original = self.model._get_logits_processor
 
         def keep(*arguments, **named):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random nn.Transformer, or one nearer to the paper's, with embeddings, positions and a projection; its folder, and the
+"""A random nn.Transformer, or one closer to the paper, with embeddings, positions and a projection; its folder, and the
 Python search over it."""
 
 import copy
@@ -43,7 +43,7 @@ def make_body(s: dict) -> nn.Module:
 
 
 def draw_own(draw: random.Random) -> dict:
-    """What of each stack only a module of one's own has."""
+    """Draws the properties of each stack that only a user's own module has."""
     return {name: {"d_k": draw.randint(1, 20), "d_v": draw.randint(1, 20), "attention_bias": draw.random() < 0.5,
                    "convolutions": draw.random() < 0.5, "fused": draw.random() < 0.5} for name in ("encoder", "decoder")}
 

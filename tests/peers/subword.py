@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldcrest's subwords against PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words under codes that it
-learned and codes made up so that one text has several pairs. With --write: the files of tests/data/subword instead."""
+"""Compares Goldcrest's subwords with PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words. Codes are learned
+by subword-nmt, or made up so that one text has several pairs. --write writes the files of tests/data/subword instead."""
 import argparse
 import contextlib
 import io
@@ -44,7 +44,7 @@ def learned(lines, n_merges):
 
 
 def learned_apart(lines, n_merges):
-    """As subword-nmt learned before version 0.2: the end of a word is a symbol of its own."""
+    """Learns as subword-nmt before version 0.2: the end of a word is a symbol of its own."""
     words = {}
     for line in lines:
         for word in line.split():
@@ -87,7 +87,7 @@ def cut(bpe, line):
 
 
 def entries_of(rng, codes, lines, share):
-    """What the lines are cut into, but for a share of it."""
+    """Returns the entries into which the lines are cut, except for a share of them."""
     bpe = BPE(io.StringIO(codes))
     entries = sorted({token for line in lines for token in cut(bpe, line) if "\0" not in token} - set(SPECIAL))
     rng.shuffle(entries)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What examples/export_nn_transformer.py says of what it does not find: python3 export_messages.py EXAMPLES"""
+"""Messages of examples/export_nn_transformer.py about things that it does not find: python3 export_messages.py EXAMPLES"""
 import os
 import subprocess
 import sys
