@@ -44,11 +44,11 @@ grep -q '^Installing the packages that are missing: g++ .* clang-format-14$' <<<
   fail "clang-format-14 is forgotten on a bare machine"
 grep -q '^install .* g++ .*g++-aarch64-linux-gnu .*clang-format-14$' "$work/calls" || fail "clang-format-14 is not installed"
 out=$(try 'g++' '' tests)
-grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is asked for where there is none"
+grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is requested although it does not exist"
 out=$(try 'g++ clang-format-14' '')
 grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is installed for a build"
 all=$(try 'g++' '' | sed 's/.*missing: //')
-[ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "something is done where nothing is missing"
+[ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "the script acts although nothing is missing"
 out=$(try 'g++ libclang-rt-dev' '' fuzz)
 grep -q '^Installing .* clang .*libclang-rt-dev$' <<< "$out" ||
   fail "clang's own libraries are forgotten on a bare machine"

@@ -44,7 +44,7 @@ check_format() {
       return
     fi
   done
-  echo "lint: format: not checked, for this machine has no clang-format 14"
+  echo "lint: format: not checked, because this machine has no clang-format 14"
 }
 
 # tidy_one FILE [FLAGS...]: without flags, uses those of the preset `host`. Each file has its own output, so that
@@ -95,7 +95,7 @@ check_tidy() {
 # Each version finds different things; these are Debian 12's and 13's.
 check_cppcheck() {
   if ! grep -qE '^Cppcheck 2\.(10|17)' <<< "$(cppcheck --version 2>/dev/null)"; then
-    echo "lint: cppcheck: not checked, for this machine has neither version 2.10 nor 2.17"
+    echo "lint: cppcheck: not checked, because this machine has neither version 2.10 nor 2.17"
     return
   fi
   cppcheck -j "$(nproc)" --enable=warning,performance,portability --inline-suppr --quiet \

@@ -33,7 +33,7 @@ cmake --workflow --preset "$workflow"
 if [ "$suite" = full ]; then
   case "$(uname -m)" in
     x86_64 | i?86) cmake --workflow --preset i686 ;;
-    *) echo "run.sh: the suites for 32-bit x86 are left out, this machine does not run it" ;;
+    *) echo "run.sh: the suites for 32-bit x86 are skipped: this machine does not run it" ;;
   esac
   bash tests/xnnpack.sh
 fi

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if ! grep -q '^ID=debian$' /etc/os-release || [ "$(dpkg --print-architecture)" != amd64 ]; then
-  echo "xnnpack.sh: left out, the packages and the emulators are for Debian on amd64"
+  echo "xnnpack.sh: skipped: the packages and the emulators are for Debian on amd64"
   exit 0
 fi
 bash toolchains/install_packages.sh arm

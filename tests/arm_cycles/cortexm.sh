@@ -15,10 +15,10 @@ if [ "${1:-}" = --floors ]; then
   shift
   floors=("$here/cortexm_floors.txt") code=77
   version=$(arm-none-eabi-g++ -dumpversion 2> /dev/null) || fail "needs arm-none-eabi-g++"
-  grep -q "^# GCC ${version%.*}\$" "${floors[0]}" || fail "the floors are another compiler's, this is GCC $version"
+  grep -q "^# GCC ${version%.*}\$" "${floors[0]}" || fail "the floors are for another compiler; this is GCC $version"
 elif [ "${1:-}" = --cmsis-nn ]; then
   cmsis_nn=$(realpath -m "${2:-.}")
-  [ -e "$cmsis_nn/Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c" ] || fail "$cmsis_nn is no checkout of CMSIS-NN"
+  [ -e "$cmsis_nn/Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c" ] || fail "$cmsis_nn is not a checkout of CMSIS-NN"
   shift $(($# < 2 ? $# : 2))
 fi
 [ -z "${1:-}" ] || [ "${1:0:2}" = -D ] ||

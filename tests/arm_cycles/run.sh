@@ -24,18 +24,18 @@ while [ $# -gt 0 ]; do
     --bytes-a-cycle) bytes=${2:?} && shift ;;
     --models) models=models_ ;;
     --floors) floors=floors.txt code=77 ;;
-    -*) code=2 && fail "no option is named $1" ;;
+    -*) code=2 && fail "there is no option $1" ;;
     *) break ;;
   esac
   shift
 done
 if [ -n "$floors" ]; then
-  [ $# -eq 0 ] || { code=2 && fail "the floors are of the presets' builds as a whole"; }
+  [ $# -eq 0 ] || { code=2 && fail "the floors cover only the presets' whole builds"; }
   floors=$here/$models$floors
   [ -z "$models" ] || set -- base small tiny  # opus has base's layers
   for compiler in aarch64-linux-gnu-g++ arm-linux-gnueabihf-g++; do
     version=$($compiler -dumpversion 2> /dev/null) || fail "needs $compiler"
-    grep -q "^# GCC $version\$" "$floors" || fail "the floors are another compiler's, this is GCC $version"
+    grep -q "^# GCC $version\$" "$floors" || fail "the floors are for another compiler; this is GCC $version"
   done
 elif [ $# -gt 0 ]; then
   builds=("$1") && shift
@@ -43,12 +43,12 @@ elif [ -e build/xnnpack-aarch64/build.ninja ]; then
   builds=(build/armv7 build/xnnpack-aarch64)
 fi
 # Debian 13's qemu-aarch64 is linked statically and has no plugins.
-qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-aarch64 with plugins, as Debian 12 has it"
+qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-aarch64 with plugins, such as Debian 12's"
 declare -A build_of  # by bits
 for build in "${builds[@]}"; do
   [ -z "$models" ] || [ "$build" != build/armv7 ] || continue  # no board that is modelled has 32 bits
   [[ ! $build =~ ^build/(aarch64|armv7)$ ]] || cmake --preset "${build#build/}" > /dev/null
-  [ -e "$build/build.ninja" ] || fail "$build is no build; run bash tests/xnnpack.sh, or cmake --preset aarch64"
+  [ -e "$build/build.ninja" ] || fail "$build is not a build; run bash tests/xnnpack.sh, or cmake --preset aarch64"
   case $(sed -n 's/^CMAKE_TOOLCHAIN_FILE:.*=//p' "$build/CMakeCache.txt") in
     *aarch64*) bits=64 && cmake "-DGOLDCREST_KLEIDIAI=$kleidiai" "$build" > /dev/null ;;
     *) bits=32 ;;

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 here=tests/arm_cycles
 fail() { echo "words.sh: $1" >&2; exit 77; }
 version=$(arm-none-eabi-g++ -dumpversion 2> /dev/null) || fail "needs arm-none-eabi-g++"
-grep -q "^# GCC ${version%.*}\$" "$here/cortexm_floors.txt" || fail "the figures are another compiler's, this is GCC $version"
+grep -q "^# GCC ${version%.*}\$" "$here/cortexm_floors.txt" || fail "the figures are for another compiler; this is GCC $version"
 qemu-system-arm --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-system-arm with plugins"
 [ $# -gt 0 ] || set -- -D "GOLDCREST_CONVERT_EXECUTABLE=$PWD/build/host/converter/goldcrest-convert"
 build=${GOLDCREST_CORTEXM_BUILD:-build/cortexm}

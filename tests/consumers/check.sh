@@ -83,7 +83,7 @@ check_no_flatc() {
   fi
   tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest reads its files with FlatBuffers, and this machine lacks flatc or\
  flatbuffers/flatbuffers.h: install the packages flatbuffers-compiler and libflatbuffers-dev (Debian, Ubuntu), or name them with\
- -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "no package is named"; }
+ -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "the error names no package"; }
 }
 
 options=() enum_flags=("")
@@ -123,7 +123,7 @@ case $consumer in
       fail "a package without its XNNPACK was found"
     fi
     grep -q 'not found: XNNPACK pthreadpool' "$work/missing.log" ||
-      { cat "$work/missing.log" >&2; fail "no reason is given"; } ;;
+      { cat "$work/missing.log" >&2; fail "the error gives no reason"; } ;;
   add_subdirectory | host_converter)
     [ "$consumer" = host_converter ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
     for enum_flag in "${enum_flags[@]}"; do
@@ -135,7 +135,7 @@ case $consumer in
   own_build)
     cmake --build "$build" --target goldcrest_source_folder > /dev/null
     cp -r "$build/goldcrest_sources" "$work/sources"
-    if grep -rF -e "$source" -e "$build" "$work/sources"; then fail "the folder holds paths of this machine"; fi
+    if grep -rF -e "$source" -e "$build" "$work/sources"; then fail "the folder contains paths of this machine"; fi
     array=(--array)
     prefix=arm-none-eabi- list=sources.txt
     link='-nostdlib -Wl,--entry=main,--gc-sections,--no-enum-size-warning -lc -lgcc'

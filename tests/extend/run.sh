@@ -28,14 +28,14 @@ rm -rf "$tree"
 mkdir "$tree"
 list_files | (cd "$source" && xargs -0 cp -p --parents -t "$tree")
 patch -d "$tree" -p1 --fuzz=0 --forward --batch --quiet < "$folder/made_up_block.patch" ||
-  fail "made_up_block.patch does not fit the tree any more: make its changes again, and the patch from them"
+  fail "made_up_block.patch no longer applies: make its changes again, and a new patch from them"
 
 grep '^+++ b/' "$folder/made_up_block.patch" | cut -c 7- | LC_ALL=C sort > "$build/touched"
 n_files=$(grep -vc '^tests/' "$build/touched")
 echo "a new block touches $(wc -l < "$build/touched") files, $n_files without the tests:"
 sed 's/^/  /' "$build/touched"
 [ "$n_files" -le 7 ] || fail "a block may touch 7 files besides tests"
-grep -v '^#' "$folder/touched_files.txt" | diff - "$build/touched" >&2 || fail "touched_files.txt says otherwise"
+grep -v '^#' "$folder/touched_files.txt" | diff - "$build/touched" >&2 || fail "touched_files.txt lists other files"
 
 quietly() {
   "$@" > "$build/log" 2>&1 || { tail -n 50 "$build/log" >&2; fail "failed: $*"; }

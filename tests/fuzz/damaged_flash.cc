@@ -64,7 +64,8 @@ uint32_t metadata_bytes_of(const Flash& flash) {
 void check_in_two_slices(const Flash& flash) {
   goldcrest_check state = {};
   const int first = flash.check(metadata_bytes_of(flash), &state);
-  require(first == GOLDCREST_WORKING && flash.check(flash.size(), &state) == GOLDCREST_DONE, "check_weights: twice");
+  require(first == GOLDCREST_WORKING && flash.check(flash.size(), &state) == GOLDCREST_DONE,
+          "check_weights: in two slices");
 }
 
 // Changes a byte that no slice has read yet.
@@ -138,7 +139,8 @@ void damage_metadata(Flash& flash, goldcrest_engine* engine) {
   if (flash.model().tokenizer() == nullptr || goldcrest_begin_text(engine, "a", 1) < 0) return;
   auto& tokenizer = reinterpret_cast<flatbuffers::Table&>(changeable(*flash.model().tokenizer()));
   if (tokenizer.SetField(format::Tokenizer::VT_KIND, uint8_t{99}, uint8_t{0}))
-    require(goldcrest_begin_text(engine, "a", 1) == GOLDCREST_ERROR_UNSUPPORTED, "begin_text: no kind of tokenizer");
+    require(goldcrest_begin_text(engine, "a", 1) == GOLDCREST_ERROR_UNSUPPORTED,
+            "begin_text: an unknown kind of tokenizer");
 }
 
 // Damages the engine's own copy of its limits and its state.
@@ -153,7 +155,7 @@ void damage_object(const Flash& flash, goldcrest_engine* engine) {
   }
   engine->runtime.limits = limits;
   engine->state = static_cast<EngineState>(99);
-  require(goldcrest_step(engine, nullptr) == GOLDCREST_ERROR_STATE, "step: a state that is none");
+  require(goldcrest_step(engine, nullptr) == GOLDCREST_ERROR_STATE, "step: an invalid state");
   goldcrest_reset(engine);
 }
 

@@ -90,7 +90,7 @@ class Calls {
     if (!plan() || !start()) return false;
     while (!script_.is_done()) {
       call();
-      require(arena_->intact() && (scratch_ == nullptr || scratch_->intact()), "nothing in front of the memory");
+      require(arena_->intact() && (scratch_ == nullptr || scratch_->intact()), "nothing is written before the memory");
     }
     return true;
   }
@@ -110,7 +110,7 @@ class Calls {
     const int planned =
         goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, count_buffer, &n_visited_, nullptr);
     allow(planned, {kArgument, kCorrupt, kVersion, kUnsupported}, "plan_memory: errors");
-    require(known == 0 || planned == known, "plan_memory refuses what model_info does");
+    require(known == 0 || planned == known, "plan_memory refuses what model_info refuses");
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
     if (planned < 0) {
@@ -121,7 +121,7 @@ class Calls {
     const int64_t n =
         allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &languages_, nullptr),
               {kCorrupt}, "target_languages: errors");
-    require(n < 0 || n == languages_.n, "target_languages: as many as it says");
+    require(n < 0 || n == languages_.n, "target_languages: calls equal the returned number");
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
@@ -159,7 +159,7 @@ class Calls {
     config.detail = &detail_;
     const int status = goldcrest_init(&engine_, &config);
     allow(status, {kCorrupt}, "init: errors");
-    require(whole_ || status < 0 || config.verify == GOLDCREST_VERIFY_STRUCTURE, "init finds what check_weights does");
+    require(whole_ || status < 0 || config.verify == GOLDCREST_VERIFY_STRUCTURE, "init finds what check_weights finds");
     if (status < 0) {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;

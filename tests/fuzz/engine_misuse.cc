@@ -67,7 +67,7 @@ void misuse_no_engine(goldcrest_engine* none) {
   refused(goldcrest_detokenize(none, &state, &id, 1, text, sizeof text));
   refused(goldcrest_translate(none, text, 1, text, sizeof text));
   goldcrest_reset(none);
-  require(*goldcrest_kernels_name(none) == '\0', "no engine has no kernels");
+  require(*goldcrest_kernels_name(none) == '\0', "without an engine there is no name of kernels");
 }
 
 // Checks a file without the public functions, as in a build that has no kernels for float32 files.
@@ -109,7 +109,7 @@ void misuse_model(const goldcrest_config& good) {
   require(planned == GOLDCREST_OK || planned == GOLDCREST_ERROR_ARGUMENT, "plan_memory: the file's own limits");
   refused(goldcrest_target_languages(nullptr, good.model_bytes, nullptr, nullptr, nullptr));
   const int languages = goldcrest_target_languages(model, good.model_bytes, nullptr, nullptr, nullptr);
-  require(languages >= 0 || languages == GOLDCREST_ERROR_MODEL_CORRUPT, "languages are counted without a function");
+  require(languages >= 0 || languages == GOLDCREST_ERROR_MODEL_CORRUPT, "languages are counted without a callback");
   misuse_validate(good);
   misuse_check(good);
   lie_in_trailers({static_cast<const uint8_t*>(good.model), good.model_bytes});
@@ -180,7 +180,7 @@ void misuse_backend(const goldcrest_config& good) {
   std::fesetround(FE_UPWARD);
   const int status = goldcrest_init(&engine, &config);
   std::fesetround(FE_TONEAREST);
-  require(status == GOLDCREST_ERROR_BUILD, "init: kernels that round otherwise");
+  require(status == GOLDCREST_ERROR_BUILD, "init: kernels that round differently");
 }
 
 }  // namespace

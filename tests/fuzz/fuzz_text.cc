@@ -33,6 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   const TestTokenizer& tokenizer = tokenizers[script.below(static_cast<uint32_t>(tokenizers.size()))];
   const std::vector<int32_t> ids = checked_ids(tokenizer.view(), script.rest());
   const std::string text = checked_text(tokenizer.detokenizer_view(), ids);
-  require(goldcrest::converter::is_utf8(text), "detokenize: UTF-8, of pieces that are");
+  require(goldcrest::converter::is_utf8(text), "detokenize: UTF-8 if all pieces are UTF-8");
   return 0;
 }

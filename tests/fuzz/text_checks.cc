@@ -65,7 +65,8 @@ void misuse(const TokenizerView& view) {
   require(n == (view.kind == TokenizerKind::kUnigram ? GOLDCREST_ERROR_TOO_LONG : 0), "tokenize: nothing");
   TokenizerView other = view;
   other.kind = static_cast<TokenizerKind>(99);
-  require(tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED, "tokenize: no kind");
+  require(tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED,
+          "tokenize: an unknown kind");
   require(valid_char_bytes({nullptr, 0}) == 0, "utf8: no character in nothing");
   uint32_t value = 0;
   require(!view_trie_value({nullptr, 0}, 0, &value), "trie: no string in nothing");
@@ -120,7 +121,7 @@ std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>
   for (size_t i = 0; i <= ids.size(); ++i) {
     const int64_t bytes =
         detokenize(view, &state, ids.data() + i, i < ids.size() ? 1 : 0, out.get() + n, out.size() - n);
-    require(bytes >= 0, "detokenize: as much one by one");
+    require(bytes >= 0, "detokenize: the same text one by one");
     n += static_cast<size_t>(bytes);
   }
   require(out.intact() && n == text.size() && std::memcmp(out.get(), text.data(), n) == 0,

@@ -4,7 +4,7 @@
 # two that only Debian 13's emulator has. Exits with 77 if these cannot be had. Usage: arm_cpus.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
-skip() { echo "arm_cpus.sh: left out, $1"; exit 77; }
+skip() { echo "arm_cpus.sh: skipped: $1"; exit 77; }
 grep -q '^ID=debian$' /etc/os-release && [ "$(dpkg --print-architecture)" = amd64 ] ||
   skip "the packages and the emulators are for Debian on amd64"
 for program in aarch64-linux-gnu-g++ qemu-aarch64; do

@@ -51,7 +51,8 @@ struct Agreement {
 };
 
 void compare_logits(const std::vector<float>& exact, const std::vector<float>& close, Agreement* agreement) {
-  if (exact.size() != close.size() || exact.empty()) throw std::runtime_error("positions have no logits to compare");
+  if (exact.size() != close.size() || exact.empty())
+    throw std::runtime_error("there are positions without logits to compare");
   double largest = 0, distance = 0;
   for (size_t i = 0; i < exact.size(); ++i) {
     largest = std::max(largest, std::fabs(double{exact[i]}));

@@ -10,10 +10,10 @@ shift $(($# > 0))
 [ $# -gt 0 ] || set -- 1 2 4 6 32
 
 [ -e "$build/build.ninja" ] ||
-  { echo "xnnpack_instructions.sh: $build is no build; run bash tests/xnnpack.sh" >&2; exit 1; }
+  { echo "xnnpack_instructions.sh: $build is not a build; run bash tests/xnnpack.sh" >&2; exit 1; }
 # Debian 13's qemu-aarch64 is linked statically and has no plugins.
 qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null ||
-  { echo "xnnpack_instructions.sh: needs a qemu-aarch64 with plugins, as Debian 12 has it" >&2; exit 1; }
+  { echo "xnnpack_instructions.sh: needs a qemu-aarch64 with plugins, such as Debian 12's" >&2; exit 1; }
 cmake --build "$build" --target xnnpack_comparison > /dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT

@@ -28,7 +28,7 @@ class CTranslate2:
             return_scores=False, max_batch_size=0)
         for result in results:
             if len(result.hypotheses[0]) != n_tokens:
-                raise RuntimeError(f"{len(result.hypotheses[0])} tokens where {n_tokens} were forced")
+                raise RuntimeError(f"{len(result.hypotheses[0])} tokens, although {n_tokens} were forced")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ class Live:
             max_decoding_length=len(prefixes[0]), return_logits_vocab=True)
         rows = [torch.stack([torch.from_numpy(np.array(row)) for row in result.logits[0]]) for result in results]
         if any(len(each) != len(prefixes[0]) for each in rows):
-            raise Failure("CTranslate2 gave other numbers of logits than were asked for")
+            raise Failure("CTranslate2 returned a different number of logits than requested")
         return rows
 
 
@@ -146,7 +146,7 @@ def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Pa
     worst = check_logits(options, live, folder, sources, [[draw.choice(plain) for _ in range(12)] for _ in sources])
     counts["largest logit difference"] = max(counts["largest logit difference"], worst)
     if not worst <= TOLERANCE:
-        raise Failure(f"logits are {worst:.1e} of the smallest of the positions' magnitudes away")
+        raise Failure(f"logits differ by {worst:.1e} of the smallest magnitude of a position")
     texts = "".join(" ".join(model.vocabulary[i] for i in source[:len(source) - len(ends)]) + "\n" for source in sources)
     said = run(*translate, "--beam", 1, text=texts).splitlines()
     special = (model.end, "<s>", "<blank>", "<pad>")
@@ -193,7 +193,7 @@ def check_versions(options, folder: pathlib.Path) -> None:
             "-o", old / "model.gcst")
         found = (old / "model.gcst").read_bytes()
         if len(found) != len(expected) or sum(a != b for a, b in zip(found, expected)) > 200:
-            raise Failure(f"version {version} makes another file")
+            raise Failure(f"version {version} gives a different file")
 
 
 def main() -> None:
@@ -219,7 +219,7 @@ def main() -> None:
             except Failure as failure:
                 print(failure)
                 print(f"{model.description}, {kind}, in {directory}")
-                sys.exit("goldcrest departs from CTranslate2")
+                sys.exit("goldcrest differs from CTranslate2")
             counts["directories"] += 1
     for name, value in counts.items():
         print(f"{name}: {value:.1e}" if isinstance(value, float) else f"{name}: {value}")

@@ -14,7 +14,7 @@ wrong_build 's/^[0-9]* /7 /'
 if "$python" "$source/tests/peers/ctranslate2_directories.py" --build "$work/wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from CTranslate2$' "$work/found"; then
   cat "$work/found"
-  echo "ctranslate2_directories.py does not find a program whose ids are wrong"
+  echo "ctranslate2_directories.py does not notice a program whose ids are wrong"
   exit 1
 fi
 rm -rf "$work/models"

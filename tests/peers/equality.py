@@ -40,7 +40,7 @@ def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[st
                "--json")
     if not containers.CONTAINERS[model.container]:
         if made.returncode != 1 or "torch.save" not in made.stderr:
-            raise Failure(f"refused otherwise than expected: {made.returncode} {made.stderr}")
+            raise Failure(f"refused in another way than expected: {made.returncode} {made.stderr}")
         return None
     if made.returncode != 0:
         raise Failure(f"goldcrest-convert: {made.stderr}")

@@ -14,7 +14,7 @@ wrong_build 's/ [0-9]* / 1 /'
 if "$python" "$source/tests/peers/equality.py" --build "$work/wrong" --work "$work/models" --models 4 >"$work/found" 2>&1 ||
     ! grep -q 'goldcrest departs' "$work/found"; then
   cat "$work/found"
-  echo "equality.py does not find a program whose results are wrong"
+  echo "equality.py does not notice a program whose results are wrong"
   exit 1
 fi
 rm -rf "$work/models"

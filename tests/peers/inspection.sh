@@ -12,7 +12,7 @@ wrong_build 's/-1[.]/-1.1/'
 if "$python" "$source/tests/peers/inspection.py" --build "$work/wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from transformers$' "$work/found"; then
   cat "$work/found"
-  echo "inspection.py does not find a program whose token scores are wrong"
+  echo "inspection.py does not notice a program whose token scores are wrong"
   exit 1
 fi
 rm -rf "$work/models"

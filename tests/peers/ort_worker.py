@@ -46,7 +46,7 @@ class OnnxRuntime:
     def translate(self, sources: np.ndarray, n_tokens: int, beam_size: int) -> np.ndarray:
         """Ids [n_tokens, batch]."""
         if beam_size != 1:
-            raise ValueError("only greedy search is written for ONNX Runtime")
+            raise ValueError("ONNX Runtime has only greedy search here")
         batch = len(sources)
         binding = self.decoder.io_binding()
         for name, value in self.encode(sources).items():

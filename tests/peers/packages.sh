@@ -9,7 +9,7 @@ if ! python3 -c "import $modules" 2>"$work/problem"; then
   if [[ ! -x $python ]] || ! "$python" -c "import $modules" 2>"$work/problem"; then
     if ! { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet torch==2.13.0 transformers==5.23.0 \
         ${more_packages[@]+"${more_packages[@]}"}; } >"$work/problem" 2>&1; then
-      echo "skipped: $modules are not there and could not be installed:"
+      echo "skipped: $modules are missing and could not be installed:"
       tail -n 3 "$work/problem"
       exit 77
     fi

@@ -12,7 +12,7 @@ wrong_build 's/ [0-9]* / 1 /'
 if "$python" "$source/tests/peers/paper_decoding.py" --build "$work/wrong" --work "$work/models" --models 1 >"$work/found" 2>&1 ||
     ! grep -q 'goldcrest departs' "$work/found"; then
   cat "$work/found"
-  echo "paper_decoding.py does not find a program whose results are wrong"
+  echo "paper_decoding.py does not notice a program whose results are wrong"
   exit 1
 fi
 rm -rf "$work/models"

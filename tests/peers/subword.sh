@@ -22,7 +22,7 @@ chmod +x "$work/wrong"
 if python3 "$source/tests/peers/subword.py" --program "$work/wrong" --work "$work/files" >"$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from' "$work/found"; then
   cat "$work/found"
-  echo "subword.py does not find a program whose ids are wrong"
+  echo "subword.py does not notice a program whose ids are wrong"
   exit 1
 fi
 python3 "$source/tests/peers/subword.py" --program "$program" --work "$work/files"

@@ -12,7 +12,7 @@ wrong_build 's/^[0-9]* /7 /'
 if "$python" "$source/tests/peers/toolkits.py" "$toolkit" --build "$work/wrong" --work "$work/models" --models 1 \
     >"$work/found" 2>&1 || ! grep -q '^goldcrest departs from' "$work/found"; then
   cat "$work/found"
-  echo "toolkits.py does not find a program whose ids are wrong"
+  echo "toolkits.py does not notice a program whose ids are wrong"
   exit 1
 fi
 "$python" "$source/tests/peers/toolkits.py" "$toolkit" --build "$build" --work "$work/models" --models "$models"

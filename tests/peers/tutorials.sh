@@ -25,7 +25,7 @@ wrong_build 's/^[0-9]* /7 /'
 if "$python" "$source/tests/peers/tutorials.py" --build "$work/wrong" --work "$work/models" "${given[@]}" >"$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from' "$work/found"; then
   cat "$work/found"
-  echo "tutorials.py does not find a program whose ids are wrong"
+  echo "tutorials.py does not notice a program whose ids are wrong"
   exit 1
 fi
 "$python" "$source/tests/peers/tutorials.py" --build "$build" --work "$work/models" "${given[@]}"

@@ -12,7 +12,7 @@ TEST(Spread, IsTheQuartileRangeOverTheMedian) {
   EXPECT_EQ(spread_of({0, 0, 0}), 0);
   EXPECT_DOUBLE_EQ(spread_of({1, 3}), 0.5);
   EXPECT_DOUBLE_EQ(spread_of({5, 1, 3, 2, 4}), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(spread_of({10, 10, 10, 10, 1000}), 0) << "one that was disturbed does not count";
+  EXPECT_DOUBLE_EQ(spread_of({10, 10, 10, 10, 1000}), 0) << "a disturbed one does not count";
   EXPECT_DOUBLE_EQ(timing_of({1, 3, 2, 4}).spread, 1.5 / 2.5);
 }
 

@@ -38,7 +38,7 @@ TEST(Emit, AModelFileIsOrderedAnewWithoutLoss) {
     ASSERT_EQ(convert(helium, {"-o", back, "--cpu", "cortex-m7"}).status, 0);
     EXPECT_TRUE(read_file(back) == read_file(converted_model(task))) << task;
     ASSERT_EQ(convert(helium, {"-o", back}).status, 0);
-    EXPECT_TRUE(read_file(back) == read_file(helium)) << "without --cpu the order stays";
+    EXPECT_TRUE(read_file(back) == read_file(helium)) << "without --cpu the order does not change";
   }
 }
 

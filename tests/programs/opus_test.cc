@@ -61,7 +61,7 @@ TEST(Opus, BothContainersGiveTheSameModel) {
         run(translate_program(), {folder / name, "--max-target", "20"}, {.input = "How are you?\n"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(lines_of(outcome.out).size(), 1u);
-    EXPECT_GT(outcome.out.size(), 1u) << "random weights, but some text";
+    EXPECT_GT(outcome.out.size(), 1u) << "some text, although weights are random";
     EXPECT_EQ(run(inspect_program(), {folder / name, "--self-test"}).status, 0);
   }
 }

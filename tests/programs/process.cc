@@ -126,7 +126,7 @@ Dialogue::~Dialogue() {
 
 void Dialogue::write(std::string_view text) {
   if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    throw std::runtime_error("the program reads no more");
+    throw std::runtime_error("the program has closed its input");
   }
 }
 

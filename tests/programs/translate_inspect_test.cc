@@ -97,7 +97,7 @@ TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
       for (size_t token = 0; token < rows.size(); ++token) {
         std::vector<double> weights;
         for (const std::string& weight : split(rows[token], ',')) weights.push_back(std::stod(weight));
-        EXPECT_EQ(weights.size(), 7u) << "source ids, the end among them";
+        EXPECT_EQ(weights.size(), 7u) << "source ids, including the end";
         double sum = 0;
         for (const double weight : weights) sum += weight;
         EXPECT_NEAR(sum, 1, 1e-5);

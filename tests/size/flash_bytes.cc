@@ -67,7 +67,7 @@ BytesOf read_map(const std::string& path, const std::map<std::string, std::strin
     if (source.empty() || !(section.starts_with(".text") || section.starts_with(".rodata"))) continue;
     const auto folder = folders.find(source);
     if (folder == folders.end()) {
-      throw std::runtime_error("not one source of the engine: " + source);
+      throw std::runtime_error("the engine does not have exactly one source named " + source);
     }
     bytes[folder->second] += std::stoull(size, nullptr, 16);
   }

@@ -87,11 +87,11 @@ int cut_every_write(const Update& update, const std::vector<size_t>& cut_bytes) 
       ++n_cut;
     }
   }
-  EXPECT_EQ(board.install(update.new_file.span()), GOLDCREST_OK) << "cut short so often, and it still goes";
+  EXPECT_EQ(board.install(update.new_file.span()), GOLDCREST_OK) << "it still works after all these cuts";
   EXPECT_EQ(update.started(board), Model::kNew);
   EXPECT_EQ(board.confirm(), GOLDCREST_OK);
   EXPECT_EQ(update.started(board), Model::kNew);
-  EXPECT_FALSE(board.is_misused()) << "as NOR flash wants it";
+  EXPECT_FALSE(board.is_misused()) << "writes follow the rules of NOR flash";
   return n_cut;
 }
 
@@ -123,9 +123,9 @@ TEST(PowerCut, DuringStartAndConfirmation) {
         const int first = board.start();
         if (first >= 0 && confirms) (void)board.confirm();
         if (first >= 0 && !confirms) (void)board.start();
-        EXPECT_EQ(board.n_writes(), cut_at) << "nothing is written after the cut, and it came";
+        EXPECT_EQ(board.n_writes(), cut_at) << "the cut came, and nothing was written after it";
         const Model second = update.started(board), third = update.started(board);
-        EXPECT_FALSE(second == Model::kOld && third == Model::kNew) << "what was given up stays away";
+        EXPECT_FALSE(second == Model::kOld && third == Model::kNew) << "a model that was given up does not return";
         EXPECT_FALSE(board.is_misused());
       }
     }

@@ -116,7 +116,7 @@ TEST_F(Refusal, WhatDoesNotValidateIsRolledBack) {
   ASSERT_EQ(board.install(wrong.span()), GOLDCREST_OK) << board.reason();
   expect_old();
   expect_old();
-  EXPECT_EQ(board.install(new_file.span()), GOLDCREST_OK) << "the old one is settled";
+  EXPECT_EQ(board.install(new_file.span()), GOLDCREST_OK) << "the old model is confirmed";
 }
 
 TEST_F(Refusal, WhatFailsItsSelfTestIsRolledBack) {
@@ -162,7 +162,7 @@ TEST_F(Refusal, AnUnconfirmedModelStaysWhereTheOtherIsDamaged) {
   expect_old();
   expect_old();
   byte ^= 1;
-  EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT) << "the new one was given up";
+  EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT) << "the new model was given up";
 }
 
 // While an update arrives, start_model finds the running model damaged, and the arrived part is not yet a model.

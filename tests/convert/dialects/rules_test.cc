@@ -65,10 +65,10 @@ TEST(MarianRules, SeveralEnds) {
   EXPECT_EQ(first.rules.more_end_ids, (std::vector<uint32_t>{4, 9}));
   const GenerationSpec forced =
       load_with({{"eos_token_id", {0, 9}}, {"forced_eos_token_id", 9}, {"bad_words_ids", {{0}, {9}, {5}}}}).generation;
-  EXPECT_EQ(forced.end_id, 9u) << "the one that is forced";
+  EXPECT_EQ(forced.end_id, 9u) << "the forced one";
   EXPECT_EQ(forced.rules.more_end_ids, std::vector<uint32_t>{0});
   EXPECT_EQ(forced.suppressed_ids, std::vector<uint32_t>{5})
-      << "bad_words_ids spare every end token, and only they say pad";
+      << "bad_words_ids exclude end tokens, and only they name the padding";
   std::vector<uint32_t> many(17);
   for (uint32_t i = 0; i < many.size(); ++i) many[i] = i;
   test::expect_error(
@@ -122,8 +122,7 @@ TEST(MarianRules, GenerationConfigHidesConfigJson) {
   EXPECT_EQ(spec.generation.beam_size, 1u);
   EXPECT_EQ(spec.generation.max_target_tokens, 8u);
   EXPECT_EQ(spec.generation.rules, RulesSpec{});
-  EXPECT_EQ(spec.generation.decoder_start_id, 5999u)
-      << "ids without which no text begins or ends are taken all the same";
+  EXPECT_EQ(spec.generation.decoder_start_id, 5999u) << "ids that every text needs are accepted anyway";
   EXPECT_TRUE(spec.generation.suppressed_ids.empty());
   expect_warning(spec,
                  "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as by "

@@ -141,7 +141,7 @@ TEST(Toolkit, OpenNmtPysOptionsChangeTheGraph) {
   checkpoint.saved["opt"].update({{"pos_ffn_activation_fn", "gelu"}, {"norm_eps", 1e-4}, {"layers", 2}});
   checkpoint.saved["opt"].erase("dec_layers");
   checkpoint.saved["vocab"]["decoder_start_token"] = "z";
-  EXPECT_THROW(checkpoint.load(), Error) << "2 layers are not those of the decoder";
+  EXPECT_THROW(checkpoint.load(), Error) << "the decoder does not have 2 layers";
   checkpoint.saved["opt"]["layers"] = -1;
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.activation, Activation::kGelu);
@@ -174,7 +174,7 @@ TEST(Toolkit, FairseqTellsItsSettings) {
     EXPECT_EQ(search.suppressed_ids, std::vector<uint32_t>{1});
     EXPECT_EQ(search.source_suffix, std::vector<uint32_t>{2});
     EXPECT_EQ(search.beam_size, 5u);
-    EXPECT_EQ(search.max_target_tokens, 16u) << "201, or as many as there are positions";
+    EXPECT_EQ(search.max_target_tokens, 16u) << "201, or the number of positions";
     EXPECT_EQ(search.min_target_tokens, 2u);
     EXPECT_EQ(spec.source_language + spec.target_language, "deen");
     EXPECT_EQ(texts_of(*spec.source_tokenizer),

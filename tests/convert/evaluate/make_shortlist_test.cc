@@ -39,7 +39,7 @@ TEST(MakeShortlist, EachSourceIdHasItsMostProbableTranslations) {
 
 TEST(MakeShortlist, TheMostFrequentIdsAreAlwaysThereAndInNoList) {
   const ShortlistSpec shortlist = make_shortlist(kPairs, options_of(2, 100, 6));
-  EXPECT_EQ(shortlist.always, (Ids{0, 11})) << "of equal ones the first";
+  EXPECT_EQ(shortlist.always, (Ids{0, 11})) << "the first of equal ones";
   EXPECT_EQ(list_of(shortlist, 1), (Ids{12, 13}));
   EXPECT_EQ(list_of(shortlist, 2), (Ids{12}));
   EXPECT_TRUE(list_of(shortlist, 4).empty());

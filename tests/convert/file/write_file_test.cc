@@ -143,7 +143,7 @@ TEST_F(WriteFile, SpaceIsAskedForBeforehand) {
   check_space(path, 1);
   try {
     check_space(path, UINT64_MAX);
-    ADD_FAILURE() << "no disk has that";
+    ADD_FAILURE() << "no disk has that much space";
   } catch (const Error& error) {
     const std::string message = error.what();
     EXPECT_TRUE(message.starts_with(path.string() + ": needs 18446744073709551615 bytes, and the disk has "))

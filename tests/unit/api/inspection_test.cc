@@ -261,7 +261,7 @@ TEST_F(Refused, Targets) {
   EXPECT_EQ(score(1, {7, 0}), GOLDCREST_OK);
   expect(goldcrest_run(engine_.get()), GOLDCREST_ERROR_STATE, "score: only some sources of the batch have a target");
   EXPECT_EQ(score(0, {7, 8, 9}), GOLDCREST_OK);
-  EXPECT_EQ(score(0, {8, 0}), GOLDCREST_OK) << "replaces the one before";
+  EXPECT_EQ(score(0, {8, 0}), GOLDCREST_OK) << "replaces the previous one";
   EXPECT_EQ(goldcrest_step(engine_.get(), nullptr), GOLDCREST_WORKING);
   expect(score(0, {8, 0}), GOLDCREST_ERROR_STATE, "score: begin first, and give targets before the first step");
   EXPECT_EQ(goldcrest_run(engine_.get()), GOLDCREST_DONE);

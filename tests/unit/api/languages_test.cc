@@ -88,13 +88,13 @@ TEST(Languages, OneIsPutBeforeEachTextWithoutACode) {
   for (const auto& [code, id] : languages_of(file)) {
     ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, code.c_str()), GOLDCREST_OK) << code;
     EXPECT_EQ(ids_of(engine, "ab"), (Ids{id, 2, 3, 0}));
-    EXPECT_EQ(ids_of(engine, ">>deu<<ab"), (Ids{7, 2, 3, 0})) << "a text keeps its own";
+    EXPECT_EQ(ids_of(engine, ">>deu<<ab"), (Ids{7, 2, 3, 0})) << "a text's own code stays";
     EXPECT_EQ(ids_of(engine, ""), (Ids{id, 0}));
   }
   ASSERT_EQ(goldcrest_set_languages(engine.get(), "mul", "fra"), GOLDCREST_OK);
   EXPECT_EQ(ids_of(engine, "abab"), (Ids{5, 2, 3, 2, 3, 0}));
   EXPECT_EQ(goldcrest_begin_text(engine.get(), "ababa", 5), GOLDCREST_ERROR_TOO_LONG) << "it counts among the tokens";
-  EXPECT_EQ(ids_of(engine, "ab"), (Ids{5, 2, 3, 0})) << "for all texts that follow";
+  EXPECT_EQ(ids_of(engine, "ab"), (Ids{5, 2, 3, 0})) << "for all later texts";
   ASSERT_EQ(goldcrest_add_text(engine.get(), "b", 1), GOLDCREST_ERROR_TOO_LONG);
   ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, nullptr), GOLDCREST_OK);
   EXPECT_EQ(ids_of(engine, "ab"), (Ids{2, 3, 0}));

@@ -257,7 +257,7 @@ TEST(PlanMemory, AShortlistTakesWhatItGathers) {
   };
   const uint64_t bits = 64;
   EXPECT_EQ(added(listed_file(), 100), 3 * 112 * (32 + 16) + bits);
-  EXPECT_EQ(added(listed_file(), 1000), 3 * 304 * (32 + 16) + bits) << "no more than the vocabulary has";
+  EXPECT_EQ(added(listed_file(), 1000), 3 * 304 * (32 + 16) + bits) << "at most the vocabulary's size";
   EXPECT_EQ(added(listed_float32_file(), 100), 3 * 112 * (4 * 32 + 8) + bits);
   limits.max_candidates = 0;
   EXPECT_EQ(plan(listed_file(), limits).memory.limits.max_candidates, 300u) << "the file's";

@@ -64,7 +64,8 @@ TEST(Shortlist, CanBeTurnedOff) {
     EXPECT_NE(results(listed_file(), 0, beam_size, 0), plain);
     EXPECT_EQ(results(listed_file(), GOLDCREST_NO_SHORTLIST, beam_size, 0), plain) << "by the limits";
     EXPECT_EQ(results(listed_file(), 0, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "by the search";
-    EXPECT_EQ(results(plain_file(), 50, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "where there is none";
+    EXPECT_EQ(results(plain_file(), 50, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain)
+        << "in a file without a shortlist";
   }
 }
 

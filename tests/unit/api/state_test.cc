@@ -108,7 +108,7 @@ TEST_P(EveryState, BadSourcesAreRefusedAndChangeNothing) {
     }
   }
   for (const auto store : {goldcrest_begin_text, goldcrest_add_text}) {
-    EXPECT_EQ(store(engine(), "a", 1), GOLDCREST_ERROR_UNSUPPORTED) << "planned for ids only";
+    EXPECT_EQ(store(engine(), "a", 1), GOLDCREST_ERROR_UNSUPPORTED) << "the memory is planned for ids only";
     EXPECT_EQ(store(engine(), nullptr, 1), GOLDCREST_ERROR_ARGUMENT);
   }
   const int32_t* stored = nullptr;

@@ -120,7 +120,7 @@ TEST(Translate, EveryBufferSizeGivesWholeCharacters) {
       const std::string written = out.get();
       EXPECT_TRUE(expected.starts_with(written));
       EXPECT_EQ(written.size() % 2, 0u) << "half a character";
-      EXPECT_GE(written.size() + 2, size - 1) << "what fits is written";
+      EXPECT_GE(written.size() + 2, size - 1) << "the part that fits is written";
     }
   }
   EXPECT_EQ(goldcrest_translate(engine.get(), "hello", 5, nullptr, 10), GOLDCREST_ERROR_ARGUMENT);

@@ -40,7 +40,7 @@ void expect_free(const ForcedToken& forced, int32_t token, bool ends) {
   EXPECT_EQ(forced.ends, ends);
   EXPECT_FALSE(forced.scored);
   EXPECT_FALSE(forced.needs_output());
-  EXPECT_EQ(forced.needs_layers(), !ends) << "later positions need its keys";
+  EXPECT_EQ(forced.needs_layers(), !ends) << "later positions need this position's keys";
 }
 
 void expect_none(const ForcedToken& forced) {

@@ -142,7 +142,7 @@ TEST(SearchRules, EarlyStopping) {
   expect_changes({.early_stopping = EarlyStopping::kFull}, {2, 4, 7}, 2.0f);
   expect_changes({.early_stopping = EarlyStopping::kNever}, {2, 4, 7}, 1.0f, 8);
   EXPECT_EQ(compare({.early_stopping = EarlyStopping::kNever}, 4, -0.5f), 0u)
-      << "shorter is better: the same as likely";
+      << "shorter texts win, and they are equally likely";
   EXPECT_EQ(compare({.early_stopping = EarlyStopping::kFull}, 1), 0u) << "beams only";
 }
 
@@ -217,7 +217,7 @@ TEST(SearchRules, NothingLeftEndsTheText) {
   for (const uint32_t beam_size : {1u, 2u}) {
     const std::vector<Translation> found = engine_results(spec, search_with(rules, beam_size, 9), {1, 2});
     ASSERT_FALSE(found.empty());
-    EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then nothing is left but the end";
+    EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then only the end remains";
     EXPECT_EQ(found[0].tokens.back(), 0);
   }
 }

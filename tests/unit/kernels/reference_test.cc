@@ -288,7 +288,7 @@ TEST(ListLargest, ListsWhatMayBeAmongTheLargest) {
   EXPECT_EQ(listed(x, 0, 4.5f), Indices{});
   EXPECT_EQ(listed(x, 0, nan), Indices{});
   EXPECT_EQ(listed(x, 1, -kInfinity), (Indices{6}));
-  EXPECT_EQ(listed(x, 3, -kInfinity), (Indices{1, 2, 4, 6})) << "both that are equal to the third largest";
+  EXPECT_EQ(listed(x, 3, -kInfinity), (Indices{1, 2, 4, 6})) << "both values that equal the third largest";
   EXPECT_EQ(listed(x, 3, 3.0f), (Indices{4, 6}));
   EXPECT_EQ(listed(x, 16, -kInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
   // Indices with the same i % 16 share a maximum. In 32 ascending numbers the sixteenth largest is the first of the
@@ -319,7 +319,7 @@ TEST(ListLargest, MissesNoneOfTheLargest) {
       }
     }
     std::sort(maxima.rbegin(), maxima.rend());
-    for (const uint8_t j : indices) EXPECT_GE(x[j], maxima[largest - 1]) << "and little else";
+    for (const uint8_t j : indices) EXPECT_GE(x[j], maxima[largest - 1]) << "and few others";
   }
 }
 

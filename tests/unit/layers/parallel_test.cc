@@ -34,7 +34,7 @@ TEST(Split, FollowsFromTheWorkAndTheTasksAlone) {
   EXPECT_EQ(most.n_pieces, 4 * kPiecesPerTask);
   const Split small = split_work(3 * kMacsPerTask, 100, 4), few = split_work(1000 * kMacsPerTask, 5, 4);
   EXPECT_EQ(small.n_tasks, 3u);
-  EXPECT_EQ(small.n_pieces, 6u) << "each is worth taking";
+  EXPECT_EQ(small.n_pieces, 6u) << "each piece is worth a task";
   EXPECT_EQ(few.n_tasks, 4u);
   EXPECT_EQ(few.n_pieces, 5u);
 }

@@ -62,7 +62,7 @@ TEST(Float32, LiesAreRefusedByName) {
           {"projection", [](ModelT& m) { m.features = 0; }},
       });
   const Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = 1; }));
-  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << "int8 weights under the name of float32";
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << "int8 weights that are called float32";
 }
 
 // Full verification refuses weights that could make an infinity or a denormal, at every place of a matrix.
@@ -83,7 +83,8 @@ TEST(Float32, WeightsOutOfRangeAreRefused) {
       const Verdict verdict = try_file(changed);
       EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << bad;
       EXPECT_EQ(verdict.detail, "layers.feed_forward.in");
-      EXPECT_EQ(validate_model(changed.bytes(), changed.size(), structure, nullptr), GOLDCREST_OK) << "weights unread";
+      EXPECT_EQ(validate_model(changed.bytes(), changed.size(), structure, nullptr), GOLDCREST_OK)
+          << "the weights are not read";
     }
   }
 }

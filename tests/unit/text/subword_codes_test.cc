@@ -57,7 +57,7 @@ TEST(SubwordCodes, LinesAsThePeerReadsThem) {
   EXPECT_EQ(merges_of("#version: 0.2\r\na b</w>\r\n c d \r\n"), "a b_|c d");
   EXPECT_EQ(merges_of("a b\n\n\n"), "a b");
   EXPECT_EQ(merges_of("a b"), "a b");
-  EXPECT_EQ(merges_of("#version: 0.2\na b\nc d\na b\na b</w>\n"), "a b|c d|a b_") << "the first place counts";
+  EXPECT_EQ(merges_of("#version: 0.2\na b\nc d\na b\na b</w>\n"), "a b|c d|a b_") << "the first occurrence counts";
   EXPECT_EQ(merges_of("# c\na\tb \u00A0\n"), "# c|a\tb \u00A0");
 }
 

@@ -113,7 +113,7 @@ TEST(Subword, WordsAreBetweenSpaces) {
   EXPECT_EQ(cut(spec, "a\tb"), "a@@ \t@@ b") << "no space, as for subword-nmt";
   EXPECT_EQ(cut(spec, "a\u00A0b \u2581"), "a@@ <unk> b \u2581");
   for (const char* nothing : {"", " ", "   ", "\n", " \r\n "}) EXPECT_EQ(cut(spec, nothing), "");
-  EXPECT_EQ(cut(spec, "</s> a"), "<unk> <unk> <unk> <unk> a") << "a control entry is never found in a text";
+  EXPECT_EQ(cut(spec, "</s> a"), "<unk> <unk> <unk> <unk> a") << "a text never gives a control entry";
 }
 
 TEST(Subword, MarksInTheText) {
@@ -192,7 +192,7 @@ TEST(Subword, WhatATrimmedVocabularyLacksIsSplitAgain) {
   EXPECT_EQ(cut(trimmed({8, 9}), "abca abcb"), "a@@ b@@ c@@ a a@@ b@@ c@@ b");
   EXPECT_EQ(cut(trimmed({10, 12}), "abca cccab ccab"), "abc@@ a c@@ c@@ c@@ ab c@@ c@@ ab");
   EXPECT_EQ(cut(trimmed({11, 12}), "cab"), "c@@ a@@ b");
-  EXPECT_EQ(cut(trimmed({2, 8, 9}), "abca"), "<unk> b@@ c@@ a") << "a character of no entry";
+  EXPECT_EQ(cut(trimmed({2, 8, 9}), "abca"), "<unk> b@@ c@@ a") << "a character without an entry";
   const converter::TokenizerSpec apart = spec_of("a b\nab </w>\nc ab</w>\n", {"a@@", "b@@", "c@@", "b", "ab", "cab"});
   converter::KeptIds kept = {{0, 1, 2, 3, 4, 5, 6}, {0}};
   EXPECT_EQ(cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"), "c@@ ab ab");
