@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the README's commands on a bare system. debootstrap makes a root of the distribution's base packages, and
-# tests/readme_commands.sh runs in it, as root on a new machine. Exits with 77 (skipped) and a message if there is no
-# root or debootstrap, if the packages cannot be had, or if this machine has no keyring to verify them. In the last case
-# GOLDCREST_UNVERIFIED_ROOTS=1 lets it continue.
+# tests/readme_commands.sh runs in it, as root on a new machine. Exits with 77 (skipped) and a message without root,
+# without debootstrap, or if the packages cannot be had. The same if this machine has no keyring to verify them, unless
+# GOLDCREST_UNVERIFIED_ROOTS=1 is set.
 # Usage: bare_root.sh SOURCE WORK bookworm|trixie|noble
 set -euo pipefail
 source=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only the engine, under one of clang's sanitizers, in uninitialized memory. Several engines, each on its own thread
 // and with its own threads, translate the same lines with one model. No result, and no branch on the way to it, may
-// depend on a byte that was not written, and all engines must give the same results.
+// depend on a byte that was not written. All engines must give the same results.
 // Usage: sanitized_engine ENGINES THREADS MODEL LINES; $GOLDCREST_KERNELS names a kernel table.
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests the XNNPACK backend with Debian 13's library on a machine whose own is too old: here, and for both Arm
-# architectures under Debian 13's emulator. Needs the models of the host preset's tests. Downloads packages once, into
-# build/.
+# Tests the XNNPACK backend with Debian 13's library on a machine whose own library is too old. Runs here, and for both
+# Arm architectures under Debian 13's emulator. Needs the models of the host preset's tests. Downloads packages once,
+# into build/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -87,7 +87,7 @@ Cost a53(const Instruction& instruction) {
   return look_up("A53", a53_table(), instruction);
 }
 
-// A load of 64 bits or a move from a general register shares a cycle with an operation on 128 bits [2] if it comes
+// A load of 64 bits, or a move from a general register, shares a cycle with an operation on 128 bits [2]. It must come
 // first [3]. sadalp issues every cycle [3].
 Cost a55(const Instruction& instruction) {
   static const Table differences = {{{kLoadD}, {{{kMemory, 1}}, 3}},

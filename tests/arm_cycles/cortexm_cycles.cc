@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints multiply-accumulates a cycle and instructions a multiply-accumulate of traced linear layers on the models of
-// Cortex-M, for our kernels and for CMSIS-NN's where they were traced.
+// Prints multiply-accumulates a cycle, and instructions for one, of traced linear layers on the models of Cortex-M.
+// Covers our kernels, and CMSIS-NN's where they were traced.
 //
 //   cortexm_cycles PREFIX CORE [FLOORS]
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: runs linear layers of this build's best table between the markers of tracer.c, and CMSIS-NN's functions
-// for the same products if the build has them (GOLDCREST_CMSIS_NN). Prints a line for each call: whose, table, n, k,
-// rows.
+// On the board: runs linear layers of this build's best table between the markers of tracer.c. If the build has
+// CMSIS-NN (GOLDCREST_CMSIS_NN), also runs its functions for the same products. Prints a line for each call: whose,
+// table, n, k, rows.
 #include <cstdio>
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates one source of random ids. Markers of tracer.c surround each kernel call and the code between two calls.
-// Prints a line for each section: the part of the work (encode; first: the first position; decode: the middle one), the
-// kernel (or none), its multiply-accumulates and the bytes that it reads.
+// Prints a line for each section: the part of the work, the kernel (or none), its multiply-accumulates, and the bytes
+// that it reads. Parts are encode, first (the first position) and decode (the middle one).
 //
 //   model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a C++ library that the C++ headers need, only for tests: memory from newlib's heap, std::string's
-// members, and functions that end the program instead of throwing an exception.
+// The parts of a C++ library that the C++ headers need, only for tests: memory from newlib's heap and std::string's
+// members. Functions that would throw an exception end the program.
 #include <malloc.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: one engine pre-empts another in the middle of its kernels, with floating-point and vector registers in
-// use, and both get the golden hash. Engine A works in main, engine B in the timer's handler, at varying times.
+// use. Both must get the golden hash. Engine A works in main, engine B in the timer's handler, at varying times.
 #include <cinttypes>
 #include <cstdio>
 

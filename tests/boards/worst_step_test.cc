@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: no step of a search takes more ticks than worst_step.h says, for any sources, activations, logits and
-// scores; and some steps take nearly as many.
+// scores. Some steps take nearly as many.
 #include "worst_step.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that changes under the engine: a copy of a good file while its checksums are checked or after an engine has
-// started on it, and numbers of the engine's object.
+// Memory that changes under the engine. A copy of a good file changes while its checksums are checked, or after an
+// engine has started on it. Numbers of the engine's object change, too.
 #pragma once
 
 #include "goldcrest/goldcrest.h"

@@ -173,8 +173,8 @@ void change_tables(Script& script, const Place& place, const std::vector<Place>&
     tables.erase(tables.begin() + script.below(static_cast<uint32_t>(tables.size())));
     return;
   }
-  // Adds a copy of any table of the same type, an empty table, or 32 of the first, more than a mask of 32 bits can
-  // cover.
+  // Adds a copy of any table of the same type, an empty table, or 32 copies of the first. A mask of 32 bits cannot
+  // cover these.
   MetadataTable made = {place.type, std::vector<MetadataField>(place.type->num_elems)};
   std::vector<const MetadataTable*> others;
   for (const Place& other : all) {

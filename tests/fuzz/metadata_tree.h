@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file's metadata as a tree that knows the schema's fields only by their numbers. Absent fields can be set and
-// present ones left out, and a new field of the schema is a field of the tree without new code.
+// A file's metadata as a tree that knows the schema's fields only by their numbers. Absent fields can be set, and
+// present ones left out. A new field of the schema needs no new code.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the kernel tables of 64-bit Arm with the reference, bit by bit, on the CPUs of this machine's emulator and on
-# two that only Debian 13's emulator has. Exits with 77 if these cannot be had. Usage: arm_cpus.sh SOURCE_DIR
+# Compares the kernel tables of 64-bit Arm with the reference, bit by bit, on the CPUs of this machine's emulator. Also
+# runs two CPUs that only Debian 13's emulator has; exits with 77 if it cannot be had. Usage: arm_cpus.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
 skip() { echo "arm_cpus.sh: skipped: $1"; exit 77; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the contract's cases with new sizes and contents again and again: every table that this CPU runs, and those of
-// x86 over emulated intrinsics, against the reference. Usage: contract_runs SECONDS [FIRST_RUN]
+// Compares tables with the reference by the contract's cases, with new sizes and contents again and again. Runs every
+// table that this CPU runs, and those of x86 over emulated intrinsics. Usage: contract_runs SECONDS [FIRST_RUN]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

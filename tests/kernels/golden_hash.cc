@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model's golden hash (FORMAT.md, "Self-test") over the first 50 validation lines, or all, must be one number. It
 // must not depend on the kernel table, the flushing of denormals, the number of threads, or the batches' sizes and
-// order, and it must equal the hash of the machine that wrote HASH_FILE. Prints the hash. Also runs the file's own
+// order. It must equal the hash of the machine that wrote HASH_FILE. Prints the hash. Also runs the file's own
 // self-test.
 // Usage: golden_hash [--all] MODEL VALIDATION_TSV [HASH_FILE]
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the kernel tables on the models' shapes: every table that this CPU runs, by rows, with weights in cache (hot)
-// and streamed from memory (cold). Not a test: run it by hand on a quiet machine with a pinned core.
+// Times every kernel table that this CPU runs on the models' shapes, by rows. Weights are in cache (hot) or streamed
+// from memory (cold). Not a test: run it by hand on a quiet machine with a pinned core.
 //
 //   kernel_benchmark --benchmark_filter='linear/x86_avx512vnni/512x2048/.*/hot'
 #include <benchmark/benchmark.h>

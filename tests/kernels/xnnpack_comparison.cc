@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares our linear kernel with XNNPACK's qd8-f32-qc8w fully connected operator on the models' shapes: one thread,
+// Compares our linear kernel with XNNPACK's qd8-f32-qc8w fully connected operator on the models' shapes. One thread,
 // rows already quantized on both sides, weights in cache, measured in turns. Not a test: run it on a quiet machine with
 // a pinned core.
 //

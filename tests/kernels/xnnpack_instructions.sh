@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints the instructions of one call of our 64-bit Arm linear kernels and of XNNPACK's, for each table on a CPU with
+# Prints the instructions of one call of our 64-bit Arm linear kernels and of XNNPACK's. Each table runs on a CPU with
 # only the features that it needs. Not a test. Usage: bash tests/kernels/xnnpack_instructions.sh [BUILD [ROWS...]]
 #   BUILD   a build for 64-bit Arm with the XNNPACK backend; default: tests/xnnpack.sh's build/xnnpack-aarch64
 set -euo pipefail

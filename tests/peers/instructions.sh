@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints the thousands of instructions that x86_avx2 takes for a position of four hypotheses, counted by callgrind:
-# those of 48 positions less those of 16, after 16 source tokens.
+# Prints the thousands of instructions that x86_avx2 takes for a position of four hypotheses, as callgrind counts them.
+# Subtracts those of 16 positions from those of 48, after 16 source tokens.
 # Usage: bash tests/peers/instructions.sh BENCH MODEL.gcst. Status 77: there is no valgrind.
 set -euo pipefail
 [ $# -eq 2 ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }

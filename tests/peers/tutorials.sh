@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tutorials.sh SOURCE BUILD WORK MODELS [annalog]: runs tutorials.py. Installs packages if Python has none; exits with
 # 77 if they cannot be had. First the test must notice a program whose ids are wrong. annalog uses the trained model of
-# PyPI's annalog 1.0.6 and runs none of its code; it also exits with 77 if pip cannot get the package.
+# PyPI's annalog 1.0.6, and runs none of its code. It also exits with 77 if pip cannot get the package.
 set -euo pipefail
 source=$1 build=$2 work=$3 models=$4
 mkdir -p "$work"

@@ -68,8 +68,8 @@ TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
                 "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
 }
 
-// Removes the sums of config.json's and the vocabulary's own bytes from a model file: the checkpoint's sum, and the
-// metadata's checksums in the last 64 bytes.
+// Removes the sums that depend on config.json's own bytes from a model file: the checkpoint's sum, and the metadata's
+// checksums in the last 64 bytes.
 std::string without_sums(std::string file) {
   size_t n_digits = 0;
   for (size_t i = 0; i + 64 < file.size(); ++i) {

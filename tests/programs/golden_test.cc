@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The int8 engine on the first validation lines. Source ids are exactly the training framework's; target ids are those
-// of its float32 model on all but a few lines; the text is that of the target ids.
+// The int8 engine on the first validation lines. Source ids are exactly the training framework's. Target ids are those
+// of its float32 model on all but a few lines, and the text is that of the target ids.
 #include <gtest/gtest.h>
 
 #include "programs/models.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a checkpoint with codes of subword-nmt to ids and back: outputs and messages of the programs, with the whole
-// vocabulary and with a part of it.
+// From a checkpoint with codes of subword-nmt to ids and back, with the whole vocabulary and with a part of it: outputs
+// and messages of the programs.
 #include <gtest/gtest.h>
 
 #include "convert/support/ctranslate2_folder.h"

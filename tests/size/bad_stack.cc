@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that stack_depth must find, one for each value of GOLDCREST_BAD: 1 recursion, 2 a frame of unknown size, 3 an
-// unknown indirect call, 4 too deep a stack, 5 less than a board has measured.
+// Faults that stack_depth must find, by the value of GOLDCREST_BAD: 1 recursion; 2 a frame of unknown size; 3 an
+// unknown indirect call; 4 too deep a stack; 5 less than a board has measured.
 extern "C" void use_bytes(char* bytes);
 extern "C" int goldcrest_init(int n, int (*next)(int));
 

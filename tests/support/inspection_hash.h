@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that inspection shows of a model's searches for the first words of a list, as one hash: ids, token scores
-// and every alignment of the n best, and those of a given target. It needs no heap, so boards run it, too.
+// and every alignment. Covers the n best and a given target. It needs no heap, so boards run it, too.
 #pragma once
 
 #include <cstdint>

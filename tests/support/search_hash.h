@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of searches for the first words of a list, as one hash: ids, log-probabilities and scores, greedy and the
-// n best of beam 4, by the file's rules. It needs no heap, so boards run it, too.
+// The results of searches for the first words of a list, as one hash: ids, log-probabilities and scores. Searches are
+// greedy and with beam 4 (all n best), by the file's rules. It needs no heap, so boards run it, too.
 #pragma once
 
 #include <cstdint>

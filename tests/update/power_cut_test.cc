@@ -54,7 +54,7 @@ struct Update {
   }
 };
 
-// Cuts every write of the update after each of cut_bytes (more than the write has: after all of it), and erasing and
+// Cuts every write of the update after each of cut_bytes (more than the write has: after all of it). Cuts erasing and
 // programming of the record at every byte. The new model is never confirmed, so the old one returns. Returns the number
 // of cut updates.
 int cut_every_write(const Update& update, const std::vector<size_t>& cut_bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float forward pass with every option of a stack: it is within float32's error of a naive pass in double, and has
-// the same bits on every machine.
+// The float forward pass with every option of a stack. It must be within float32's error of a naive pass in double, and
+// have the same bits on every machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -86,8 +86,8 @@ TEST(ReferenceSearch, StopsAtTheHeuristicNotAtTheOptimum) {
   const SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
   const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
   ASSERT_EQ(best.size(), 2u);
-  // At two tokens the finished 1 0 and the live 1 2 both have (ln .4 + ln .5) / 2 = -0.805, so the search never makes
-  // 1 2 0, which has -0.537.
+  // At two tokens the finished 1 0 and the live 1 2 both have (ln .4 + ln .5) / 2 = -0.805. So the search never makes 1
+  // 2 0, which has -0.537.
   EXPECT_EQ(best[0].tokens, (Tokens{0}));
   EXPECT_EQ(best[1].tokens, (Tokens{1, 0}));
 }

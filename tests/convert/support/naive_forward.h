@@ -12,7 +12,7 @@
 namespace goldcrest::test {
 
 // Monte Carlo arithmetic (Parker 1997). Each result of an operation is off by a random part of float32's largest
-// rounding error, and each result of a function by a random part of the error in kernels/reference/math.h.
+// rounding error. Each result of a function is off by a random part of the error in kernels/reference/math.h.
 class Perturbed {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): the parameters of a model are exact

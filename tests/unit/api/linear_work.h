@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of a call, as its comment states it, bounds its instructions. They are counted at three sizes of the input
-// that makes the most work, with the `reference` kernels, which need the most instructions of all tables.
+// that makes the most work. The `reference` kernels run, which need the most instructions of all tables.
 #pragma once
 
 #include <cstdint>

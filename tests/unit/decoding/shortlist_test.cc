@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches among a source's candidates: the choice of candidates, gathered logits with the bits of the whole
-// vocabulary's, and a search that equals the naive one over only these ids.
+// Searches among a source's candidates: the choice of candidates; gathered logits, with the bits of the whole
+// vocabulary's; and the search, which must equal the naive one over only these ids.
 #include <gtest/gtest.h>
 
 #include <algorithm>
