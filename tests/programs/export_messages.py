@@ -33,7 +33,7 @@ def main():
             import torch
         except ImportError:
             expect(folder, [], "PyTorch was not found (No module named 'torch'); pip install torch")
-            print('without PyTorch this is all that can be said')
+            print('skipped the tests with PyTorch, which is not installed')
             return
         with open(os.path.join(folder, 'mine.py'), 'w', encoding='utf8') as f:
             f.write(MODULE)

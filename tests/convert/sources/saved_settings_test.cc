@@ -41,7 +41,7 @@ TEST(SavedSettings, ValuesOfEveryKind) {
   const std::string one = "G\x3f\xf8\0\0\0\0\0\0"s, wide = "\x8a\x09" + std::string(9, '\1');
   EXPECT_EQ(settings_with(text("opt") + "(N\x88\x89K\xffJ\xfe\xff\xff\xff" + one + wide + text("a\"\n") + "](K\1e)t"),
             R"({"opt":[null,true,false,255,-2,1.5,null,"a\"\n",[1],[]]})");
-  // The last value of a repeated key wins. Keys that are not texts are dropped, and so are tensors.
+  // The last value of a repeated key wins. Keys that are not texts are dropped, and a tensor becomes null.
   PickleWriter tensor;
   tensor.tensor({"FloatStorage", "0", 1, 0, {1}, {1}});
   const std::string of_tensor = tensor.finish();

@@ -172,7 +172,7 @@ TEST(ZipRecords, WhereAMemberLies) {
     zip.contents = "";
   };
   EXPECT_EQ(message_of_changed(empty), "read");
-  // The directory's own extra field has three bytes.
+  // The local header claims three bytes of an extra field; they belong to the directory.
   Zip zip;
   empty(zip);
   std::string bytes = zip.bytes();

@@ -9,8 +9,7 @@
 
 namespace goldcrest::test {
 
-// q is the step of `scale` nearest to x. If x is outside the range, q is the range's end, and x is at most a fifth
-// larger.
+// q is the step of `scale` nearest to x. If x is outside the range, q is the range's end, at least four fifths of x.
 inline ::testing::AssertionResult is_quantized(int q, float scale, double x) {
   const double steps = x / double{scale};
   if (std::fabs(steps - q) <= 0.50001) return ::testing::AssertionSuccess();
