@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The README's commands on a bare system: debootstrap makes a root of the distribution's base packages, and in it
-# tests/readme_commands.sh runs as root does on a new machine. Without root or debootstrap, or where the distribution's
-# packages cannot be had, it says so and exits with 77 (skipped); so also where this machine has no keyring to verify them
-# with, unless GOLDCREST_UNVERIFIED_ROOTS=1 says that it may.
+# Runs the README's commands on a bare system. debootstrap makes a root of the distribution's base packages, and
+# tests/readme_commands.sh runs in it, as root on a new machine. Exits with 77 (skipped) and a message without root,
+# without debootstrap, or if the packages cannot be had. The same if this machine has no keyring to verify them, unless
+# GOLDCREST_UNVERIFIED_ROOTS=1 is set.
 # Usage: bare_root.sh SOURCE WORK bookworm|trixie|noble
 set -euo pipefail
 source=$(cd "$1" && pwd)
@@ -36,7 +36,7 @@ clean_up() {
 }
 trap clean_up EXIT
 clean_up
-# An older debootstrap does not know the newer names; the scripts are the same.
+# An older debootstrap does not know newer names; the scripts are the same.
 rm -rf "$work/debootstrap"
 cp -r /usr/share/debootstrap "$work/debootstrap"
 export DEBOOTSTRAP_DIR=$work/debootstrap

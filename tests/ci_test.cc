@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workflow of continuous integration, which never runs here: it is YAML, and its steps are commands of this
-// repository with arguments that these take.
+// The workflow of continuous integration, which never runs here. The test checks that it is YAML, and that its steps
+// are commands of this repository with arguments that they take.
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Copies the tree as git would give it to others: what is there, committed or not, without what git ignores.
+# Copies the tree like a clone: all files, committed or not, except those that git ignores.
 # Usage: fresh_copy.sh SOURCE COPY
 set -euo pipefail
 source=$1 copy=$2

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes one target, or all in turn, on every core, and appends what it ran to tests/fuzz/totals.txt ($FUZZ_TOTALS in its
-# place). The target "kernels" is the contract of the kernel tables with ever other sizes and contents.
+# Fuzzes one target, or all in turn, on every core, and appends a line about each run to tests/fuzz/totals.txt (or to
+# $FUZZ_TOTALS). The target "kernels" runs the contract of the kernel tables with new sizes and contents each time.
 # Usage: bash tests/fuzz.sh TARGET|all|kernels SECONDS [JOBS], TARGET|all merge|add, or coverage [FOLDER]
-# "coverage" prints which lines and branches the inputs of all targets reach, and what they miss into build/coverage.
-# Inputs with new edges are stored in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" packs those that are needed
-# into tests/fuzz/corpus/TARGET.txt. A finding ends the run with status 1 and is stored in build/fuzz/findings/TARGET;
-# once it is mended, "bash tests/fuzz.sh TARGET add" moves it into the corpus.
-# With FUZZ_BUILD=plain the targets have no sanitizers and run some three times as many inputs: to find edges, not errors.
-# With FUZZ_BUILD=small fuzz_model's engine is that of microcontrollers, without what CMake options give it elsewhere.
+# "coverage" prints which lines and branches the inputs of all targets reach, and lists the others in build/coverage.
+# Inputs with new edges are stored in build/fuzz/corpus/TARGET; "bash tests/fuzz.sh TARGET merge" packs the
+# necessary ones into tests/fuzz/corpus/TARGET.txt. A finding ends the run with status 1 and is stored in
+# build/fuzz/findings/TARGET. After you mend it, "bash tests/fuzz.sh TARGET add" moves it into the corpus.
+# FUZZ_BUILD=plain builds targets without sanitizers: they run three times as many inputs, to find edges, not errors.
+# FUZZ_BUILD=small builds fuzz_model with the engine of microcontrollers, without the features of CMake options.
 # Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 [ $# -ge 2 ] || [ "${1:-}" = coverage ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }
 wanted=$1 seconds=${2:-} jobs=${3:-$(nproc)} totals=${FUZZ_TOTALS:-tests/fuzz/totals.txt}
 
-# Finds clang and sets its version's suffix, of its tools too.
+# Finds clang and sets its version's suffix, which its tools share.
 find_clang() {
   for version in -14 ''; do
     if command -v "clang++$version" >/dev/null; then return; fi
@@ -30,7 +30,7 @@ configure() {
   [ -e "$1/build.ninja" ] || CC="clang$version" CXX="clang++$version" cmake --preset fuzz -B "$@"
 }
 
-# Where the targets lie, how they are built, and what the totals call it.
+# Sets the folder of the targets, the options of their build, and its name in the totals.
 build=build/fuzz options=() kind=''
 set_build() {
   local flags="-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$PWD/tests/fuzz/uncounted.txt"
@@ -49,7 +49,7 @@ set_build() {
   fi
 }
 
-# What limits an input: seconds, and megabytes of one allocation and of the process.
+# Limits of an input: seconds, and megabytes of one allocation and of the process.
 limits=(-timeout=10 -malloc_limit_mb=1024 -rss_limit_mb=2048)
 export ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=0:allocator_release_to_os_interval_ms=5000
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
@@ -72,7 +72,7 @@ pack() {
   echo "$1: $(sed -n '2s/.*: //p' "$file") inputs, $(stat -c %s "$file") bytes packed"
 }
 
-# Packs those of all inputs, as they are now, that are needed for all edges.
+# Packs the inputs that are needed to reach all edges.
 merge() {
   local target=$1 work=build/fuzz/merge/$1
   unpack "$target"
@@ -83,7 +83,7 @@ merge() {
   pack "$target" "$work/merged"
 }
 
-# Moves findings that are mended into the packed corpus.
+# Moves mended findings into the packed corpus.
 add() {
   mkdir -p "build/fuzz/findings/$1"
   unpack "$1"
@@ -92,7 +92,7 @@ add() {
   rm -rf "build/fuzz/findings/$1"
 }
 
-# Most bytes of an input: what is long in texts and calls are repetitions, which cost executions and find nothing.
+# Most bytes of an input: longer texts and calls only repeat, which costs executions and finds nothing.
 longest() {
   case $1 in fuzz_model | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; fuzz_convert) echo 4096 ;; *) echo 1024 ;; esac
 }
@@ -121,8 +121,8 @@ fuzz() {
   fi
 }
 
-# coverage_of REPORT NAME PATTERN LINES BRANCHES: a line of the table, of all sources whose names match. Notes in `below`
-# where fewer per cent of lines or branches are reached than is asked.
+# coverage_of REPORT NAME PATTERN LINES BRANCHES: prints a line of the table for all sources whose names match. Adds
+# NAME to `below` if the percentage of lines or branches is too low.
 below=''
 coverage_of() {
   awk -v name="$2" -v pattern="$3" -v lines_asked="$4" -v branches_asked="$5" '
@@ -135,7 +135,7 @@ coverage_of() {
     }' "$1" || below+=" $2"
 }
 
-# Every target on all of its inputs, in a build that counts lines and branches.
+# Runs every target on all of its inputs, in a build that counts lines and branches.
 coverage() {
   local folder=$1 target flags='-O1 -DNDEBUG -fprofile-instr-generate -fcoverage-mapping'
   local -a objects=()
@@ -166,7 +166,7 @@ coverage() {
   coverage_of "$folder/report.txt" sources 'converter/sources/' 98 94
   coverage_of "$folder/report.txt" dialects 'converter/dialects/' 99 95
   if [ -n "$below" ] && [ "${FUZZ_BUILD:-}" != small ]; then
-    echo "fuzz.sh: less is reached than was of:$below" >&2
+    echo "fuzz.sh: fewer lines or branches are reached than asked in:$below" >&2
     return 1
   fi
 }
@@ -181,7 +181,7 @@ fuzz_kernels() {
   rm -rf "$runs"
   mkdir -p "$runs"
   local -a running=()
-  for ((job = 0; job < jobs; ++job)); do  # never a run twice
+  for ((job = 0; job < jobs; ++job)); do  # no run number occurs twice
     "$program" "$seconds" "$(($(date +%s) * 1000000 + job * 100000))" >"$runs/$job" &
     running+=($!)
   done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What toolchains/install_packages.sh does on a bare machine, with stand-ins for apt that note how they are called. Such an
-# apt knows of no package before it is told to look.
+# Runs toolchains/install_packages.sh as on a bare machine, with stand-ins for apt that record their calls. Such an apt
+# knows no package before it is told to update.
 # Usage: install_packages.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$1
@@ -31,7 +31,7 @@ make_command sudo <<'END'
 exec "$@"
 END
 
-# try KNOWN INSTALLED [SUITE]: what is printed, and in `calls` what apt-get was told.
+# try KNOWN INSTALLED [SUITE]: prints the script's output; `calls` has the arguments of apt-get.
 try() {
   rm -f "$work/calls" "$work/looked"
   printf '%s\n' $1 > "$work/known"
@@ -44,11 +44,11 @@ grep -q '^Installing the packages that are missing: g++ .* clang-format-14$' <<<
   fail "clang-format-14 is forgotten on a bare machine"
 grep -q '^install .* g++ .*g++-aarch64-linux-gnu .*clang-format-14$' "$work/calls" || fail "clang-format-14 is not installed"
 out=$(try 'g++' '' tests)
-grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is asked for where there is none"
+grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is requested although it does not exist"
 out=$(try 'g++ clang-format-14' '')
 grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is installed for a build"
 all=$(try 'g++' '' | sed 's/.*missing: //')
-[ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "something is done where nothing is missing"
+[ -z "$(try 'g++' "$all")" ] && [ ! -e "$work/calls" ] || fail "the script acts although nothing is missing"
 out=$(try 'g++ libclang-rt-dev' '' fuzz)
 grep -q '^Installing .* clang .*libclang-rt-dev$' <<< "$out" ||
   fail "clang's own libraries are forgotten on a bare machine"

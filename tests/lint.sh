@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What tools find in the sources: their format, clang-tidy over what the preset `host` compiles, cppcheck over all that
-# is shipped. Prints the findings and their number, and fails where there is one.
+# Runs tools over the sources: clang-format, clang-tidy on the files that the preset `host` compiles, cppcheck on all
+# shipped files. Prints the findings and their number, and fails if there are any.
 # Words that take two readings are counted against a budget, which only falls (tests/words.pl).
 # Usage: bash tests/lint.sh [words|format|tidy|cppcheck]... (none: all)
 set -euo pipefail
@@ -13,7 +13,7 @@ folders=(engine converter boards examples tests)
 findings=0
 words_budget=1316
 
-# Fewer findings than the budget: lower the budget to their number.
+# If there are fewer findings than the budget, lower the budget to their number.
 check_words() {
   local n
   perl tests/words.pl >"$work/words"
@@ -25,7 +25,7 @@ check_words() {
   fi
 }
 
-# report NAME FILE: the findings of a tool, each of one line at least and known by its file and line.
+# report NAME FILE: the findings of a tool. Each has at least one line and begins with its file and line.
 report() {
   local n
   n=$({ grep -E '^[^ ]+:[0-9]+:([0-9]+:)? (error|warning|performance|portability)' "$2" || true; } | sort -u | wc -l)
@@ -34,7 +34,7 @@ report() {
   findings=$((findings + n))
 }
 
-# Another version formats otherwise, so there is one: clang-format-14, or another name of it.
+# Other versions format differently, so there is only one: clang-format-14, which may have another name.
 check_format() {
   local program
   for program in clang-format-14 clang-format; do
@@ -44,11 +44,11 @@ check_format() {
       return
     fi
   done
-  echo "lint: format: not checked, for this machine has no clang-format 14"
+  echo "lint: format: not checked, because this machine has no clang-format 14"
 }
 
-# tidy_one FILE [FLAGS...]: without flags, those of the preset `host`. Each has a file for its output, so that those of
-# several processes do not mix.
+# tidy_one FILE [FLAGS...]: without flags, uses those of the preset `host`. Each file has its own output, so that
+# several processes do not mix theirs.
 tidy_one() {
   local file=$1
   shift
@@ -56,7 +56,7 @@ tidy_one() {
   "$clang_tidy" -p build/host --quiet "$file" "$@" >"$work/tidy/${file//\//_}" 2>"$work/tidy_errors/${file//\//_}" || true
 }
 
-# What the preset `host` does not compile: clang is a compiler for every machine and needs newlib's headers alone.
+# Files that the preset `host` does not compile: clang compiles for every machine and needs only newlib's headers.
 tidy_foreign() {
   local library
   library=$(echo /usr/include/newlib/c++/*/)
@@ -86,16 +86,16 @@ check_tidy() {
   grep -oP '"file": "\K[^"]+' build/host/compile_commands.json | sed "s|^$PWD/||" | sort -u >"$work/tidy_files"
   xargs -P "$(nproc)" -I FILE bash -c 'tidy_one FILE' <"$work/tidy_files"
   tidy_foreign
-  # A finding in a header comes from every file that includes it; a file that does not compile is a finding.
+  # A finding in a header comes from every file that includes it. A file that does not compile is a finding.
   cat "$work/tidy"/* | sed "s|^$PWD/||" >"$work/tidy_found"
   report "$clang_tidy" "$work/tidy_found"
   if grep -h '^Error while processing' "$work/tidy_errors"/* | grep . && [ "$findings" -eq 0 ]; then exit 1; fi
 }
 
-# Every version finds something else: these are Debian 12's and 13's.
+# Each version finds different things; these are Debian 12's and 13's.
 check_cppcheck() {
   if ! grep -qE '^Cppcheck 2\.(10|17)' <<< "$(cppcheck --version 2>/dev/null)"; then
-    echo "lint: cppcheck: not checked, for this machine has neither version 2.10 nor 2.17"
+    echo "lint: cppcheck: not checked, because this machine has neither version 2.10 nor 2.17"
     return
   fi
   cppcheck -j "$(nproc)" --enable=warning,performance,portability --inline-suppr --quiet \

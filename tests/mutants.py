@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Mutation testing: each comparison, bound, condition and check of a module is changed, one at a time, and the module's
-# fast tests must fail. Prints the mutants that they let live, and the score; status 1 below 85 %.
+# Mutation testing: changes each comparison, bound, condition and check of a module, one at a time, and the module's
+# fast tests must fail. Prints the mutants that they let live, and the score; exits with 1 below 85 %.
 # Usage: python3 tests/mutants.py BUILD_DIR MODULE [EVERY [FIRST]]
-# EVERY 5 takes each fifth mutant, from number FIRST on. tests/mutants.txt names those that change nothing, with the reason.
+# EVERY 5 takes each fifth mutant, from number FIRST on. tests/mutants.txt lists mutants that change nothing, with the
+# reason.
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-# The sources, and the programs that must notice.
+# The sources, and the programs that must notice the mutants.
 MODULES = {
     "validate": (["engine/model/validate", "engine/model/float_bounds.cc"], ["model_test", "api_test"]),
     "structure": (["engine/model/structure.cc"], ["model_test"]),
@@ -25,14 +26,14 @@ MODULES = {
         "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
         "files/zip_directory")], ["load_sources_test"]),
 }
-# The sources that a header is compiled in.
+# The sources that include a header.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"]}
-# The suites that know most of a source, which run before all.
+# The suites that know most about a source; they run first.
 FIRST = {"ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
          "state_dict": "StateDict*:Pickle.R*",
          "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*"}
-MOST_MEMORY = 16 << 30  # bytes of address space, for mutants that ask for ever more
+MOST_MEMORY = 16 << 30  # bytes of address space, for mutants that allocate without end
 SWAPS = [("==", "!="), ("!=", "=="), ("<=", "<"), (">=", ">"), (" < ", " <= "), (" > ", " >= "), ("&&", "||"), ("||", "&&"),
          (" + ", " - "), (" - ", " + "), (" * ", " + "), (" / ", " * "), (" % ", " / "), ("return false", "return true"),
          ("return true", "return false"), ("(!", "("), (" & ", " | "), ("continue;", ";")]
@@ -41,14 +42,14 @@ NUMBER = re.compile(r"(?<![\w.\"])(\d+)(?![\w.\"])")
 
 
 def mutants_of(path):
-    """(line number, the line changed) of every mutant."""
+    """Returns (line number, the changed line) for every mutant."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
     for i, line in enumerate(lines):
         code = line.split("//")[0].rstrip()
         if not code.strip() or code.lstrip().startswith(("#", "static_assert", "template", "using", "namespace")):
             continue
-        # What is in quotes stays.
+        # Text in quotes does not change.
         quoted = [range(*match.span()) for match in re.finditer(r'"(\\.|[^"\\])*"', code)]
         is_code = lambda at: not any(at in span for span in quoted)
         for old, new in SWAPS:
@@ -71,7 +72,7 @@ def sources(places):
 
 
 class Builder:
-    """Compiles what is changed and links it in front of the libraries, which then leave theirs out."""
+    """Compiles changed sources and links them before the libraries, whose own copies the linker then leaves out."""
 
     def __init__(self, build, programs, folder):
         self.build, self.folder, self.included = build, folder, {}
@@ -91,7 +92,7 @@ class Builder:
             self.most_seconds[program] = int(10 + 5 * (after.ru_utime - before.ru_utime))
 
     def compiles(self, path, words):
-        """With the options that the build has for the source."""
+        """Compiles with the build's options for the source."""
         entry = self.commands[path]
         command = shlex.split(entry["command"])
         command = [word for word in command[:command.index("-o")] if word != "-Werror"]
@@ -101,7 +102,7 @@ class Builder:
         return subprocess.run(command, cwd=entry["directory"], capture_output=True).returncode == 0
 
     def includes_of(self, path):
-        """The headers of a source, compiled once for all of its mutants."""
+        """Compiles the headers of a source, once for all of its mutants."""
         if path not in self.included:
             with open(path, encoding="utf-8") as file:
                 lines = [line for line in file if line.startswith("#include")]
@@ -113,7 +114,7 @@ class Builder:
         return self.included[path]
 
     def compiled(self, path, text):
-        """The objects, or none for what does not compile."""
+        """Returns the objects, or none if a source does not compile."""
         if path not in USERS:
             source, made = os.path.join(self.folder, os.path.basename(path)), os.path.join(self.folder, "mutant.o")
             with open(source, "w", encoding="utf-8") as file:
@@ -138,7 +139,7 @@ class Builder:
         return (not suites or self.runs(program, [linked, "--gtest_filter=" + suites])) and self.runs(program, [linked])
 
     def runs(self, program, command):
-        def bound():  # the processor's time, since other programs may slow this one down
+        def bound():  # CPU time, because other programs may slow this one down
             resource.setrlimit(resource.RLIMIT_CPU, (self.most_seconds[program], self.most_seconds[program]))
             resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

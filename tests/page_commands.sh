@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the commands of the boards' and the examples' pages as they stand, in a fresh copy of the tree: indented lines that
-# begin with a program's name. A firmware is typed one word. Left out are the programs that talk to hardware, and the page
-# of the Raspberry Pi, which has a test of its own.
+# Runs the commands of the boards' and the examples' pages in a fresh copy of the tree: indented lines that begin with a
+# program's name. Types one word to each firmware. Leaves out programs that talk to hardware, and the page of the
+# Raspberry Pi, which has a test of its own.
 # Usage: page_commands.sh SOURCE WORK
 set -euo pipefail
 source=$(cd "$1" && pwd)
@@ -12,7 +12,7 @@ bash "$source/tests/fresh_copy.sh" "$source" "$tree"
 cd "$tree"
 fail() { echo "page_commands: $*" >&2; exit 1; }
 
-# run COMMAND WANTED: the command succeeds, and prints the words WANTED, where there are any.
+# run COMMAND WANTED: the command succeeds, and prints the words WANTED if there are any.
 run() {
   echo "+ $1"
   n=$((n + 1))
@@ -21,7 +21,7 @@ run() {
   [ -z "$2" ] || grep -qF "$2" "$work/$n.out" || { tail -n 40 "$work/$n.out" >&2; fail "'$2' is not printed: $1"; }
 }
 
-# A page's commands, a line each, without their comments.
+# Prints a page's commands, one on each line, without their comments.
 commands_of() {
   sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}' "$1" |
     sed -n -E 's/^    ((bash|cmake|qemu-system-arm|arm-none-eabi-[a-z]+) .*)$/\1/p' | sed -E 's/ +#.*$//'

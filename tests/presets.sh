@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every preset of CMakePresets.json is named by what runs tests: a script or a CMake file under tests/.
+# A script or a CMake file under tests/ must name every preset of CMakePresets.json, so that some test runs it.
 # Usage: presets.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -13,7 +13,7 @@ presets=$(awk '/"configurePresets"/ { inside = 1 } /"buildPresets"/ { inside = 0
 mapfile -t named_by < <(find tests -name '*.sh' ! -name presets.sh -o -name '*.cmake' -o -name CMakeLists.txt)
 status=0
 for preset in $presets; do
-  # A script of examples/ that a test runs stands for the preset that it builds.
+  # A script of examples/ that a test runs counts for the preset that it builds.
   grep -qE "(^|[^A-Za-z0-9_/.-]|examples/)$preset(\.sh)?([^A-Za-z0-9_/.-]|\$)" "${named_by[@]}" ||
     { echo "CMakePresets.json: no test builds the preset '$preset'; name it in one, or delete it" >&2; status=1; }
 done

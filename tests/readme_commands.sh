@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a page's commands as they stand, in their order, in a fresh copy of the tree: every block ```sh, whose output must hold
-# the lines of the block ```text that follows it, in their order. A block ```c is saved to the file that the line before it
+# Runs a page's commands in their order in a fresh copy of the tree. It runs every block ```sh. Its output must have the
+# lines of the block ```text that follows, in their order. A block ```c is saved to the file that the line before it
 # names. The test command itself is left out.
 # Usage: readme_commands.sh SOURCE WORK [PAGE]
 set -euo pipefail
@@ -13,7 +13,7 @@ tree=$work/tree
 bash "$source/tests/fresh_copy.sh" "$source" "$tree"
 cd "$tree"
 
-# run_block: runs the commands of the file `block`; what they print goes to `printed`, and to a log.
+# run_block: runs the commands of the file `block`; their output goes to `printed` and to a log.
 run_block() {
   grep -v '^bash tests/run.sh' "$work/block" >"$work/commands" || return 0
   echo "== $(head -n 1 "$work/commands")"
@@ -24,7 +24,8 @@ run_block() {
   fi
 }
 
-# expect_block: each line of the file `block` is one of `printed`, or begins one where it ends in "...", after the one before.
+# expect_block: the lines of the file `block` occur in `printed` in this order. A line that ends in "..." needs only to
+# match the beginning of one.
 expect_block() {
   awk 'function fits(line, wanted) {
          if (wanted !~ /\.\.\.$/) return line == wanted

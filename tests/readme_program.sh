@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Extracts the C program of examples/README.md, builds it with the C driver against the library alone, and translates a line with it.
-# Also compiles the lines of use that goldcrest.h opens with, as C99.
+# Extracts the C program of examples/README.md, builds it with the C driver and only the library, and translates a line.
+# Also compiles, as C99, the lines of use at the beginning of goldcrest.h.
 # Usage: readme_program.sh SOURCE_DIR LIBRARY CONVERTER "C_COMPILER FLAGS"
 set -euo pipefail
 source_dir=$1 library=$2 converter=$3 compiler=$4
@@ -17,7 +17,7 @@ answer=$(printf 'Thank you.\n%s\n\nThank you.' "$long" | "$work/program" "$work/
 [ "$answer" = $'Merci.\n\n\nMerci.' ] || { echo "expected 'Merci.', two blank lines, 'Merci.'; found '$answer'" >&2; exit 1; }
 said() { [ "$(cat "$work/messages")" = "$1" ] || { echo "expected '$1', found:" >&2; cat "$work/messages" >&2; exit 1; }; }
 said "input too long for the limits: text: more bytes than limits.max_source_bytes"
-"$work/program" "$work" < /dev/null 2> "$work/messages" && { echo "a folder was taken for a model" >&2; exit 1; }
+"$work/program" "$work" < /dev/null 2> "$work/messages" && { echo "the program takes a folder for a model" >&2; exit 1; }
 said "usage: program MODEL.gcst, a file that can be read"
 
 header="$source_dir/engine/include/goldcrest/goldcrest.h"
@@ -29,5 +29,5 @@ int use(size_t model_bytes, char text[64], int64_t text_bytes, int32_t token, go
 $(sed -n 's/^ \*     //p' "$header" | sed 's/sizeof text/64/')
 }
 END
-grep -q goldcrest_step "$work/use.c" || { echo "goldcrest.h opens with no use" >&2; exit 1; }
+grep -q goldcrest_step "$work/use.c" || { echo "goldcrest.h does not begin with lines of use" >&2; exit 1; }
 $compiler -std=c99 -pedantic -Wall -Wextra -Wno-unused-but-set-parameter -Werror -I "$source_dir/engine/include" -fsyntax-only "$work/use.c"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the release twice, with equal sums, and uses what is in the archives: the programs where there is nothing but the
-# unpacked archive (as root: in a root of its own), those for Arm under qemu-user, the library by CMake and pkg-config.
+# Builds the release twice, with equal sums, and uses its archives. The programs run where only the unpacked archive
+# exists (as root: in a root of its own), those for Arm under qemu-user. CMake and pkg-config find the library.
 # Usage: release.sh WORK_FOLDER SOURCE_DIR
 set -euo pipefail
 work=$1 source=$2
@@ -11,7 +11,7 @@ mkdir -p "$work/bin"
 
 printf '#!/bin/sh\necho arm64\n' > "$work/bin/dpkg"
 chmod +x "$work/bin/dpkg"
-refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "a release was built on another machine"
+refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "a release was built on another architecture"
 [ "$refusal" = "release.sh: this machine is arm64; expected amd64, from which the others are cross-built" ] || fail "refused by: $refusal"
 
 for run in 1 2; do
@@ -19,7 +19,7 @@ for run in 1 2; do
   if grep 'warning:' "$work/release.log"; then fail "the build is not silent"; fi
   cp "$source/build/release/SHA256SUMS" "$work/sums$run"
 done
-cmp "$work/sums1" "$work/sums2" || fail "another run gives other bytes"
+cmp "$work/sums1" "$work/sums2" || fail "a second run gives different bytes"
 cd "$source/build/release"
 sha256sum --quiet -c SHA256SUMS
 [ "$(wc -l < SHA256SUMS)" -eq 5 ] || fail "expected 5 archives"
@@ -39,26 +39,26 @@ sed -n 's/^    //p' amd64/README.md | sed 's|bin/goldcrest|run bin/goldcrest|; s
 text='G OW1 L D K R EH2 S T'
 . ./commands > output
 [ "$(tail -1 output)" = "$text" ] || { cat output; fail "expected the text $text"; }
-cmp amd64/model.gcst models/g2p.gcst || fail "the archive's model is another one"
+cmp amd64/model.gcst models/g2p.gcst || fail "the archive's model differs"
 
 for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-linux-gnueabihf-gcc"; do
   IFS=: read -r folder emulator compiler <<< "$machine"
-  [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst)" = "$text" ] || fail "$folder: another text"
+  [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst)" = "$text" ] || fail "$folder: the text differs"
   out=$($emulator "$folder/bin/goldcrest-inspect" models/enfr.gcst --self-test) && grep -q '^self-test    passed' <<< "$out" || fail "$folder: no self-test"
   out=$($emulator "$folder/bin/goldcrest-bench" --list-kernels) && grep -q arm_neon <<< "$out" || fail "$folder: no kernels"
   flags=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs goldcrest)
   $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
 done
 
-# The library in a program, by CMake and by pkg-config.
+# Links the library into a program, by CMake and by pkg-config.
 cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
   -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
-grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "another converter than the archive's is used"
+grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "the build uses another converter than the archive's"
 program/program
 flags=$(PKG_CONFIG_PATH=amd64/lib/pkgconfig pkg-config --cflags --libs goldcrest)
 gcc "$source/tests/link/c_link_test.c" $flags -o c_link_test && ./c_link_test || fail "the library by pkg-config"
 
-# What is linked has its entry and its notice.
+# Everything that is linked must have its entry and its notice.
 for folder in amd64 arm64 armhf; do
   bill=$folder/share/doc/goldcrest/linked.spdx notices=$folder/share/doc/goldcrest/NOTICES
   for program in "$folder"/bin/*; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets everything up and runs the tests. Usage: bash tests/run.sh [fast|full|sanitize|arm|lint]
-# arm: the Arm kernel tables under an emulator, against each other and against this machine's hashes.
-# lint: what clang-format, clang-tidy and cppcheck find (tests/lint.sh).
+# arm: the Arm kernel tables under an emulator, compared with each other and with this machine's hashes.
+# lint: findings of clang-format, clang-tidy and cppcheck (tests/lint.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,7 +33,7 @@ cmake --workflow --preset "$workflow"
 if [ "$suite" = full ]; then
   case "$(uname -m)" in
     x86_64 | i?86) cmake --workflow --preset i686 ;;
-    *) echo "run.sh: the suites for 32-bit x86 are left out, this machine does not run it" ;;
+    *) echo "run.sh: the suites for 32-bit x86 are skipped: this machine does not run it" ;;
   esac
   bash tests/xnnpack.sh
 fi

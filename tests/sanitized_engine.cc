@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine alone under one of clang's sanitizers, in memory that nobody has set: engines, each on a thread of its own
-// and with threads of its own, translate the same lines with one model. No result, and no branch on the way to it, may
-// depend on a byte that was not written, and all engines must say the same.
+// Only the engine, under one of clang's sanitizers, in uninitialized memory. Several engines, each on its own thread
+// and with its own threads, translate the same lines with one model. No result, and no branch on the way to it, may
+// depend on a byte that was not written. All engines must give the same results.
 // Usage: sanitized_engine ENGINES THREADS MODEL LINES; $GOLDCREST_KERNELS names a kernel table.
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@ struct Job {
   uint32_t threads;
   const char* lines;  // a file's name
   int status = 1;
-  unsigned long sum = 0;  // of all that was seen
+  unsigned long sum = 0;  // over everything that was read
 };
 
 void* load(const char* path, size_t* bytes) {
@@ -42,7 +42,7 @@ int fail(const char* doing, int status, const goldcrest_detail& detail) {
   return 1;
 }
 
-// All that can be seen of a search. Each `if` asks MemorySanitizer whether the value was written.
+// Reads every result of a search. Each `if` makes MemorySanitizer check that the value was written.
 int look(const goldcrest_engine* engine, unsigned long* sum) {
   goldcrest_result result;
   float weights[1024];

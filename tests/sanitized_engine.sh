@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the engine alone, and a program around it, with one of clang's sanitizers, and runs models: memory (bytes that
-# nobody wrote), thread (races: two engines on one model, two threads each) or conversion (integers that lose bits
-# without a cast, with what UndefinedBehaviorSanitizer knows of arithmetic). Status 77 without clang.
+# Builds only the engine, and a program around it, with one of clang's sanitizers, and runs models. memory: bytes that
+# nobody wrote. thread: races between two engines on one model, with two threads each. conversion: integers that lose
+# bits without a cast, and UndefinedBehaviorSanitizer's checks of arithmetic. Status 77: there is no clang.
 # Usage: sanitized_engine.sh memory|thread|conversion SOURCE_DIR WORK_DIR MODEL LINES [MODEL LINES]...
 set -euo pipefail
 kind=$1 source_dir=$2 work=$3
@@ -29,7 +29,7 @@ cmake --build "$work" --target goldcrest
 while [ $# -gt 1 ]; do
   echo "$1"
   GOLDCREST_KERNELS=reference "$work/sanitized_engine" $engines $threads "$1" "$2"
-  # MemorySanitizer does not know what all of this machine's vector instructions write.
+  # MemorySanitizer does not know which bytes some of this machine's vector instructions write.
   [ "$kind" = memory ] || "$work/sanitized_engine" $engines $threads "$1" "$2"
   shift 2
 done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What tests of the engine share: models made from specs, and engines around them.
+# Libraries that tests of the engine share: models made from specs, and engines around them.
 add_library(goldcrest_test_support STATIC "${CMAKE_CURRENT_LIST_DIR}/support/engine_fixture.cc"
   "${CMAKE_CURRENT_LIST_DIR}/support/tiny_model.cc")
 target_compile_features(goldcrest_test_support PUBLIC cxx_std_20)
@@ -18,7 +18,8 @@ target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DI
 target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources PRIVATE goldcrest_plain_z)
 goldcrest_warnings(goldcrest_checkpoint_writer)
 
-# goldcrest_test_parts(NAME SOURCE LIBRARIES...): what several test programs share, compiled once. In fuzz targets it makes no edges.
+# goldcrest_test_parts(NAME SOURCE LIBRARIES...): code that several test programs share, compiled once. In fuzz targets
+# it has no edges.
 find_package(nlohmann_json REQUIRED)
 function(goldcrest_test_parts name source)
   add_library(${name} STATIC "${CMAKE_SOURCE_DIR}/tests/${source}")
@@ -29,7 +30,7 @@ function(goldcrest_test_parts name source)
   target_link_libraries(${name} PUBLIC ${ARGN} goldcrest::goldcrest GTest::gtest PRIVATE nlohmann_json::nlohmann_json)
   goldcrest_warnings(${name})
 endfunction()
-# Files with lies in them, and what must hold of each.
+# Hostile files, and the checks that must hold for each.
 goldcrest_test_parts(goldcrest_hostile_file unit/model/hostile_file.cc goldcrest_test_support)
-# Tokenizers without a file, and lines to try them on.
+# Tokenizers without a file, and lines for their tests.
 goldcrest_test_parts(goldcrest_test_tokenizer unit/text/test_tokenizer.cc goldcrest_spec goldcrest_tokenizers)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The XNNPACK backend with Debian 13's library on a machine whose own is too old: here, and for both Arm architectures under
-# Debian 13's emulator. Needs the models of the host preset's tests. Downloads packages once, into build/.
+# Tests the XNNPACK backend with Debian 13's library on a machine whose own library is too old. Runs here, and for both
+# Arm architectures under Debian 13's emulator. Needs the models of the host preset's tests. Downloads packages once,
+# into build/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if ! grep -q '^ID=debian$' /etc/os-release || [ "$(dpkg --print-architecture)" != amd64 ]; then
-  echo "xnnpack.sh: left out, the packages and the emulators are for Debian on amd64"
+  echo "xnnpack.sh: skipped: the packages and the emulators are for Debian on amd64"
   exit 0
 fi
 bash toolchains/install_packages.sh arm

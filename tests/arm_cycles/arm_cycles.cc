@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints multiply-accumulates a cycle of traced linear layers on the models of cores, ours beside others'.
+// Prints the multiply-accumulates a cycle of traced linear layers on models of cores, for our kernels and for others'.
 //
 //   arm_cycles PREFIX CORE BYTES_A_CYCLE
 //   arm_cycles PREFIX CORE --floors FILE
 //   arm_cycles PREFIX V1 --mca PROGRAM
 //
-// PREFIX.names has one line for each traced section: who, table, n, k, rows. Sections of the same table and shape are
-// compared: ours leads, or they do, if it is so on the model and with each latency one cycle longer or shorter and with
-// one issue slot less; else it is a tie. With all in the first cache, and with weights from memory, of which a core
-// reads BYTES_A_CYCLE (0: not printed). FILE has a line for each shape that must not fall below a figure: core, table,
-// n, k, rows, figure; nothing else is printed then, and the program fails where one does.
-// Of Neoverse V1 there is no model here: PROGRAM is llvm-mca, of a version that knows it, which gets all instructions
-// of a call in their order; beside its figure stand multiply-accumulates an instruction, of which V1's floors are.
+// PREFIX.names has a line for each traced section: who, table, n, k, rows. The program compares sections of the same
+// table and shape. A side leads if it leads in each of these: the model, each latency one cycle longer or shorter, and
+// one issue slot less. Otherwise the result is a tie. Figures are printed for weights in the first cache, and for
+// weights from memory, of which a core reads BYTES_A_CYCLE (0: not printed). FILE has a line for each shape that has a
+// floor: core, table, n, k, rows, figure. With FILE the program prints only figures below their floor, and fails if
+// there are any. There is no model of Neoverse V1 here. PROGRAM is an llvm-mca that knows it; it gets all instructions
+// of a call in order. V1's floors are multiply-accumulates an instruction, which are printed next to llvm-mca's figure.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -123,10 +123,10 @@ void print_core(const std::map<Shape, Calls>& calls, const Core& core, double by
 }
 
 struct McaCycles {
-  double simulated = 0, ports = 0;  // the latter alone: as if nothing waited for anything
+  double simulated = 0, ports = 0;  // `ports`: as if no instruction waited for another
 };
 
-// What llvm-mca says of the instructions in the file.
+// Reads llvm-mca's prediction for the instructions in `file`.
 McaCycles mca_cycles(const std::string& program, const std::string& file) {
   const std::string command =
       program + " -mtriple=aarch64 -mcpu=neoverse-v1 -mattr=+i8mm -iterations=1 -instruction-info=false " +
@@ -165,7 +165,7 @@ void print_mca(const std::string& prefix, const std::string& program) {
   }
 }
 
-// Of ours: multiply-accumulates a cycle, or an instruction of V1.
+// Returns the rates of our kernels: multiply-accumulates a cycle, or an instruction for V1.
 std::map<Shape, double> our_rates(const std::string& prefix, const std::string& core_name) {
   std::map<Shape, double> rates;
   if (core_name == "V1") {
@@ -181,7 +181,7 @@ std::map<Shape, double> our_rates(const std::string& prefix, const std::string& 
   return rates;
 }
 
-// Prints what lies below its floor. Throws std::runtime_error where a floor has no trace, or a core no floor.
+// Prints the rates below their floors. Throws std::runtime_error if a floor has no trace or a core has no floor.
 bool floors_hold(const std::map<Shape, double>& rates, const std::string& core, const std::string& path) {
   std::ifstream file(path);
   bool hold = true;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions take on each core. Latencies and throughputs are those that programs measured on silicon:
+// The costs of instructions on each core. Latencies and throughputs are those that programs measured on silicon:
 //   [1] ocxtal/insn_bench_aarch64, commit 5145ffc: Cortex-A53 (Raspberry Pi 3), A72 (LX2160A), Neoverse N1 (Altra)
-// (a division takes what a square root was measured to),
-// and what shares a cycle in order is what others found or published:
+// A division has the measured cost of a square root. Which instructions share a cycle on in-order cores was found or
+// published by others:
 //   [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md
-//   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, version
-//   3)
-// Of Cortex-A7, which [1] leaves out:
+//   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, v3)
+// For Cortex-A7, which [1] leaves out:
 //   [4] hardwarebug.org, 2014-05-15, "Cortex-A7 instruction cycle timings": integer instructions, measured
 //   [5] wlog.flatlib.jp, 2014-02-14: floats on a MediaTek MT8389, measured
 //   [6] GCC, gcc/config/arm/cortex-a7.md (contributed by Arm)
@@ -26,7 +25,7 @@ struct Row {
 };
 using Table = std::vector<Row>;
 
-// A load of several registers is that of one, so many times; its last register comes that much later.
+// A load of several registers costs as many loads of one; its last register is ready that much later.
 Cost look_up(const char* core, const Table& table, const Instruction& instruction) {
   for (const Row& row : table) {
     if (std::find(row.kinds.begin(), row.kinds.end(), instruction.kind) == row.kinds.end()) continue;
@@ -42,14 +41,15 @@ Cost look_up(const char* core, const Table& table, const Instruction& instructio
   throw std::runtime_error(std::string("Cortex-") + core + " has no " + name_of(instruction.kind));
 }
 
-// Cores in order. A vector operation on 128 bits takes both halves of the vector unit, one on 64 bits either.
+// Cores in order. A vector operation on 128 bits takes both halves of the vector unit, one on 64 bits takes either
+// half.
 namespace little {
 constexpr uint32_t kMemory = 1, kHalf0 = 2, kHalf1 = 4, kEitherHalf = 6, kMultiplier = 8, kBranchUnit = 16;
 constexpr int kPorts = 5;
 
 std::vector<Use> both_halves(int cycles) { return {{kHalf0, cycles}, {kHalf1, cycles}}; }
 
-// A load of 128 bits issues alone and takes two cycles [2].
+// No other instruction issues with a load of 128 bits, which takes two cycles [2].
 const Table& a53_table() {
   static const Table table = {{{kNop, kAlu}, {{}, 1}},
                               {{kAluShift, kExtend}, {{}, 2}},
@@ -80,15 +80,15 @@ const Table& a53_table() {
 
 Cost a53(const Instruction& instruction) {
   const Kind kind = instruction.kind;
-  if (kind == kLoadMultipleX || kind == kStoreMultiple) {  // of Thumb: two words a cycle
+  if (kind == kLoadMultipleX || kind == kStoreMultiple) {  // Thumb: two words a cycle
     const int cycles = (instruction.count + 1) / 2;
     return {.uses = {{kMemory, cycles}}, .latency = 3 + cycles, .alone = cycles};
   }
   return look_up("A53", a53_table(), instruction);
 }
 
-// A load of 64 bits and a move from a general register share a cycle with an operation on 128 bits [2], if that comes
-// first [3]. sadalp every cycle [3].
+// A load of 64 bits, or a move from a general register, shares a cycle with an operation on 128 bits [2]. It must come
+// first [3]. sadalp issues every cycle [3].
 Cost a55(const Instruction& instruction) {
   static const Table differences = {{{kLoadD}, {{{kMemory, 1}}, 3}},
                                     {{kLoadLane}, {{{kMemory, 1}}, 4}},
@@ -108,8 +108,8 @@ Cost a55(const Instruction& instruction) {
 }
 }  // namespace little
 
-// Cortex-A7: two instructions a cycle, of which the second has no more than one register to read or is a branch [4, 6].
-// Those of NEON and VFP issue alone [6]. NEON computes 64 bits of integers a cycle, and one float of 32 [5].
+// Cortex-A7 issues two instructions a cycle. The second must be a branch or read at most one register [4, 6].
+// Instructions of NEON and VFP share no cycle [6]. NEON computes 64 bits of integers a cycle, or one 32-bit float [5].
 namespace a7 {
 constexpr uint32_t kUnit = 1, kBranchUnit = 2, kDivider = 4;
 constexpr int kPorts = 3;
@@ -149,9 +149,9 @@ Cost cost(const Instruction& instruction) {
 }
 }  // namespace a7
 
-// Cortex-A72: one load and one store a cycle, two vector units, of which the first multiplies and the second shifts and
-// adds pairs. Operations on 128 bits that either unit takes run at 1.5 a cycle, those on 64 at 2 [1], and three slots
-// are what a cycle has: so a result of 128 bits takes two of them.
+// Cortex-A72: a load and a store a cycle, and two vector units. The first unit multiplies; the second shifts and adds
+// pairs. Operations that either unit takes run at 1.5 a cycle on 128 bits and at 2 on 64 bits [1]. A cycle has three
+// slots, so a 128-bit result takes two of them.
 namespace a72 {
 constexpr uint32_t kLoad = 1, kStore = 2, kVector0 = 4, kVector1 = 8, kVector = 12, kAlus = 0x30, kMultiplier = 0x40,
                    kBranchUnit = 0x80;
@@ -200,7 +200,7 @@ Cost cost(const Instruction& instruction) {
 }
 }  // namespace a72
 
-// Cortex-A76, of which Neoverse N1 is the server's form: two loads, two stores and two vector operations a cycle.
+// Cortex-A76, whose server form is Neoverse N1: two loads, two stores and two vector operations a cycle.
 namespace a76 {
 constexpr uint32_t kLoad = 3, kVector0 = 4, kVector1 = 8, kVector = 12, kMultiplier = 0x10, kAlus = 0x70,
                    kBranchUnit = 0x80, kStore = 0x300;
@@ -209,7 +209,7 @@ constexpr int kPorts = 10;
 Cost cost(const Instruction& instruction) {
   static const Table table = {{{kNop}, {{}, 1}},
                               {{kAlu}, {{{kAlus, 1}}, 1}},
-                              {{kAluShift}, {{{kAlus, 1}}, 2}},  // a cycle for small shifts to the left, two for others
+                              {{kAluShift}, {{{kAlus, 1}}, 2}},  // small left shifts: one cycle
                               {{kMultiply}, {{{kMultiplier, 3}}, 4}},
                               {{kDivide}, {{{kMultiplier, 8}}, 12}},
                               {{kBranch}, {{{kBranchUnit, 1}}, 1}},
@@ -243,9 +243,9 @@ Cost cost(const Instruction& instruction) {
 }
 }  // namespace a76
 
-// Without dot products a vector unit that multiplies 16 bytes in two cycles (smull, smlal: 8 each) and adds the pairs:
-// A53 has one unit for all of it, A72 one for each. A7 takes two cycles for each of the three. Windows are those of
-// Arm's guides (A72: 128) and of the measurements.
+// Peak without dot products: a vector unit multiplies 16 bytes in two cycles (smull, smlal: 8 each) and adds the
+// pairs. A53 has a unit for both, A72 a unit for each. A7 takes two cycles for each of the three. Windows are those
+// of Arm's guides (A72: 128) and of the measurements.
 const Core kCores[] = {
     {"A7", 4, true, 2, 0, 0, a7::kPorts, 1, a7::cost, nullptr, decode_thumb},
     {"A53", 4, true, 2, 0, 0, little::kPorts, 1, little::a53},

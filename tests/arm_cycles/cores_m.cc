@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions take on Cortex-M7 and M55.
+// The costs of instructions on Cortex-M7 and M55.
 //   [1] jnk0le/random, "pipeline cycle test", doc/cortex_m7.md at 0b9c602: programs that ran on an STM32H743
 //   [2] LLVM, llvm/lib/Target/ARM: ARMScheduleM7.td at 6a55533, ARMScheduleM55.td at 2f206a0 (both by Arm)
 //   [3] slothy-optimizer/slothy, commit ede5131, targets/arm_v81m/cortex_m55r1.py
@@ -19,10 +19,10 @@ bool writes_float(const Instruction& instruction) {
   return !instruction.writes.empty() && instruction.writes[0] >= kVectors && instruction.writes[0] < kFlags;
 }
 
-// Two instructions a cycle, in order. One of them may multiply, store or compute with floats; one may use the shifter,
-// and must be the first if it extends or is another of the DSP extension. Pairs and multiples of registers move two
-// words a cycle and issue alone [1, 2]. The two banks of memory, which two loads of a cycle must not share, are not
-// modelled.
+// M7 issues two instructions a cycle, in order. One of them may multiply, store or compute with floats. One may use the
+// shifter; it must be the first if it extends or belongs to the DSP extension. Loads and stores of several registers
+// move two words a cycle and share no cycle [1, 2]. The two banks of memory, which two loads of a cycle must not
+// share, are not modelled.
 namespace m7 {
 constexpr uint32_t kMultiplier = 1, kShifter = 2, kLoad = 0xc, kStore = 0x10, kFloat = 0x20, kBranch = 0x40;
 constexpr int kPorts = 7;
@@ -72,9 +72,9 @@ Cost cost(const Instruction& instruction) {
   }
 }
 
-// What shifts, extends or multiplies needs a loaded word, and what shifts or extends any result, a cycle earlier; so
-// does an address a loaded or extended one [1]. The later words of a multiple come later. A float is stored as soon as
-// it is there [1].
+// A shift, extension or multiplication needs a loaded word a cycle earlier. A shift or extension needs any result a
+// cycle earlier, and an address needs a loaded or extended one a cycle earlier [1]. A load of several registers
+// delivers the later words later. A float can be stored as soon as it is ready [1].
 int extra_delay(const Instruction& from, const Instruction& to, int reg) {
   const bool shifts = to.kind == Kind::kExtend || to.kind == Kind::kAluShift;
   const bool loads = to.kind == Kind::kLoadX || to.kind == Kind::kLoadPairX || to.kind == Kind::kLoadMultipleX;
@@ -100,9 +100,9 @@ int extra_delay(const Instruction& from, const Instruction& to, int reg) {
 }
 }  // namespace m7
 
-// One instruction a cycle, in order. One on vectors takes two cycles of its unit, of which there are three: loads and
-// stores, integers, and floats with all products; the next may begin a cycle later in another [2, 3]. A loop that ends
-// in `le` costs nothing but its first turn; behind other taken branches two cycles are empty.
+// M55 issues one instruction a cycle, in order. A vector instruction takes two cycles of its unit, and the next may
+// begin a cycle later in another unit [2, 3]. There are three units: loads and stores; integers; floats with all
+// products. A loop that ends in `le` costs nothing but its first turn. Other taken branches leave two cycles empty.
 namespace m55 {
 constexpr uint32_t kMemory = 1, kInteger = 2, kFloat = 4, kEither = 6;
 constexpr int kPorts = 3;
@@ -164,7 +164,7 @@ Cost cost(const Instruction& instruction) {
 
 }  // namespace
 
-// Two products of 16 bits a cycle; 16 of 8 bits in two.
+// Two 16-bit products a cycle; sixteen 8-bit products in two cycles.
 const Core kCortexM7 = {"M7", 2, true, 2, 0, 0, m7::kPorts, 0, m7::cost, m7::extra_delay, decode_thumb};
 const Core kCortexM55 = {"M55", 8, true, 1, 0, 0, m55::kPorts, 2, m55::cost, nullptr, decode_thumb};
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Multiply-accumulates a cycle, and instructions for one, of our linear kernels on models of Cortex-M7 and M55.
+# Prints multiply-accumulates a cycle, and instructions for one, of our linear kernels on models of Cortex-M7 and M55.
 # Usage: bash tests/arm_cycles/cortexm.sh [--floors | --cmsis-nn FOLDER] [CMAKE_OPTION...]
-#   --floors            fails where a figure of cortexm_floors.txt is not reached; leaves with 77 where that cannot be
-#                       told
-#   --cmsis-nn FOLDER   a checkout of CMSIS-NN, whose functions are built and traced beside ours
-#   CMAKE_OPTION        of the boards' builds, which lie in GOLDCREST_CORTEXM_BUILD, else in build/cortexm: where the
+#   --floors            fails if a figure of cortexm_floors.txt is not reached; exits with 77 if that cannot be told
+#   --cmsis-nn FOLDER   a checkout of CMSIS-NN, whose functions are built and traced, too
+#   CMAKE_OPTION        of the boards' builds, which are in GOLDCREST_CORTEXM_BUILD, else in build/cortexm: where the
 #                       golden files and the converter are (tests/boards/run_board.sh); default: build/host
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,10 +15,10 @@ if [ "${1:-}" = --floors ]; then
   shift
   floors=("$here/cortexm_floors.txt") code=77
   version=$(arm-none-eabi-g++ -dumpversion 2> /dev/null) || fail "needs arm-none-eabi-g++"
-  grep -q "^# GCC ${version%.*}\$" "${floors[0]}" || fail "the floors are another compiler's, this is GCC $version"
+  grep -q "^# GCC ${version%.*}\$" "${floors[0]}" || fail "the floors are for another compiler; this is GCC $version"
 elif [ "${1:-}" = --cmsis-nn ]; then
   cmsis_nn=$(realpath -m "${2:-.}")
-  [ -e "$cmsis_nn/Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c" ] || fail "$cmsis_nn is no checkout of CMSIS-NN"
+  [ -e "$cmsis_nn/Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c" ] || fail "$cmsis_nn is not a checkout of CMSIS-NN"
   shift $(($# < 2 ? $# : 2))
 fi
 [ -z "${1:-}" ] || [ "${1:0:2}" = -D ] ||

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints multiply-accumulates a cycle and instructions a multiply-accumulate of traced linear layers on the models of
-// Cortex-M, ours beside CMSIS-NN's where they were traced.
+// Prints multiply-accumulates a cycle, and instructions for one, of traced linear layers on the models of Cortex-M.
+// Covers our kernels, and CMSIS-NN's where they were traced.
 //
 //   cortexm_cycles PREFIX CORE [FLOORS]
 //
-// PREFIX.names has one line for each traced section: whose, table, n, k, rows. FLOORS has lines of core, k, rows, the
-// least multiply-accumulates a cycle and the most instructions each; nothing else is printed then, and the program
-// fails where one does not hold.
+// PREFIX.names has a line for each traced section: whose, table, n, k, rows. FLOORS has lines of core, k, rows, the
+// least multiply-accumulates a cycle and the most instructions each. With FLOORS the program prints only the figures
+// that break these bounds, and fails if there are any.
 #include <cstdio>
 #include <exception>
 #include <fstream>

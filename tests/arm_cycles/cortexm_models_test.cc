@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models of Cortex-M against what was measured on silicon and published: [1] jnk0le/random, doc/cortex_m7.md at
-// 0b9c602 (STM32H743); and beside another model: [2] llvm-mca of LLVM 19.1.7.
+// Compares the models of Cortex-M with published measurements on silicon, [1] jnk0le/random, doc/cortex_m7.md at
+// 0b9c602 (STM32H743), and with another model, [2] llvm-mca of LLVM 19.1.7.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -47,7 +47,7 @@ TEST(CortexM7, LatenciesAsMeasured) {  // [1]
   EXPECT_EQ(cycles_a_turn("M7", {"vadd.f32 s0, s0, s1"}), 3);
 }
 
-// One row by four outputs before and after the instructions took turns; [2] has 17 and 11.
+// One row by four outputs, before and after its instructions were interleaved; [2] gives 17 and 11 cycles.
 TEST(CortexM7, SixteenProducts) {
   EXPECT_EQ(cycles_a_turn(
                 "M7", {"ldrd r8, lr, [r4], #8", "ldrd r7, r9, [r5], #8", "sxtb16 sl, r7", "sxtb16 fp, r9",
@@ -65,8 +65,8 @@ TEST(CortexM7, SixteenProducts) {
       11);
 }
 
-// A vector takes two cycles of its unit, and another unit may begin in the second. Of one row by four outputs [2] has
-// 10 cycles, too.
+// A vector instruction takes two cycles of its unit, and another unit may begin in the second. For one row by four
+// outputs [2] gives 10 cycles, too.
 TEST(CortexM55, UnitsOverlap) {
   EXPECT_EQ(cycles_a_turn("M55", {"vldrb.u8 q0, [r0], #16"}), 2);
   EXPECT_EQ(cycles_a_turn("M55", {"vldrb.u8 q0, [r0], #16", "vmlava.s8 r2, q1, q2"}), 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what bounds a linear layer on the model of Cortex-M7: cycles and instructions of its inner loop alone for 16
-// products, by how many rows and outputs share what is loaded.
+// Prints the bounds of a linear layer on the model of Cortex-M7: cycles and instructions of its inner loop for 16
+// products. The tiles differ in how many rows and outputs share a loaded word.
 #include <cstdio>
 
 #include "arm_cycles/cortexm_turn.h"
@@ -14,8 +14,8 @@ Lines operator+(Lines a, const Lines& b) {
   return a;
 }
 
-// 16 products each; a result of the last one is there for the next turn. As in engine/kernels/cortexm/
-// dsp_products-inl.h, but four by one, which was there before four by two:
+// Each loop has 16 products and begins with values that the previous turn loaded. All are from
+// engine/kernels/cortexm/dsp_products-inl.h, except four by one, which four by two has replaced there.
 const Lines kOneByFour = {
     "sxtb16 sl, r2",         "smlad r7, r5, r1, r7",  "ldrd r0, r1, [r8], #8", "ldrd r4, r5, [r9], #56",
     "sxtb16 r2, r2, ror #8", "smlad r6, sl, r0, r6",  "sxtb16 sl, r3",         "smlad r6, r2, r1, r6",
@@ -32,14 +32,14 @@ const Lines kFourByOne = {"ldmia.w ip!, {r8, r9, sl, fp}", "sxtb16 r2, lr, ror #
                           "smlad r4, r2, fp, r4",          "ldmia.w ip!, {r8, r9, sl, fp}", "smlad r5, r7, r8, r5",
                           "smlad r6, r7, sl, r6",          "smlad r5, r2, r9, r5",          "sxtb16 r7, lr",
                           "smlad r6, r2, fp, r6"};
-// Behind the first two rows' inputs: eight products, for which the other two rows' come by `loads`.
+// The eight products that follow the first two rows' inputs; `loads` fetch the inputs of the other two rows.
 Lines eight_products(const Lines& third, const Lines& fourth) {
   return Lines{"smlad r4, r0, r2, r4", "smlad r5, r0, r3, r5"} + third +
          Lines{"smlad r6, r1, r2, r6", "smlad r7, r1, r3, r7"} + fourth +
          Lines{"smlad r8, r0, r2, r8", "smlad r9, r0, r3, r9", "smlad sl, r1, r2, sl", "smlad fp, r1, r3, fp"};
 }
 
-// 32 products; the inputs of two rows in a pair or each alone, for the odd and for the even inputs.
+// 32 products. The inputs of two rows are loaded in pairs, or one by one if `odd_alone` or `even_alone`.
 Lines four_by_two(bool odd_alone, bool even_alone) {
   const Lines third = {"ldr.w r0, [lr, #8]"}, fourth = {"ldr.w r1, [lr, #12]"}, pair = {"ldrd r0, r1, [lr, #8]"};
   const Lines odd = odd_alone ? eight_products(third, fourth) : eight_products({}, pair);
@@ -59,7 +59,7 @@ void print(const char* tile, const Lines& lines, int blocks) {
 }  // namespace
 
 int main() {
-  std::printf("M7, inner loops alone, 16 products\n");
+  std::printf("M7, only the inner loops, 16 products\n");
   print("one row by four outputs", kOneByFour, 1);
   print("two rows by two outputs", kTwoByTwo, 1);
   print("four rows by one output", kFourByOne, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: linear layers of this build's best table between the markers of tracer.c, and CMSIS-NN's functions for
-// the same products where the build has them (GOLDCREST_CMSIS_NN); prints a line for each call: whose, table, n, k,
-// rows.
+// On the board: runs linear layers of this build's best table between the markers of tracer.c. If the build has
+// CMSIS-NN (GOLDCREST_CMSIS_NN), also runs its functions for the same products. Prints a line for each call: whose,
+// table, n, k, rows.
 #include <cstdio>
 #include <cstring>
 
@@ -29,7 +29,7 @@ void trace(const char* who, const Kernels& table, const LinearArgs<int8_t>& args
 }
 
 #if defined(GOLDCREST_CMSIS_NN)
-// Theirs give int8, scaled for each output or, one row at a time, for all; the products are the same.
+// CMSIS-NN's functions give int8, scaled for each output or, one row at a time, for all; the products are the same.
 void trace_cmsis_nn(LinearProblem& problem, const Kernels& table, const LinearArgs<int8_t>& args) {
   const auto n = static_cast<int32_t>(args.n), k = static_cast<int32_t>(args.k), rows = static_cast<int32_t>(args.rows);
   AlignedBuffer<int32_t> bias(args.n), multipliers(args.n), shifts(args.n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop of a few Thumb instructions takes on a model.
+// Cycles of a loop of a few Thumb instructions on a model.
 #pragma once
 
 #include <string>

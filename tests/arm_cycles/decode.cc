@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From objdump's text to kinds and registers: the registers are those that stand in the text, in its order; the name
-// says how many of them are written.
+// Turns objdump's text into kinds and registers. The registers are those in the text, in its order; the name says how
+// many of them are written.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -34,7 +34,7 @@ bool any_of(std::string_view name, std::initializer_list<std::string_view> list)
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// The register that a word names, such as x0, v3.16b or sp.
+// Reads the register that a word names, such as x0, v3.16b or sp.
 bool read_register(std::string_view word, Named* found) {
   *found = {};
   if (word == "sp" || word == "wsp") {
@@ -62,7 +62,7 @@ Operands read_operands(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (!is_word(c) || c == '-' || c == '+') {
-      // v0.16b-v3.16b is a range; x0, v1.s[2] has a lane in its brackets, no address.
+      // v0.16b-v3.16b is a range. In x0, v1.s[2] the brackets hold a lane, not an address.
       const bool lane = c == '[' && at > 0 && text[at - 1] != ' ';
       if (lane && !operands.registers.empty()) {
         operands.registers.back().lane = true;
@@ -146,7 +146,7 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
   }
 }
 
-// What writes no register that stands in the text.
+// Returns whether an instruction writes none of the registers in its text.
 bool writes_nothing(std::string_view name) {
   return any_of(name, {"cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "msr", "prfm", "prfum"});
 }
@@ -166,7 +166,7 @@ bool accumulates(std::string_view name) {
                        "mla", "mls", "fmla", "fmls"});
 }
 
-// Changes a part of its first register, and so waits for it.
+// Returns whether an instruction changes a part of its first register, and so waits for it.
 bool changes_part(std::string_view name) {
   return any_of(name, {"ins", "movk", "bfi", "bfxil", "bsl", "bit", "bif", "tbx", "sli", "sri", "ssra", "usra", "xtn2",
                        "shrn2", "sqxtn2", "fcvtn2"});
@@ -186,7 +186,7 @@ Kind scalar_kind(std::string_view name, bool shifted) {
   throw std::runtime_error("no kind");
 }
 
-// Of an instruction with vector registers, `to` its first operand.
+// Returns the kind of an instruction with vector registers; `to` is its first operand.
 Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
   if (to.number < kVectors) return Kind::kToX;
   const bool whole = to.whole;

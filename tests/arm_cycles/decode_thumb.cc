@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From objdump's text of Thumb code to kinds and registers, for the instructions that kernels of Cortex-M and 32-bit
-// Cortex-A use. Vectors of Helium and NEON are four floats each, so that all share their numbers.
+// Turns objdump's text of Thumb code into kinds and registers, for the instructions that kernels of Cortex-M and 32-bit
+// Cortex-A use. A vector of Helium or NEON is four floats, so all share their numbers.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -18,7 +18,7 @@ bool begins_with_any(std::string_view name, Names list) {
   return std::any_of(list.begin(), list.end(), [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
-// One operand: the registers that it names, those of a list one by one.
+// One operand: the registers that it names; a list's one by one.
 struct Operand {
   std::vector<int> registers;
   char letter = 0;  // r s d q; 0: no register
@@ -27,11 +27,11 @@ struct Operand {
 
 struct Operands {
   std::vector<Operand> all;
-  size_t address = 0;  // which of them it is; behind it, what is added to it afterwards; 0: none
+  size_t address = 0;  // index of the address; later operands are added to it afterwards; 0: none
   bool writes_back = false, shifted = false;
 };
 
-// The registers that a word names; empty: none.
+// Returns the registers that a word names, or none.
 std::vector<int> registers_of(std::string_view word) {
   constexpr std::string_view kNamed[] = {"sl", "fp", "ip", "sp", "lr", "pc"};
   for (int i = 0; i < 6; ++i) {
@@ -94,7 +94,7 @@ Operands read_operands(std::string_view text) {
 
 void append(std::vector<int>& to, const std::vector<int>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
-// A load or store; multiples have their address first and their registers in a list.
+// Decodes a load or store. One of several registers has its address first, then a list of registers.
 void decode_memory(std::string_view name, const Operands& operands, Instruction* out) {
   const bool floats = name[0] == 'v', load = name[floats ? 1 : 0] == 'l' || name.ends_with("pop");
   const bool stack = name.ends_with("push") || name.ends_with("pop");
@@ -134,7 +134,7 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
   }
 }
 
-// Of an instruction on general registers; kLoopEnd where none fits.
+// Returns the kind of an instruction on general registers; kLoopEnd if no other fits.
 Kind general_kind(std::string_view name, bool shifted) {
   if (begins_with_any(name, {"sxt",  "uxt",  "bfi",  "bfc",  "ubfx",  "sbfx", "pkh",  "clz",  "rev",  "rbit",
                              "uadd", "sadd", "usub", "ssub", "uqsub", "qadd", "qsub", "ssat", "usat", "sel"}))
@@ -150,7 +150,7 @@ Kind general_kind(std::string_view name, bool shifted) {
   return Kind::kLoopEnd;
 }
 
-// Of one with float or vector registers.
+// Returns the kind of an instruction with float or vector registers.
 Kind vector_kind(std::string_view name, const Operands& operands) {
   const Operand& to = operands.all[0];
   const bool has_general =
@@ -258,7 +258,7 @@ Instruction decode_thumb(std::string_view full_name, std::string_view text) {
       if (bare.starts_with("bl")) out.writes = {14};
       return out;
     }
-    // Conditional ones keep their result where they do not run.
+    // A conditional instruction that does not run keeps the old value of its result.
     const bool conditional = name != bare && name[0] != 'v';
     if (conditional) name = bare;
     if (begins_with_any(name, {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vld1",

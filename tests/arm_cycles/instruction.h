@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instruction as far as time goes: its kind, and the registers that it reads and writes.
+// The parts of an instruction that decide its time: its kind, and the registers that it reads and writes.
 #pragma once
 
 #include <cstdint>
@@ -62,23 +62,22 @@ constexpr int kKinds = static_cast<int>(Kind::kLoopEnd) + 1;
 const char* name_of(Kind kind);
 
 // Registers by number: 0 to 30 general, 31 the stack pointer, 32 to 63 vectors, 96 the flags. Thumb: 0 to 15 general,
-// 32 to 95 the halves of d0 to d31 (s0 to s31 are the first), of which four in a row are a vector, 96 the flags and
-// predicates.
+// 32 to 95 the halves of d0 to d31 (the first are s0 to s31), 96 the flags and predicates. Four of these halves in a
+// row are a vector.
 constexpr int kVectors = 32, kFlags = 96, kRegisters = 97;
 
 struct Instruction {
   Kind kind = Kind::kNop;
-  std::vector<int> reads, writes;  // without `accumulator`, but for its being written
+  std::vector<int> reads, writes;  // without `accumulator`, which is also written
   int accumulator = -1;            // read and written, as the third operand of a multiply-accumulate; -1: none
   int written_back = -1;           // the address register that it changes; -1: none
-  int count = 1;                   // registers of a load or store of several; Thumb: words, of vld1: vectors
+  int count = 1;                   // registers of a load or store; Thumb: words; vld1: vectors
 };
 
-// An instruction of AArch64 as objdump prints it: its name and its operands. Throws std::runtime_error for one it does
-// not know.
+// Decodes an instruction of AArch64 from objdump's name and operands. Throws std::runtime_error if it does not know it.
 Instruction decode(std::string_view name, std::string_view operands);
 
-// The same for Thumb with the floating-point instructions, the DSP and Helium ones of Cortex-M, and NEON of Cortex-A.
+// The same for Thumb: floating point, DSP and Helium instructions of Cortex-M, and NEON of Cortex-A.
 Instruction decode_thumb(std::string_view full_name, std::string_view text);
 
 }  // namespace arm_cycles

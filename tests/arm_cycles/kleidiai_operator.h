@@ -28,7 +28,7 @@ using KleidiKernel = kai_matmul_clamp_f32_qai8dxp_qsi8cxp_ukernel;
         kai_get_dst_size_matmul_clamp_f32_##name, kai_run_matmul_clamp_f32_##name                                   \
   }
 
-// The one that its documentation has for so many rows.
+// The kernel that KleidiAI's documentation names for this number of rows.
 inline KleidiKernel kleidi_kernel(uint32_t rows, bool i8mm) {
   if (rows == 1) {
     return i8mm ? GOLDCREST_KLEIDI_KERNEL(qai8dxp1x8_qsi8cxp4x8_1x4_neon_dotprod)
@@ -77,7 +77,7 @@ class KleidiOperator {
 
   AlignedBuffer<float>& x() { return x_; }
 
-  // It computed the layer: up to both sides' rounding of the inputs.
+  // Returns whether it computed the same layer, up to both sides' rounding of the inputs.
   bool agrees_with(AlignedBuffer<float>& ours) {
     double difference = 0, magnitude = 0;
     for (size_t i = 0; i < size_t{rows_} * shape_.n; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls linear layers between the markers of tracer.c, under QEMU; prints a line for each call: whose kernel, table, n,
+// Calls linear layers between the markers of tracer.c, under QEMU. Prints a line for each call: whose kernel, table, n,
 // k, rows.
 //
 //   linear_trace TABLE [ROWS...]
@@ -26,7 +26,7 @@ constexpr uint32_t kInputs[] = {128, 256, 512, 2048};
 
 template <typename Call>
 void trace(const char* who, const std::string& what, const LinearArgs<int8_t>& args, Call call) {
-  call();  // what is done once is done now
+  call();  // runs one-time work before the trace
   begin_trace();
   call();
   end_trace();
@@ -34,7 +34,7 @@ void trace(const char* who, const std::string& what, const LinearArgs<int8_t>& a
 }
 
 #if defined(GOLDCREST_TRACE_KLEIDIAI)
-// The products alone, and once more with the quantization of the inputs, which it joins with their packing.
+// Traces the products only, then the products with the quantization of the inputs, which KleidiAI joins with packing.
 void trace_kleidiai(const Kernels& table, LinearProblem& problem, const LinearArgs<int8_t>& args) {
   if ((table.cpu_features & kCpuDotProduct) == 0) return;
   KleidiOperator peer(problem, {args.n, args.k}, args.rows, (table.cpu_features & kCpuMatrixInt8) != 0);

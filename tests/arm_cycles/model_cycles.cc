@@ -3,10 +3,10 @@
 //
 //   model_cycles BOARD BYTES_A_CYCLE [--floors FILE] PREFIX...
 //
-// PREFIX is FOLDER/MODEL.BEAM; PREFIX.names has a line for each section. A section takes what the model of the core
-// says, or what its bytes need from memory, where that is more; a part of the work whose bytes fit the caches needs
-// none of it. FILE has a line for each figure that must not fall: board, model, beam size, tokens/s, percent of the
-// bound; then only what lies below is printed, and the program fails where something does.
+// PREFIX is FOLDER/MODEL.BEAM; PREFIX.names has a line for each section. A section takes the cycles of the core's
+// model, or the time in which memory delivers its bytes if that is more. A part of the work whose bytes fit the caches
+// needs no memory. FILE has a line for each figure that must not fall: board, model, beam size, tokens/s, percent of
+// the bound. With FILE the program prints only figures below their floor, and fails if there are any.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -24,14 +24,14 @@ namespace {
 struct Board {
   const char *name, *core;
   double hertz;
-  double cache_bytes;    // of the last caches, what one core uses
-  double bytes_a_cycle;  // that a core reads from memory; as the user says
+  double cache_bytes;    // the share of the last caches that one core uses
+  double bytes_a_cycle;  // that a core reads from memory; the user gives it
 };
 
 constexpr Board kBoards[] = {{"Pi3", "A53", 1.2e9, 512 << 10, 0},
                              {"Pi4", "A72", 1.5e9, 1 << 20, 0},
                              {"Pi5", "A76", 2.4e9, (512 + 2048) << 10, 0}};
-constexpr double kTargetTokens = 64;  // of the sentence that model_trace.cc is in the middle of
+constexpr double kTargetTokens = 64;  // length of the sentence whose middle position model_trace.cc traces
 
 const Board& board_named(const std::string& name) {
   for (const Board& board : kBoards) {
@@ -41,10 +41,10 @@ const Board& board_named(const std::string& name) {
 }
 
 struct Section {
-  double macs, bytes, cycles;  // on the core alone
+  double macs, bytes, cycles;  // cycles: of the core, without waiting for memory
 };
 
-// Sections of one part of the work by kernel.
+// The sections of one part of the work, by kernel.
 using Part = std::map<std::string, std::vector<Section>>;
 
 std::map<std::string, Part> read_parts(const std::string& prefix, const Core& core) {
@@ -62,12 +62,12 @@ std::map<std::string, Part> read_parts(const std::string& prefix, const Core& co
   return parts;
 }
 
-// A part of the work on a board.
+// The time of a part of the work on a board.
 struct Time {
   double cycles = 0, multiply_bound = 0, memory_bound = 0;
   std::map<std::string, double> by_kernel;
 
-  double share() const { return std::max(multiply_bound, memory_bound) / cycles; }  // of what the bound allows
+  double share() const { return std::max(multiply_bound, memory_bound) / cycles; }  // fraction of the bound
 };
 
 Time time_of(const Part& part, const Core& core, const Board& board) {
@@ -91,7 +91,7 @@ Time time_of(const Part& part, const Core& core, const Board& board) {
   return time;
 }
 
-// The rest is in the last column.
+// All other kernels are in the last column.
 constexpr const char* kColumns[] = {"linear", "output_block", "logit_sums", "attention", "quantize_rows", "layer_norm"};
 
 void print_heading(const Board& board) {
@@ -102,7 +102,7 @@ void print_heading(const Board& board) {
   std::printf(" | rest |\n|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
 }
 
-// A step of decoding, or encoding, for which there are no tokens/s.
+// Prints a step of decoding; or encoding, which has no tokens/s.
 void print(const std::string& what, const Time& time, const Board& board, double tokens_a_second) {
   char tokens[32] = "";
   if (tokens_a_second > 0) std::snprintf(tokens, sizeof tokens, "%.*f", tokens_a_second < 100 ? 1 : 0, tokens_a_second);
@@ -122,7 +122,7 @@ struct Floor {
   double tokens_a_second, percent;
 };
 
-// By "model beam" of one board.
+// Reads the floors of one board, by "model beam".
 std::map<std::string, Floor> read_floors(const std::string& path, const Board& board) {
   std::ifstream file(path);
   std::map<std::string, Floor> floors;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the models whose speed is modelled into a folder, with seeded random weights: model_files FOLDER MODEL... The
-// source's vocabulary is small, as it costs a translation nothing.
+// source's vocabulary is small, because its size costs a translation nothing.
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -18,7 +18,7 @@ struct Shape {
   uint32_t d_model, d_ff, n_heads, encoder_layers, decoder_layers, vocab_size;
 };
 
-// tests/peers/checkpoints.py; of OPUS-MT en-de the vocabulary.
+// Shapes of tests/peers/checkpoints.py; opus has the vocabulary of OPUS-MT en-de.
 constexpr Shape kShapes[] = {{"base", 512, 2048, 8, 6, 6, 32000},
                              {"opus", 512, 2048, 8, 6, 6, 58101},
                              {"small", 256, 1024, 4, 4, 2, 8000},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates one source of random ids with markers of tracer.c around each kernel call and around what lies between
-// two; prints a line for each section: the part of the work (encode; first: the first position; decode: the middle
-// one), the kernel (or none), its multiply-accumulates and the bytes that it reads.
+// Translates one source of random ids. Markers of tracer.c surround each kernel call and the code between two calls.
+// Prints a line for each section: the part of the work, the kernel (or none), its multiply-accumulates, and the bytes
+// that it reads. Parts are encode, first (the first position) and decode (the middle one).
 //
 //   model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS
 #include <algorithm>
@@ -26,7 +26,7 @@ using bench::CallWork;
 
 constexpr CallWork kBetween = {bench::kSlots, 0, 0};
 
-// Ends the section of what lay between two kernels, and begins it again.
+// Ends the section between two kernels, traces the call as its own section, and begins the next section.
 struct Tracer {
   static const Kernels* table;
   static std::vector<CallWork> sections;
@@ -51,7 +51,7 @@ struct Tracer {
 const Kernels* Tracer::table = nullptr;
 std::vector<CallWork> Tracer::sections;
 
-// An output block with its sums apart.
+// Computes an output block and its sums as separate sections.
 void output_block(const OutputBlockArgs<int8_t>& args) {
   OutputBlockArgs<int8_t> products = args;
   products.block_max = nullptr;
@@ -98,7 +98,7 @@ void trace_translation(const char* model, const char* table, const Work& work) {
     throw std::runtime_error(engine.detail().message);
   const uint32_t middle = work.target_tokens / 2;
   for (uint32_t position = 0; position <= middle;) {
-    const bool traced = position == 0 || position == middle;  // encoding comes before position 0
+    const bool traced = position == 0 || position == middle;  // encoding precedes position 0
     exchange_kernels(engine.get(), traced ? &observed : Tracer::table);
     Tracer::sections.assign(1, kBetween);
     if (traced) begin_trace();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models against what was measured on silicon and published; the sources are those of cores.cc. [1]: latency of a
-// chain, throughput of independent instructions. [2]: which instructions share a cycle.
+// Compares the models with published measurements on silicon; [n] are the sources of cores.cc. [1] has the latency of a
+// chain and the throughput of independent instructions, [2] which instructions share a cycle.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -32,7 +32,8 @@ double cycles_a_turn(const std::string& core, const std::vector<std::string>& tu
 
 double latency(const char* core, const char* instruction) { return cycles_a_turn(core, {instruction}); }
 
-// Of an instruction whose text has & for the number of a destination: those of one turn do not wait for each other.
+// Takes an instruction whose text has & for a destination's number, so that instructions of a turn do not wait for
+// each other.
 double throughput(const char* core, const std::string& instruction) {
   std::vector<std::string> turn;
   for (int destination = 8; destination < 24; ++destination) {
@@ -94,7 +95,7 @@ TEST(CortexA53, ThroughputsAsMeasured) {
   EXPECT_EQ(throughput("A53", "str q0, [x1]"), 1);
 }
 
-// [2]: a vector load of 128 bits costs two cycles, one of 64 bits one, a load into a general register none.
+// [2]: a 128-bit vector load costs two cycles, a 64-bit one costs one, a load into a general register costs none.
 TEST(CortexA53, PairsAsPublished) {
   const std::vector<std::string> products = {"fmla v8.4s, v16.4s, v24.s[0]", "fmla v9.4s, v16.4s, v24.s[1]",
                                              "fmla v10.4s, v16.4s, v24.s[2]", "fmla v11.4s, v16.4s, v24.s[3]"};
@@ -160,7 +161,7 @@ TEST(CortexA76, AsMeasuredOnNeoverseN1) {  // [1] results/gcp_ampere_altra.md
   EXPECT_NEAR(throughput("A76", "mul v&.4s, v1.4s, v2.4s"), 0.5, 0.01);
 }
 
-// A change of one figure reaches what depends on it, and nothing else.
+// A change of one figure affects only what depends on it.
 TEST(Change, LatencyAndWidth) {
   Trace trace;
   trace.instructions = {decode("ldr", "x1, [x1]"), decode("add", "x2, x3, x4")};

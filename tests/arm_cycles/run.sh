@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Modelled cycles of our Arm kernels. Usage: bash tests/arm_cycles/run.sh [OPTION...] [BUILD [WHAT...]]
+# Prints modelled cycles of our Arm kernels. Usage: bash tests/arm_cycles/run.sh [OPTION...] [BUILD [WHAT...]]
 #   BUILD                 a build for Arm; default: build/armv7, and build/xnnpack-aarch64 (of tests/xnnpack.sh, which
-#                         traces XNNPACK's kernels beside ours), else build/aarch64; it configures the presets' own
+#                         traces XNNPACK's kernels, too), else build/aarch64; it configures the presets' own
 #   WHAT                  rows of the linear layers; default: 1 2 4 6 32
 #   --kleidiai FOLDER     a checkout of KleidiAI, whose kernels are then traced, too
-#   --mca LLVM_MCA        Neoverse V1 alone, as this program sees it; of LLVM 19, say (Debian 12: llvm-19)
-#   --models              whole models on boards in place of linear layers; WHAT: of base opus small tiny (all), or
+#   --mca LLVM_MCA        only Neoverse V1, as this llvm-mca models it; LLVM 19 knows V1 (Debian 12: llvm-19)
+#   --models              whole models on boards instead of linear layers; WHAT: some of base opus small tiny (all), or
 #                         files that goldcrest-convert wrote (NAME.gcst)
-#   --bytes-a-cycle N     what a core reads from memory, in place of each board's own
-#   --floors              fails where a figure of floors.txt (models_floors.txt) is not reached by the presets' builds;
-#                         leaves with 77 where that cannot be told
+#   --bytes-a-cycle N     bytes a cycle that a core reads from memory, instead of each board's own
+#   --floors              fails if a figure of floors.txt (models_floors.txt) is not reached by the presets' builds;
+#                         exits with 77 if that cannot be told
 # MODEL_FILES is the program of that name (a build of this machine); by default it is built here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -24,31 +24,31 @@ while [ $# -gt 0 ]; do
     --bytes-a-cycle) bytes=${2:?} && shift ;;
     --models) models=models_ ;;
     --floors) floors=floors.txt code=77 ;;
-    -*) code=2 && fail "no option is named $1" ;;
+    -*) code=2 && fail "there is no option $1" ;;
     *) break ;;
   esac
   shift
 done
 if [ -n "$floors" ]; then
-  [ $# -eq 0 ] || { code=2 && fail "the floors are of the presets' builds as a whole"; }
+  [ $# -eq 0 ] || { code=2 && fail "the floors cover only the presets' whole builds"; }
   floors=$here/$models$floors
   [ -z "$models" ] || set -- base small tiny  # opus has base's layers
   for compiler in aarch64-linux-gnu-g++ arm-linux-gnueabihf-g++; do
     version=$($compiler -dumpversion 2> /dev/null) || fail "needs $compiler"
-    grep -q "^# GCC $version\$" "$floors" || fail "the floors are another compiler's, this is GCC $version"
+    grep -q "^# GCC $version\$" "$floors" || fail "the floors are for another compiler; this is GCC $version"
   done
 elif [ $# -gt 0 ]; then
   builds=("$1") && shift
 elif [ -e build/xnnpack-aarch64/build.ninja ]; then
   builds=(build/armv7 build/xnnpack-aarch64)
 fi
-# Debian 13's is linked statically, without plugins.
-qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-aarch64 with plugins, as Debian 12 has it"
+# Debian 13's qemu-aarch64 is linked statically and has no plugins.
+qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-aarch64 with plugins, such as Debian 12's"
 declare -A build_of  # by bits
 for build in "${builds[@]}"; do
   [ -z "$models" ] || [ "$build" != build/armv7 ] || continue  # no board that is modelled has 32 bits
   [[ ! $build =~ ^build/(aarch64|armv7)$ ]] || cmake --preset "${build#build/}" > /dev/null
-  [ -e "$build/build.ninja" ] || fail "$build is no build; run bash tests/xnnpack.sh, or cmake --preset aarch64"
+  [ -e "$build/build.ninja" ] || fail "$build is not a build; run bash tests/xnnpack.sh, or cmake --preset aarch64"
   case $(sed -n 's/^CMAKE_TOOLCHAIN_FILE:.*=//p' "$build/CMakeCache.txt") in
     *aarch64*) bits=64 && cmake "-DGOLDCREST_KLEIDIAI=$kleidiai" "$build" > /dev/null ;;
     *) bits=32 ;;
@@ -70,7 +70,7 @@ if [ -n "$models" ]; then
     cmake --preset host > /dev/null && cmake --build build/host --target model_files > /dev/null
     MODEL_FILES=build/host/tests/arm_cycles/model_files
   fi
-  for what; do  # each name once more, behind the last
+  for what; do  # replaces each argument by its name
     shift
     case $what in
       *.gcst) ln -s "$(realpath -e "$what")" "$work/" && what=$(basename "$what" .gcst) ;;
@@ -80,7 +80,7 @@ if [ -n "$models" ]; then
   done
 fi
 
-# XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.
+# XNNPACK also asks for the CPU's identity; this QEMU reads it from /proc/cpuinfo in the folder after -L.
 mkdir "$work/32"
 ln -s /usr/aarch64-linux-gnu/lib "$work/lib"
 ln -s /usr/arm-linux-gnueabihf/lib "$work/32/lib"

@@ -20,7 +20,7 @@ struct Machine {
     }
   }
 
-  // Cycles from the issue of `producer` until `consumer` can read `reg`, as its accumulator or otherwise.
+  // Returns the cycles from the issue of `producer` until `consumer` can read `reg`, as its accumulator or otherwise.
   int delay(uint32_t producer, uint32_t consumer, int reg, bool accumulated) const {
     const Instruction& from = instructions[producer];
     const Instruction& to = instructions[consumer];
@@ -38,13 +38,13 @@ struct Machine {
   std::vector<Cost> costs;
 };
 
-// When each port is free again.
+// The cycle in which each port is free again.
 class Ports {
  public:
   explicit Ports(int n) : free_at_(static_cast<size_t>(n), 0) {}
 
-  // Takes all that `uses` wants in this cycle, or nothing. Ports that fewer kinds need have higher numbers and go
-  // first.
+  // Takes all ports that `uses` needs in this cycle, or none. Ports that fewer kinds need have higher numbers and are
+  // taken first.
   bool take(const std::vector<Use>& uses, int64_t cycle) {
     taken_.clear();
     for (const Use& use : uses) {
@@ -94,7 +94,7 @@ int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) 
     if (instruction.accumulator >= 0) wait_for(instruction.accumulator, true);
     if (ready > cycle) next_cycle(ready);
     if (used == machine.width || (used > 0 && (cost.alone > 0 || cost.first_slot))) next_cycle(cycle + 1);
-    // Two of one cycle never write the same register.
+    // Two instructions of one cycle never write the same register.
     for (const int reg : instruction.writes) {
       if (written[static_cast<size_t>(reg)].at == cycle) next_cycle(cycle + 1);
     }
@@ -121,7 +121,7 @@ class OutOfOrder {
 
   int64_t run() {
     int64_t cycle = 0;
-    int slots = 0;  // left over from an instruction that took more than there were: negative
+    int slots = 0;  // negative if an instruction took more slots than a cycle has
     for (; head_ < steps_.size(); ++cycle) {
       retire(cycle);
       issue(cycle);
@@ -136,7 +136,7 @@ class OutOfOrder {
     int delay;
   };
   struct Entry {
-    std::vector<Source> sources;  // until `ready` is known
+    std::vector<Source> sources;  // of registers not ready yet, until `ready` is known
     int64_t ready, issued;        // cycles; -1: not yet
   };
 
@@ -155,7 +155,7 @@ class OutOfOrder {
     if (waiting.ready < 0) {
       int64_t ready = 0;
       for (const Source& source : waiting.sources) {
-        if (source.writer < head_) continue;  // it has retired
+        if (source.writer < head_) continue;  // the writer has retired
         const int64_t issued = entry(source.writer).issued;
         if (issued < 0) return false;
         ready = std::max(ready, issued + source.delay);
@@ -195,7 +195,7 @@ class OutOfOrder {
     waiting_.push_back(i);
   }
 
-  // Returns the slots that are left.
+  // Returns the number of slots left.
   int dispatch(int slots) {
     while (next_ < steps_.size() && slots > 0 && next_ - head_ < window_ &&
            waiting_.size() < static_cast<size_t>(machine_.core.scheduler)) {
@@ -210,7 +210,7 @@ class OutOfOrder {
   const std::vector<Trace::Step>& steps_;
   size_t window_;
   std::vector<Entry> in_flight_;              // of [head_, next_), by their number modulo the window
-  std::array<int64_t, kRegisters> writer_{};  // who writes a register last; -1: nobody
+  std::array<int64_t, kRegisters> writer_{};  // the last writer of each register; -1: none
   Ports ports_;
   std::vector<size_t> waiting_;  // dispatched, not issued, the oldest first
   size_t head_ = 0, next_ = 0;   // the oldest that has not retired; the next to dispatch

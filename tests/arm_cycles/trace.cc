@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From blocks to instructions: those of a block that never runs are not decoded.
+// Turns traced blocks into instructions. A block that never runs is not decoded.
 #include "arm_cycles/trace.h"
 
 #include <fstream>
@@ -41,7 +41,7 @@ TraceFile::TraceFile(const std::string& prefix, Decoder decode)
       throw std::runtime_error(prefix + ": damaged");
     }
   }
-  // Lines such as "      10:	sadalp	v0.4s, v1.8h", by their offset.
+  // Reads lines such as "      10:  sadalp  v0.4s, v1.8h", by their offset.
   std::ifstream file = open(prefix + ".listing");
   for (std::string text; std::getline(file, text);) {
     const size_t colon = text.find(":\t");
@@ -81,7 +81,8 @@ std::vector<TraceFile::Line> TraceFile::lines_of(const Block& block) const {
   return lines;
 }
 
-// Whether it does in memory. The last block's end is not known, but what is translated last is not traced.
+// Returns whether `next` follows `block` in memory. The end of the last block is unknown, but it is translated last and
+// never traced.
 bool TraceFile::follows(char32_t block, char32_t next) const {
   if (block + 1 == blocks_.size()) return false;
   const uint64_t bytes = blocks_[block + 1].offset - blocks_[block].offset;
@@ -90,7 +91,7 @@ bool TraceFile::follows(char32_t block, char32_t next) const {
 
 Trace TraceFile::trace(size_t section) const {
   Trace trace;
-  std::unordered_map<char32_t, uint32_t> known;  // by block: its first instruction's index in the trace
+  std::unordered_map<char32_t, uint32_t> known;  // index of each block's first instruction in the trace
   const std::u32string_view runs = blocks(section);
   for (size_t run = 0; run < runs.size(); ++run) {
     const Block& block = blocks_[runs[run]];

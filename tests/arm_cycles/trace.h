@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that tracer.c writes, read back.
+// Reads the files that tracer.c writes.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class TraceFile {
   TraceFile(const std::string& prefix, Decoder decode);
 
   size_t sections() const { return begins_.size(); }
-  // Of each section's line in PREFIX.names: visit(words, section) reads what it knows. Throws std::runtime_error where
-  // it cannot, or where lines and sections are not as many.
+  // Calls visit(words, section) for each section's line in PREFIX.names; it reads the words that it knows. Throws
+  // std::runtime_error if it cannot read them, or if the numbers of lines and sections differ.
   void for_sections(const std::function<void(std::istream& words, size_t section)>& visit) const;
-  // The blocks of a section in their order. Sections with the same ran the same instructions.
+  // The blocks of a section in order. Sections with equal blocks ran the same instructions.
   std::u32string_view blocks(size_t section) const;
   Trace trace(size_t section) const;
   // A section's instructions for an assembler, one after another, without branches and addresses of code.
@@ -33,7 +33,7 @@ class TraceFile {
 
  private:
   struct Block {
-    uint64_t address, offset, n;  // in memory; in PREFIX.code; instructions
+    uint64_t address, offset, n;  // address in memory; offset in PREFIX.code; instructions
   };
   struct Line {
     std::string name, operands;
@@ -46,7 +46,7 @@ class TraceFile {
   Decoder decode_;
   std::vector<Block> blocks_;
   std::u32string runs_;
-  std::vector<size_t> begins_;  // of sections in runs_, behind their marks
+  std::vector<size_t> begins_;  // where each section begins in runs_, after its mark
   std::map<uint64_t, Line> listing_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of tracer.c, written by hand.
+// Reads files of tracer.c that are written by hand.
 #include "arm_cycles/trace.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ void write(const std::string& path, const std::vector<T>& values) {
   file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
-// Two blocks: two instructions at address 100, one at 108; a third that never runs and cannot be decoded.
+// Writes two blocks, two instructions at address 100 and one at 108, and a third that never runs and does not decode.
 std::string write_trace(const std::string& folder, const std::vector<uint32_t>& runs) {
   std::string prefix = folder + "/t";
   write<uint64_t>(prefix + ".blocks", {100, 0, 2, 108, 8, 1, 500, 12, 1});

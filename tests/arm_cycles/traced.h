@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The markers between which tracer.c writes down what runs.
+// The markers between which tracer.c records the code that runs.
 #pragma once
 
 namespace goldcrest::test {
 
 #if defined(__thumb__)
-// No interrupt in between.
+// Interrupts are off between the markers.
 [[gnu::noinline]] inline void begin_trace() { asm volatile("cpsid i\n mov r10, r10" ::: "memory"); }
 [[gnu::noinline]] inline void end_trace() { asm volatile("mov r11, r11\n cpsie i" ::: "memory"); }
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of QEMU that writes down which code runs between two markers, instructions that do nothing
-// (traced.h): PREFIX.code has the code of all blocks one after another, PREFIX.blocks one record a block, PREFIX.runs
-// the blocks in the order in which they ran. Its argument is `prefix=PREFIX`; one thread.
+// A plugin of QEMU that records the code that runs between two markers, which are instructions without an effect
+// (traced.h). PREFIX.code has the code of all blocks one after another, PREFIX.blocks one record a block, PREFIX.runs
+// the blocks in the order in which they ran. Its argument is `prefix=PREFIX`. It supports one thread.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,10 +10,11 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-// What this uses of the plugin interface, version 1 (QEMU 7.2), whose header no package of Debian 12 brings.
+// The functions of the plugin interface, version 1 (QEMU 7.2), that this file uses. No package of Debian 12 has the
+// header.
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_info_t {
-  const char* target_name;  // and more
+  const char* target_name;  // more fields follow, which are not used
 };
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -69,7 +70,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
     struct qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
     uint32_t word = 0;
     memcpy(&word, qemu_plugin_insn_data(instruction), sizeof word);
-    // Of Thumb code QEMU 7.2 counts two more bytes where the next instruction lies across two pages.
+    // In Thumb code QEMU 7.2 counts two bytes too many if the next instruction straddles two pages.
     const size_t bytes = !thumb ? 4 : (word & 0xffff) >> 11 >= 0x1d ? 4 : 2;
     if (bytes == 2) word &= 0xffff;
     if (word == kBegin || word == kBeginThumb) qemu_plugin_register_vcpu_insn_exec_cb(instruction, begin, 0, NULL);
@@ -92,7 +93,7 @@ static FILE* open_output(const char* prefix, const char* ending) {
   return fopen(path, "wb");
 }
 
-// Not 0: QEMU ends.
+// If this is not 0, QEMU ends.
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* qemu, int n_arguments, char** arguments) {
   thumb = strcmp(qemu->target_name, "arm") == 0;
   if (n_arguments != 1 || strncmp(arguments[0], "prefix=", 7) != 0) return 1;

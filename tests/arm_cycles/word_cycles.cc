@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints beam size, instructions, and modelled cycles for one of them of traced words on a Cortex-M:
+// For each traced word on a Cortex-M, prints beam size, instructions, and modelled cycles an instruction:
 //
 //   word_cycles PREFIX CORE
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside benchmark_firmware: its first word, greedily and at beam 4, between the markers of tracer.c.
+// Runs the first word of benchmark_firmware between the markers of tracer.c, greedily and at beam 4.
 #include <cstring>
 
 #include "arm_cycles/traced.h"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Cycles an instruction of a whole word on models of Cortex-M7 and M55; fails where examples/predictions/figures.cc has
-# others. Leaves with 77 where that cannot be told. Usage: bash tests/arm_cycles/words.sh [CMAKE_OPTION...]; the options
-# and the boards' builds are cortexm.sh's.
+# Measures cycles an instruction for a whole word on models of Cortex-M7 and M55. Fails if examples/predictions/
+# figures.cc has other figures, exits with 77 if that cannot be told. Usage: bash tests/arm_cycles/words.sh
+# [CMAKE_OPTION...]; the options and the boards' builds are cortexm.sh's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 here=tests/arm_cycles
 fail() { echo "words.sh: $1" >&2; exit 77; }
 version=$(arm-none-eabi-g++ -dumpversion 2> /dev/null) || fail "needs arm-none-eabi-g++"
-grep -q "^# GCC ${version%.*}\$" "$here/cortexm_floors.txt" || fail "the figures are another compiler's, this is GCC $version"
+grep -q "^# GCC ${version%.*}\$" "$here/cortexm_floors.txt" || fail "the figures are for another compiler; this is GCC $version"
 qemu-system-arm --help 2> /dev/null | grep plugin > /dev/null || fail "needs a qemu-system-arm with plugins"
 [ $# -gt 0 ] || set -- -D "GOLDCREST_CONVERT_EXECUTABLE=$PWD/build/host/converter/goldcrest-convert"
 build=${GOLDCREST_CORTEXM_BUILD:-build/cortexm}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A session at a firmware's console: its lines are typed, its output and exit status are the expected ones. What differs from
-# board to board or from run to run is written BOARD, TABLE and N in the expected text.
+# A session at a firmware's console: types its lines and compares the output and the exit status with what is expected.
+# The expected text has BOARD, TABLE and N for parts that differ from board to board or from run to run.
 # Usage: console_session.sh SESSION BOARD COMMAND...   reads SESSION.input, which may be missing, and SESSION.expected
 set -eu
 session=$1 board=$2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The board itself: lines of the console, the clock, the exit status, and the report of a fault and of a full stack.
- * Firmware in C: nothing but goldcrest_board is linked.
+ * Tests the board itself: lines of the console, the clock, the exit status, and the reports of a fault and of a full
+ * stack. This is firmware in C, linked only with goldcrest_board.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static void write_text(const char *text) { board_write(text, strlen(text)); }
 
-/* Some 100 bytes of stack for each level. */
+/* Each level takes some 100 bytes of stack. */
 static int __attribute__((noinline)) descend(int levels) {
   volatile char frame[64];
   frame[0] = (char)levels;

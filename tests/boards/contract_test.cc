@@ -10,7 +10,7 @@
 namespace goldcrest::test {
 namespace {
 
-// Writes just outside of a buffer must be found here too, where no unmapped page stops them.
+// Here no unmapped page stops a write just outside of a buffer, so the buffer itself must find it.
 int count_missed_writes() {
   int n_missed = 0;
   for (const ptrdiff_t at : {-1, 100}) {
@@ -19,7 +19,7 @@ int count_missed_writes() {
     const int8_t before = *element;
     *element = 1;
     if (buffer.intact()) ++n_missed;
-    *element = before;  // the heap's own records lie beyond
+    *element = before;  // the heap keeps its own records there
   }
   return n_missed;
 }

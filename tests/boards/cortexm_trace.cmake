@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The program that tests/arm_cycles/cortexm.sh traces, with CMSIS-NN's functions of the checkout GOLDCREST_CMSIS_NN.
+# The program that tests/arm_cycles/cortexm.sh traces. GOLDCREST_CMSIS_NN is a checkout whose functions it calls, too.
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
@@ -11,12 +11,12 @@ if(GOLDCREST_CMSIS_NN)
     "${GOLDCREST_CMSIS_NN}/Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c"
     "${GOLDCREST_CMSIS_NN}/Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c")
   target_include_directories(cmsis_nn_products SYSTEM PUBLIC "${GOLDCREST_CMSIS_NN}/Include")
-  target_compile_options(cmsis_nn_products PRIVATE -Ofast)  # as its own build
+  target_compile_options(cmsis_nn_products PRIVATE -Ofast)  # as CMSIS-NN's own build does
   target_compile_definitions(cortexm_trace PRIVATE GOLDCREST_CMSIS_NN)
   target_link_libraries(cortexm_trace PRIVATE cmsis_nn_products)
 endif()
 
-# A whole word for tests/arm_cycles/words.sh: benchmark_firmware with markers.
+# Traces a whole word for tests/arm_cycles/words.sh: benchmark_firmware with markers.
 add_executable(word_trace EXCLUDE_FROM_ALL ../../examples/benchmark_firmware/main.c ../arm_cycles/word_trace.cc)
 target_compile_features(word_trace PRIVATE cxx_std_20)
 target_compile_options(word_trace PRIVATE -ffunction-sections -fdata-sections)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C++ headers need of a C++ library, for tests alone: memory from newlib's heap, std::string's members, and an
-// end where an exception would be thrown.
+// The parts of a C++ library that the C++ headers need, only for tests: memory from newlib's heap and std::string's
+// members. Functions that would throw an exception end the program.
 #include <malloc.h>
 
 #include <cstdio>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: a bit flips in a region of the model or of the arena between two steps of a search. Each flip is one
-// line: what the checks say of it, each as if it were the only one, what the search gives, and whether the next one is
-// right. The lines begin with the number that is typed: faults.sh starts the program again behind a flip that ended it.
+// On the board: flips a bit in a region of the model or of the arena between two steps of a search. Each flip gets a
+// line with the finding of each check, the result of the search, and whether the next search is right. Each check runs
+// as if it were the only one. The lines begin with the number that is typed: faults.sh starts the program again after a
+// flip that ended it.
 //   flip NUMBER REGION INIT SLICES RESULT NEXT SELF_TEST CANARIES
-// INIT, SELF_TEST, CANARIES: found, passed. SLICES: of goldcrest_check_weights until it found the flip; 0 where it did
-// not. RESULT: same, other, error. NEXT: right, wrong, error.
+// INIT, SELF_TEST, CANARIES: found, passed. SLICES: calls of goldcrest_check_weights until one found the flip, 0 if
+// none did. RESULT: same, other, error. NEXT: right, wrong, error.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,8 +23,8 @@ namespace {
 constexpr std::string_view kWord = "goldcrest", kNextWord = "renewal";
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kSlices = (MODEL_G2P_BYTES + kSliceBytes - 1) / kSliceBytes;
-constexpr int kMostSteps = 1000;           // far more than a search has
-constexpr uint64_t kWatchdogSeconds = 10;  // far more than a step takes
+constexpr int kMostSteps = 1000;           // a search has far fewer
+constexpr uint64_t kWatchdogSeconds = 10;  // a step takes far less
 
 enum Region {
   kMetadata,
@@ -46,14 +47,14 @@ constexpr const char* kNames[] = {"metadata", "weights",     "parameters", "posi
                                   "trailer",  "engine",      "source",     "cross",     "encoder",
                                   "cache",    "activations", "beams",      "outputs"};
 
-// A run of bytes, and when they matter.
+// A range of bytes and the phase that uses them.
 struct Extent {
   Region region;
-  uint32_t phase;  // goldcrest_phase; the model's always
+  uint32_t phase;  // a goldcrest_phase; for the model: always
   size_t offset, bytes;
 };
 
-alignas(GOLDCREST_ALIGN) uint8_t model[MODEL_G2P_BYTES];  // in place of flash
+alignas(GOLDCREST_ALIGN) uint8_t model[MODEL_G2P_BYTES];  // stands in for flash
 struct {
   alignas(GOLDCREST_ALIGN) uint8_t before[GOLDCREST_ALIGN];
   uint8_t arena[MODEL_G2P_ARENA_BYTES];
@@ -63,7 +64,7 @@ Extent extents[64];
 int n_extents;
 uint64_t fed_at;
 
-// Where a flip is: a bit, and the step behind which it comes.
+// A bit and the step after which it flips.
 struct Flip {
   uint8_t* byte;
   uint8_t mask;
@@ -72,11 +73,11 @@ struct Flip {
 
 void flip_bit(const Flip& flip) { *flip.byte ^= flip.mask; }
 
-// What a search found: a hash of ids and scores, or an error.
+// The result of a search: a hash of ids and scores, or an error.
 struct Found {
   int status;
   uint64_t hash;
-  int n_steps, n_encoding;  // steps, of which the first n_encoding belong to the encoder
+  int n_steps, n_encoding;  // the first n_encoding of n_steps belong to the encoder
 };
 
 uint32_t random_state;
@@ -97,7 +98,7 @@ Region region_of(const goldcrest_buffer& buffer) {
   if (is_in(buffer.name, "decoder.x") || is_in(buffer.name, "rows.")) return kActivations;
   if (is_in(buffer.name, "decoder.")) return kCache;
   if (is_in(buffer.name, "search.")) return kBeams;
-  return kOutputs;  // output., candidates.
+  return kOutputs;  // output. and candidates.
 }
 
 void add_extent(const Extent& extent) {
@@ -109,7 +110,7 @@ void add_buffer(void*, const goldcrest_buffer* buffer) {
               static_cast<size_t>(buffer->bytes)});
 }
 
-// The parts of the model, as goldcrest_check_weights keeps them, and the buffers of the arena.
+// Lists the parts of the model that goldcrest_check_weights checks, and the buffers of the arena.
 bool list_regions(const goldcrest_limits& limits) {
   goldcrest_check check = {};
   while (check.part == 0) {
@@ -127,7 +128,7 @@ bool list_regions(const goldcrest_limits& limits) {
   return goldcrest_plan_memory(model_g2p, MODEL_G2P_BYTES, &limits, &planned, add_buffer, nullptr, nullptr) >= 0;
 }
 
-// A byte of the region, each as likely as the others, and a step of the phase in which its buffer is in use.
+// Chooses a byte of the region, all equally likely, and a step of the phase in which its buffer is in use.
 Flip choose_flip(Region region, const Found& good) {
   uint32_t bytes = 0;
   for (int i = 0; i < n_extents; ++i)
@@ -147,7 +148,7 @@ Flip choose_flip(Region region, const Found& good) {
 
 void feed_watchdog() { fed_at = board_ticks(); }
 
-// One search, with a flip (null: none) before one of its steps.
+// Runs a search, with a flip (null: none) before one of its steps.
 Found search(goldcrest_engine* engine, std::string_view word, const Flip* flip) {
   Found found = {goldcrest_begin_text(engine, word.data(), word.size()), kHashStart, 0, 0};
   while (found.status >= 0 && found.status != GOLDCREST_DONE && found.n_steps < kMostSteps) {
@@ -186,7 +187,8 @@ bool canaries_intact() {
   return true;
 }
 
-// Slices of the whole file, over and over, from a flip anywhere in a pass until one finds it. 0: two passes do not.
+// Checks the file in slices, pass after pass, and flips a bit anywhere in a pass. Returns the number of slices until
+// one finds it, or 0 if two passes do not.
 uint32_t slices_until_found(const Flip& flip) {
   goldcrest_check check = {};
   const uint32_t before = random_below(kSlices);
@@ -198,7 +200,7 @@ uint32_t slices_until_found(const Flip& flip) {
   return 0;
 }
 
-// One flip, and all that is told of it; before the search, which it may end.
+// Makes one flip and prints its line. The line's first part is printed before the search, which can end the program.
 void report_flip(uint32_t number, Region region, const Found& good, const Found& good_next) {
   random_state = number * 2654435761u + 1;
   std::memcpy(model, model_g2p, sizeof model);
@@ -229,7 +231,7 @@ void report_flip(uint32_t number, Region region, const Found& good, const Found&
               passed ? "passed" : "found", canaries_intact() ? "passed" : "found");
 }
 
-// Flips from `first` on: kFlips of each region.
+// Reports the flips from number `first`: GOLDCREST_FLIPS of each region.
 bool report_flips(uint32_t first) {
   std::memcpy(model, model_g2p, sizeof model);
   if (!list_regions(MODEL_G2P_LIMITS)) return false;
@@ -249,7 +251,7 @@ bool report_flips(uint32_t first) {
 
 extern "C" void __real_SysTick_Handler(void);
 extern "C" void __wrap_SysTick_Handler(void);
-// A step that does not end is the watchdog's to find.
+// The watchdog finds a step that does not end.
 extern "C" void __wrap_SysTick_Handler(void) {
   using namespace goldcrest::test;
   __real_SysTick_Handler();

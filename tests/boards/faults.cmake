@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What goes wrong on a device: the power during an update of its model, bits that flip while an engine works.
+# Faults of a device: the power fails during an update of its model, bits flip while an engine works.
 if(NOT GOLDCREST_BOARD_RUN OR NOT TARGET model_update)
   return()
 endif()
 
-# The power goes during an update (examples/model_update).
+# The power fails during an update (examples/model_update).
 set(model_update "${CMAKE_SOURCE_DIR}/examples/model_update")
 goldcrest_cxx_program(update_test update_test.cc "${model_update}/model_slots.c" "${model_update}/model_update.c"
   "${model_update}/simulated_flash.c")
@@ -18,7 +18,8 @@ goldcrest_add_model(TARGET update_test FILE "${CMAKE_SOURCE_DIR}/examples/models
   LIMITS max-source-bytes=64 beam=1)
 goldcrest_board_test(update_test full)
 
-# A bit flips between two steps of a search, in the model or in the arena; a fault ends the program, which goes on behind it.
+# A bit flips between two steps of a search, in the model or in the arena. After a fault that ends the program, the
+# script starts it again.
 if(NOT GOLDCREST_BOARD STREQUAL "mps2-an500")
   return()
 endif()

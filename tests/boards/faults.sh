@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs fault_test over all its flips, past those that end it, prints the table of tests/RELIABILITY.md, and fails where a
-# flip of the model is not found by goldcrest_init and by slices, or one of the arena outlasts its search.
+# Runs all flips of fault_test, past those that end it, and prints the table of tests/RELIABILITY.md. Fails if
+# goldcrest_init or the slices miss a flip of the model, or if a flip of the arena outlasts its search.
 # Usage: faults.sh OUTPUT COMMAND...
 set -euo pipefail
 output=$1
@@ -13,7 +13,7 @@ until grep -q '^all flips are reported' "$output"; do
   printf '%s\n\004' "$next" | timeout 300 "$@" >"$output.run" || status=$?
   grep -E '^(flip|all flips)' "$output.run" >>"$output" || true
   if [ "$status" -eq 0 ] && grep -q '^all flips' "$output.run"; then continue; fi
-  # The line of the flip that ended it was begun.
+  # The flip that ended the program is the one whose line has begun.
   last=$(sed -n '/^flip/h; ${x;p}' "$output.run")
   [ "$status" -ne 0 ] && [ -n "$last" ] && [ $((ends += 1)) -lt 300 ] || { tail -n 5 "$output.run" >&2; exit 1; }
   read -r _ next _ <<<"$last"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What firmware has only when it asks for it, on the board: results have the hash that a host build made
+# Features that firmware has only if it asks for them, on the board: results have the hash that a host build made
 # (tests/kernels/golden.cmake).
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 
-# goldcrest_feature_test(name MODEL NAME HASH LIMIT...): the program NAME.cc is given MODEL's file, NAME in C, and HASH's.
+# goldcrest_feature_test(name MODEL NAME HASH LIMIT...): builds NAME.cc with the file MODEL, called NAME in C, and HASH.
 function(goldcrest_feature_test name model model_name hash)
   goldcrest_board_program(${name} ${name}.cc)
   goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/${model}" NAME ${model_name} SECTION .model

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The example firmware at its console, what firmware must refuse, and that the engine leaves interrupts alone.
+# Tests the example firmware at its console, the calls that firmware must refuse, and that the engine masks no
+# interrupt.
 
 # goldcrest_masked_interrupts_test(name FILE...): objects or archives mask no interrupt.
 function(goldcrest_masked_interrupts_test name)
@@ -9,14 +10,14 @@ function(goldcrest_masked_interrupts_test name)
 endfunction()
 goldcrest_masked_interrupts_test(goldcrest $<TARGET_FILE:goldcrest>)
 goldcrest_masked_interrupts_test(goldcrest_board $<TARGET_OBJECTS:goldcrest_board>)
-# The board's start-up code writes special registers: that must be found.
+# The board's start-up code writes special registers, so the check must find something in it.
 set_tests_properties(masked_interrupts_of_goldcrest_board PROPERTIES PASS_REGULAR_EXPRESSION " has.*msr")
 
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 
-# goldcrest_session_test(program [EMULATOR_OPTION...]): sessions/PROGRAM.input typed to it gives sessions/PROGRAM.expected.
+# goldcrest_session_test(program [EMULATOR_OPTION...]): sessions/PROGRAM.input gives sessions/PROGRAM.expected.
 function(goldcrest_session_test program)
   add_test(NAME ${program}_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
     "${CMAKE_CURRENT_SOURCE_DIR}/sessions/${program}" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${program}>
@@ -33,14 +34,14 @@ if(TARGET translate_firmware)
   goldcrest_session_test(translate_firmware -icount shift=5)
 endif()
 
-# At 16 ns an instruction the watchdog is fed in time; at 1 us it is not, and the program finds that.
+# At 16 ns an instruction the program feeds the watchdog in time. At 1 us it does not, and the program reports that.
 goldcrest_session_test(superloop -icount shift=4)
 add_test(NAME superloop_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:superloop>
   -icount shift=10)
 set_tests_properties(superloop_too_late PROPERTIES LABELS fast TIMEOUT 120
   PASS_REGULAR_EXPRESSION "the watchdog was fed too late, in round .*status 1")
 
-# It damages a copy of the model, for which boards without an emulator lack the memory.
+# It damages a copy of the model; boards without an emulator lack the memory for that.
 add_executable(refusals_test refusals_test.c)
 target_compile_options(refusals_test PRIVATE -std=c11)
 target_link_libraries(refusals_test PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)

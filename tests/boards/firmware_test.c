@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware as small as it gets: a word in, its pronunciation out, by beam search in static memory. Its ELF must hold
- * nothing of a heap, of streams or of a C++ runtime (firmware_symbols.sh).
+ * The smallest firmware: it reads a word and writes its pronunciation, by beam search in static memory. Its ELF must
+ * have no symbol of a heap, of streams or of a C++ runtime (firmware_symbols.sh).
  */
 #include <string.h>
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The board computes the hash that a host build made (tests/kernels/golden.cmake): with every kernel table, and with two
-# engines of which one pre-empts the other. Boards without an emulator build without that hash.
+# The board computes the hash that a host build made (tests/kernels/golden.cmake): with every kernel table, and with an
+# engine that pre-empts another one. Boards without an emulator build without that hash.
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 
-# goldcrest_golden_run(name WORDS DATA MODEL HASH): gives a program golden_run.h, over the first WORDS validation words of
-# DATA, with the host's model and hash: files, of GOLDCREST_GOLDEN_FOLDER where they have no folder.
+# goldcrest_golden_run(name WORDS DATA MODEL HASH): gives a program golden_run.h over the first WORDS validation words
+# of DATA, with the host's model and hash. The two are files, in GOLDCREST_GOLDEN_FOLDER if their path has no folder.
 function(goldcrest_golden_run name words data model hash)
   get_filename_component(model "${model}" ABSOLUTE BASE_DIR "${GOLDCREST_GOLDEN_FOLDER}")
   get_filename_component(hash "${hash}" ABSOLUTE BASE_DIR "${GOLDCREST_GOLDEN_FOLDER}")
@@ -21,11 +21,11 @@ goldcrest_board_program(golden_test golden_test.cc)
 target_compile_definitions(golden_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
 goldcrest_golden_run(golden_test 50 g2p g2p.gcst g2p.hash)
 goldcrest_board_test(golden_test fast)
-# It prints by newlib: what firmware must not have is found there.
+# golden_test prints through newlib, so this check must find the symbols that firmware must not have.
 goldcrest_symbols_test(golden_test)
 set_tests_properties(symbols_of_golden_test PROPERTIES PASS_REGULAR_EXPRESSION " has .*printf")
 
-# All words, with the best table. Built by a test: the hash of all words is not made for the fast ones.
+# All words, with the best table. A test builds it, because the fast tests do not make the hash of all words.
 goldcrest_board_program(golden_all_test golden_test.cc)
 target_compile_definitions(golden_all_test PRIVATE GOLDCREST_GOLDEN_TABLES=1)
 goldcrest_golden_run(golden_all_test 1000000 g2p g2p.gcst g2p_all.hash)
@@ -35,7 +35,7 @@ add_test(NAME build_golden_all_test COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BI
 set_tests_properties(build_golden_all_test PROPERTIES LABELS full FIXTURES_SETUP golden_all_test)
 set_tests_properties(golden_all_test PROPERTIES FIXTURES_REQUIRED golden_all_test)
 
-# Instructions are its clock (-icount), so that its interrupts come at the same places in every run.
+# Instructions are its clock (-icount), so interrupts come at the same places in every run.
 goldcrest_cxx_program(preemption_test preemption_test.cc)
 target_link_options(preemption_test PRIVATE -Wl,--wrap=SysTick_Handler)
 goldcrest_golden_run(preemption_test 50 g2p g2p.gcst g2p.hash)

@@ -45,7 +45,7 @@ int GoldenRun::take(goldcrest_engine* engine) {
   return goldcrest_set_search(engine, &search);
 }
 
-// Moves to the next line with another word: one with several pronunciations counts once.
+// Moves to the next line with another word; a word with several pronunciations counts once.
 bool GoldenRun::has_next_word() {
   const std::string_view previous = word_;
   while (n_words_ < GOLDCREST_GOLDEN_WORDS && !lines_.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden hash (FORMAT.md, "Self-test") of a model on the board: an engine that goes through the first validation
-// words, one step at a time.
+// Computes the golden hash (FORMAT.md, "Self-test") of a model on the board: an engine goes through the first
+// validation words, one step at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@ namespace goldcrest::test {
 
 class GoldenRun {
  public:
-  // Places an engine in `arena`, of MODEL_GOLDEN_ARENA_BYTES, and passes the model's self-test. Returns a status.
+  // Places an engine in `arena`, which has MODEL_GOLDEN_ARENA_BYTES, and runs the model's self-test. Returns a status.
   int start(uint8_t* arena, const char* kernels, goldcrest_step_size step_size);
 
-  // The same with an engine of that model that is there already. Returns a status.
+  // The same with an existing engine of that model. Returns a status.
   int take(goldcrest_engine* engine);
 
-  // One step of the engine: GOLDCREST_DONE after the last word, else positive, or an error.
+  // Runs one step of the engine. Returns GOLDCREST_DONE after the last word, before that a positive number, or an
+  // error.
   int step();
 
-  // Prints which error `status` is about. False.
+  // Prints the error that `status` is about. Returns false.
   bool report(int status) const;
 
   uint64_t hash() const { return hash_; }
@@ -36,13 +37,13 @@ class GoldenRun {
 
   goldcrest_engine* engine_ = nullptr;
   goldcrest_detail detail_ = {};
-  std::string_view lines_, word_;  // the lines still to come, the word at work
+  std::string_view lines_, word_;  // the lines to come, the current word
   bool at_work_ = false;
   uint64_t hash_ = 0;
   uint32_t n_words_ = 0, n_tokens_ = 0;
 };
 
-// What the host computed for the same words.
+// The host's hash for the same words.
 uint64_t expected_golden_hash();
 
 }  // namespace goldcrest::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: the g2p model's self-test, and its golden hash over the first validation words, with every kernel
-// table. The hash must be the one that the host computed.
+// table. The hash must be the host's.
 #include <cinttypes>
 #include <cstdio>
 
@@ -13,7 +13,7 @@ namespace {
 
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_GOLDEN_ARENA_BYTES];
 
-// Whether self-test and hash are as expected with one kernel table.
+// Returns whether self-test and hash are right with one kernel table.
 bool passes(const char* kernels, uint64_t expected) {
   GoldenRun run;
   int status = run.start(arena, kernels, GOLDCREST_STEP_POSITION);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash that the host made of a model's results, with every kernel table of the board.
+// Compares the hash of a model's results with the host's, for every kernel table of the board.
 #pragma once
 
 #include <cinttypes>
@@ -18,8 +18,8 @@ namespace goldcrest::test {
 
 inline std::string_view words_to_hash() { return {hashed_words, static_cast<size_t>(hashed_words_end - hashed_words)}; }
 
-// Prints each table's hash. config: an engine's, but for its kernels and detail. hash_of: int(goldcrest_engine*,
-// uint64_t*), which returns a status. Whether all are the host's.
+// Prints each table's hash and returns whether all are the host's. `config` is an engine's, except for its kernels and
+// detail. `hash_of` is int(goldcrest_engine*, uint64_t*) and returns a status.
 template <typename HashOf>
 bool every_table_has_the_hash(goldcrest_config config, const HashOf& hash_of) {
   const uint64_t expected = std::strtoull(expected_hash, nullptr, 16);

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every board that QEMU has boots as a test of this machine's build, with its models and hashes; the others are built and
-# linked. A sanitizer of this machine has nothing to say about them.
+# Every board that QEMU has boots as a test of this machine's build, with its models and hashes; the others are built
+# and linked. A sanitizer of this machine cannot check them.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
 
-# goldcrest_run_board(PRESET LABEL BOARD_LABEL HASHES): runs the board's tests of BOARD_LABEL, with the hashes that tests
-# of this build (tests/kernels/golden.cmake) make.
+# goldcrest_run_board(PRESET LABEL BOARD_LABEL HASHES): runs the board's tests of BOARD_LABEL. Tests of this build
+# (tests/kernels/golden.cmake) make HASHES.
 function(goldcrest_run_board preset label board_label hashes)
   set(name board_${preset})
   if(board_label STREQUAL "full")
@@ -24,7 +24,7 @@ foreach(board mps2-an386 mps2-an500 mps2-an505 mps3-an547)
   set_tests_properties(board_${board} PROPERTIES FIXTURES_SETUP board_${board})
   goldcrest_run_board(${board} full full "golden_hash_g2p;golden_hash_g2p_all")
 endforeach()
-# The predictions come from the instructions that these count today.
+# The predictions follow from the instructions that these boards count today.
 foreach(board mps2-an500 mps2-an505 mps3-an547)
   add_test(NAME predictions_of_${board} COMMAND bash -c
     "set -o pipefail; cmake --build \"$0\" --target run_benchmark_firmware -- --quiet | \"$1\" -"
@@ -38,7 +38,7 @@ endforeach()
 # Without an FPU the compiler's own functions must give the same bits.
 goldcrest_run_board(mps2-an386-soft-float full fast golden_hash_g2p)
 
-# goldcrest_run_feature(PRESET FEATURE LABEL HASH): what firmware leaves out unless it asks for it by the CMake option
+# goldcrest_run_feature(PRESET FEATURE LABEL HASH): tests a feature that firmware gets only with the CMake option
 # GOLDCREST_<FEATURE>. Results have this machine's bits; flash and stack are measured.
 function(goldcrest_run_feature preset feature label hash)
   string(TOLOWER ${feature} name)
@@ -52,8 +52,8 @@ goldcrest_run_feature(mps3-an547 INSPECTION fast golden_inspection_g2p)
 goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 
-# Students: recurrent layers; as Firefox has them, with a shortlist and a limit by the source's length; and what a shortlist
-# and subwords take alone.
+# Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last two
+# builds measure the size of only a shortlist, and of only subwords.
 set(student_fixtures "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student;golden_hash_student_listed")
 set(student_options -D GOLDCREST_SSRU=ON -D GOLDCREST_SHORTLIST=ON -D GOLDCREST_RULES=ON)
 # goldcrest_run_student(NAME LABEL BOARD_LABEL TARGETS CMAKE_OPTION...)
@@ -67,14 +67,14 @@ goldcrest_run_student(student fast student student_tests ${student_options})
 goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
 goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
 goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
-# A real one, which pip brings; it is skipped where that cannot.
+# A real student, which pip brings; the test is skipped where pip cannot.
 add_test(NAME board_mps3-an547_real_student COMMAND bash "${CMAKE_SOURCE_DIR}/tests/convert/student.sh"
   "${CMAKE_BINARY_DIR}/tests/convert/student" bash "${CMAKE_CURRENT_SOURCE_DIR}/real_student.sh"
   "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_real_student" "${CMAKE_BINARY_DIR}" ${student_options})
 set_tests_properties(board_mps3-an547_real_student PROPERTIES LABELS full FIXTURES_REQUIRED "${student_fixtures}"
   SKIP_RETURN_CODE 77 TIMEOUT 3600 RESOURCE_LOCK student_folder)
 
-# A board of one's own, which lies elsewhere.
+# A user's own board, in another folder.
 add_test(NAME own_board COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/own_board.sh" "${CMAKE_CURRENT_BINARY_DIR}/own_board"
   $<TARGET_FILE:goldcrest-convert> $<TARGET_FILE:goldcrest-translate>)
 set_tests_properties(own_board PROPERTIES LABELS fast TIMEOUT 600)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board, in a build with GOLDCREST_INSPECTION: token scores, scores of a target and alignments of the g2p model
-// have the host's bits, with every kernel table.
+// On the board, in a build with GOLDCREST_INSPECTION: inspection of the g2p model has the host's bits with every kernel
+// table. Covers token scores, scores of a target, and alignments.
 #include "board_api.h"
 #include "boards/hash_every_table.h"
 #include "model_inspected.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts instructions by the board's clock: QEMU must run with `-icount shift=0`, where one instruction is one
+// Counts instructions by the board's clock. QEMU must run with `-icount shift=0`, where one instruction is one
 // nanosecond.
 #pragma once
 
@@ -14,7 +14,7 @@ inline uint64_t instructions_since(uint64_t start_ticks) {
   return (board_ticks() - start_ticks) * 1000 / (board_ticks_per_second() / 1000000);
 }
 
-// One call of `operation`; several share the clock's coarse ticks.
+// Counts one call of `operation`; runs it several times, because the clock's ticks are coarse.
 template <typename Operation>
 uint64_t instructions_of(Operation operation) {
   constexpr uint32_t kCalls = 8;
@@ -23,7 +23,7 @@ uint64_t instructions_of(Operation operation) {
   return instructions_since(start) / kCalls;
 }
 
-// Whether a loop of known length takes that long; says so when it does not.
+// Returns whether a loop of known length takes that many instructions, and prints if it does not.
 inline bool clock_counts_instructions() {
   constexpr uint32_t kTurns = 100000;
   const uint64_t start = board_ticks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: how many instructions the kernels and a whole search take, for every kernel table of the build.
+// On the board: prints how many instructions the kernels and a whole search take, for every kernel table of the build.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -57,7 +57,7 @@ void print_slot(const char* name, uint64_t found) {
   std::printf("    %-44s %8" PRIu32 "\n", name, static_cast<uint32_t>(found));
 }
 
-// Instructions of one call for one row.
+// Prints the instructions of one call for one row.
 void print_slots(const Kernels& table, Layout layout) {
   Operands& o = operands;
   std::printf("  instructions of one call\n");
@@ -104,7 +104,7 @@ constexpr size_t kArenaBytes = MODEL_G2P_ARENA_BYTES;
 
 alignas(GOLDCREST_ALIGN) uint8_t arena[kArenaBytes];
 
-// The cost of encoding and of a target position: the same sources, cut off after one token and to their end.
+// Prints the cost of encoding and of a target position: runs the same sources to one token and to their end.
 int print_search(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size) {
   SearchCost first, whole;
   int status = search_all(engine, model, beam_size, 1, &first);
@@ -153,7 +153,7 @@ bool run() {
     print_slots(*table, std::strcmp(table->name, "cortexm_helium") == 0 ? Layout::kN4K16 : Layout::kN16K4);
     ok &= print_model(kPronunciation, table->name);
 #if defined(GOLDCREST_COUNT_ENFR)
-    if (i == 0) ok &= print_model(kTranslation, table->name);  // with the others it takes minutes
+    if (i == 0) ok &= print_model(kTranslation, table->name);  // all tables would take minutes
 #endif
   }
   return ok;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target `instructions` counts the instructions of kernels and searches on the board, and prints them; tests hold
-# the linear layer's rates to their floors, and searches to what they may take.
+# The target `instructions` counts the instructions of kernels and searches on the board and prints them. Tests hold the
+# linear layer's rates to their floors, and searches to their limits.
 if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
@@ -24,7 +24,7 @@ if(GOLDCREST_BOARD MATCHES "^(mps2-an500|mps3-an547)$")
   set_tests_properties(search_cost_test PROPERTIES LABELS fast)
 endif()
 
-# Without an FPU the floats of the epilogue count, too: no figure is promised there.
+# Without an FPU the epilogue's floats take instructions too, so no figure is promised there.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-mfloat-abi=soft")
   goldcrest_board_program(linear_rate_test linear_rate_test.cc linear_rate.cc)
   add_test(NAME linear_rate_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:linear_rate_test> -icount shift=0)

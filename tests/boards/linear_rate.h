@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels read and write when their instructions are counted, and the rate of the linear slot.
+// Data for kernels whose instructions are counted, and the rate of the linear slot.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ void fill_operands();
 
 LinearArgs<int8_t> linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout);
 
-// Multiply-accumulates of an instruction with kOutputs outputs and k inputs, epilogue included, quantization not.
+// Multiply-accumulates an instruction with kOutputs outputs and k inputs; includes the epilogue, not the quantization.
 double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout);
 
 }  // namespace goldcrest::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: the linear slot does at least so many multiply-accumulates an instruction. A count, so it is the same
-// in every run.
+// On the board: the linear slot reaches its floor of multiply-accumulates an instruction. Instructions are counted, so
+// the figure is the same in every run.
 #include "linear_rate.h"
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Objects have no instruction that masks interrupts, writes a special register, sleeps, or calls a supervisor or a debugger.
+# Checks that objects have no instruction that masks interrupts, writes a special register, sleeps, or calls a
+# supervisor or a debugger.
 # Usage: masked_interrupts.sh OBJDUMP FILE...   FILE: an object or an archive
 set -eu
 objdump=$1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What newlib asks of an operating system, for tests alone: a heap in what is left of the board's memory, and output to
- * the console.
+ * The system calls that newlib needs, only for tests: a heap in the rest of the board's memory, and output to the
+ * console.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A board that does not lie under boards/: its firmware is built by the commands of boards/README.md, fits 256 KB of flash
-# and 64 KB of RAM, and says in QEMU what this machine says.
+# Builds the firmware of a board outside boards/ by the commands of boards/README.md. Checks that it fits 256 KB of
+# flash and 64 KB of RAM, and compares its output in QEMU with this machine's.
 # Usage: own_board.sh BUILD_FOLDER CONVERTER TRANSLATOR
 set -euo pipefail
 build=$1 converter=$2 translator=$3
@@ -15,7 +15,7 @@ cmake --build "$build" --target pronounce_small_firmware
 words=$source/tests/boards/sessions/own_board.input
 "$converter" --quiet "$source/examples/models/g2p-small" --max-target 33 -o "$build/g2p-small.gcst" >"$build/report.txt"
 "$translator" --beam-size 4 "$build/g2p-small.gcst" "$words" >"$build/expected.txt"
-# This board's UART loses what comes before the firmware has turned it on, so typing waits for the prompt.
+# This board's UART loses input until the firmware has turned it on, so typing waits for the prompt.
 typed() {
   local waited
   for waited in $(seq 600); do

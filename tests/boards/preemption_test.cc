@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: two engines in two contexts, of which one pre-empts the other in the middle of its kernels with
-// floating-point and vector registers in use, both get the golden hash. Engine A works in main, engine B in the
-// handler of the timer, at times that vary.
+// On the board: one engine pre-empts another in the middle of its kernels, with floating-point and vector registers in
+// use. Both must get the golden hash. Engine A works in main, engine B in the timer's handler, at varying times.
 #include <cinttypes>
 #include <cstdio>
 
@@ -23,13 +22,13 @@ constexpr const Kernels& kBest = kernels_cortexm_helium;
 constexpr const Kernels& kBest = kernels_cortexm_dsp;
 #endif
 
-// What the context that runs is doing; the handler saves and restores it.
+// The work of the running context; the handler saves and restores it.
 enum Activity : uint32_t { kQuantizeRows, kLinear, kEmbed, kLayerNorm, kAttention, kOutputBlock, kOther, kActivities };
 constexpr const char* kActivityNames[kActivities] = {"quantize_rows", "linear",       "embed",          "layer_norm",
                                                      "attention",     "output_block", "other than that"};
 volatile uint32_t activity = kOther;
 
-// The kernel of the best table, in a context that says so.
+// Calls the best table's kernel and records it in `activity`.
 template <typename Args>
 void watched(void (*kernel)(const Args&), Activity name, const Args& args) {
   const uint32_t outer = activity;
@@ -70,7 +69,7 @@ constexpr Kernels kWatched = make_watched_table();
 
 }  // namespace
 
-// This program's kernel table, in place of select_static.cc.
+// This program's kernel table replaces select_static.cc.
 const Kernels* kernels_at(uint32_t index) { return index == 0 ? &kWatched : nullptr; }
 const Kernels* select_kernels(const char*) { return &kWatched; }
 const char* wanted_kernels(const char* name) { return name; }
@@ -78,15 +77,16 @@ const char* wanted_kernels(const char* name) { return name; }
 namespace test {
 namespace {
 
-// The architecture's timer (Armv7-M ARM, B3.3), whose handler this program takes over (--wrap): no board_ticks here.
+// The architecture's timer (Armv7-M ARM, B3.3). This program takes over its handler (--wrap), so board_ticks is not
+// available.
 struct SysTick {
   volatile uint32_t control, reload, value;
 };
-constexpr uint32_t kTimerOff = 0, kTimerOn = 7;  // the CPU's clock, interrupt
+constexpr uint32_t kTimerOff = 0, kTimerOn = 7;  // 7: the CPU's clock, with interrupt
 SysTick& timer() { return *reinterpret_cast<SysTick*>(0xE000E010u); }
 void clear_pending_timer() { *reinterpret_cast<volatile uint32_t*>(0xE000ED04u) = 1u << 25; }
 
-// Clocks between two interrupts: about the work of one step.
+// Clock cycles between two interrupts: about the work of one step.
 constexpr uint32_t kFewestClocks = 100, kMaxClocks = 5000;
 constexpr uint32_t kEnoughInKernels = 1000;
 
@@ -97,7 +97,7 @@ volatile int status_b;
 
 Rng rng(1);
 uint32_t n_interrupts, n_during[kActivities];
-uint32_t n_with_float_state;  // interrupts that found floating-point (and vector) registers in use
+uint32_t n_with_float_state;  // interrupts while floating-point (and vector) registers were in use
 
 void start_timer() {
   timer().control = kTimerOff;
@@ -107,8 +107,8 @@ void start_timer() {
   timer().control = kTimerOn;
 }
 
-// One step of engine B. exception_return: the handler's return address, whose bit 4 is clear when the registers that
-// the CPU stores include those of floating point.
+// Runs one step of engine B. `exception_return` is the handler's return address; its bit 4 is clear if the CPU stored
+// floating-point registers, too.
 void preempt(uint32_t exception_return) {
   const uint32_t interrupted = activity;
   activity = kOther;
@@ -131,8 +131,8 @@ bool same_hash(const char* name, const GoldenRun& run) {
   return same;
 }
 
-// Whether engine A was interrupted often, in every kernel but embed, which is short, and with floating-point state
-// where the CPU has any.
+// Returns whether engine A was interrupted often, in every kernel except embed, which is short. If the CPU has
+// floating-point state, some interrupts must have found it in use.
 bool was_preempted() {
   bool enough = n_interrupts - n_during[kOther] >= kEnoughInKernels;
   std::printf("%" PRIu32 " interrupts, %" PRIu32 " with floating-point state\n", n_interrupts, n_with_float_state);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs for the selected board; ctest runs them where an emulator has it.
+# Programs for the selected board. If an emulator has the board, ctest runs them.
 enable_language(ASM)
 
-# Newlib's heap and streams, with which tests may do what firmware does not, and what C++ needs on top of them: the
-# distribution's C++ library for bare metal takes 1.5 GB, its headers alone 17 MB.
+# Newlib's heap and streams, which tests may use and firmware may not, and the C++ runtime that needs them. The
+# distribution's C++ library for bare metal takes 1.5 GB; its headers take 17 MB.
 add_library(goldcrest_board_test_support OBJECT newlib_system_calls.c cxx_runtime.cc)
 target_compile_options(goldcrest_board_test_support PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti>
   -ffunction-sections -fdata-sections)
@@ -11,7 +11,7 @@ target_compile_features(goldcrest_board_test_support PRIVATE cxx_std_20)
 target_include_directories(goldcrest_board_test_support PRIVATE "${CMAKE_SOURCE_DIR}/boards")
 goldcrest_warnings(goldcrest_board_test_support)
 
-# goldcrest_cxx_program(name SOURCES...): a program for the board that may look into the engine.
+# goldcrest_cxx_program(name SOURCES...): a program for the board that may include the engine's internals.
 function(goldcrest_cxx_program name)
   add_executable(${name} ${ARGN})
   target_compile_features(${name} PRIVATE cxx_std_20)
@@ -28,7 +28,7 @@ function(goldcrest_board_program name)
   target_compile_definitions(${name} PRIVATE GOLDCREST_ALL_KERNEL_TABLES)
 endfunction()
 
-# goldcrest_board_test(name LABEL): a program of that name is a test.
+# goldcrest_board_test(name LABEL): a test that runs the program of that name.
 function(goldcrest_board_test name label)
   if(GOLDCREST_BOARD_RUN)
     add_test(NAME ${name} COMMAND ${name})
@@ -36,7 +36,7 @@ function(goldcrest_board_test name label)
   endif()
 endfunction()
 
-# goldcrest_symbols_test(name): the program's ELF has nothing that firmware must not have.
+# goldcrest_symbols_test(name): the program's ELF has no symbol that firmware must not have.
 function(goldcrest_symbols_test name)
   add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_symbols.sh" "${CMAKE_NM}"
     $<TARGET_FILE:${name}>)
@@ -51,8 +51,8 @@ function(goldcrest_embed_file target symbol file)
   target_sources(${target} PRIVATE "${source}")
 endfunction()
 
-# goldcrest_console_test(name INPUT EXPECTED): console_test, given INPUT (as of printf), prints EXPECTED, a regular
-# expression that may name the exit status.
+# goldcrest_console_test(name INPUT EXPECTED): console_test, given INPUT (a format of printf), prints EXPECTED, a
+# regular expression that may include the exit status.
 function(goldcrest_console_test name input expected)
   if(GOLDCREST_BOARD_RUN)
     add_test(NAME ${name} COMMAND sh -c "input=$1; shift; printf \"$input\" | \"$@\"; echo status $?" sh "${input}"
@@ -76,7 +76,7 @@ goldcrest_board_test(contract_test fast)
 include(golden.cmake)
 include(features.cmake)
 
-# Firmware as a user links it, and what its ELF must not have.
+# Firmware as a user links it, and the symbols that its ELF must not have.
 add_executable(firmware_test firmware_test.c)
 target_compile_options(firmware_test PRIVATE -std=c11)
 target_link_libraries(firmware_test PRIVATE goldcrest::goldcrest goldcrest_board)
@@ -89,7 +89,7 @@ goldcrest_symbols_test(firmware_test)
 include(firmware.cmake)
 include(faults.cmake)
 
-# Stack and flash, then counts where an emulator has the board.
+# Stack and flash; then counts of instructions if an emulator has the board.
 include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")
 include(instructions.cmake)
 include(worst_step.cmake)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the commands of boards/raspberry-pi/README.md as they stand, and compares what they print with this machine's. Two
-# stand in for the Pi: `scp` copies into a folder here, `ssh` runs what lies there under qemu-user. The host's converter is
-# that of the build under test.
+# Runs the commands of boards/raspberry-pi/README.md and compares their output with this machine's. Two programs stand
+# in for the Pi: `scp` copies into a folder here, `ssh` runs programs of that folder under qemu-user. The host's
+# converter is that of the build under test.
 # Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER
 set -euo pipefail
 bits=$1 work=$2 build=$3
@@ -39,15 +39,15 @@ while read -r command; do
       if grep -E 'warning|note:' "$work/$n.out" "$work/$n.err"; then fail "the build is not silent"; fi ;;
     *goldcrest-translate*)
       cmp "$work/$n.out" <(echo goldcrest | "$build/examples/goldcrest-translate" "$work/pi/goldcrest/g2p.gcst") ||
-        fail "another text than here" ;;
+        fail "the text differs from this machine's" ;;
     *goldcrest-inspect*) grep "^self-test    passed with kernels $table\$" "$work/$n.out" || fail "no self-test with $table" ;;
-    *golden_hash*) cmp "$work/$n.out" "$build/tests/kernels/golden/g2p.hash" || fail "another hash than here" ;;
+    *golden_hash*) cmp "$work/$n.out" "$build/tests/kernels/golden/g2p.hash" || fail "the hash differs from this machine's" ;;
     *goldcrest-bench*) grep "$table" "$work/$n.out" || fail "no figures of $table" ;;
   esac
-  # What the page says is printed.
+  # The page must quote the output.
   case $command in
     *goldcrest-translate* | *golden_hash*)
-      grep -qF "\`$(cat "$work/$n.out")\`" boards/raspberry-pi/README.md || fail "the page says otherwise: $(cat "$work/$n.out")" ;;
+      grep -qF "\`$(cat "$work/$n.out")\`" boards/raspberry-pi/README.md || fail "the page does not quote: $(cat "$work/$n.out")" ;;
   esac
 done < "$work/commands"
 [ "$n" -eq 9 ] || fail "$n commands, expected 9"

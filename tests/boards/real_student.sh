@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The student in GOLDCREST_STUDENT_FOLDER (tests/convert/student.sh) on the emulated Cortex-M55, with its shortlist and
-# without: the host's hashes, instructions a token, and translate_firmware's texts are the host's. Prints the arena for 20
-# and 60 source tokens too.
+# Runs the student in GOLDCREST_STUDENT_FOLDER (tests/convert/student.sh) on the emulated Cortex-M55, with its shortlist
+# and without. Compares hashes and translate_firmware's texts with the host's, counts instructions a token, and prints
+# the arena for 20 and 60 source tokens.
 # Usage: real_student.sh WORK_FOLDER HOST_BUILD CMAKE_OPTION...
 set -euo pipefail
 work=$1 build=$2
@@ -12,7 +12,7 @@ fail() { echo "real_student.sh: $*" >&2; exit 1; }
 mkdir -p "$work"
 
 converter=$build/converter/goldcrest-convert
-# convert NAME OPTION...: the student as NAME.gcst.
+# convert NAME OPTION...: writes the student as NAME.gcst.
 convert() {
   local name=$1
   shift
@@ -39,4 +39,4 @@ grep -h 'instructions a token' "$work/board/Testing/Temporary/LastTest.log"
 printf '%s\n' 'Where is the station?' 'The weather is nice today, but it will rain tomorrow.' > "$work/lines"
 "$build/examples/goldcrest-translate" "$work/real_student_listed.gcst" "$work/lines" > "$work/expected"
 { cat "$work/lines"; printf '\004'; } | cmake --build "$work/board" --target run_translate_firmware -- --quiet > "$work/console"
-sed -n 's/   ([0-9]* ticks, .*//p' "$work/console" | cmp - "$work/expected" || { cat "$work/console"; fail "other texts than here"; }
+sed -n 's/   ([0-9]* ticks, .*//p' "$work/console" | cmp - "$work/expected" || { cat "$work/console"; fail "the texts differ from this machine's"; }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware that is given what it must refuse: damaged models, wrong memory, words that no model takes, and what a build
- * without GOLDCREST_RULES and GOLDCREST_INSPECTION does not know. Each time the console says why, and the firmware goes
- * on.
+ * Gives firmware everything that it must refuse: damaged models, wrong memory, words that no model takes, and features
+ * of GOLDCREST_RULES and GOLDCREST_INSPECTION, which the build lacks. Each time the console says why, and the firmware
+ * continues.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static goldcrest_config good_config(void) {
   return config;
 }
 
-/* Writes why `status` is an error; one that is none is this test's failure. `config` is goldcrest_init's, or null. */
+/* Writes the reason of the error `status`; a success fails this test. `config` is goldcrest_init's, or null. */
 static void expect_refusal_of(const goldcrest_config *config, const char *what, int64_t status) {
   if (status >= 0) {
     put_text(what);
@@ -52,7 +52,7 @@ static void refuse_config(const char *what, const goldcrest_config *config) {
   expect_refusal_of(config, what, goldcrest_init(&engine, config));
 }
 
-/* The model with one bit of the byte at `offset` changed. */
+/* Changes one bit of the model's byte at `offset`. */
 static void refuse_damage(const char *what, size_t offset) {
   for (size_t i = 0; i < sizeof model_copy; ++i) model_copy[i] = model_g2p[i];
   model_copy[offset] ^= 1;
@@ -125,7 +125,7 @@ static void refuse_words(goldcrest_engine *engine) {
   pronounce(engine, "world", 5);
 }
 
-/* A letter that the model has never seen is found before the search. */
+/* The engine finds an unknown letter before the search. */
 static void find_unknown_letter(goldcrest_engine *engine, int32_t unknown_id) {
   static const char kWord[] = "na\xC3\xAFve";
   const int32_t *ids = NULL;

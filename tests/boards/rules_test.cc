@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board, in a build with GOLDCREST_RULES: the self-test and the searches of the g2p model, given rules, have the
-// host's bits, with every kernel table.
+// On the board, in a build with GOLDCREST_RULES: self-test and searches with rules have the host's bits with every
+// kernel table. The model is g2p.
 #include "board_api.h"
 #include "boards/hash_every_table.h"
 #include "model_ruled.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Configures, builds and tests one board's preset in a folder of its own.
 # Usage: run_board.sh PRESET BUILD_FOLDER GOLDEN_FOLDER CONVERTER LABEL [TARGETS CMAKE_OPTION...]
-# LABEL is a regular expression; TARGETS have spaces between them.
+# LABEL is a regular expression; TARGETS is one argument, with spaces between the targets.
 set -euo pipefail
 preset=$1 folder=$2 golden=$3 converter=$4 label=$5 targets=${6:-all}
 shift $(($# < 6 ? $# : 6))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What searches of a model take in instructions.
+// Counts the instructions of a model's searches.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct SearchCost {
   uint32_t steps, tokens;
 };
 
-// All sources with at most `max_target_tokens` each. Negative: a status.
+// Searches all sources, with at most `max_target_tokens` each. Negative: a status.
 int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size, uint32_t max_target_tokens,
                SearchCost* cost);
 

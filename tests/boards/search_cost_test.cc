@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: a phoneme of the pronunciation model, encoder work included, takes at most so many instructions. A
-// count, so it is the same in every run.
+// On the board: a phoneme of the pronunciation model, encoder work included, stays within its limit of instructions.
+// Instructions are counted, so the figure is the same in every run.
 #include "search_cost.h"
 
 #include <cstdio>

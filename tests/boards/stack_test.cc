@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: the stack that public functions take, found by painting it before each call and looking how far the
-// paint has gone. Prints lines "stack NAME BYTES"; fails beyond GOLDCREST_STACK_BYTES.
+// On the board: the stack that public functions take. It is painted before each call; afterwards the test looks how far
+// the paint is gone. Prints lines "stack NAME BYTES"; fails beyond GOLDCREST_STACK_BYTES.
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
@@ -26,7 +26,7 @@ struct StackUse {
 };
 StackUse uses[16];
 
-// Keeps the largest use of each name, and passes the status on.
+// Keeps the largest use of each name. Returns `status`.
 int keep(const char* name, uint32_t bytes, int status) {
   StackUse* use = uses;
   while (use->name != nullptr && std::strcmp(use->name, name) != 0) ++use;
@@ -57,7 +57,7 @@ __attribute__((noinline)) int painted(const char* name, Call call) {
   painted(                               \
       #function, [&]() __attribute__((always_inline)) { return function(__VA_ARGS__); })
 
-// One word, step by step. Returns a status.
+// Runs one word, step by step. Returns a status.
 int measure_steps(goldcrest_engine* engine, const char* word) {
   int status = GOLDCREST_PAINTED(goldcrest_begin_text, engine, word, std::strlen(word));
   while (status >= 0 && status != GOLDCREST_DONE) status = GOLDCREST_PAINTED(goldcrest_step, engine, nullptr);

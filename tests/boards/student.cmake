@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Students on the board, in builds with GOLDCREST_SSRU (recurrent layers), which firmware has only when it asks for it; with
-# GOLDCREST_SHORTLIST and GOLDCREST_RULES also those that come as Firefox has them, with a shortlist and a limit of the target
-# by its source's length: the self-test of a model, the hash that a host build made, and what such a build takes.
+# Students on the board, in builds with GOLDCREST_SSRU (recurrent layers), which firmware has only if it asks for it.
+# With GOLDCREST_SHORTLIST and GOLDCREST_RULES also students like Firefox's, with a shortlist and a limit of the target
+# by its source's length. Tests compare the self-test and the hash with a host build's, and measure such a build's size.
 if(NOT GOLDCREST_SSRU OR NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
@@ -11,14 +11,15 @@ if(GOLDCREST_SHORTLIST AND GOLDCREST_RULES)
   list(APPEND students student_listed)
 endif()
 
-# goldcrest_student_program(name TABLES FOLDER): FOLDER's NAME.gcst on the first TABLES kernel tables, with NAME.hash.
+# goldcrest_student_program(name TABLES FOLDER): runs FOLDER's NAME.gcst with the first TABLES kernel tables and
+# compares with NAME.hash.
 function(goldcrest_student_program name tables folder)
   goldcrest_board_program(${name}_test golden_test.cc)
   target_compile_definitions(${name}_test PRIVATE GOLDCREST_GOLDEN_TABLES=${tables})
   goldcrest_golden_run(${name}_test 50 enfr "${folder}/${name}.gcst" "${folder}/${name}.hash")
 endfunction()
 
-# Small ones with random weights (tests/kernels/golden.cmake).
+# Small students with random weights (tests/kernels/golden.cmake).
 add_custom_target(student_tests DEPENDS contract_test goldcrest_size_programs stack_test)
 foreach(student ${students})
   goldcrest_student_program(${student} 100 "${GOLDCREST_GOLDEN_FOLDER}")
@@ -30,7 +31,7 @@ if(TARGET translate_firmware)
   set_tests_properties(flash_of_translate_firmware symbols_of_translate_firmware PROPERTIES LABELS "fast;student")
 endif()
 
-# A real one, without its shortlist and with it; real_student.sh has made its files and hashes in GOLDCREST_STUDENT_FILES.
+# A real student, with and without its shortlist; real_student.sh makes its files and hashes in GOLDCREST_STUDENT_FILES.
 # Instructions are the clock.
 if(GOLDCREST_STUDENT_FILES)
   add_custom_target(real_student_tests DEPENDS translate_firmware)

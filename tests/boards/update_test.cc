@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: the power goes during some writes of an update (examples/model_update), at several bytes of each, and
-// the old model or the new one starts, whole. At last an updated model has the golden hash that the host computed.
+// On the board: the power fails during some writes of an update (examples/model_update), at several bytes of each. Then
+// either the old model or the new one starts, whole. Finally an updated model has the host's golden hash.
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kSectorBytes = 4096, kPageBytes = 256;
 constexpr uint32_t kSectors = 2 + 2 * ((MODEL_GOLDEN_BYTES + kSectorBytes - 1) / kSectorBytes);
 constexpr size_t kChunkBytes = 1000;
-constexpr int kCuts = 24;  // of an update's writes, besides the last ones
+constexpr int kCuts = 24;  // writes of an update that are cut, besides the last ones
 constexpr std::string_view kWord = "renewal";
 
 #ifdef FLASH_SECTION
@@ -45,13 +45,13 @@ int start(goldcrest_engine** engine) {
   goldcrest_config config = {};
   config.arena = arena;
   config.arena_bytes = sizeof arena;
-  config.limits = MODEL_SMALL_LIMITS;  // which both can do
+  config.limits = MODEL_SMALL_LIMITS;  // both models can run with these
   config.detail = &detail;
   std::memset(arena, 0xAA, sizeof arena);
   return start_model(&slots, &config, engine);
 }
 
-// What the model that starts computes for a word; 0 when none starts.
+// Starts a model and returns its hash for a word; 0 if none starts.
 uint64_t started_hash() {
   simulated_power_on(&flash, 0, 0);
   goldcrest_engine* engine = nullptr;
@@ -74,7 +74,7 @@ bool failed(const char* what, uint32_t write, size_t byte) {
   return false;
 }
 
-// An update to the small model, cut at a byte of a write.
+// Updates to the small model, with the power cut at a byte of a write. Returns whether a whole model starts.
 bool survives(uint64_t old_hash, uint64_t new_hash, uint32_t n_writes, uint32_t cut_at, size_t cut_bytes) {
   simulated_power_on(&flash, cut_at, cut_bytes);
   if (install(model_small, MODEL_SMALL_BYTES) >= 0) return failed("not cut", cut_at, cut_bytes);
@@ -114,7 +114,7 @@ bool run() {
   std::printf("%d of an update's %u writes cut short: the old model or the new one, whole\n", n_cut,
               static_cast<unsigned>(n_writes));
 
-  // Back and forth, so that the golden model has come by an update.
+  // Updates to the small model and back, so that an update has brought the golden model.
   goldcrest_engine* engine = nullptr;
   for (const bool to_small : {true, false}) {
     const int status = to_small ? install(model_small, MODEL_SMALL_BYTES) : install(model_golden, MODEL_GOLDEN_BYTES);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# No step takes more instructions than worst_step.h says: with the models of the example firmware.
+# No step takes more instructions than worst_step.h says, with the models of the example firmware.
 if(NOT GOLDCREST_BOARD_RUN OR CMAKE_CXX_FLAGS MATCHES "-mfloat-abi=soft")
   return()
 endif()
 
-# goldcrest_worst_step_test(name LABEL MODEL SEARCHES LIMIT...): so many searches of each kind.
+# goldcrest_worst_step_test(name LABEL MODEL SEARCHES LIMIT...): SEARCHES searches of each kind.
 function(goldcrest_worst_step_test name label model searches)
   goldcrest_cxx_program(${name} worst_step_test.cc)
   goldcrest_worst_step(${name})

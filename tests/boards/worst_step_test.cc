@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board: no step of a search takes more ticks than worst_step.h says, whatever sources, activations, logits and
-// scores are; and some take nearly as many.
+// On the board: no step of a search takes more ticks than worst_step.h says, for any sources, activations, logits and
+// scores. Some steps take nearly as many.
 #include "worst_step.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_STEPPED_ARENA_BYTES];
 const std::array<int32_t, MODEL_STEPPED_MAX_SOURCE_TOKENS> kLongest = {};
 
-// What the kernels below have in the place of the model's own numbers. Made before a step, so that it costs it nothing.
+// Numbers that replace the model's own in the kernels below. They are made before a step, so the step does not pay for
+// them.
 std::array<float, kMostWidth> positions;
 std::array<float, kMostOutputs> biases;
 bool own_positions, own_logits, own_scales;
@@ -51,14 +52,14 @@ void output_block(const OutputBlockArgs<int8_t>& args) {
   native->int8.output_block(changed);
 }
 
-// Of any size, and what is no number.
+// Any size, and also infinities and NaN.
 float any_number(Rng& rng) {
   constexpr float kSpecial[] = {0.0f, -0.0f, kInfinity, -kInfinity, kNan, 1e-42f, -3e38f, 3e38f};
   const uint32_t kind = rng.below(16);
   return kind < 8 ? kSpecial[kind] : rng.uniform() * (kind < 12 ? 8.0f : 1e20f);
 }
 
-// Orders of numbers, of which lists of the largest do much, little, or something else with each; then any numbers.
+// Orders of numbers that make a list of the largest do much work, little work, or varied work; then any numbers.
 enum Order { kAscending, kEqual, kFarApart, kDescending, kFarApartDescending, kAny, kNear, kSpread, kOrders };
 void fill(Rng& rng, uint32_t order, float* x, uint32_t n) {
   constexpr float kSteps[] = {1.0f / 2048, 0.0f, 64.0f, -1.0f / 2048, -64.0f};
@@ -71,7 +72,7 @@ void fill(Rng& rng, uint32_t order, float* x, uint32_t n) {
   }
 }
 
-// What one search is disturbed by: at each step something else, or what makes the most work again and again.
+// The disturbance of a search: the most work at every step, something else at each step, or none.
 enum class Kind { kWorst, kHostile, kNatural };
 
 void set_scores(Rng& rng, Kind kind, const goldcrest_engine& engine) {
@@ -103,7 +104,7 @@ void disturb(Rng& rng, Kind kind, goldcrest_engine* engine) {
   set_scores(rng, kind, *engine);
 }
 
-// The most ticks of a step of one search; negative: a status.
+// Returns the most ticks of a step of one search; negative: a status.
 int64_t run(Rng& rng, goldcrest_engine* engine, const goldcrest_search& wanted, Kind kind) {
   goldcrest_search search = wanted;
   constexpr uint32_t kLongestTarget = MODEL_STEPPED_MAX_TARGET_TOKENS - 1,
@@ -127,7 +128,7 @@ int64_t run(Rng& rng, goldcrest_engine* engine, const goldcrest_search& wanted, 
   return most;
 }
 
-// The most ticks of a step in all searches of one kind; negative: a status.
+// Returns the most ticks of a step in all searches of one kind; negative: a status.
 int64_t run_searches(goldcrest_engine* engine, uint32_t step_size, const goldcrest_search& search) {
   native = engine->runtime.kernels;
   model_biases = engine->runtime.tensor<float>(engine->runtime.model.projection.bias);
@@ -150,7 +151,7 @@ int64_t run_searches(goldcrest_engine* engine, uint32_t step_size, const goldcre
   return most;
 }
 
-// Whether the bound holds, and is near.
+// Returns whether the bound holds and is near.
 bool holds(uint64_t bound, int64_t counted) {
   std::printf("  at most %u ticks, counted %u, %u %%\n", static_cast<unsigned>(bound), static_cast<unsigned>(counted),
               static_cast<unsigned>(100 * counted / static_cast<int64_t>(bound)));

@@ -17,7 +17,7 @@ limits=(--max-source 25 --max-target 33 --beam 4 --encoder-rows 2)
 
 fail() { echo "check.sh $consumer $machine: $*" >&2; exit 1; }
 
-# Nothing of these may be in a firmware: heap, system calls, exceptions, the C++ library, printf.
+# A firmware must have none of these: heap, system calls, exceptions, the C++ library, printf.
 check_symbols() {
   local found
   found=$(arm-none-eabi-nm "$1" | awk '{ print $NF }' |
@@ -33,7 +33,7 @@ check_program() {
   esac
 }
 
-# The engine of the Makefile has the kernel tables of our own builds, and the CPU is asked for them.
+# The Makefile's engine has the kernel tables of our own builds, and it asks the CPU which of them run.
 check_tables() {
   "$1g++" -I"$work/sources/include" "$source/tests/kernels/list_kernels.cc" "$work/sources/build/libgoldcrest.a" $2 -o "$work/tables"
   if [ "$machine" = host ]; then
@@ -53,7 +53,7 @@ build_project() {
     cmake --build "$out" --target program >> "$out.log" 2>&1 || { cat "$out.log" >&2; fail "the build in $out failed"; }
 }
 
-# The model in the program is that of the checkpoint as it is now.
+# The program's model is converted again exactly if the checkpoint has changed.
 check_nothing_is_stale() {
   local out=$1 model=$1/goldcrest_models/program/model_g2p.gcst
   touch "$work/before"
@@ -65,7 +65,7 @@ check_nothing_is_stale() {
   [ "$model" -nt "$work/before" ] && [ "$out/program" -nt "$work/before" ] || fail "a changed checkpoint was not converted"
 }
 
-# The program again, with the flags of the installed package's goldcrest.pc.
+# Builds the program again, with the flags of the installed package's goldcrest.pc.
 check_pkg_config() {
   local model=$work/host/goldcrest_models/program flags
   read -r -a flags <<< "$(PKG_CONFIG_PATH=$work/package/lib/pkgconfig pkg-config --cflags --libs goldcrest)"
@@ -73,9 +73,9 @@ check_pkg_config() {
   check_program "$work/pkg_config"
 }
 
-# Without flatc the error names the packages that bring it and its header.
+# Without flatc the error names the packages of flatc and of its header.
 check_no_flatc() {
-  # Programs are looked for in a folder that has none.
+  # CMake looks for programs in a folder without programs.
   if cmake -G Ninja -S "$source" -B "$work/missing" -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY \
     -DCMAKE_MAKE_PROGRAM="$(command -v ninja)" -DCMAKE_C_COMPILER="$(command -v cc)" -DCMAKE_CXX_COMPILER="$(command -v c++)" \
     > "$work/missing.log" 2>&1; then
@@ -83,7 +83,7 @@ check_no_flatc() {
   fi
   tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest reads its files with FlatBuffers, and this machine lacks flatc or\
  flatbuffers/flatbuffers.h: install the packages flatbuffers-compiler and libflatbuffers-dev (Debian, Ubuntu), or name them with\
- -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "no package is named"; }
+ -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "the error names no package"; }
 }
 
 options=() enum_flags=("")
@@ -117,13 +117,13 @@ case $consumer in
     cmake --install "$build" --prefix "$work/package" > /dev/null
     build_project xnnpack "$work/program" -DCMAKE_PREFIX_PATH="$work/package" "${@:7}"
     check_program "$work/program/program"
-    # Libraries are looked for in a folder that has none.
+    # CMake looks for libraries in a folder without libraries.
     if cmake -G Ninja -S "$folder/xnnpack" -B "$work/missing" -DCMAKE_PREFIX_PATH="$work/package" \
       -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY > "$work/missing.log" 2>&1; then
       fail "a package without its XNNPACK was found"
     fi
     grep -q 'not found: XNNPACK pthreadpool' "$work/missing.log" ||
-      { cat "$work/missing.log" >&2; fail "no reason is given"; } ;;
+      { cat "$work/missing.log" >&2; fail "the error gives no reason"; } ;;
   add_subdirectory | host_converter)
     [ "$consumer" = host_converter ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
     for enum_flag in "${enum_flags[@]}"; do
@@ -135,7 +135,7 @@ case $consumer in
   own_build)
     cmake --build "$build" --target goldcrest_source_folder > /dev/null
     cp -r "$build/goldcrest_sources" "$work/sources"
-    if grep -rF -e "$source" -e "$build" "$work/sources"; then fail "the folder holds paths of this machine"; fi
+    if grep -rF -e "$source" -e "$build" "$work/sources"; then fail "the folder contains paths of this machine"; fi
     array=(--array)
     prefix=arm-none-eabi- list=sources.txt
     link='-nostdlib -Wl,--entry=main,--gc-sections,--no-enum-size-warning -lc -lgcc'

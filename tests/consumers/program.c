@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A firmware's main: one word through a model in read-only memory. Exit status 0 when its pronunciation is the right
- * one.
+ * A firmware's main: translates one word with a model in read-only memory. Exits with 0 if the pronunciation is right.
  */
 #include <string.h>
 
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h"
 
-/* What a firmware holds at compile time: in the preprocessor, and as a constant expression. */
+/* Firmware checks these at compile time: in the preprocessor, and as a constant expression. */
 #if MODEL_G2P_ARENA_BYTES > 128 * 1024 || MODEL_G2P_STACK_BYTES > 4096
 #error "the model does not fit"
 #endif

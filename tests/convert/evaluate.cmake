@@ -4,7 +4,7 @@ goldcrest_test(evaluate_test SOURCES evaluate/reference_evaluate_test.cc evaluat
   evaluate/metrics_error_rate_test.cc evaluate/metrics_golden_test.cc LIBRARIES goldcrest_evaluate goldcrest_load
   goldcrest_sources)
 
-# The golden results: every 12th line always, all of them on request.
+# The golden results: every 12th line in the fast tests, all lines in the full tests.
 goldcrest_test(reference_golden_test SOURCES evaluate/reference_golden_test.cc LIBRARIES goldcrest_evaluate
   goldcrest_load)
 add_test(NAME reference_golden_full_test COMMAND reference_golden_test --gtest_filter=ReferenceGolden.DISABLED_*

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# A checkpoint of OPUS-MT's real shape: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
+# Makes a checkpoint of OPUS-MT's real shape: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
 add_executable(make_opus_checkpoint ../support/make_opus_checkpoint.cc)
 target_compile_definitions(make_opus_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
 target_link_libraries(make_opus_checkpoint PRIVATE goldcrest_checkpoint_writer)
 goldcrest_warnings(make_opus_checkpoint)
 
-# A small student of Marian's own kind: make_native_checkpoint DIR
+# Makes a small student of Marian's own kind: make_native_checkpoint DIR
 add_executable(make_native_checkpoint ../support/make_native_checkpoint.cc)
 target_compile_definitions(make_native_checkpoint PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
 target_link_libraries(make_native_checkpoint PRIVATE goldcrest_checkpoint_writer)

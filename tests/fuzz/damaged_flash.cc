@@ -18,10 +18,10 @@ constexpr size_t kTrailerBytes = 64;
 
 template <typename Element>
 Element& changeable(const Element& element) {
-  return const_cast<Element&>(element);  // of the copy, which is this file's own and not constant
+  return const_cast<Element&>(element);  // the element is in this file's own copy, which is not constant
 }
 
-// A copy of a good file, and how an engine on it starts.
+// A copy of a good file, and an engine that is started on it.
 class Flash {
  public:
   explicit Flash(const goldcrest_config& good) : bytes_(good.model_bytes), config_(good) {
@@ -60,16 +60,17 @@ uint32_t metadata_bytes_of(const Flash& flash) {
   return n;
 }
 
-// Cut where the metadata ends, before its padding.
+// The first slice ends with the metadata, before its padding.
 void check_in_two_slices(const Flash& flash) {
   goldcrest_check state = {};
   const int first = flash.check(metadata_bytes_of(flash), &state);
-  require(first == GOLDCREST_WORKING && flash.check(flash.size(), &state) == GOLDCREST_DONE, "check_weights: twice");
+  require(first == GOLDCREST_WORKING && flash.check(flash.size(), &state) == GOLDCREST_DONE,
+          "check_weights: in two slices");
 }
 
-// A byte changes that no slice has read yet.
+// Changes a byte that no slice has read yet.
 void damage_between_slices(Flash& flash) {
-  std::vector<size_t> places = {8, flash.size() - 1};  // metadata, the trailer
+  std::vector<size_t> places = {8, flash.size() - 1};  // in the metadata and in the trailer
   for (const format::Section* section : *flash.model().sections()) {
     if (section->size() > 0) places.push_back(size_t{section->offset()} * kAlignment);
   }
@@ -85,7 +86,7 @@ void damage_between_slices(Flash& flash) {
   }
 }
 
-// A weight that no file has, under a checksum of the one before.
+// Writes a weight that no file has, and leaves the old checksum.
 void damage_weights(Flash& flash) {
   const format::Section& weights = *flash.model().sections()->Get(0);
   if (weights.size() == 0) return;
@@ -99,13 +100,13 @@ void damage_weights(Flash& flash) {
   byte = before;
 }
 
-// Whether the metadata is as FlatBuffers' builder writes it, so that no two fields share bytes.
+// Returns whether the metadata is as FlatBuffers' builder writes it, so that no two fields share bytes.
 bool is_plain(const Flash& flash) {
   const flatbuffers::DetachedBuffer again = write_metadata(read_metadata(flash.bytes()));
   return again.size() == metadata_bytes_of(flash) && std::memcmp(again.data(), flash.bytes(), again.size()) == 0;
 }
 
-// `error` where the self-test has a line that fits the limits.
+// The self-test gives `error` if it has a line that fits the limits.
 void expect_self_test(const Flash& flash, goldcrest_engine* engine, int error) {
   const goldcrest_limits& limits = engine->runtime.limits;
   bool runs = false;
@@ -116,14 +117,14 @@ void expect_self_test(const Flash& flash, goldcrest_engine* engine, int error) {
   require(goldcrest_self_test(engine, nullptr) == (runs ? error : GOLDCREST_ERROR_TOO_LONG), "self_test: its error");
 }
 
-// `error` where the engine takes text.
+// Translating gives `error` if the engine takes text.
 void expect_translation(goldcrest_engine* engine, int error) {
   char out[64];
   const int begun = goldcrest_begin_text(engine, "a", 1);
   require(goldcrest_translate(engine, "a", 1, out, sizeof out) == (begun < 0 ? begun : error), "translate: its error");
 }
 
-// What the self-test and the tokenizer read again of the metadata.
+// Damages metadata that the self-test and the tokenizer read again.
 void damage_metadata(Flash& flash, goldcrest_engine* engine) {
   format::Generation& generation = changeable(*flash.model().generation());
   const float penalty = generation.length_penalty();
@@ -138,10 +139,11 @@ void damage_metadata(Flash& flash, goldcrest_engine* engine) {
   if (flash.model().tokenizer() == nullptr || goldcrest_begin_text(engine, "a", 1) < 0) return;
   auto& tokenizer = reinterpret_cast<flatbuffers::Table&>(changeable(*flash.model().tokenizer()));
   if (tokenizer.SetField(format::Tokenizer::VT_KIND, uint8_t{99}, uint8_t{0}))
-    require(goldcrest_begin_text(engine, "a", 1) == GOLDCREST_ERROR_UNSUPPORTED, "begin_text: no kind of tokenizer");
+    require(goldcrest_begin_text(engine, "a", 1) == GOLDCREST_ERROR_UNSUPPORTED,
+            "begin_text: an unknown kind of tokenizer");
 }
 
-// What the engine keeps of its limits and its state.
+// Damages the engine's own copy of its limits and its state.
 void damage_object(const Flash& flash, goldcrest_engine* engine) {
   const goldcrest_limits limits = engine->runtime.limits;
   engine->runtime.limits.n_best = 0;
@@ -153,7 +155,7 @@ void damage_object(const Flash& flash, goldcrest_engine* engine) {
   }
   engine->runtime.limits = limits;
   engine->state = static_cast<EngineState>(99);
-  require(goldcrest_step(engine, nullptr) == GOLDCREST_ERROR_STATE, "step: a state that is none");
+  require(goldcrest_step(engine, nullptr) == GOLDCREST_ERROR_STATE, "step: an invalid state");
   goldcrest_reset(engine);
 }
 
@@ -166,7 +168,7 @@ void damage_flash(const goldcrest_config& good) {
     damage_between_slices(flash);
     damage_weights(flash);
   }
-  // A program that forgets the source while it is encoded.
+  // A program that resets the engine while it encodes the source.
   goldcrest_engine* forgetful = nullptr;
   flash.config().idle_weights = [](void* engine, const void*, size_t) {
     goldcrest_reset(*static_cast<goldcrest_engine**>(engine));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that changes under the engine: a copy of a good file while its checksums are checked, and after an engine has
-// started on it; numbers of the engine's object.
+// Memory that changes under the engine. A copy of a good file changes while its checksums are checked, or after an
+// engine has started on it. Numbers of the engine's object change, too.
 #pragma once
 
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {
 
-// Each change is found, or told by the call that meets it. good: a configuration that goldcrest_init takes, whose
-// memory this uses.
+// Damages memory; the check or the call that meets the damage must find it. `good` is a configuration that
+// goldcrest_init takes; its memory is used.
 void damage_flash(const goldcrest_config& good);
 
 }  // namespace goldcrest::test

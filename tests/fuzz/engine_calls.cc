@@ -19,19 +19,19 @@
 namespace goldcrest::test {
 namespace {
 
-// What one input may take, so that many can be tried; a file may ask for more, and is then not run.
+// Limits of one input, so that many can be tried. A file that needs more is not run.
 constexpr uint64_t kMostArenaBytes = 1u << 20, kMostMacs = 1u << 22, kMostTextSteps = 1u << 22;
 constexpr uint32_t kMostRuns = 4;  // of whole sentences
 
 using Memory = std::unique_ptr<GuardedBuffer<uint8_t>>;
 
-// `status` is a success or one of these errors.
+// Requires `status` to be a success or one of these errors.
 int64_t allow(int64_t status, std::initializer_list<int> errors, const char* function) {
   if (status < 0) require(std::find(errors.begin(), errors.end(), status) != errors.end(), function);
   return status;
 }
 
-// Small numbers mostly, so that they fit.
+// Mostly a small number, which fits.
 uint32_t limit(Script& script, uint32_t usual) { return script.one_in(16) ? script.word() : script.below(usual + 1); }
 
 goldcrest_limits choose_limits(Script& script) {
@@ -56,7 +56,7 @@ void count_buffer(void* n, const goldcrest_buffer* buffer) {
   ++*static_cast<int64_t*>(n);
 }
 
-// Of a model: how many, and the last one's name.
+// The number of a model's languages, and the last one's name.
 struct Languages {
   int64_t n = 0;
   std::string last;
@@ -69,12 +69,12 @@ void count_language(void* context, const char* name, size_t name_bytes, int32_t)
   languages.last.assign(name, name_bytes);
 }
 
-// Threads, one after another: tasks may run in any order.
+// Runs the tasks of threads one after another, the last first: any order is allowed.
 void run_last_first(void*, void (*task)(void*, size_t), void* context, size_t n) {
   for (size_t i = n; i > 0; --i) task(context, i - 1);
 }
 
-// Functions that a program gives an engine. What they must not see ends this one.
+// Sets the functions that a program can give to an engine. They end the program if their arguments break a promise.
 void watch(goldcrest_config& config) {
   config.trace = [](void*, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
     require(name != nullptr && values != nullptr && count > 0, "trace: values with a name");
@@ -90,7 +90,7 @@ class Calls {
     if (!plan() || !start()) return false;
     while (!script_.is_done()) {
       call();
-      require(arena_->intact() && (scratch_ == nullptr || scratch_->intact()), "nothing in front of the memory");
+      require(arena_->intact() && (scratch_ == nullptr || scratch_->intact()), "nothing is written before the memory");
     }
     return true;
   }
@@ -110,7 +110,7 @@ class Calls {
     const int planned =
         goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, count_buffer, &n_visited_, nullptr);
     allow(planned, {kArgument, kCorrupt, kVersion, kUnsupported}, "plan_memory: errors");
-    require(known == 0 || planned == known, "plan_memory refuses what model_info does");
+    require(known == 0 || planned == known, "plan_memory refuses what model_info refuses");
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
     if (planned < 0) {
@@ -121,12 +121,12 @@ class Calls {
     const int64_t n =
         allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &languages_, nullptr),
               {kCorrupt}, "target_languages: errors");
-    require(n < 0 || n == languages_.n, "target_languages: as many as it says");
+    require(n < 0 || n == languages_.n, "target_languages: calls equal the returned number");
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
 
-  // The file's checksums in slices.
+  // Checks the file's checksums in slices.
   void check_slices() {
     const size_t slice_bytes = model_.size() / (1 + model_.size() / GOLDCREST_ALIGN % 16) + 1;
     goldcrest_check check = {};
@@ -159,7 +159,7 @@ class Calls {
     config.detail = &detail_;
     const int status = goldcrest_init(&engine_, &config);
     allow(status, {kCorrupt}, "init: errors");
-    require(whole_ || status < 0 || config.verify == GOLDCREST_VERIFY_STRUCTURE, "init finds what check_weights does");
+    require(whole_ || status < 0 || config.verify == GOLDCREST_VERIFY_STRUCTURE, "init finds what check_weights finds");
     if (status < 0) {
       require(engine_ == nullptr && detail_.message != nullptr, "init: no engine, and a reason");
       return false;
@@ -169,7 +169,7 @@ class Calls {
       watch(config);
       require(goldcrest_init(&engine_, &config) == GOLDCREST_OK, "init: the same again");
     }
-    // The same again, with a byte less than it needs, is refused and changes no byte.
+    // With one byte less than needed the same call is refused and changes no byte.
     const Memory small = filled(config.arena_bytes - 1);
     goldcrest_config less = config;
     goldcrest_engine* none = nullptr;
@@ -187,7 +187,7 @@ class Calls {
     return memory;
   }
 
-  // Whether the next call may be one that runs whole sentences.
+  // Returns whether another call may run whole sentences.
   bool may_run() {
     if (n_runs_ == kMostRuns) return false;
     ++n_runs_;
@@ -232,7 +232,7 @@ class Calls {
     }
   }
 
-  // Ids of which most are in range.
+  // Ids that are mostly in range.
   std::vector<int32_t> ids(uint32_t vocab_size) {
     std::vector<int32_t> ids(script_.below(9));
     for (int32_t& id : ids) id = static_cast<int32_t>(script_.one_in(32) ? script_.word() : script_.below(vocab_size));
@@ -342,7 +342,7 @@ class Calls {
     search.max_extra_tokens = script_.below(3);
     search.repetition_penalty = static_cast<float>(script_.below(6)) / 2 - 0.5f;
     search.max_length_factor = static_cast<float>(script_.below(6)) / 2 - 0.5f;
-    if (script_.one_in(4)) {  // any bits in one of them
+    if (script_.one_in(4)) {  // any bits in one field
       const size_t at = 4 * script_.below(sizeof search / 4);
       const uint32_t value = script_.word();
       std::memcpy(reinterpret_cast<char*>(&search) + at, &value, 4);
@@ -369,7 +369,7 @@ class Calls {
   goldcrest_memory memory_ = {};
   goldcrest_detail detail_ = {};
   goldcrest_text_state text_state_ = {};
-  bool whole_ = false;  // by its checksums
+  bool whole_ = false;  // whether the file's checksums are right
   uint32_t n_runs_ = 0;
   int64_t n_visited_ = 0;
   Languages languages_;

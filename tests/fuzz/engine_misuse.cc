@@ -25,7 +25,7 @@ namespace {
 
 void refused(int64_t status) { require(status == GOLDCREST_ERROR_ARGUMENT, "bad arguments are refused as such"); }
 
-// GOLDCREST_KERNELS, for as long as this lives.
+// Sets GOLDCREST_KERNELS during its lifetime.
 class NamedKernels {
  public:
   explicit NamedKernels(const char* name) {
@@ -67,10 +67,10 @@ void misuse_no_engine(goldcrest_engine* none) {
   refused(goldcrest_detokenize(none, &state, &id, 1, text, sizeof text));
   refused(goldcrest_translate(none, text, 1, text, sizeof text));
   goldcrest_reset(none);
-  require(*goldcrest_kernels_name(none) == '\0', "no engine has no kernels");
+  require(*goldcrest_kernels_name(none) == '\0', "without an engine there is no name of kernels");
 }
 
-// What the engine asks of a file without its public functions: as a build does that has no kernels for float32 files.
+// Checks a file without the public functions, as in a build that has no kernels for float32 files.
 void misuse_validate(const goldcrest_config& good) {
   const VerifyFunctions functions = {crc32c, nullptr, false, true};
   const int status = validate_model(good.model, good.model_bytes, functions, nullptr);
@@ -81,7 +81,7 @@ void misuse_validate(const goldcrest_config& good) {
   require(view_shortlist(good.model, &shortlist) == has_shortlist, "a shortlist goes with its limit");
 }
 
-// States of a check that no call has left.
+// States of a check that no call leaves.
 void misuse_check(const goldcrest_config& good) {
   const goldcrest_check states[] = {{good.model_bytes, {}, {}, 0, 0},
                                     {0, {}, {}, 0, 9},
@@ -109,7 +109,7 @@ void misuse_model(const goldcrest_config& good) {
   require(planned == GOLDCREST_OK || planned == GOLDCREST_ERROR_ARGUMENT, "plan_memory: the file's own limits");
   refused(goldcrest_target_languages(nullptr, good.model_bytes, nullptr, nullptr, nullptr));
   const int languages = goldcrest_target_languages(model, good.model_bytes, nullptr, nullptr, nullptr);
-  require(languages >= 0 || languages == GOLDCREST_ERROR_MODEL_CORRUPT, "languages are counted without a function");
+  require(languages >= 0 || languages == GOLDCREST_ERROR_MODEL_CORRUPT, "languages are counted without a callback");
   misuse_validate(good);
   misuse_check(good);
   lie_in_trailers({static_cast<const uint8_t*>(good.model), good.model_bytes});
@@ -133,7 +133,7 @@ void misuse_plan(const goldcrest_limits& limits) {
   require(plan.overflowed(), "plan: a buffer too far away");
 }
 
-// The most that each limit may be: what goldcrest_plan_memory makes of it, goldcrest_init does.
+// At the greatest limits, goldcrest_plan_memory and goldcrest_init must agree.
 void misuse_limits(const goldcrest_config& good) {
   goldcrest_info info;
   goldcrest_memory memory;
@@ -166,7 +166,7 @@ int prepare(const goldcrest_backend&, const PrepareArgs& args, const Kernels**, 
   return args.use == BackendUse::kWhereFaster ? GOLDCREST_OK : GOLDCREST_ERROR_UNSUPPORTED;
 }
 
-// The engine's memory is written before these are refused, but for the last.
+// All of these but the last are refused only after the engine's memory was written.
 void misuse_backend(const goldcrest_config& good) {
   const goldcrest_backend backend = {prepare};
   goldcrest_engine* engine = nullptr;
@@ -180,7 +180,7 @@ void misuse_backend(const goldcrest_config& good) {
   std::fesetround(FE_UPWARD);
   const int status = goldcrest_init(&engine, &config);
   std::fesetround(FE_TONEAREST);
-  require(status == GOLDCREST_ERROR_BUILD, "init: kernels that round otherwise");
+  require(status == GOLDCREST_ERROR_BUILD, "init: kernels that round differently");
 }
 
 }  // namespace
@@ -214,7 +214,7 @@ void misuse_engine(goldcrest_engine* engine) {
   require(exchange_kernels(engine, kernels) == nullptr, "kernels are exchanged");
   require(*goldcrest_kernels_name(engine) != '\0', "an engine's kernels have a name");
   require(goldcrest_kernels_at(0) != nullptr, "there are kernels");
-  require(goldcrest_kernels_at(UINT32_MAX) == nullptr, "there are not so many kernels");
+  require(goldcrest_kernels_at(UINT32_MAX) == nullptr, "there are fewer kernel tables");
   for (int status = -16; status < 16; ++status)
     require(*goldcrest_status_string(status) != '\0', "every status has words");
 }
@@ -246,7 +246,7 @@ void misuse_init(const goldcrest_config& good) {
   misuse_model(good);
   misuse_plan(good.limits);
   misuse_limits(good);
-  if (good.model_bytes < 1u << 16) damage_flash(good);  // of a large file it takes too long
+  if (good.model_bytes < 1u << 16) damage_flash(good);  // a large file takes too long
   misuse_backend(good);
 }
 

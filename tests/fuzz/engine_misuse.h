@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with arguments that no call takes: each is refused, whatever the engine's state.
+// Calls with wrong arguments: each is refused in every state of the engine.
 #pragma once
 
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {
 
-// Nulls, and numbers that are none of an enumeration.
+// Passes null pointers, and numbers outside of their enumeration.
 void misuse_engine(goldcrest_engine* engine);
 
-// Configurations that goldcrest_init refuses, made from one that it takes, and calls without an engine. What is in the
-// engine's memory is lost.
+// Tries configurations that goldcrest_init refuses, made from a good one, and calls without an engine. Overwrites the
+// engine's memory.
 void misuse_init(const goldcrest_config& good);
 
 }  // namespace goldcrest::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints of every family with any of their files changed: an error that names the file, or a model that the engine
-// takes and runs.
+// Checkpoints of every family with any of their files changed. Conversion gives an error that names the file, or a
+// model that the engine takes and runs.
 #include <cstdio>
 #include <numeric>
 
@@ -15,7 +15,7 @@
 namespace goldcrest::test {
 namespace {
 
-// Printed at the end: seeds are of use as long as many inputs build a model.
+// Printed at the end: seeds are useful only as long as many inputs build a model.
 struct Tally {
   uint64_t inputs = 0, models = 0;
   ~Tally() {
@@ -24,7 +24,7 @@ struct Tally {
   }
 };
 
-// As the program does.
+// Builds as the program does.
 converter::Payload build(const converter::ModelSpec& spec, const converter::BuildOptions& options,
                          const std::filesystem::path& folder) try {
   return converter::build_payload(spec, options);
@@ -32,7 +32,7 @@ converter::Payload build(const converter::ModelSpec& spec, const converter::Buil
   throw converter::Error("{}: {}", folder.string(), error.what());
 }
 
-// The folder, the package in it, or what lies in it by a name of the script.
+// The folder, the package in it, or a path in it that the script names.
 std::filesystem::path choose_path(Script& script, const std::filesystem::path& folder) {
   if (script.one_in(8)) return folder / file_name(script.text());
   return std::filesystem::exists(folder / kPackage) ? folder / kPackage : folder;
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   static Tally tally;
   Script script(bytes, n);
   CheckpointFiles files = good[script.below(static_cast<uint32_t>(good.size()))];
-  // One input of two, whatever it was made from, keeps its names and settings, so that half of them build a model.
+  // Half of all inputs keep their names and settings, whatever they were made from, so that these build a model.
   const bool keeps_names = std::accumulate(bytes, bytes + n, 0u) % 2 == 0;
   if (keeps_names) {
     change_weights(script, files);
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     for (uint32_t i = n_changes % 3; i > 0; --i) change_checkpoint(script, files);
   }
   files = pack(files);
-  if (!keeps_names && script.one_in(4)) edit_checkpoint(script, files);  // what a zip's own writer would not write
+  if (!keeps_names && script.one_in(4)) edit_checkpoint(script, files);  // changes that no writer of zips would make
   const TemporaryFolder folder;
   write_checkpoint(files, folder.path());
   ++tally.inputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file with some fields of its metadata changed, then bytes anywhere, with right checksums, and then any calls:
-// it is refused with a reason, or it runs within the memory that it asked for.
+// A model file with some changed fields of its metadata, then changed bytes anywhere, with right checksums; then any
+// calls. The file is refused with a reason, or it runs within the memory that it asked for.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -16,18 +16,18 @@ namespace {
 
 using converter::FileImage;
 
-// Where section `i` lies, as far as the metadata speaks of one.
+// Writes the place of section `i` into the metadata, if the metadata has this section.
 void set_section(uint8_t* metadata, size_t i, uint64_t start, uint64_t n) {
   const auto* const sections = format::GetModel(metadata)->sections();
   if (sections == nullptr || i >= sections->size()) return;
-  // The buffer is this program's own, and nothing of it is constant.
+  // The buffer belongs to this program and is not constant.
   auto* const section = const_cast<flatbuffers::Table*>(
       reinterpret_cast<const flatbuffers::Table*>(sections->Get(static_cast<uint32_t>(i))));
   section->SetField(format::Section::VT_OFFSET, static_cast<uint32_t>(start / kAlignment), uint32_t{0});
   section->SetField(format::Section::VT_SIZE, n, uint64_t{0});
 }
 
-// Sections lie where the metadata's size lets them, unless the script wants them elsewhere.
+// Places sections one after another behind the metadata. If `places_lie`, the metadata keeps the script's places.
 FileImage assemble(const ModelParts& parts, bool places_lie) {
   flatbuffers::DetachedBuffer metadata = write_metadata(parts.metadata);
   const auto metadata_bytes = static_cast<uint32_t>(metadata.size());
@@ -42,7 +42,7 @@ FileImage assemble(const ModelParts& parts, bool places_lie) {
   std::copy_n(metadata.data(), metadata_bytes, file.bytes());
   for (size_t i = 0; i < places.size(); ++i)
     std::copy(parts.sections[i].begin(), parts.sections[i].end(), file.bytes() + places[i]);
-  std::memcpy(file.bytes() + file.size() - kAlignment + 12, &metadata_bytes, sizeof metadata_bytes);  // the trailer
+  std::memcpy(file.bytes() + file.size() - kAlignment + 12, &metadata_bytes, sizeof metadata_bytes);  // in the trailer
   return file;
 }
 
@@ -57,7 +57,7 @@ void change_bytes(Script& script, uint8_t* bytes, size_t n) {
 }  // namespace
 }  // namespace goldcrest::test
 
-// Edges are to be those of the engine, and not of the converter that makes the models.
+// The fuzzer must count edges of the engine, not of the converter that makes the models.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   using namespace goldcrest::test;
   (void)base_models();
@@ -72,9 +72,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   using namespace goldcrest::test;
   Script script(bytes, n);
   const uint8_t which = script.byte();
-  // The two last cost as much as twenty of the others: one of eight inputs that ask for them gets them.
+  // The two last models cost as much as twenty others, so only an eighth of the inputs that ask for them gets them.
   const bool is_rare = which >= 254 && std::accumulate(bytes, bytes + n, 0u) % 8 == 0;
-  // One of eight is of the richer ones.
+  // An eighth of the inputs use the richer models.
   const std::vector<ModelParts>& models = which >= 224 ? richer_models() : base_models();
   ModelParts parts = !is_rare ? models[which % models.size()] : which == 255 ? large_model() : far_model();
   for (uint32_t i = script.below(5); i > 0; --i) change_metadata(script, parts.metadata);
@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   }
   if (!is_damaged || script.below(2) == 0) repair_checksums(file);
   const size_t model_bytes = is_damaged && script.one_in(4) ? script.half() % file.size() : file.size();
-  // Nothing behind the file may be read.
+  // The engine must not read behind the file.
   GuardedBuffer<uint8_t> model(align_bytes(model_bytes));
   std::copy_n(file.bytes(), model_bytes, model.begin());
   call_engine({model.get(), model_bytes}, script);

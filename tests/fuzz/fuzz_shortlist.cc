@@ -20,7 +20,7 @@ converter::ModelSpec small_spec() {
   return spec;
 }
 
-// Marian's binary with any numbers and a right checksum; or any bytes.
+// Marian's binary with any numbers and a right checksum, or any bytes.
 std::string file_bytes(Script& script) {
   if (script.below(3) != 0) return std::string(script.text());
   BinaryLists lists;

@@ -13,7 +13,7 @@ namespace {
 std::vector<TestTokenizer> good_tokenizers() {
   std::vector<TestTokenizer> tokenizers;
   for (const converter::TokenizerSpec& spec : good_specs()) tokenizers.emplace_back(spec);
-  // The segmenters that have no scores, on the same vocabularies.
+  // The tokenizers without scores, on the same vocabularies.
   for (const auto kind : {converter::TokenizerKind::kWord, converter::TokenizerKind::kCharacter}) {
     const converter::Vocabulary vocabulary = {
         "words", {"</s>", "<unk>", ">>de<<", "a", "b", "\xC3\xA9", "the", "\xE2\x82\xAC"}, 1, {0}};
@@ -33,6 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   const TestTokenizer& tokenizer = tokenizers[script.below(static_cast<uint32_t>(tokenizers.size()))];
   const std::vector<int32_t> ids = checked_ids(tokenizer.view(), script.rest());
   const std::string text = checked_text(tokenizer.detokenizer_view(), ids);
-  require(goldcrest::converter::is_utf8(text), "detokenize: UTF-8, of pieces that are");
+  require(goldcrest::converter::is_utf8(text), "detokenize: UTF-8 if all pieces are UTF-8");
   return 0;
 }

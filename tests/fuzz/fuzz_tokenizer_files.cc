@@ -14,7 +14,7 @@ namespace {
 
 const char* const kFile = "the file";
 
-// A good model's bytes, changed; or any.
+// Changed bytes of a good model, or any bytes.
 std::string model_bytes(Script& script) {
   static const std::vector<std::string> good = {read_bytes(source_path("tests/data/char.model")),
                                                 read_bytes(source_path("tests/data/bpe_bytes.model")),

@@ -78,7 +78,7 @@ void change_detokenizer(Script& script, converter::PackedDetokenizer& tables) {
   }
 }
 
-// Scores go with some kinds alone: one with them can be taken for another, and one without for another.
+// Only some kinds have scores. Changes a kind with scores to another with them, or one without to another without.
 void change_kind(Script& script, converter::PackedTokenizer& tables) {
   const auto kind = static_cast<converter::TokenizerKind>(script.below(5));
   if (!tables.score.empty() &&

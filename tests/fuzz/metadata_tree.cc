@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads, changes and writes by the schema's type tables, as model/structure.cc checks by them.
+// Reads, changes and writes metadata by the schema's type tables, which model/structure.cc uses for its checks.
 #include "fuzz/metadata_tree.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using flatbuffers::TypeCode;
 using flatbuffers::uoffset_t;
 
-// By flatbuffers::ElementaryType, up to ET_DOUBLE.
+// Bytes of a flatbuffers::ElementaryType, up to ET_DOUBLE.
 constexpr uint8_t kScalarBytes[] = {1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
 bool is_table(TypeCode code) { return code.base_type == flatbuffers::ET_SEQUENCE; }
@@ -73,7 +73,7 @@ class Writer {
     return builder_.EndTable(start);
   }
 
-  // Where what a field refers to lies; 0 of a scalar.
+  // Writes the value that a field refers to and returns its offset; 0 for a scalar.
   uoffset_t write_child(TypeCode code, const MetadataField& field) {
     if (is_scalar(code)) return 0;
     if (is_string(code)) return builder_.CreateString(field.bytes).o;
@@ -111,7 +111,7 @@ class Writer {
 
 struct Place {
   TypeCode code;
-  const flatbuffers::TypeTable* type;  // of a table field: of its tables
+  const flatbuffers::TypeTable* type;  // for a field of tables: their type
   MetadataField* field;
 };
 
@@ -123,7 +123,7 @@ void list_places(MetadataTable& table, std::vector<Place>& places) {
   }
 }
 
-// Values at which bounds lie, and any.
+// Values around bounds, or any value.
 uint64_t new_scalar(Script& script, uint64_t old, size_t bytes) {
   constexpr uint64_t kValues[] = {0,
                                   1,
@@ -173,7 +173,8 @@ void change_tables(Script& script, const Place& place, const std::vector<Place>&
     tables.erase(tables.begin() + script.below(static_cast<uint32_t>(tables.size())));
     return;
   }
-  // A table of the same type from anywhere, an empty one, or as many of the first as a mask of 32 does not reach.
+  // Adds a copy of any table of the same type, an empty table, or 32 copies of the first. A mask of 32 bits cannot
+  // cover these.
   MetadataTable made = {place.type, std::vector<MetadataField>(place.type->num_elems)};
   std::vector<const MetadataTable*> others;
   for (const Place& other : all) {
@@ -196,7 +197,7 @@ void change_elements(Script& script, const Place& place) {
   const uint32_t choice = script.below(4);
   if (choice == 0) {
     const size_t n = script.below(64);
-    // More than 16 bits count, and more than there may be positions.
+    // Also a count of more than 16 bits, and one more than the most positions.
     return elements.resize((n == 63 ? 70'000 : n == 62 && bytes == 4 ? kMaxPositions + 1 : n) * bytes);
   }
   if (choice == 1) elements.append(bytes, '\0');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file's metadata as a tree that knows the schema's fields by their numbers alone: what is absent can be set and what
-// is there left out, and a new field of the schema is a field of the tree.
+// A file's metadata as a tree that knows the schema's fields only by their numbers. Absent fields can be set, and
+// present ones left out. A new field of the schema needs no new code.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace goldcrest::test {
 
 struct MetadataTable;
 
-// A scalar's bytes, a string's, or those of a vector's elements; or tables: one, or a vector's.
+// The bytes of a scalar, of a string or of a vector's elements; or tables: one, or a vector's.
 struct MetadataField {
   bool is_present = false;
   std::string bytes;
@@ -26,10 +26,10 @@ struct MetadataTable {
 };
 
 MetadataTable read_metadata(const uint8_t* file);
-// Scalars that are there are written, also where they are the default.
+// Writes every present scalar, even if it has its default value.
 flatbuffers::DetachedBuffer write_metadata(const MetadataTable& model);
 
-// One change of one field of any table: another value, one more or less, absent, present.
+// Changes one field of any table: another value, one element more or less, absent, present.
 void change_metadata(Script& script, MetadataTable& model);
 
 }  // namespace goldcrest::test

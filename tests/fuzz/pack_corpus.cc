@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the folders of libFuzzer, a file an input, and the file of a corpus (packed_corpus.h), for tests/fuzz.sh.
+// Converts between libFuzzer's folders, with one file an input, and a corpus file (packed_corpus.h), for tests/fuzz.sh.
 // Usage:
 //   pack_corpus pack FOLDER FILE      writes FILE from the files of FOLDER
 //   pack_corpus unpack FILE FOLDER    writes each input of FILE into FOLDER, under the number of its line

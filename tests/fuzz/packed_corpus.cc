@@ -15,7 +15,7 @@ constexpr std::string_view kLicence = "# SPDX-License-Identifier: Apache-2.0";
 constexpr std::string_view kBeforeCount = "# Inputs of a fuzz target, one a line in hexadecimal: ";
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// `line` and `column` begin with 1; column 0 is the line as a whole.
+// `line` and `column` begin with 1; column 0 is the whole line.
 struct Place {
   const std::filesystem::path& file;
   size_t line, column;

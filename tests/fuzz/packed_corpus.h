@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The corpus of a fuzz target in one text file, so that it is one file in the repository and a change of it is read
-// line by line:
+// The corpus of a fuzz target in one text file: one file in the repository, whose changes can be read line by line.
 //
 //   # SPDX-License-Identifier: Apache-2.0
 //   # Inputs of a fuzz target, one a line in hexadecimal: 2
 //   00ff
 //   01
 //
-// The second line ends with the number of inputs. They are in ascending order of their bytes and each is there once, so
-// the same inputs are the same file. The empty input is an empty line.
+// The second line ends with the number of inputs. Inputs are unique and in ascending order of their bytes, so the same
+// inputs give the same file. The empty input is an empty line.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +20,11 @@ namespace goldcrest::test {
 // Lines of a file before its first input.
 constexpr size_t kCorpusHeaderLines = 2;
 
-// Sorts the inputs and drops those that are there twice.
+// Sorts the inputs and drops duplicates.
 void write_corpus(const std::filesystem::path& file, std::vector<std::string> inputs);
 
-// Input i is line kCorpusHeaderLines + 1 + i. Throws std::runtime_error with the file, the place, what was found and
-// what was expected: any file but those that write_corpus writes is refused.
+// Input i is line kCorpusHeaderLines + 1 + i. Refuses any file that write_corpus would not write: throws
+// std::runtime_error with the file, the place, what was found and what was expected.
 std::vector<std::string> read_corpus(const std::filesystem::path& file);
 
 }  // namespace goldcrest::test

@@ -17,7 +17,7 @@ const std::string kHeader =
     "# SPDX-License-Identifier: Apache-2.0\n"
     "# Inputs of a fuzz target, one a line in hexadecimal: ";
 
-// Why the text is refused; empty if it is not. Without the path before it.
+// Returns the reason why the text is refused, without the path, or an empty string.
 std::string refusal(const std::string& text) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.write("corpus", text);
@@ -92,7 +92,7 @@ TEST(PackedCorpus, AFileThatIsNotThereIsNamed) {
   }
 }
 
-// As tests/fuzz.sh does it.
+// Uses the program as tests/fuzz.sh does.
 TEST(PackedCorpus, TheProgramUnpacksAndPacksTheSame) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "inputs");

@@ -21,9 +21,9 @@ int main(int argc, char** argv) {
   }
   size_t line = goldcrest::test::kCorpusHeaderLines;
   for (const std::string& input : inputs) {
-    // A copy of just that size, so that reads behind it are found.
+    // A copy of exactly this size, so that reads past its end are found.
     const std::vector<uint8_t> bytes(input.begin(), input.end());
-    std::fprintf(stderr, "%s: line %zu\n", argv[1], ++line);  // the input of a fault
+    std::fprintf(stderr, "%s: line %zu\n", argv[1], ++line);  // names the input before a fault
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   }
   std::printf("%zu inputs\n", inputs.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzz target makes of its input: choices in a row, each from a few bytes. So that every input means something,
-// small changes of it are small changes of what is done, and one that has ended goes on with zeros.
+// Turns a fuzz target's input into choices in a row, each from a few bytes. Every input means something, a small change
+// of it is a small change of the actions, and after its end it continues with zeros.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-// What libFuzzer and replay.cc call; libFuzzer alone the second, once, before it counts edges.
+// libFuzzer and replay.cc call the first. Only libFuzzer calls the second, once, before it counts edges.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);  // NOLINT(readability-identifier-naming)
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);           // NOLINT(readability-identifier-naming)
 
@@ -24,11 +24,11 @@ class Script {
   uint8_t byte() { return take<uint8_t>(); }
   uint16_t half() { return take<uint16_t>(); }
   uint32_t word() { return take<uint32_t>(); }
-  // In [0, n), n >= 1.
+  // A number in [0, n); n >= 1.
   uint32_t below(uint32_t n) { return (n <= 256 ? byte() : n <= 65536 ? half() : word()) % n; }
-  // One input in `n`, if they were random.
+  // True for one input in `n`, if inputs were random.
   bool one_in(uint32_t n) { return below(n) == n - 1; }
-  // At most `n` bytes, as they are.
+  // At most `n` bytes, unchanged.
   std::string_view text_of(size_t n) {
     if (n > n_) n = n_;
     const std::string_view text(reinterpret_cast<const char*>(bytes_), n);
@@ -36,9 +36,9 @@ class Script {
     n_ -= n;
     return text;
   }
-  // A byte that tells how many follow.
+  // A text whose first byte is its length.
   std::string_view text() { return text_of(byte()); }
-  // All that is left.
+  // All remaining bytes.
   std::string_view rest() { return text_of(n_); }
 
  private:
@@ -56,7 +56,7 @@ class Script {
   size_t n_;
 };
 
-// A promise that does not hold ends the program, and libFuzzer keeps the input.
+// A broken promise ends the program, and libFuzzer keeps the input.
 inline void require(bool holds, const char* promise) {
   if (holds) return;
   std::fprintf(stderr, "broken promise: %s\n", promise);

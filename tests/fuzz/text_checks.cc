@@ -17,7 +17,7 @@
 namespace goldcrest::test {
 namespace {
 
-constexpr size_t kShortText = 4;  // bytes, of texts that are cheap to cut twice
+constexpr size_t kShortText = 4;  // bytes of a text that is cheap to cut twice
 
 struct Ids {
   const int32_t* ids;  // [n]
@@ -34,7 +34,7 @@ int64_t detokenize_into(const DetokenizerView& view, goldcrest_text_state& state
   return bytes;
 }
 
-// One call. Its text fits into as many bytes as it has, and into one less it does not.
+// Detokenizes in one call. The text must fit into a buffer of its size, and not into one byte less.
 std::string text_of(const DetokenizerView& view, goldcrest_text_state& state, Ids ids) {
   const goldcrest_text_state before = state;
   std::string text;
@@ -58,20 +58,21 @@ std::string text_of(const DetokenizerView& view, goldcrest_text_state& state, Id
   return text;
 }
 
-// Calls without a text: one of too many bytes, which are not read; none, without memory; of no kind of tokenizer.
+// Calls without a valid text: too many bytes, which must not be read; null pointers without memory; an unknown kind.
 void misuse(const TokenizerView& view) {
   require(tokenize({&view, "", SIZE_MAX, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_TOO_LONG, "tokenize: too long");
   const int n = tokenize({&view, "", 0, nullptr, 0, nullptr, SIZE_MAX});
   require(n == (view.kind == TokenizerKind::kUnigram ? GOLDCREST_ERROR_TOO_LONG : 0), "tokenize: nothing");
   TokenizerView other = view;
   other.kind = static_cast<TokenizerKind>(99);
-  require(tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED, "tokenize: no kind");
+  require(tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED,
+          "tokenize: an unknown kind");
   require(valid_char_bytes({nullptr, 0}) == 0, "utf8: no character in nothing");
   uint32_t value = 0;
   require(!view_trie_value({nullptr, 0}, 0, &value), "trie: no string in nothing");
 }
 
-// More scratch than merges use gives the same ids.
+// More scratch than merges need gives the same ids.
 void check_more_scratch(const TokenizerView& view, std::string_view text, const std::vector<int32_t>& ids) {
   constexpr size_t kBytes = size_t{kBpeScratchPerByte} * (kBpeMaxNormalizedBytes + 4);
   static GuardedBuffer<uint32_t> scratch(kBytes / 4);
@@ -113,14 +114,14 @@ std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>
   goldcrest_text_state state = {};
   std::string text = text_of(view, state, {ids.data(), ids.size()});
   text += text_of(view, state, {nullptr, 0});
-  // The same one by one, in room for just this text.
+  // The same ids one by one, in room for exactly this text.
   GuardedBuffer<char> out(text.size());
   size_t n = 0;
   state = {};
   for (size_t i = 0; i <= ids.size(); ++i) {
     const int64_t bytes =
         detokenize(view, &state, ids.data() + i, i < ids.size() ? 1 : 0, out.get() + n, out.size() - n);
-    require(bytes >= 0, "detokenize: as much one by one");
+    require(bytes >= 0, "detokenize: the same text one by one");
     n += static_cast<size_t>(bytes);
   }
   require(out.intact() && n == text.size() && std::memcmp(out.get(), text.data(), n) == 0,

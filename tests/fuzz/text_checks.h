@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of any tokenizer tables and any text: ids in range, within the memory and the steps that are stated.
+// Properties of any tokenizer tables and any text: ids are in range, and calls stay within the stated memory and steps.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace goldcrest::test {
 
-// The ids of a text, none where it has an error that may be, in scratch for texts of so many bytes.
+// Returns the ids of a text, or none if it has an allowed error. The scratch is that for texts of this many bytes.
 std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view text);
 
-// The text of ids, flushed: the same whether they come at once or one by one, with too little room an error that
-// changes nothing.
+// Returns the text of ids, flushed. It is the same at once and one by one; too little room is an error that changes
+// nothing.
 std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>& ids);
 
 }  // namespace goldcrest::test

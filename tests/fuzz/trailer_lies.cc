@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kTrailerBytes = 64;
 
-// Of FORMAT.md's table of the trailer.
+// Offsets of FORMAT.md's table of the trailer.
 constexpr size_t kVersionAt = 8, kMetadataBytesAt = 12, kTotalBytesAt = 16, kReservedAt = 28, kChecksumAt = 60;
 
 template <typename Value>
@@ -30,10 +30,11 @@ void set(uint8_t* trailer, size_t at, Value value) {
 
 void expect_refused(const uint8_t* model, uint64_t bytes, int error) {
   goldcrest_info info;
-  require(goldcrest_model_info(model, static_cast<size_t>(bytes), &info, nullptr) == error, "a lie of the trailer");
+  require(goldcrest_model_info(model, static_cast<size_t>(bytes), &info, nullptr) == error,
+          "a wrong number in the trailer is refused");
 }
 
-// The good file with one number of its trailer changed.
+// Changes one number of the good file's trailer.
 template <typename Value>
 void lie(std::span<const uint8_t> model, size_t at, Value value, int error) {
   GuardedBuffer<uint8_t> file(model.size());
@@ -42,7 +43,7 @@ void lie(std::span<const uint8_t> model, size_t at, Value value, int error) {
   expect_refused(file.get(), file.size(), error);
 }
 
-// Its metadata alone, of which the first section begins behind the file's end.
+// Leaves only the metadata, so that the first section begins after the file's end.
 void cut_behind_metadata(std::span<const uint8_t> model, uint32_t metadata_bytes) {
   const size_t bytes = metadata_bytes + kTrailerBytes;
   GuardedBuffer<uint8_t> file(align_bytes(bytes));
@@ -53,7 +54,7 @@ void cut_behind_metadata(std::span<const uint8_t> model, uint32_t metadata_bytes
   expect_refused(file.get(), bytes, GOLDCREST_ERROR_MODEL_CORRUPT);
 }
 
-// A file of 2 GiB and more, of which nothing is there but the trailer: more metadata than a FlatBuffer may have.
+// A file of 2 GiB and more that consists of a trailer, with more metadata than a FlatBuffer may have.
 void lengthen_metadata(const uint8_t* good_trailer) {
   constexpr uint64_t kMetadataBytes = FLATBUFFERS_MAX_BUFFER_SIZE, kBytes = kMetadataBytes + kTrailerBytes;
   if (kBytes > SIZE_MAX / 2) return;

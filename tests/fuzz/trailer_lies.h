@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are right but for what the trailer says of them, under its right checksum.
+// Files that are right except for a wrong number in the trailer, under a right checksum.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace goldcrest::test {
 
-// Each number of the trailer another, or the file shorter or longer than it: refused, with the error of the number.
-// model: a good file.
+// Changes each number of the trailer, and makes the file shorter and longer than it says. Each file is refused with
+// that number's error. `model` is a good file.
 void lie_in_trailers(std::span<const uint8_t> model);
 
 }  // namespace goldcrest::test

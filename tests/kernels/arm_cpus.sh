@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The kernel tables of 64-bit Arm against the reference, bit by bit, on the CPUs of this machine's emulator and on two
-# that only Debian 13's knows. Leaves with 77 where that cannot be had. Usage: arm_cpus.sh SOURCE_DIR
+# Compares the kernel tables of 64-bit Arm with the reference, bit by bit, on the CPUs of this machine's emulator. Also
+# runs two CPUs that only Debian 13's emulator has; exits with 77 if it cannot be had. Usage: arm_cpus.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
-skip() { echo "arm_cpus.sh: left out, $1"; exit 77; }
+skip() { echo "arm_cpus.sh: skipped: $1"; exit 77; }
 grep -q '^ID=debian$' /etc/os-release && [ "$(dpkg --print-architecture)" = amd64 ] ||
   skip "the packages and the emulators are for Debian on amd64"
 for program in aarch64-linux-gnu-g++ qemu-aarch64; do

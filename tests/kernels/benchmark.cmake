@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs that time kernels, where their libraries are installed (Debian: libbenchmark-dev, libxnnpack-dev). Never tests.
+# Programs that time kernels; built if their libraries are installed (Debian: libbenchmark-dev, libxnnpack-dev). They
+# are never tests.
 find_package(benchmark QUIET)
 if(benchmark_FOUND)
   goldcrest_kernel_program(kernel_benchmark kernel_benchmark.cc)
   target_link_libraries(kernel_benchmark PRIVATE benchmark::benchmark)
 endif()
 
-# On x86 cpuinfo of the same XNNPACK holds it to a table's instructions.
+# On x86 the cpuinfo of the same XNNPACK limits XNNPACK to a table's instructions.
 if(NOT GOLDCREST_HAS_XNNPACK)
   return()
 endif()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of a kernel table one by one: seeded arguments of many shapes and kinds, two runs, one comparison.
+// Tests the slots of a kernel table one by one: seeded arguments of many shapes and kinds, two runs, one comparison.
 #include "contract_cases.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct LinearShape {
 Difference compare_linear_shape(const Kernels& table, const Kernels& specification, const LinearShape& shape,
                                 uint32_t turn, Rng& rng) {
   const auto [rows, n, k, layout] = shape;
-  // Two products of 254 with 64 or 65 are next to 2^15, where x86_avx2 may not add them in 16 bits.
+  // Two products of 254 with 64 or 65 are next to 2^15, where x86_avx2 must not add them in 16 bits.
   const Fill kind = turn % 11 == 0 ? Fill::kMiddle : kWeightFills[turn % 5];
   const auto activation = kActivations[turn % 7 % 5];
   LinearInputs inputs(rows, n, k, kind, rng);
@@ -67,7 +67,7 @@ Difference compare_linear(const Kernels& table, const Kernels& specification, ui
   uint32_t turn = 0;
   for (const Layout layout : kPackedLayouts) {
     for (uint32_t rows = 1; rows <= 18; ++rows) {
-      if (rows == 18) rows = 259;  // more than some tables take at once
+      if (rows == 18) rows = 259;  // more rows than some tables take at once
       for (const uint32_t n : sizes_of(run, {16, 32, 48, 80}, rng)) {
         for (const uint32_t k : sizes_of(run, kWidths, rng)) {
           if (rows > 17 && n + k > 64) continue;
@@ -75,7 +75,7 @@ Difference compare_linear(const Kernels& table, const Kernels& specification, ui
         }
       }
     }
-    // More inputs than some tables keep of all rows.
+    // More inputs than some tables keep for all rows.
     for (const uint32_t k : {2048u, 2064u, 4096u, 4112u, 12288u, 12304u}) {
       for (const uint32_t rows : {2u, 5u, 13u}) {
         if (Difference d = compare_linear_shape(table, specification, {rows, 80, k, layout}, turn++, rng)) return d;
@@ -163,7 +163,7 @@ struct AttentionInputs {
       const float special[] = {kNan, kInfinity, -kInfinity, -1.0f};
       if (kind == Fill::kSpecial) (*scales)[rng.below(static_cast<uint32_t>(scales->size()))] = special[rng.below(4)];
     }
-    const size_t n_common = rng.below(shape.n_keys + 1);  // hypotheses share their past up to some position
+    const size_t n_common = rng.below(shape.n_keys + 1);  // hypotheses share their past up to this position
     for (size_t i = 0; i < ancestor.size(); ++i) {
       const bool common = i / shape.slots < n_common && i % shape.slots != 0;
       ancestor[i] = common ? ancestor[i - 1] : static_cast<uint8_t>(rng.below(shape.slots));
@@ -242,7 +242,7 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
       args.block_sum = sum.found.get();
       args.stride = stride;
       SharedInputs shared;
-      if (count % 3 == 0) {  // the second call takes what the first has made
+      if (count % 3 == 0) {  // the second call reuses what the first has stored in `shared`
         args.linear.shared = &shared;
         table.int8.output_block(args);
       }
@@ -286,8 +286,8 @@ Difference compare_checksums(const Kernels& table, const Kernels& specification,
   constexpr size_t kAlignments = 16;
   GuardedBuffer<int8_t> bytes(n + kAlignments);
   fill(bytes, Fill::kRandom, rng);
-  for (size_t begin = 0; begin <= kAlignments; ++begin) {  // the last ends on the unmapped page
-    const auto crc = static_cast<uint32_t>(rng.bits());    // of what came before
+  for (size_t begin = 0; begin <= kAlignments; ++begin) {  // the last range ends on the unmapped page
+    const auto crc = static_cast<uint32_t>(rng.bits());    // the checksum of the bytes before
     if (table.crc32c(crc, bytes.get() + begin, n) != specification.crc32c(crc, bytes.get() + begin, n)) {
       return in_case(Difference("checksum"), "begin", begin, "n", n);
     }
@@ -311,7 +311,7 @@ enum Damage { kNone, kMinus128, kMinus128WithItsSum, kOneSum, kTwoSums, kDamages
 struct WeightsCase {
   uint32_t k;
   Layout layout;
-  const int32_t* sums;  // null when the check is to leave them out
+  const int32_t* sums;  // null: the check leaves them out
 };
 
 Difference compare_damaged_weights(const Kernels& table, const Kernels& specification, LinearInputs& inputs,
@@ -319,7 +319,7 @@ Difference compare_damaged_weights(const Kernels& table, const Kernels& specific
   const auto [k, layout, sums] = weights;
   const auto size = static_cast<uint32_t>(inputs.w.size()), n = size / k;
   for (int damage = 0; damage < (sums != nullptr ? kDamages : kMinus128WithItsSum); ++damage) {
-    for (const uint32_t at : {rng.below(2) * (size - 1), rng.below(size)}) {  // an end, and somewhere
+    for (const uint32_t at : {rng.below(2) * (size - 1), rng.below(size)}) {  // at one end, and anywhere
       const int8_t weight = inputs.w[at];
       const uint32_t output = rng.below(n), other = output ^ 1;
       const std::vector<int32_t> right(inputs.sum.begin(), inputs.sum.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernel tables on the same arguments: the first difference in what they write, or none.
+// Runs two kernel tables on the same arguments and returns the first difference in their outputs, if any.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace goldcrest::test {
 
-// A description of the first case whose output bits differ (two NaN are equal, whatever their payload). All buffers end
-// on an unmapped page and are checked for writes before their start.
+// Describes the first case whose output bits differ (two NaN are equal, whatever their payload). All buffers end on an
+// unmapped page and are checked for writes before their start.
 using Difference = std::optional<std::string>;
 
-// Run 0 has the sizes that are easy to get wrong; each further run draws its own, and all runs their contents, from the
-// run's number.
+// Run 0 has the sizes that are easy to get wrong; each further run draws its own sizes. All runs draw their contents
+// from the run's number.
 struct ContractCase {
   const char* slot;
   Difference (*compare)(const Kernels& table, const Kernels& specification, uint64_t run);
@@ -22,7 +22,7 @@ struct ContractCase {
 
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run);
 
-// One for each slot of Kernels; null slot at the end.
+// One case for each slot of Kernels; a null slot ends the list.
 extern const ContractCase kContractCases[];
 
 }  // namespace goldcrest::test

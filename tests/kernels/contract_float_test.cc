@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of float32 files: every table equals the specification, float32.cc, bit for bit, and that equals sums
-// made by hand. Natively, and those of x86 over emulated intrinsics.
+// The kernels of float32 files. Every table equals the specification, float32.cc, bit for bit, and float32.cc equals
+// sums that are computed here. Tables run natively, those of x86 also over emulated intrinsics.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ extern const Kernels kernels_x86_avx2_emulated;
 namespace test {
 namespace {
 
-// What the engine hands on: rows that went through quantize_rows.
+// Fills rows as the engine passes them on: after quantize_rows.
 void fill_copied(GuardedBuffer<float>& buffer, uint32_t n, Fill kind, Rng& rng) {
   fill(buffer, kind, rng);
   const auto rows = static_cast<uint32_t>(buffer.size() / n);
@@ -80,7 +80,7 @@ Difference compare_linear(const TypedKernels<float>& table, const TypedKernels<f
         args.n = n;
         args.k = k;
         args.activation = kActivations[turn % 5];
-        const uint32_t residual_kind = turn % 3;  // none, a buffer, y itself
+        const uint32_t residual_kind = turn % 3;  // none, a buffer, or y itself
         const auto run = [&](const TypedKernels<float>& kernels, float* out) {
           args.y = out;
           args.residual = residual_kind == 0 ? nullptr : residual_kind == 1 ? residual.get() : out;
@@ -190,11 +190,11 @@ Difference compare_output_block(const TypedKernels<float>& table, const TypedKer
   return {};
 }
 
-// Some logits, or all, are what may not be chosen.
+// Some logits, or all, belong to tokens that must not be chosen.
 Difference compare_logit_sums(const Kernels& table, const Kernels& specification) {
   Rng rng(7);
   for (uint32_t count = 1; count <= kOutputBlock; count += count < 40 ? 1 : 23) {
-    for (const uint32_t removed : {0u, 1u, 4u}) {  // of 4
+    for (const uint32_t removed : {0u, 1u, 4u}) {  // of 4 logits
       for (const Fill kind : kFloatFills) {
         const uint32_t rows = 1 + rng.below(5), stride = 1 + rng.below(3);
         GuardedBuffer<float> logits((rows - 1) * kOutputBlock + pad16(count));
@@ -241,7 +241,7 @@ TEST(FloatContract, EveryTableOfX86EmulatedEqualsTheSpecification) {
 }
 #endif
 
-// What may not be chosen adds nothing; where nothing may be, neither does the block.
+// A token that must not be chosen adds nothing. If no token may be chosen, the block adds nothing.
 TEST(FloatSpecification, LogitSumsOfWhatMayBeChosen) {
   const float never = -std::numeric_limits<float>::infinity();
   float largest = 0, sum = 0;
@@ -255,7 +255,7 @@ TEST(FloatSpecification, LogitSumsOfWhatMayBeChosen) {
   EXPECT_EQ(sum, 0.0f);
 }
 
-// In double, which holds these sums exactly: small integers.
+// Sums in double, which holds them exactly: all inputs are small integers.
 TEST(FloatSpecification, LinearIsTheSumOfProducts) {
   Rng rng(6);
   const uint32_t rows = 3, n = 32, k = 48;
@@ -279,13 +279,13 @@ TEST(FloatSpecification, LinearIsTheSumOfProducts) {
   }
 }
 
-// Partial sum i of 16 has the products i, i + 16, ...; the halves are added first.
+// Partial sum i of 16 adds the products i, i + 16, ...; then the tree adds the halves.
 TEST(FloatSpecification, SumsInSixteenPartsAndATree) {
   std::vector<float> x(32, 0.0f), w(16 * 32, 1.0f), bias(16, 0.0f), y(16);
-  x[0] = 16777216.0f;  // 2^24, to which 1 adds nothing
-  x[16] = 1.0f;        // to the same partial sum: lost
-  x[8] = 1.0f;         // to partial sum 0 in the tree's first level: lost
-  x[1] = x[9] = 1.0f;  // together 2 before they meet partial sum 0: kept
+  x[0] = 16777216.0f;  // 2^24: adding 1 does not change it
+  x[16] = 1.0f;        // added to the same partial sum: lost
+  x[8] = 1.0f;         // added to partial sum 0 in the tree's first level: lost
+  x[1] = x[9] = 1.0f;  // 2 together, before they meet partial sum 0: kept
   LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data());
   args.y_stride = args.n = 16;
   args.rows = 1;

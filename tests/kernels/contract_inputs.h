@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contract's cases are made of: seeded arguments of many kinds, and what two tables write for them.
+// Inputs and outputs of the contract's cases: seeded arguments of many kinds, and the outputs of two tables.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline constexpr uint32_t kWidths[] = {16, 32, 48, 64, 80, 112, 128, 144, 240, 2
 
 inline Rng rng_of(uint64_t run, uint64_t contract_case) { return Rng(contract_case + (run << 8)); }
 
-// In run 0 the usual sizes; in others as many multiples of 16, not larger.
+// Run 0 has the usual sizes; other runs have as many sizes, multiples of 16 up to the largest usual one.
 template <size_t n>
 std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rng) {
   std::vector<uint32_t> sizes(std::begin(usual), std::end(usual));
@@ -34,8 +34,8 @@ std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rn
   return sizes;
 }
 
-// What fills int8 and float arrays: all that the engine can meet, and bits that it never should. No product of two of
-// the special floats is a denormal, which some units flush to zero.
+// Kinds of contents for int8 and float arrays: everything that the engine can meet, and bits that it never should. No
+// product of two special floats is a denormal, because some units flush these to zero.
 enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kMiddle, kHuge, kTiny, kTies, kSpecial };
 inline constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
                                               Activation::kSilu, Activation::kNone};
@@ -78,7 +78,7 @@ inline void fill(GuardedBuffer<float>& buffer, Fill kind, Rng& rng) {
   }
   const uint32_t n = static_cast<uint32_t>(buffer.size());
   if (kind == Fill::kOneHot) buffer[rng.below(n)] = 3.0f;
-  // amax = 127 makes the factor 1, so that ties reach the rounding
+  // amax = 127 makes the factor 1, so that ties reach the rounding.
   if (kind == Fill::kTies) buffer[rng.below(n)] = 127.0f;
 }
 
@@ -98,7 +98,7 @@ inline std::string text_of(T number) {
   return digits;
 }
 
-// What each of the two tables wrote.
+// The outputs of the two tables.
 template <typename T>
 struct Outputs {
   explicit Outputs(size_t n) : found(n), expected(n) {}
@@ -122,7 +122,7 @@ Difference in_case(const Difference& difference, const Parts&... parts) {
   return *difference + " (" + ((text_of(parts) + " ") + ...) + ")";
 }
 
-// Everything that a linear layer reads.
+// All inputs of a linear layer.
 struct LinearInputs {
   LinearInputs(uint32_t rows, uint32_t n, uint32_t k, Fill kind, Rng& rng)
       : x(size_t{rows} * k), w(size_t{n} * k), x_scale(rows), w_scale(n), bias(n), residual(size_t{rows} * n), sum(n) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recurrent block: gates of every kind, cells that are kept and cells that become zero, the first position.
+// The recurrent block: gates of every kind, cells that keep their value, cells that become zero, the first position.
 #include "contract_inputs.h"
 
 namespace goldcrest::test {
 
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run) {
-  if (table.recurrence == nullptr && specification.recurrence == nullptr) return {};  // without GOLDCREST_SSRU
+  if (table.recurrence == nullptr && specification.recurrence == nullptr)
+    return {};  // both are null without GOLDCREST_SSRU
   Rng rng = rng_of(run, 10);
   for (const uint32_t n : sizes_of(run, kWidths, rng)) {
     for (const Fill kind : kFloatFills) {
-      for (const bool first : {false, true}) {  // position
+      for (const bool first : {false, true}) {  // the first position, later ones
         GuardedBuffer<float> input(n), forget(n), past(n);
         fill(input, kind, rng);
         fill(forget, Fill::kSpecial, rng);
         fill(past, kind, rng);
-        for (float& value : forget) value *= 30;  // gates that close and open fully, too
+        for (float& value : forget) value *= 30;  // so some gates close and open fully
         Outputs<float> cell(n), y(n);
         for (size_t i = 0; i < n; ++i) y.set(i, 4 * rng.uniform());
         const float* const before = first ? nullptr : past.get();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract's cases with ever other sizes and contents, as long as wanted: every table that this CPU runs, and those
-// of x86 over emulated intrinsics, against the reference. Usage: contract_runs SECONDS [FIRST_RUN]
+// Compares tables with the reference by the contract's cases, with new sizes and contents again and again. Runs every
+// table that this CPU runs, and those of x86 over emulated intrinsics. Usage: contract_runs SECONDS [FIRST_RUN]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,7 @@ std::vector<NamedTable> all_tables() {
   return tables;
 }
 
-// One slot of one table; false where its bits differ.
+// Compares one slot of one table; returns false if its bits differ.
 bool is_same(const NamedTable& named, const ContractCase& slot, uint64_t run) {
   const test::Difference difference = slot.compare(*named.table, kernels_reference, run);
   if (!difference) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel table of this build equals the reference bit for bit: natively where this CPU runs it, and those of x86
-// over emulated intrinsics too. A new table needs no new test.
+// Every kernel table of this build equals the reference bit for bit. Tables run natively if this CPU has their
+// instructions, those of x86 also over emulated intrinsics. A new table needs no new test.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ using test::kContractCases;
 
 void expect_reference_bits(const Kernels& table, const char* way) {
   std::printf("%s %s\n", table.name, way);
-  std::fflush(stdout);  // a fault is then this table's
+  std::fflush(stdout);  // so that a crash shows this table's name
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c) {
     const test::Difference difference = c->compare(table, kernels_reference, 0);
     EXPECT_FALSE(difference.has_value()) << table.name << ' ' << way << ", " << c->slot << ": "
@@ -47,11 +47,11 @@ TEST(Contract, EveryTableOfX86EmulatedEqualsTheReference) {
 }
 #endif
 
-// Tables with one broken slot each, in ways that are easy to get wrong.
+// Tables that each have a broken slot, in a way that is easy to get wrong.
 Kernels broken_table(const std::string& slot) {
   Kernels table = kernels_reference;
   if (slot == "quantize_rows") {
-    table.int8.quantize_rows = [](const QuantizeRowsArgs<int8_t>& args) {  // ties away from zero
+    table.int8.quantize_rows = [](const QuantizeRowsArgs<int8_t>& args) {  // rounds ties away from zero
       reference_quantize_rows(args);
       for (uint32_t row = 0; row < args.rows; ++row) {
         const float inverse = args.scale[row * args.scale_stride] == 0 ? 0 : 1 / args.scale[row * args.scale_stride];
@@ -62,7 +62,7 @@ Kernels broken_table(const std::string& slot) {
       }
     };
   } else if (slot == "linear") {
-    table.int8.linear = [](const LinearArgs<int8_t>& args) {  // the last row is forgotten for 5 rows
+    table.int8.linear = [](const LinearArgs<int8_t>& args) {  // forgets the last of 5 rows
       LinearArgs<int8_t> fewer = args;
       if (fewer.rows == 5) --fewer.rows;
       reference_linear(fewer);
@@ -73,38 +73,38 @@ Kernels broken_table(const std::string& slot) {
       if (args.layout == Layout::kN4K16 && args.token == 17) args.y[0] += 1;
     };
   } else if (slot == "layer_norm") {
-    table.layer_norm = [](const LayerNormArgs& args) {  // the padding is left as it was
+    table.layer_norm = [](const LayerNormArgs& args) {  // leaves the padding as it was
       LayerNormArgs shorter = args;
       shorter.n_padded = args.n;
       reference_layer_norm(shorter);
     };
   } else if (slot == "recurrence") {
-    table.recurrence = [](const RecurrenceArgs& args) {  // tiny cells are kept
+    table.recurrence = [](const RecurrenceArgs& args) {  // keeps tiny cells
       reference_recurrence(args);
       for (uint32_t i = 0; i < args.n; ++i) {
         if (args.cell[i] == 0 && args.past != nullptr) args.cell[i] = 0.5f * args.past[i];
       }
     };
   } else if (slot == "attention") {
-    table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // the ancestor table is ignored
+    table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // ignores the ancestor table
       AttentionArgs<int8_t> other = args;
       other.ancestor = nullptr;
       reference_attention(other);
     };
   } else if (slot == "output_block") {
-    table.int8.output_block = [](const OutputBlockArgs<int8_t>& args) {  // the sum runs over the padding too
+    table.int8.output_block = [](const OutputBlockArgs<int8_t>& args) {  // sums over the padding, too
       OutputBlockArgs<int8_t> padded = args;
       padded.count = args.linear.n;
       reference_output_block(padded);
     };
   } else if (slot == "list_largest") {
-    table.list_largest = [](const ListLargestArgs& args) {  // one maximum too few
+    table.list_largest = [](const ListLargestArgs& args) {  // lists one maximum too few
       ListLargestArgs fewer = args;
       fewer.largest = args.largest == 0 ? 0 : args.largest - 1;
       return reference_list_largest(fewer);
     };
   } else if (slot == "crc32c") {
-    table.crc32c = [](uint32_t crc, const void* bytes, size_t n) {  // not continued
+    table.crc32c = [](uint32_t crc, const void* bytes, size_t n) {  // ignores the checksum so far
       (void)crc;
       return kernels_reference.crc32c(0, bytes, n);
     };

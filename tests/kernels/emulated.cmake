@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of a cross build: on emulated Arm CPUs (the toolchain file names the emulator), and with models of a host build.
 
-# goldcrest_chooses(CPU TABLE...): the tables that an emulated CPU runs, best first, are these and the reference.
+# goldcrest_chooses(CPU TABLE...): an emulated CPU runs these tables, best first, and the reference.
 function(goldcrest_chooses cpu)
   string(JOIN "\n" tables ${ARGN} reference)
   add_test(NAME kernels_of_${cpu} COMMAND ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:list_kernels>)
@@ -27,7 +27,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "armv7l")
   goldcrest_chooses(cortex-r5f)  # no NEON
 endif()
 
-# Models and hashes of a host build (golden.cmake): every table, emulated, gives the host's bits.
+# With models and hashes of a host build (golden.cmake), every emulated table gives the host's bits.
 if(GOLDCREST_GOLDEN_FOLDER)
   foreach(task enfr g2p student student_listed)
     set(lines "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the CPU flush denormals to zero for a scope, where it can be told to.
+// Makes the CPU flush denormals to zero for a scope, if the CPU can do that.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class FlushToZero {
   FlushToZero(const FlushToZero&) = delete;
   FlushToZero& operator=(const FlushToZero&) = delete;
 
-  // Half of the smallest normal number is zero now.
+  // Returns whether half of the smallest normal number is zero now.
   static bool in_force() {
     volatile float smallest = 0x1p-126f;
     return smallest * 0.5f == 0.0f;

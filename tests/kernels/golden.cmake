@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The golden hash of the shipped models here, the same on every table; cross builds compare theirs with the files.
+# The golden hash of each shipped model, which all tables share. Cross builds compare their hashes with these files.
 set(golden "${CMAKE_CURRENT_BINARY_DIR}/golden")
 file(MAKE_DIRECTORY "${golden}")
 foreach(task enfr g2p)
@@ -12,7 +12,8 @@ foreach(task enfr g2p)
   set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
 
-# A small student with random weights: recurrent layers, and with them a shortlist and a limit by the source's length.
+# A small student with random weights and recurrent layers; a second one also has a shortlist and a limit by the
+# source's length.
 add_test(NAME golden_checkpoint_student COMMAND make_native_checkpoint "${golden}/student")
 set_tests_properties(golden_checkpoint_student PROPERTIES LABELS fast FIXTURES_SETUP golden_checkpoint_student)
 foreach(student student student_listed)
@@ -29,13 +30,13 @@ foreach(student student student_listed)
   set_tests_properties(golden_model_${student} golden_hash_${student} PROPERTIES LABELS fast)
 endforeach()
 
-# What can be seen inside its searches, for a board's test of that.
+# The hash of what inspection shows of its searches, for a board's test of inspection.
 add_test(NAME golden_inspection_g2p COMMAND sh -c
   "'$<TARGET_FILE:golden_inspection>' '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p.inspection'")
 set_tests_properties(golden_inspection_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
   FIXTURES_SETUP golden_inspection_g2p)
 
-# What its searches find by rules of every kind, for a board's test of those.
+# The hash of its searches under rules of every kind, for a board's test of rules.
 set(rules [=["repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true, "early_stopping": "never", "force_end": false,
   "length_penalty_kind": "wu", "max_extra_tokens": 2, "more_end_tokens": ["Z"], "token_biases": [["T", 0.5], ["AH0", -0.5]],]=])
 file(READ "${CMAKE_SOURCE_DIR}/examples/models/g2p/config.json" config)

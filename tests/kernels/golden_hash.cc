@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's golden hash (FORMAT.md, "Self-test") over the first 50 validation lines, or all, must be one number: for
-// every kernel table that this CPU runs, without and with denormals flushed to zero, on any number of threads, in
-// batches of any size and order, here and on the machine that wrote HASH_FILE. Prints it. The file's own self-test runs
-// along.
+// A model's golden hash (FORMAT.md, "Self-test") over the first 50 validation lines, or all, must be one number. It
+// must not depend on the kernel table, the flushing of denormals, the number of threads, or the batches' sizes and
+// order. It must equal the hash of the machine that wrote HASH_FILE. Prints the hash. Also runs the file's own
+// self-test.
 // Usage: golden_hash [--all] MODEL VALIDATION_TSV [HASH_FILE]
 #include <algorithm>
 #include <cinttypes>
@@ -36,7 +36,7 @@ std::string read_model(const std::string& path) {
   return bytes;
 }
 
-// What must not matter.
+// Choices that must not change the hash.
 struct Composition {
   bool flushed;
   uint32_t threads, batch;
@@ -44,8 +44,8 @@ struct Composition {
 
 constexpr Composition kCompositions[] = {{false, 1, 1}, {true, 1, 1}, {false, 3, 1}, {true, 2, 17}, {false, 5, 7}};
 
-// The hash of each source's logits. Batches take their sources from both ends in turn, so that neighbours and lengths
-// mix. Throws std::runtime_error when the self-test fails.
+// Returns the hash of each source's logits. Batches take sources from both ends in turn, which mixes neighbours and
+// lengths. Throws std::runtime_error if the self-test fails.
 std::vector<uint64_t> logits_hashes(TestEngine& engine, const std::vector<std::string>& sources) {
   const int self_test = goldcrest_self_test(engine.get(), nullptr);
   if (self_test != GOLDCREST_OK)
@@ -96,7 +96,7 @@ uint64_t golden_hash(const GuardedBuffer<uint8_t>& model, const std::vector<std:
   return hash;
 }
 
-// Whether all agree with `expected`, or with the first.
+// Returns whether all hashes equal `expected`, or the first one if there is none.
 bool all_agree(const GuardedBuffer<uint8_t>& model, const std::vector<std::string>& sources,
                std::optional<uint64_t>& expected) {
   bool agree = true;
@@ -131,7 +131,7 @@ int run(int n_arguments, char** arguments) {
     expected = hash;
   }
   const std::string bytes = read_model(arguments[1]);
-  GuardedBuffer<uint8_t> model(bytes.size());  // aligned as a mapped file is
+  GuardedBuffer<uint8_t> model(bytes.size());  // with the alignment of a mapped file
   std::copy(bytes.begin(), bytes.end(), model.begin());
   const bool agree = all_agree(model, read_validation_sources(arguments[2], all), expected);
   std::printf("%016" PRIx64 "\n", *expected);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of what can be seen inside a model's searches (support/inspection_hash.h), or of what they find
-// (support/search_hash.h), must be one number: for every kernel table that this CPU runs, on any number of threads,
-// here and on the machine that wrote HASH_FILE. Prints it. Usage: golden_inspection [--searches] MODEL VALIDATION_TSV
-// [HASH_FILE]
+// The hash of what inspection shows of a model's searches (support/inspection_hash.h) must be one number; with
+// --searches, the hash of their results (support/search_hash.h). It must be the same for every kernel table that this
+// CPU runs, for any number of threads, and on the machine that wrote HASH_FILE. Prints it.
+// Usage: golden_inspection [--searches] MODEL VALIDATION_TSV [HASH_FILE]
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
@@ -27,7 +27,7 @@ std::string read_all(const std::string& path) {
 }
 
 struct Hashed {
-  GuardedBuffer<uint8_t> model;  // aligned as a mapped file is
+  GuardedBuffer<uint8_t> model;  // with the alignment of a mapped file
   std::string lines;
   bool looks_inside;
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Which kernel table goes first by the cores' identification registers, which QEMU reads from the folder after -L.
-# Usage: in_order_cores.sh QEMU LIST_KERNELS
+# Tests which kernel table is chosen first by the cores' identification registers. QEMU reads these from the folder
+# after -L. Usage: in_order_cores.sh QEMU LIST_KERNELS
 set -euo pipefail
 qemu=$1 program=$2
 work=$(mktemp -d)
@@ -9,7 +9,7 @@ trap 'rm -r "$work"' EXIT
 ln -s /usr/aarch64-linux-gnu/lib "$work/lib"
 fail() { echo "in_order_cores.sh: $1" >&2; exit 1; }
 
-# expect CPU FIRST PART...: with CPUs of these parts in turn, as many as this machine may use, FIRST goes first.
+# expect CPU FIRST PART...: FIRST goes first if the CPUs have these parts in turn. This machine limits their number.
 expect() {
   local cpu=$1 first=$2 i folder found
   shift 2
@@ -31,7 +31,7 @@ expect cortex-a76 arm_dotprod_a55 412fd050
 expect cortex-a76 arm_dotprod_a55 412fd050 410fd034
 expect cortex-a76 arm_dotprod 414fd0b1
 expect max arm_i8mm 411fd461
-# Two kinds of cores: only where this process may run on both.
+# Two kinds of cores need a process that may run on two CPUs.
 if [ "$(nproc)" -gt 1 ]; then
   expect cortex-a76 arm_dotprod 412fd050 414fd0b1
   expect cortex-a76 arm_dotprod 414fd0b1 412fd050

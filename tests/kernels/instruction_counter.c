@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of QEMU's user emulation that counts the program's instructions where the program can read them: in the
-// first eight bytes of the file that its argument `counter=` names. Counts whole blocks when they start, one thread.
+// A plugin of QEMU's user emulation that counts the program's instructions. The program can read the count in the first
+// eight bytes of the file that the argument `counter=` names. Counts whole blocks when they start; supports one thread.
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-// What this uses of the plugin interface, version 1 (QEMU 7.2), whose header no package of Debian 12 brings.
+// The functions of the plugin interface, version 1 (QEMU 7.2), that this file uses. No package of Debian 12 has the
+// header.
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_info_t;
 struct qemu_plugin_tb;
@@ -36,7 +37,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
   qemu_plugin_register_vcpu_tb_exec_cb(block, count_block, 0, (void*)n_instructions);
 }
 
-// Not 0: QEMU ends.
+// If this is not 0, QEMU ends.
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* qemu, int n_arguments, char** arguments) {
   (void)qemu;
   if (n_arguments != 1 || strncmp(arguments[0], "counter=", 8) != 0) return 1;

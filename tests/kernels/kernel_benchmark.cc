@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the kernel tables are on the models' shapes: every table that this CPU runs, by rows, with weights in cache
-// (hot) and streamed from memory (cold). Not a test: run it by hand on a quiet machine with a pinned core.
+// Times every kernel table that this CPU runs on the models' shapes, by rows. Weights are in cache (hot) or streamed
+// from memory (cold). Not a test: run it by hand on a quiet machine with a pinned core.
 //
 //   kernel_benchmark --benchmark_filter='linear/x86_avx512vnni/512x2048/.*/hot'
 #include <benchmark/benchmark.h>
@@ -21,7 +21,8 @@ using test::LinearProblem;
 using test::LinearShape;
 
 constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 64, 128};
-constexpr size_t kColdBytes = size_t{128} << 20;  // rotated over, larger than the last cache of usual machines
+constexpr size_t kColdBytes = size_t{128}
+                              << 20;  // copies are used in turn; together larger than the last cache of usual machines
 
 constexpr uint32_t kWidths[] = {128, 256, 512, 2048};
 
@@ -74,7 +75,7 @@ void bench_layer_norm(benchmark::State& state, const Kernels* table, uint32_t n,
   }
 }
 
-// Rows of one sentence over its keys, as in cross-attention, heads of 64.
+// Rows of one sentence attend to its keys, as in cross-attention, with heads of 64.
 void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_model, uint32_t rows, uint32_t n_keys) {
   constexpr uint32_t kHead = 64;
   const uint32_t n_heads = d_model / kHead;

@@ -47,7 +47,7 @@ inline void fill_int8(AlignedBuffer<int8_t>& buffer) {
   for (int8_t& value : buffer) value = rng.weight();
 }
 
-// One linear layer: rows x k times n x k, the weights packed as the converter packs them.
+// One linear layer: rows x k times n x k, with weights that are packed as by the converter.
 class LinearProblem {
  public:
   LinearProblem(LinearShape shape, uint32_t rows)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the kernel tables that this build has and this CPU runs, best first: what an emulated CPU chooses.
+// Prints the kernel tables that this build has and this CPU runs, best first. Tests of emulated CPUs read it.
 #include <cstdio>
 
 #include "goldcrest/goldcrest.h"

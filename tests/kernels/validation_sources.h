@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source lines of a validation file (tests/data): those that golden hashes and agreements are about.
+// The source lines of a validation file (tests/data) for golden hashes and agreements.
 #pragma once
 
 #include <fstream>
@@ -11,8 +11,8 @@ namespace goldcrest::test {
 
 constexpr size_t kValidationLines = 50;
 
-// The first column of the first kValidationLines lines, or of all; a source with several references counts once. Throws
-// std::runtime_error for a file with fewer.
+// Returns the first column of the first kValidationLines lines, or of all; a source with several references counts
+// once. Throws std::runtime_error if the file has fewer lines.
 inline std::vector<std::string> read_validation_sources(const std::string& path, bool all) {
   std::ifstream file(path);
   std::vector<std::string> sources;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The XNNPACK backend against the exact tables, in every build that has it.
+# Compares the XNNPACK backend with the exact tables, in every build that includes it.
 goldcrest_test(xnnpack_linear_test SOURCES xnnpack_linear_test.cc LIBRARIES goldcrest::xnnpack)
 if(GOLDCREST_CONVERTER)
   goldcrest_test(xnnpack_engine_test SOURCES xnnpack_engine_test.cc xnnpack_session.cc
@@ -9,7 +9,7 @@ if(GOLDCREST_CONVERTER)
   goldcrest_test(xnnpack_foreign_test SOURCES xnnpack_foreign_test.cc LIBRARIES goldcrest_test_support goldcrest::xnnpack)
 endif()
 
-# On the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER; in the full tests on all validation lines.
+# Runs on the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER. The full tests use all validation lines.
 goldcrest_kernel_program(xnnpack_agreement xnnpack_agreement.cc xnnpack_session.cc ../support/engine_fixture.cc)
 target_link_libraries(xnnpack_agreement PRIVATE goldcrest::xnnpack)
 foreach(task enfr g2p)
@@ -25,7 +25,7 @@ foreach(task enfr g2p)
   add_test(NAME xnnpack_agreement_${task}_fastest COMMAND xnnpack_agreement ${files} fastest)
   set(tests xnnpack_agreement_${task} xnnpack_agreement_${task}_fastest)
   set_tests_properties(${tests} PROPERTIES LABELS fast)
-  if(NOT CMAKE_CROSSCOMPILING)  # an emulator takes minutes
+  if(NOT CMAKE_CROSSCOMPILING)  # an emulator would take minutes
     add_test(NAME xnnpack_agreement_${task}_all COMMAND xnnpack_agreement --all ${files})
     set_tests_properties(xnnpack_agreement_${task}_all PROPERTIES LABELS full)
     list(APPEND tests xnnpack_agreement_${task}_all)

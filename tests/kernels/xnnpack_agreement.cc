@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How close XNNPACK's kernels come to the exact tables on a model and its validation lines: greedy tokens (at least 99
-// % must be the same) and logits of positions with the same tokens before them (within kCloseLogits). Prints both.
+// Compares XNNPACK's kernels with the exact tables on a model and its validation lines. At least 99 % of the greedy
+// tokens must be the same, and logits after the same tokens must be within kCloseLogits. Prints both figures.
 // Usage: xnnpack_agreement [--all] MODEL VALIDATION_TSV [xnnpack|fastest]
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ void record_logits(void* context, const char* name, int32_t, uint32_t position, 
   logits[position].insert(logits[position].end(), values, values + count);
 }
 
-// `traced` is what the engine's trace hook fills.
+// The engine's trace hook fills `traced`.
 void translate(TestEngine& engine, const std::string& source, Traced* traced) {
   *traced = {};
   int status = goldcrest_begin_text(engine.get(), source.data(), source.size());
@@ -46,12 +46,13 @@ void translate(TestEngine& engine, const std::string& source, Traced* traced) {
 
 struct Agreement {
   size_t n_tokens = 0, n_same = 0, n_lines = 0, n_same_lines = 0;
-  double largest_distance = 0, sum_distance = 0;  // of logits, as parts of the position's largest
+  double largest_distance = 0, sum_distance = 0;  // of logits, as fractions of the position's largest logit
   size_t n_positions = 0;
 };
 
 void compare_logits(const std::vector<float>& exact, const std::vector<float>& close, Agreement* agreement) {
-  if (exact.size() != close.size() || exact.empty()) throw std::runtime_error("positions have no logits to compare");
+  if (exact.size() != close.size() || exact.empty())
+    throw std::runtime_error("there are positions without logits to compare");
   double largest = 0, distance = 0;
   for (size_t i = 0; i < exact.size(); ++i) {
     largest = std::max(largest, std::fabs(double{exact[i]}));

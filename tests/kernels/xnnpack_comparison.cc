@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our linear kernel beside XNNPACK's qd8-f32-qc8w fully connected operator: the models' shapes, one thread, rows
-// already quantized on both sides, weights in cache, measured in turns. Not a test: run it on a quiet machine with a
-// pinned core.
+// Compares our linear kernel with XNNPACK's qd8-f32-qc8w fully connected operator on the models' shapes. One thread,
+// rows already quantized on both sides, weights in cache, measured in turns. Not a test: run it on a quiet machine with
+// a pinned core.
 //
 //   taskset -c 1 xnnpack_comparison [TABLE [ROWS...]]
 //   xnnpack_comparison --instructions FILE [TABLE [ROWS...]]
 //
-// A table other than the CPU's best holds XNNPACK to the same instructions (on x86). With --instructions, instructions
-// of one call in place of time: under QEMU, whose plugin instruction_counter.c counts in FILE
+// TABLE limits XNNPACK to the same instructions (on x86); by default it is the CPU's best. --instructions compares
+// instructions of one call instead of time; it needs QEMU, whose plugin instruction_counter.c counts in FILE
 // (xnnpack_instructions.sh).
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -41,9 +41,9 @@ using test::require;
 
 constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 64, 128};
 constexpr int kRounds = 25;                 // pairs of measurements for one median
-constexpr double kRoundMicroseconds = 400;  // the length of each of a pair, at least one call
+constexpr double kRoundMicroseconds = 400;  // the length of a measurement, at least one call
 
-// XNNPACK chooses its kernels by what cpuinfo found: what `table` does not use is taken out first.
+// XNNPACK chooses its kernels by cpuinfo's findings, so this first removes the features that `table` does not use.
 void limit_xnnpack([[maybe_unused]] const Kernels& table) {
 #if defined(__x86_64__)
   require(cpuinfo_initialize(), "cpuinfo_initialize failed");
@@ -55,7 +55,7 @@ void limit_xnnpack([[maybe_unused]] const Kernels& table) {
   require(xnn_initialize(nullptr) == xnn_status_success, "xnn_initialize failed");
 }
 
-// XNNPACK rounds otherwise (it fuses), but the sums are the same integers.
+// XNNPACK rounds differently because it fuses operations, but its sums are the same integers.
 void require_same_work(AlignedBuffer<float>& ours, AlignedBuffer<float>& theirs) {
   float largest = 0, difference = 0;
   for (const float& y : ours) {
@@ -65,7 +65,7 @@ void require_same_work(AlignedBuffer<float>& ours, AlignedBuffer<float>& theirs)
   require(largest > 0 && difference <= 1e-6f * largest, "the outputs differ");
 }
 
-// Microseconds of one call, over `calls`.
+// Returns the microseconds of one call, averaged over `calls`.
 template <typename Function>
 double time_calls(Function call, int calls) {
   const auto start = std::chrono::steady_clock::now();
@@ -80,12 +80,12 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// What one call takes.
+// The time, or the number of instructions, of one call.
 struct Comparison {
   double ours, theirs, ratio;  // theirs / ours
 };
 
-// Microseconds, the medians of pairs in both orders.
+// Returns microseconds, the medians of pairs in both orders.
 template <typename OurCall, typename TheirCall>
 Comparison compare_times(OurCall our_call, TheirCall their_call) {
   const int calls = 1 + static_cast<int>(kRoundMicroseconds / std::max(time_calls(our_call, 3), 0.01));
@@ -102,7 +102,7 @@ Comparison compare_times(OurCall our_call, TheirCall their_call) {
   return {median(ours), median(theirs), median(ratios)};
 }
 
-// The count that the plugin keeps in a file.
+// Maps the file in which the plugin keeps its count.
 const volatile uint64_t* map_counter(const char* path) {
   const int file = open(path, O_RDONLY);
   void* const mapped = mmap(nullptr, sizeof(uint64_t), PROT_READ, MAP_SHARED, file, 0);
@@ -120,7 +120,7 @@ double count_call(const volatile uint64_t* counter, Function call) {
   return static_cast<double>(after - before);
 }
 
-// Prints one line and returns the ratio. counter: null to compare times.
+// Prints one line and returns the ratio. If `counter` is null, compares times.
 double compare(const Kernels& table, LinearShape shape, uint32_t rows, const volatile uint64_t* counter) {
   LinearProblem problem(shape, rows);
   PeerOperator peer(problem, shape, rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines with the XNNPACK backend: exact memory, shared weights, threads, who gets it and who is refused.
+// Engines with the XNNPACK backend: exact memory, shared weights, threads, and which engines get it or are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace goldcrest::test {
 namespace {
 
-constexpr double kCloseRows = 0.05;  // of a row's largest value, after all layers of a small random model
+constexpr double kCloseRows = 0.05;  // relative to a row's largest value, after all layers of a small random model
 
 std::span<const uint8_t> bytes_of(const converter::FileImage& file) { return {file.bytes(), file.size()}; }
 
@@ -165,7 +165,8 @@ TEST(XnnpackEngine, OnePoolServesBothAndTokensDoNotDependOnIt) {
   EXPECT_TRUE(threaded.intact());
 }
 
-// What a walk that lists no layer would leave; and of a shortlist, whose gathered rows no walk knows.
+// Empties the backend's list of layers: every layer is then exact. The gathered rows of a shortlist never are in that
+// list.
 TEST(XnnpackEngine, LayersThatTheBackendForgotAreExact) {
   converter::ModelSpec spec = tiny_spec(deep_tiny_options());
   const auto sources = sources_of(24, deep_tiny_options().source_vocab_size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where another part of the program has initialized XNNPACK, its allocator serves all: the backend refuses and says so,
-// and the exact tables go on.
+// If another part of the program has initialized XNNPACK, that part's allocator serves all. The backend then refuses
+// with a message, and the exact tables still work.
 #include <gtest/gtest.h>
 #include <xnnpack.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With XNNPACK's kernels, too, there is no heap call after goldcrest_init. Before, once in a process, XNNPACK's own
-// start takes some; opening a model and starting an engine take none after that.
+// With XNNPACK's kernels, too, there is no heap call after goldcrest_init. Only XNNPACK's own start takes memory, once
+// in a process; after that, opening a model and starting an engine take none.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -35,7 +35,7 @@ Session plan(const converter::FileImage& file) {
   return session;
 }
 
-// Sentences in batches of all sizes. Returns how many calls failed.
+// Runs sentences in batches of all sizes. Returns the number of failed calls.
 int run_sentences(goldcrest_engine* engine, const std::vector<int32_t>& ids) {
   int failures = 0;
   goldcrest_search search = {};

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Instructions of one call of our 64-bit Arm linear kernels and of XNNPACK's, each table on a CPU that has no more than it
-# needs. Not a test. Usage: bash tests/kernels/xnnpack_instructions.sh [BUILD [ROWS...]]
-#   BUILD   a build for 64-bit Arm with the XNNPACK backend; default: what tests/xnnpack.sh leaves, build/xnnpack-aarch64
+# Prints the instructions of one call of our 64-bit Arm linear kernels and of XNNPACK's. Each table runs on a CPU with
+# only the features that it needs. Not a test. Usage: bash tests/kernels/xnnpack_instructions.sh [BUILD [ROWS...]]
+#   BUILD   a build for 64-bit Arm with the XNNPACK backend; default: tests/xnnpack.sh's build/xnnpack-aarch64
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build/xnnpack-aarch64}
@@ -10,17 +10,17 @@ shift $(($# > 0))
 [ $# -gt 0 ] || set -- 1 2 4 6 32
 
 [ -e "$build/build.ninja" ] ||
-  { echo "xnnpack_instructions.sh: $build is no build; run bash tests/xnnpack.sh" >&2; exit 1; }
-# Debian 13's is linked statically, without plugins.
+  { echo "xnnpack_instructions.sh: $build is not a build; run bash tests/xnnpack.sh" >&2; exit 1; }
+# Debian 13's qemu-aarch64 is linked statically and has no plugins.
 qemu-aarch64 --help 2> /dev/null | grep plugin > /dev/null ||
-  { echo "xnnpack_instructions.sh: needs a qemu-aarch64 with plugins, as Debian 12 has it" >&2; exit 1; }
+  { echo "xnnpack_instructions.sh: needs a qemu-aarch64 with plugins, such as Debian 12's" >&2; exit 1; }
 cmake --build "$build" --target xnnpack_comparison > /dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 mkdir "$work/proc"
 cc -O2 -shared -fPIC -fvisibility=hidden tests/kernels/instruction_counter.c -o "$work/counter.so"
 
-# XNNPACK asks the CPU's identity, too, which this QEMU takes from /proc/cpuinfo of the folder after -L.
+# XNNPACK also asks for the CPU's identity; this QEMU reads it from /proc/cpuinfo in the folder after -L.
 while read -r table part cpu; do
   printf 'processor: 0\nCPU implementer: 0x41\nCPU architecture: 8\nCPU variant: 0x0\nCPU part: %s\nCPU revision: 0\n' \
     "$part" > "$work/proc/cpuinfo"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table `xnnpack` on single layers: sums and bias within the bound that kernels.h states, and what follows them -
-// activation, residual, log-sum-exp parts - the same bits as the exact tables'.
+// The table `xnnpack` on single layers. Sums and bias are within the bound that kernels.h states. The later steps
+// (activation, residual, log-sum-exp parts) have the exact tables' bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class PreparedProblem {
   const Kernels& table() const { return engine_.table; }
   void set_row_classes(uint32_t classes) { layer_.row_classes = classes; }
 
-  // The call through the table, as a layer makes it.
+  // Calls the table as a layer does.
   void linear(LinearArgs<int8_t> args) const {
     args.backend = table().backend;
     table().int8.linear(args);
@@ -101,14 +101,14 @@ class PreparedProblem {
 constexpr LinearShape kShapes[] = {{16, 16}, {48, 32}, {112, 240}, {512, 128}, {128, 512}, {1024, 256}, {512, 2048}};
 constexpr uint32_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 33, kMaxRows};
 
-// The sums of largest magnitude: beyond 2^24 a sum is rounded on its way to float.
+// Makes the sums of the largest magnitude. Beyond 2^24 the conversion to float rounds a sum.
 void make_largest(LinearProblem& problem, LinearShape shape) {
   for (int8_t& x : problem.x) x = 127;
   for (int8_t& w : problem.w) w = -127;
   for (int32_t& sum : problem.weight_sum) sum = -127 * static_cast<int32_t>(shape.k);
 }
 
-// sum * x_scale * w_scale, exactly enough.
+// sum * x_scale * w_scale, exact enough for the bound.
 double product(LinearProblem& problem, LinearShape shape, uint32_t row, uint32_t output) {
   int32_t sum = 0;
   for (uint32_t input = 0; input < shape.k; ++input) {
@@ -117,7 +117,7 @@ double product(LinearProblem& problem, LinearShape shape, uint32_t row, uint32_t
   return double{problem.x_scale[row]} * double{problem.w_scale[output]} * sum;
 }
 
-// Outputs of `close` that lie further from the exact ones in problem.y than kernels.h allows.
+// Counts outputs of `close` that differ from the exact ones in problem.y by more than kernels.h allows.
 size_t count_outside(LinearProblem& problem, LinearShape shape, uint32_t rows, AlignedBuffer<float>& close) {
   size_t n_outside = 0;
   for (uint32_t row = 0; row < rows; ++row) {
@@ -194,7 +194,7 @@ TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
   }
 }
 
-// The last block of a vocabulary: fewer outputs than the row stride.
+// The last block of a vocabulary has fewer outputs than the row stride.
 TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
   const LinearShape shape = {112, 240};
   constexpr uint32_t kRows = 5, kCount = 109;
@@ -232,7 +232,7 @@ TEST(XnnpackLinear, OutputBlocksHaveTheExactTablesSums) {
   }
 }
 
-// What the table gives for `args` is what the reference gives, to the bit.
+// The table's output for `args` is the reference's, to the bit.
 void expect_native(const PreparedProblem& prepared, LinearArgs<int8_t> args) {
   const size_t n = args.rows * args.y_stride;
   AlignedBuffer<float> expected(n), y(n);
@@ -244,7 +244,7 @@ void expect_native(const PreparedProblem& prepared, LinearArgs<int8_t> args) {
   EXPECT_EQ(std::memcmp(y.begin(), expected.begin(), n * sizeof(float)), 0);
 }
 
-// With no class of rows chosen the native table computes.
+// If no class of rows is chosen, the native table computes.
 TEST(XnnpackLinear, RowClassesThatAreNotChosenAreNative) {
   const LinearShape shape = {48, 32};
   LinearProblem problem(shape, 20);
@@ -259,7 +259,7 @@ TEST(XnnpackLinear, RowClassesThatAreNotChosenAreNative) {
   EXPECT_TRUE(prepared.computes_whole(args));
 }
 
-// Layers that the backend was not told of: other weights, fewer of the outputs.
+// Layers that the backend does not know: other weights, or fewer of the outputs.
 TEST(XnnpackLinear, LayersThatAreNotKnownAreNative) {
   const LinearShape shape = {48, 32};
   LinearProblem problem(shape, 5), other(shape, 5);
@@ -290,7 +290,7 @@ TEST(XnnpackLinear, LayersThatAreNotKnownAreNative) {
   EXPECT_EQ(std::memcmp(sums, exact_sums, sizeof sums), 0);
 }
 
-// Inputs end where XNNPACK may read no further, outputs where the page does, whatever the rows of a tile.
+// Inputs end at the last byte that XNNPACK may read, outputs at the page's end, for any rows of a tile.
 TEST(XnnpackLinear, NothingBeyondInputsAndOutputsIsTouched) {
   for (const LinearShape shape : kShapes) {
     LinearProblem problem(shape, kMaxRows);

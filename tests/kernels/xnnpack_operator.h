@@ -30,7 +30,7 @@ class PeerOperator {
         parameters_(rows + XNN_EXTRA_QUANTIZATION_PARAMS),
         y_(size_t{rows} * shape.n) {
     std::copy(problem.x.begin(), problem.x.end(), x_.begin());
-    // Its kernels compute a last row again and again up to their number of rows, with the parameters behind it.
+    // Its kernels repeat the last row up to their number of rows, with the parameters that follow.
     for (size_t i = 0; i < parameters_.size(); ++i)
       parameters_[i] = {0, problem.x_scale[std::min<size_t>(i, rows - 1)]};
     AlignedBuffer<int8_t> weights(size_t{shape.n} * shape.k);  // row by row

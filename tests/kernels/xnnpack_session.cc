@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error is an exception, so that tests read straight through.
+// Throws an exception for each error, so that tests need no checks.
 #include "kernels/xnnpack_session.h"
 
 #include <stdexcept>

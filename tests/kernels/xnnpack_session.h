@@ -14,13 +14,13 @@ namespace goldcrest::test {
 
 class XnnpackModel {
  public:
-  // Throws std::runtime_error when goldcrest_xnnpack_open refuses. `model` must outlive it.
+  // Throws std::runtime_error if goldcrest_xnnpack_open refuses. `model` must outlive this object.
   explicit XnnpackModel(std::span<const uint8_t> model);
 
   std::span<const uint8_t> file() const { return file_; }
   const goldcrest_backend* backend() const { return backend_; }
   goldcrest_xnnpack_memory memory(const goldcrest_limits& limits) const;
-  // Nothing was written in front of the weights; behind them lies an unmapped page.
+  // Returns whether nothing was written before the weights. An unmapped page follows them.
   bool intact() const { return weights_->intact(); }
 
  private:
@@ -31,7 +31,7 @@ class XnnpackModel {
 
 class XnnpackEngineFixture {
  public:
-  // kernels: "xnnpack" or "fastest". The model must outlive it.
+  // kernels: "xnnpack" or "fastest". The model must outlive this object.
   XnnpackEngineFixture(const XnnpackModel& model, EngineSetup setup, const char* kernels);
 
   TestEngine& engine() { return *engine_; }
@@ -42,7 +42,7 @@ class XnnpackEngineFixture {
   std::unique_ptr<TestEngine> engine_;
 };
 
-// pthreadpool_t for a scope.
+// A pthreadpool_t for a scope.
 class Pthreadpool {
  public:
   explicit Pthreadpool(size_t n_threads) : pool_(pthreadpool_create(n_threads)) {}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A C99 program that needs goldcrest.h alone and links without a C++ runtime. It calls every function; without a model
- * each of them must refuse.
+ * A C99 program that includes only goldcrest.h and links without a C++ runtime. It calls every function without a
+ * model; each of them must refuse.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
     if (!(condition)) return __LINE__; \
   } while (0)
 
-/* The line of the first failure, or 0. */
+/* Returns the line of the first failure, or 0. */
 static int test(void) {
   goldcrest_engine *engine = NULL;
   goldcrest_config config = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers are the manual: the comment of every function that can fail lists its errors, by names that exist.
+// The public headers are the manual. The comment of every function that can fail lists its errors, by names that exist.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +22,8 @@ struct Function {
   std::string name, comment;
 };
 
-// Functions whose result must be checked, each with the last comment before it: a group of them shares one.
+// Returns the functions whose result must be checked, each with the last comment before it. A group of them shares one
+// comment.
 std::vector<Function> functions_of(const std::string& text) {
   static const std::regex pattern(R"(GOLDCREST_MUST_CHECK int[0-9_a-z]* (goldcrest_\w+)\()");
   std::vector<Function> functions;

@@ -17,7 +17,7 @@ using test::heap_calls;
 
 constexpr uint32_t kSentences = 10000, kBatch = 4, kLongest = 9;
 
-// operator new and delete end in malloc and free.
+// operator new and delete call malloc and free.
 TEST(Heap, TheCountIsReal) {
   long before = heap_calls;
   int* volatile one = new int(1);

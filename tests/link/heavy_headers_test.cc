@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of libraries take the compiler seconds in each file that sees them: listed files of the converter and of the
-// examples name them, no other does. Where a header is the door to a library, its own users are listed too.
+// Headers of some libraries take the compiler seconds in each file that includes them. Only listed files of the
+// converter and of the examples may include them. If a header of ours wraps a library, its own users are listed, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace goldcrest {
 namespace {
 
-// A heavy header and the files that name it.
+// A heavy header and the files that may include it.
 struct Door {
-  std::string header;              // as it is included; one that ends with / stands for all headers that begin so
-  std::vector<std::string> files;  // in order
+  std::string header;              // as in an include; a name that ends with / covers all headers that begin with it
+  std::vector<std::string> files;  // sorted
 };
 
 const std::vector<Door> kDoors = {
@@ -52,7 +52,8 @@ bool names(const fs::path& file, const Door& door) {
   return false;
 }
 
-// Files of converter/ and examples/ in `root` that name a header without being listed, or are listed without naming it.
+// Returns the files of converter/ and examples/ in `root` that include a header without being listed, and the listed
+// files that do not include it.
 std::vector<std::string> problems_in(const fs::path& root, const std::vector<Door>& doors) {
   std::vector<fs::path> files;
   for (const char* tree : {"converter", "examples"})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folders of engine/ and of converter/ each form a line: a file includes its own folder and folders to its left,
-// nothing else. No files of engine/ include one another in a circle, and no two sources have one name. No source file
-// anywhere is too long for one idea.
+// The folders of engine/ and of converter/ each form a line: a file includes only its own folder and folders to its
+// left. No files of engine/ include one another in a circle, and no two sources share a name. No source file is longer
+// than one idea needs.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,11 +19,11 @@ namespace {
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
 const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialects", "quantize",
                          "file", "reference", "evaluate", "report",     "cli"};
-// Of kernels/, for each instruction set; they know the rooms of kernels/ but not one another.
+// Folders of kernels/, one for each instruction set. They may include the rooms of kernels/ but not one another.
 const Line kInstructionSets = {"x86", "arm", "cortexm"};
 constexpr size_t kLongestFile = 400;  // lines
 
-// `file`: its path inside engine/.
+// `file` is its path inside engine/.
 std::string problem_with_engine_include(const fs::path& file, const std::string& path) {
   const std::string folder = part_of(file, 0), included = part_of(path, 0);
   const bool reads_flatbuffers = path.find("flatbuffers") != std::string::npos || path == "model_generated.h";
@@ -31,13 +31,13 @@ std::string problem_with_engine_include(const fs::path& file, const std::string&
   if (reads_flatbuffers) {
     return in_validate || (folder == "model" && file.extension() == ".cc") ? "" : "only model/*.cc may";
   }
-  // Its header reads FlatBuffers for its own files.
+  // The folder's header reads FlatBuffers for its own files.
   if (path.starts_with("model/validate/") && folder != "model") return "only model/ may";
   if (path.starts_with("goldcrest/")) return "";
   if (path == "xnnpack.h" || path == "pthreadpool.h") {
     return file == "backends/xnnpack/adapter.cc" ? "" : "only backends/xnnpack/adapter.cc may";
   }
-  // A header of the language, or of an instruction set.
+  // A header of the language or of an instruction set.
   if (path.find('/') == std::string::npos) {
     const bool for_instructions = place_of(kInstructionSets, part_of(file, 1)) < kInstructionSets.size();
     const bool asks_the_cpu = file == "kernels/select_runtime.cc" &&
@@ -46,24 +46,24 @@ std::string problem_with_engine_include(const fs::path& file, const std::string&
     const bool fine = !path.ends_with(".h") || for_instructions || asks_the_cpu || reads_the_clock;
     return fine ? "" : "no folder is named";
   }
-  // The operating system's, for the one file that asks it for the CPU.
+  // A header of the operating system, for the one file that asks it about the CPU.
   if ((included == "sys" || included == "asm") && file == "kernels/select_runtime.cc") return "";
   if (place_of(kEngine, included) == kEngine.size()) return "not a folder of engine/";
-  if (place_of(kEngine, included) > place_of(kEngine, folder)) return "it lies to the right";
+  if (place_of(kEngine, included) > place_of(kEngine, folder)) return "it is to the right";
   const std::string room = part_of(file, 1), other = part_of(path, 1);
   const bool foreign = folder == "kernels" && included == "kernels" && room != other &&
                        place_of(kInstructionSets, other) < kInstructionSets.size();
   return foreign ? "of another instruction set" : "";
 }
 
-// `file`: its path inside converter/. Headers of libraries and of engine/ are nobody's concern here.
+// `file` is its path inside converter/. Headers of libraries and of engine/ are not checked here.
 std::string problem_with_converter_include(const fs::path& file, const std::string& path) {
   const size_t from = place_of(kConverter, part_of(file, 0)), to = place_of(kConverter, part_of(path, 0));
   if (to == kConverter.size() || file == "main.cc") return "";
-  return to <= from ? "" : "it lies to the right";
+  return to <= from ? "" : "it is to the right";
 }
 
-// Broken rules of a tree of `line`, with the reason.
+// Returns the broken rules of a tree of `line`, with the reasons.
 template <typename Problem>
 std::vector<std::string> problems_in(const fs::path& tree, const Line& line, const Problem& problem_with_include) {
   std::vector<std::string> problems;
@@ -94,7 +94,7 @@ std::vector<std::string> long_files_in(const fs::path& tree) {
   return problems;
 }
 
-// Sources with the name of another, which build lines that put all objects into one folder would lose.
+// Returns sources that share a name: a build that puts all objects into one folder would lose one of them.
 std::vector<std::string> equal_names_in(const fs::path& tree) {
   std::map<std::string, fs::path> known;
   std::vector<std::string> problems;
@@ -106,14 +106,14 @@ std::vector<std::string> equal_names_in(const fs::path& tree) {
   return problems;
 }
 
-// What includes what, by paths in a tree. A .cc and the .h of its name are one unit, whose name has no extension.
+// The includes of a tree, by path. A .cc and the .h of its name are one unit, whose name has no extension.
 using Includes = std::map<std::string, std::set<std::string>>;
 
 std::string unit_of(const fs::path& file) { return fs::path(file).replace_extension(); }
-// With the rooms in it.
+// Returns the folder with its rooms.
 std::string folder_of(const fs::path& file) { return part_of(file, 0); }
 
-// `name_of`: the unit, or the folder, that a file belongs to.
+// `name_of` returns the unit, or the folder, of a file.
 template <typename Name>
 Includes includes_in(const fs::path& tree, const Name& name_of) {
   Includes includes;
@@ -129,8 +129,8 @@ Includes includes_in(const fs::path& tree, const Name& name_of) {
   return includes;
 }
 
-// The names that remain when those which include no other one, or are included by none, are gone: they are in circles,
-// or between two of them.
+// Removes names that include no other or that no other includes, again and again. The rest are in circles, or between
+// two of them.
 std::vector<std::string> circles_of(Includes includes) {
   for (size_t before = 0; before != includes.size();) {
     before = includes.size();
@@ -211,7 +211,7 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
                             "extra/file.cc is in no folder of the line",
                             "kernels/arm/other.cc includes kernels/x86/avx2.h: of another instruction set",
                             "kernels/vector/linear.h includes immintrin.h: no folder is named",
-                            "layers/right.cc includes decoding/search.h: it lies to the right",
+                            "layers/right.cc includes decoding/search.h: it is to the right",
                             "memory/plain.cc includes plan.h: no folder is named",
                             "model/view.h includes model_generated.h: only model/*.cc may",
                         }));
@@ -226,7 +226,7 @@ TEST(Includes, EveryBrokenRuleOfTheConverterIsFound) {
   tree.write("loose.cc", "int x;\n");
   EXPECT_EQ(problems_in(tree.path(), kConverter, problem_with_converter_include),
             (std::vector<std::string>{"loose.cc is in no folder of the line",
-                                      "sources/bad.cc includes file/write.h: it lies to the right"}));
+                                      "sources/bad.cc includes file/write.h: it is to the right"}));
 }
 
 TEST(Includes, ACircleIsFound) {
@@ -238,11 +238,11 @@ TEST(Includes, ACircleIsFound) {
   EXPECT_EQ(circles_of(includes_in(tree.path(), unit_of)), std::vector<std::string>{});
   EXPECT_EQ(circles_of(includes_in(tree.path(), folder_of)), std::vector<std::string>{});
 
-  // A source closes it, as a header would.
+  // A source closes the circle, as a header would.
   tree.write("model/names.cc", "#include \"model/names.h\"\n#include \"model/view.h\"\n");
   EXPECT_EQ(circles_of(includes_in(tree.path(), unit_of)), (std::vector<std::string>{"model/names", "model/view"}));
   EXPECT_EQ(circles_of(includes_in(tree.path(), folder_of)), std::vector<std::string>{});
-  // Of folders, where files have none.
+  // Here folders form a circle, and files do not.
   tree.write("base/high.cc", "#include \"model/checks/any.h\"\n");
   tree.write("model/checks/any.h", "#include \"base/low.h\"\n");
   EXPECT_EQ(circles_of(includes_in(tree.path(), folder_of)), (std::vector<std::string>{"base", "model"}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// converter/sources/ and converter/dialects/ have rooms: those of sources/ form a line, and so does what the dialects
-// share; rooms of families do not know one another. No folder of the converter, nor of its tests, has too many files.
+// converter/sources/ and converter/dialects/ have rooms. The rooms of sources/ form a line, and so do the shared rooms
+// of dialects/. Rooms of families do not include one another. No folder of the converter or of its tests has too many
+// files.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,24 +15,24 @@
 namespace goldcrest {
 namespace {
 
-// Every file of sources/ is in one.
+// Every file of sources/ is in one of these rooms.
 const Line kSources = {"messages", "sniffing", "files", "values", "containers"};
-// What all families share, first the files of dialects/ itself.
+// The rooms that all families share; the first is dialects/ itself.
 const Line kSharedDialects = {"", "text", "shortlist"};
-// A family includes what is shared and no other family. Only the tutorials' and toolkits' tables of names are read by
-// nn_transformer's reader, which they include.
+// A family includes what is shared and no other family. The exceptions are tutorials and toolkits, which include
+// nn_transformer; its reader reads their tables of names.
 const Line kFamilies = {"nn_transformer", "hugging_face", "marian", "ctranslate2", "tutorials", "toolkits"};
 const Line kOverNnTransformer = {"tutorials", "toolkits"};
-// The files that know every family.
+// The files that may include every family.
 const Line kRegistry = {"dialects/config_template.cc", "dialects/config_way.cc", "dialects/dialect.cc"};
-constexpr size_t kMostFiles = 30;  // of a folder, without those of the folders in it
+constexpr size_t kMostFiles = 30;  // files of a folder, without those of its subfolders
 
 bool is_in(const Line& line, const std::string& folder) { return place_of(line, folder) < line.size(); }
 
 // The room of a path like dialects/marian/marian_native.h; empty for dialects/dialect.h.
 std::string room_of(const fs::path& path) { return part_of(path, 2).empty() ? "" : part_of(path, 1); }
 
-// Of a file of dialects/ that includes another.
+// Returns the problem with a file of dialects/ that includes another one.
 std::string problem_between_dialects(const fs::path& file, const std::string& path) {
   const std::string room = room_of(file), other = room_of(path);
   if (is_in(kRegistry, file) || room == other) return "";
@@ -40,10 +41,10 @@ std::string problem_between_dialects(const fs::path& file, const std::string& pa
     return fine ? "" : "of another family";
   }
   if (is_in(kFamilies, other)) return "of a family, which is not shared";
-  return place_of(kSharedDialects, other) <= place_of(kSharedDialects, room) ? "" : "its room lies to the right";
+  return place_of(kSharedDialects, other) <= place_of(kSharedDialects, room) ? "" : "its room is to the right";
 }
 
-// `file`: its path inside converter/.
+// `file` is its path inside converter/.
 std::string problem_with_include(const fs::path& file, const std::string& path) {
   const std::string folder = part_of(file, 0), included = part_of(path, 0);
   if (included == "dialects") {
@@ -51,7 +52,7 @@ std::string problem_with_include(const fs::path& file, const std::string& path) 
     return is_in(kFamilies, room_of(path)) ? "only dialects/ may" : "";
   }
   if (included != "sources" || folder != "sources") return "";
-  return place_of(kSources, room_of(path)) <= place_of(kSources, room_of(file)) ? "" : "its room lies to the right";
+  return place_of(kSources, room_of(path)) <= place_of(kSources, room_of(file)) ? "" : "its room is to the right";
 }
 
 std::string problem_with_room(const fs::path& file) {
@@ -76,7 +77,7 @@ std::vector<std::string> problems_in(const fs::path& converter) {
 }
 
 std::vector<std::string> full_folders_in(const fs::path& tree) {
-  std::map<std::string, size_t> files;  // of each folder
+  std::map<std::string, size_t> files;  // number of files in each folder
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
     if (entry.is_regular_file()) ++files[fs::relative(entry.path().parent_path(), tree)];
   std::vector<std::string> problems;
@@ -121,12 +122,12 @@ TEST(Rooms, EveryBrokenRuleIsFound) {
                             "cli/bad.cc includes dialects/tutorials/any.h: only dialects/ may",
                             "dialects/attic/any.cc is in no room of dialects/",
                             "dialects/config.cc includes dialects/marian/any.h: of a family, which is not shared",
-                            "dialects/config.cc includes dialects/text/any.h: its room lies to the right",
+                            "dialects/config.cc includes dialects/text/any.h: its room is to the right",
                             "dialects/hugging_face/bad.h includes dialects/nn_transformer/any.h: of another family",
                             "dialects/marian/bad.h includes dialects/hugging_face/any.h: of another family",
-                            "dialects/text/bad.h includes dialects/shortlist/any.h: its room lies to the right",
+                            "dialects/text/bad.h includes dialects/shortlist/any.h: its room is to the right",
                             "dialects/text/bad.h includes dialects/toolkits/any.h: of a family, which is not shared",
-                            "sources/files/bad.h includes sources/values/any.h: its room lies to the right",
+                            "sources/files/bad.h includes sources/values/any.h: its room is to the right",
                             "sources/loose.cc is in no room of sources/",
                         }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a source tree and what they include, and made-up trees for tests of such rules.
+// The files of a source tree with their includes, and small trees for tests of the rules.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,14 +22,14 @@ inline size_t place_of(const Line& line, const std::string& folder) {
   return static_cast<size_t>(std::find(line.begin(), line.end(), folder) - line.begin());
 }
 
-// Part `i` of a path; empty where it has fewer.
+// Returns part `i` of a path, or nothing if the path has fewer parts.
 inline std::string part_of(const fs::path& path, size_t i) {
   for (const fs::path& part : path)
     if (i-- == 0) return part;
   return "";
 }
 
-// The path of a line like  #include "memory/plan.h"  or  #include <cstring>; empty for other lines.
+// Returns the path of a line like  #include "memory/plan.h"  or  #include <cstring>, and nothing for other lines.
 inline std::string included_path(const std::string& line) {
   const size_t hash = line.find_first_not_of(" \t");
   if (hash == std::string::npos || line[hash] != '#') return "";
@@ -45,7 +45,7 @@ inline bool is_source(const fs::path& file) {
   return false;
 }
 
-// Sources of a tree, by their paths inside it.
+// Returns the sources of a tree, by their paths inside it.
 inline std::vector<fs::path> sources_in(const fs::path& tree) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
@@ -54,7 +54,7 @@ inline std::vector<fs::path> sources_in(const fs::path& tree) {
   return files;
 }
 
-// A tree of files that is gone with the object.
+// A tree of files that the destructor removes.
 class Tree {
  public:
   Tree() : path_(fs::path(testing::TempDir()) / ("goldcrest_includes_" + std::to_string(getpid()))) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's objects need four functions of the C library and nothing else, and have no data that is not constant
-// (no heap, no libstdc++, no libm, no constructors).
+// The engine's objects need only four functions of the C library, and all their data is constant (no heap, no
+// libstdc++, no libm, no constructors).
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -29,10 +29,10 @@ std::vector<std::string> lines_of(const std::string& command) {
   return lines;
 }
 
-// What a library's objects define and need, and their sections' sizes.
+// The symbols that a library's object defines and needs, and its sections' sizes.
 struct Object {
   std::set<std::string> undefined, defined;
-  std::set<std::string> exported;  // defined, and seen by other objects; weak ones too
+  std::set<std::string> exported;  // defined and visible to other objects, weak symbols included
   std::map<std::string, size_t> sections;
 };
 
@@ -61,7 +61,7 @@ std::map<std::string, Object> objects_of(const std::string& library) {
   return objects;
 }
 
-// Sections that hold constants that the linker has to fill in are read-only after that.
+// The linker fills in the constants of some sections; after that they are read-only.
 bool is_forbidden_section(const std::string& name) {
   if (name.starts_with(".data.rel.ro")) return false;
   for (const char* prefix : {".data", ".bss", ".tdata", ".tbss", ".init_array", ".ctors", ".fini_array", ".dtors"}) {
@@ -70,7 +70,7 @@ bool is_forbidden_section(const std::string& name) {
   return false;
 }
 
-// What the compiler itself calls: 64-bit division, float conversions (libgcc, compiler-rt), stack protector.
+// Functions that the compiler itself calls: 64-bit division, float conversions (libgcc, compiler-rt), stack protector.
 bool is_compiler_helper(const std::string& name) {
   return name.starts_with("__aeabi_") || name == "__stack_chk_fail" || name == "_GLOBAL_OFFSET_TABLE_" ||
          name == "__udivdi3" || name == "__divdi3" || name == "__umoddi3" || name == "__muldi3";
@@ -83,7 +83,8 @@ std::vector<std::string> problems_of(const std::map<std::string, Object>& object
   for (const auto& [file, object] : objects) {
     std::set<std::string> allowed = {"memcpy", "memmove", "memset", "memcmp"};
     if (file == "avx512vnni.cc.o") allowed.insert({"__cpu_model", "__cpu_features2"});  // of libgcc
-    if (file == "select_runtime.cc.o") {  // only with an operating system; libgcc and the kernel say what the CPU has
+    if (file ==
+        "select_runtime.cc.o") {  // libgcc and the kernel tell what the CPU has, if there is an operating system
       allowed.insert({"getenv", "strcmp", "getauxval", "__cpu_model", "__cpu_features2", "__cpu_indicator_init"});
       allowed.insert({"sched_getaffinity", "open", "open64", "read", "close", "strchr"});  // 64-bit Arm
     }
@@ -120,8 +121,8 @@ TEST(Symbols, WhatIsForbiddenIsFound) {
   }
 }
 
-// One kernel table is one object, and all else in it stays inside: an inline function compiled for one CPU must never
-// be the copy that the linker keeps for all.
+// One kernel table is one object that exports only the table. Otherwise the linker could keep an inline function that
+// was compiled for one CPU as the copy for all.
 TEST(Symbols, AKernelFileExportsItsTableAlone) {
   int n_tables = 0;
   const std::map<std::string, Object> objects = objects_of(GOLDCREST_LIBRARY);
@@ -129,7 +130,7 @@ TEST(Symbols, AKernelFileExportsItsTableAlone) {
     for (const auto& entry :
          std::filesystem::directory_iterator(GOLDCREST_SOURCE_DIR "/engine/kernels/" + std::string(room))) {
       const auto object = objects.find(entry.path().filename().string() + ".o");
-      if (object == objects.end()) continue;  // a header, or of another machine
+      if (object == objects.end()) continue;  // a header, or a source of another machine
       ++n_tables;
       const std::set<std::string>& exported = object->second.exported;
       ASSERT_EQ(exported.size(), 1u) << object->first;
@@ -137,7 +138,7 @@ TEST(Symbols, AKernelFileExportsItsTableAlone) {
       EXPECT_NE(exported.begin()->find(table), std::string::npos) << object->first;
     }
   }
-  if (n_tables == 0) GTEST_SKIP() << "this build has the reference alone";
+  if (n_tables == 0) GTEST_SKIP() << "this build has only the reference";
 }
 
 }  // namespace

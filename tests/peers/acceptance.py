@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bars that Goldcrest has to reach beside CTranslate2, and whether it does."""
+"""The ratios to CTranslate2 that Goldcrest must reach, and the verdict on each."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ SPEED_BARS = {
     ("small", 1, 1): 2.5, ("small", 4, 1): 2.0, ("small", 4, 32): 1.4,
     ("tiny", 1, 1): 4.0, ("tiny", 4, 1): 3.0, ("tiny", 4, 32): 1.8,
 }
-SHARE_OF_BOUND = 0.65  # on other machines no more than this part of what the machine allows is asked for
+SHARE_OF_BOUND = 0.65  # on other machines this share of the machine's bound suffices
 LOW_MEMORY = "Goldcrest --low-memory"  # openings with that option of goldcrest-bench and goldcrest-translate
 OPEN_BAR = 10.0        # GB/s, base, full verification from the page cache
 FIRST_TOKEN_BAR = 4.0  # base: CTranslate2's time from opening to the first token over ours
@@ -32,7 +32,7 @@ class Verdict:
 
 
 def speed_bar(row: dict, plain_avx2: bool) -> float | None:
-    """The ratio that a row of results must reach; None where nothing is asked."""
+    """Returns the ratio that a row of results must reach, or None if nothing is asked."""
     if row["peer"] != "CTranslate2" or row["threads"] != 1:
         return None
     bar = SPEED_BARS.get((row["model"], row["beam_size"], row["batch"]))
@@ -62,7 +62,7 @@ def length_verdicts(lengths: dict[str, dict]) -> list[Verdict]:
 
 
 def thread_ratios(rows: list[dict]) -> list[dict]:
-    """Two threads over one, of both engines, where both were measured beside the same peer."""
+    """Ratios of two threads to one for both engines, if both were measured with the same peer."""
     by_case = {(row["model"], row["peer"], row["beam_size"], row["batch"], row["threads"]): row for row in rows}
     ratios = []
     for (model, peer, beam_size, batch, threads), one in by_case.items():

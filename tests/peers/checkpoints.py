@@ -28,8 +28,8 @@ SHAPES = {
 
 
 def cut_vocabulary(vocabulary: dict[str, int], size: int) -> dict[str, int]:
-    """The first size - 1 entries by id, then <pad>, which Marian has last. The .spm files stay whole: pieces that are
-    not in the vocabulary are the unknown token for both engines."""
+    """Keeps the first size - 1 entries by id, then <pad>, which is last in Marian. The .spm files stay whole: both
+    engines treat pieces that are not in the vocabulary as unknown."""
     kept = {text: token for text, token in vocabulary.items() if token < size - 1 and text != "<pad>"}
     kept["<pad>"] = size - 1
     return kept
@@ -82,11 +82,11 @@ CONVERSIONS = {
 
 def prepare(name: str, folder: pathlib.Path, opus: pathlib.Path, converter: pathlib.Path, seed: int,
             peers: list[str]) -> tuple[pathlib.Path, dict[str, pathlib.Path]]:
-    """Returns model.gcst and the folder of each peer's model for a shape, made where they are missing."""
+    """Returns model.gcst and the folder of each peer's model for a shape; makes those that are missing."""
     checkpoint, ours = folder / name, folder / f"{name}.gcst"
     if not (checkpoint / "vocab.json").exists():
         write_checkpoint(checkpoint, SHAPES[name], opus, seed)
-    # An older file may be of another format or another converter; conversion takes seconds.
+    # An older file may have another format or come from another converter; conversion takes seconds.
     subprocess.run([converter, checkpoint, "-o", ours], check=True, stdout=subprocess.DEVNULL)
     theirs = {}
     for peer in peers:

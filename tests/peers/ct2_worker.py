@@ -16,7 +16,7 @@ class CTranslate2:
                                                  intra_threads=threads)
 
     def make_sources(self, n_tokens: int, batch: int) -> list[list[str]]:
-        """The end token that the model wants included."""
+        """Random sources, with the end token if the model wants it."""
         chooser = random.Random(1)
         vocabulary = json.loads((self.folder / "shared_vocabulary.json").read_text(encoding="utf-8"))
         ordinary = [text for text in vocabulary if text not in ("</s>", "<unk>", "<pad>")]
@@ -28,7 +28,7 @@ class CTranslate2:
             return_scores=False, max_batch_size=0)
         for result in results:
             if len(result.hypotheses[0]) != n_tokens:
-                raise RuntimeError(f"{len(result.hypotheses[0])} tokens where {n_tokens} were forced")
+                raise RuntimeError(f"{len(result.hypotheses[0])} tokens, although {n_tokens} were forced")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CTranslate2 directories of every compute type through the converter and the engine, against CTranslate2.
+"""Compares the converter and the engine with CTranslate2, on its directories of every compute type.
 
     python tests/peers/ctranslate2_directories.py --build build/host --work FOLDER [--models 12]
 
-The reference of each directory is CTranslate2 itself with compute_type float32, in which the weights of int8, int16 and
-16-bit directories are the floats that they stand for. Logits of the converter's float32 reference, by --check, are within
-1e-4 of the position's largest magnitude; ids of float32 files, greedy and with beams of 2 to 4, are those of the Python
-search over CTranslate2's logits, or a tie within rounding; texts get the tokens around them that they need. model.bin
-written again in the layout of versions 3 to 5 gives the same file. Exit status 1 with any difference."""
+The reference for each directory is CTranslate2 itself with compute_type float32. There the weights of int8, int16 and
+16-bit directories are the floats that they stand for. --check must find the logits of the converter's float32 reference
+within 1e-4 of the position's largest magnitude. Ids of float32 files, greedy and with beams of 2 to 4, must be those of
+the Python search over CTranslate2's logits, or a tie within rounding. Texts must get their prefix and end tokens. model.bin
+written again in the layout of versions 3 to 5 must give the same file. Exits with 1 for any difference."""
 
 import argparse
 import dataclasses
@@ -31,8 +31,8 @@ from python_search import Memory, Rules, comes_out, search
 
 TYPES = (None, "float32", "float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16", "int8_bfloat16")
 TOLERANCE = 1e-4
-MOST = 16                        # generated tokens; the end is forced as the last
-ROUNDING = 64 * 2.0**-24         # of the largest logit, that a score may be away from the exact one
+MOST = 16                        # generated tokens; the last one is a forced end
+ROUNDING = 64 * 2.0**-24         # a score may differ from the exact one by this times the largest logit
 
 
 class Failure(Exception):
@@ -47,7 +47,7 @@ def run(*command: object, text: str = "") -> str:
 
 
 class Live:
-    """CTranslate2, for the Python search. Ids; the first of a prefix is the start, which it does not get."""
+    """CTranslate2 for the Python search, by ids. It does not get the first id of a prefix, which is the start."""
 
     def __init__(self, folder: pathlib.Path, model: ctranslate2_models.Model):
         self.model, self.vocabulary = model, model.vocabulary
@@ -62,19 +62,19 @@ class Live:
         return torch.stack([rows[-1] for rows in self.all_logits(source, prefixes)])
 
     def all_logits(self, source: list[str], prefixes: list[tuple[int, ...]]) -> list[torch.Tensor]:
-        """After every token of each prefix; the prefixes are equally long."""
+        """Returns the logits after every token of each prefix; the prefixes are equally long."""
         given = [[self.vocabulary[i] for i in prefix[1:]] for prefix in prefixes]
         results = self.translator.translate_batch(
             [source] * len(prefixes), target_prefix=given, beam_size=1, min_decoding_length=0,
             max_decoding_length=len(prefixes[0]), return_logits_vocab=True)
         rows = [torch.stack([torch.from_numpy(np.array(row)) for row in result.logits[0]]) for result in results]
         if any(len(each) != len(prefixes[0]) for each in rows):
-            raise Failure("CTranslate2 gave other numbers of logits than were asked for")
+            raise Failure("CTranslate2 returned a different number of logits than requested")
         return rows
 
 
 def processor_of(end: int):
-    """A token before the end, and an end as the last of MOST."""
+    """Requires a token before the end, and forces the end as the last of MOST."""
 
     def process(prefixes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         scores = scores.clone()
@@ -89,7 +89,7 @@ def processor_of(end: int):
 
 
 def check_logits(options, live: Live, folder: pathlib.Path, sources, targets) -> float:
-    """Of the reference, along the targets; the largest difference over the smallest of the positions' magnitudes."""
+    """Checks the reference along the targets. Returns the largest difference over the smallest magnitude of a position."""
     samples = folder / "samples"
     samples.mkdir()
     lines, tensors, least = [], {}, float("inf")
@@ -109,7 +109,7 @@ def check_logits(options, live: Live, folder: pathlib.Path, sources, targets) ->
 
 
 def check_ids(live: Live, source: list[int], beams: int, end: int, ours: list[int]) -> bool:
-    """Whether it is a tie. Raises Failure where the ids are others."""
+    """Returns whether it is a tie. Raises Failure if the ids differ otherwise."""
     memory = Memory(live, source)
     rules = Rules(start=0, ends=[end], most=MOST, beams=beams, processors=[processor_of(end)])
     theirs = search(memory, rules)
@@ -146,7 +146,7 @@ def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Pa
     worst = check_logits(options, live, folder, sources, [[draw.choice(plain) for _ in range(12)] for _ in sources])
     counts["largest logit difference"] = max(counts["largest logit difference"], worst)
     if not worst <= TOLERANCE:
-        raise Failure(f"logits are {worst:.1e} of the smallest of the positions' magnitudes away")
+        raise Failure(f"logits differ by {worst:.1e} of the smallest magnitude of a position")
     texts = "".join(" ".join(model.vocabulary[i] for i in source[:len(source) - len(ends)]) + "\n" for source in sources)
     said = run(*translate, "--beam", 1, text=texts).splitlines()
     special = (model.end, "<s>", "<blank>", "<pad>")
@@ -156,7 +156,7 @@ def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Pa
 
 
 def as_version(binary: bytes, version: int) -> bytes:
-    """The same variables in an older layout."""
+    """Writes the same variables in an older layout."""
     at, out = 4, bytearray(struct.pack("<I", version))
 
     def copy(n: int) -> bytes:
@@ -182,7 +182,7 @@ def as_version(binary: bytes, version: int) -> bytes:
 
 
 def check_versions(options, folder: pathlib.Path) -> None:
-    """Converted from older layouts, which CTranslate2 can still read, the file is the same but for the source's hash."""
+    """Older layouts, which CTranslate2 can still read, must give the same file except for the source's hash."""
     expected, binary = (folder / "model.gcst").read_bytes(), (folder / "model.bin").read_bytes()
     for version in (3, 4, 5):
         old = folder.parent / f"{folder.name}_v{version}"
@@ -193,7 +193,7 @@ def check_versions(options, folder: pathlib.Path) -> None:
             "-o", old / "model.gcst")
         found = (old / "model.gcst").read_bytes()
         if len(found) != len(expected) or sum(a != b for a, b in zip(found, expected)) > 200:
-            raise Failure(f"version {version} makes another file")
+            raise Failure(f"version {version} gives a different file")
 
 
 def main() -> None:
@@ -219,7 +219,7 @@ def main() -> None:
             except Failure as failure:
                 print(failure)
                 print(f"{model.description}, {kind}, in {directory}")
-                sys.exit("goldcrest departs from CTranslate2")
+                sys.exit("goldcrest differs from CTranslate2")
             counts["directories"] += 1
     for name, value in counts.items():
         print(f"{name}: {value:.1e}" if isinstance(value, float) else f"{name}: {value}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ctranslate2_directories.sh SOURCE BUILD WORK MODELS: ctranslate2_directories.py, with packages of its own where Python has
-# none; exit status 77 where they cannot be had. First it must find a program whose ids are wrong.
+# ctranslate2_directories.sh SOURCE BUILD WORK MODELS: runs ctranslate2_directories.py. Installs packages if Python has
+# none; exits with 77 if they cannot be had. First the test must notice a program whose ids are wrong.
 set -euo pipefail
 source=$1 build=$2 work=$3 models=$4
 mkdir -p "$work"
@@ -14,7 +14,7 @@ wrong_build 's/^[0-9]* /7 /'
 if "$python" "$source/tests/peers/ctranslate2_directories.py" --build "$work/wrong" --work "$work/models" --models 1 > "$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from CTranslate2$' "$work/found"; then
   cat "$work/found"
-  echo "ctranslate2_directories.py does not find a program whose ids are wrong"
+  echo "ctranslate2_directories.py does not notice a program whose ids are wrong"
   exit 1
 fi
 rm -rf "$work/models"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded random checkpoints of three families, which CTranslate2's own converters make directories of."""
+"""Seeded random checkpoints of three families, from which CTranslate2's own converters make directories."""
 
 import argparse
 import json
@@ -20,9 +20,9 @@ POSITIONS = 64
 @dataclass
 class Model:
     converter: converters.converter.Converter
-    vocabulary: list[str]  # of the target; the source's has the same tokens
+    vocabulary: list[str]  # the target's; the source has the same tokens
     end: str
-    end_by_hand: bool  # the caller ends a source with it
+    end_by_hand: bool  # the caller appends the end to a source
     end_by_ctranslate2: bool
     description: str
 
@@ -115,7 +115,7 @@ def marian_npz(draw: random.Random, folder: pathlib.Path) -> Model:
 
 
 class WithoutPositions(converters.OpenNMTPyConverter):
-    """As OpenNMT-tf's models come: CTranslate2 computes the positions."""
+    """A model like OpenNMT-tf's: CTranslate2 computes the positions."""
 
     def _load(self):
         spec = super()._load()

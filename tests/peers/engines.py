@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldcrest and its peers behind the same questions: tokens/s of a case, and the cost of opening a model."""
+"""Measures Goldcrest and its peers in the same way: tokens/s of a case, and the cost of opening a model."""
 
 import json
 import os
@@ -80,7 +80,7 @@ class Goldcrest:
         return self._run_case("speed", case)["tokens_per_s"]
 
     def bound(self, case: Case) -> dict:
-        """What the machine's measured speeds allow, and what limits each part."""
+        """Returns the bound by the machine's measured speeds, and what limits each part."""
         bound = self._run_case("speed,bounds", case)["bound"]
         return {"tokens_per_s": bound["tokens_per_s"], "encode_limit": bound["encode"]["limit"],
                 "decode_limit": bound["decode"]["limit"]}
@@ -134,7 +134,7 @@ class PeerProcess:
         return self._tokens_per_s(case, self.patience)
 
     def probe(self, case: Case) -> float:
-        """Tokens/s from few runs: enough to choose between backends, of which some take many times as long."""
+        """Tokens/s from few runs, enough to choose a backend; some take many times as long."""
         return self._tokens_per_s(case, PROBE)
 
     def _tokens_per_s(self, case: Case, patience: Patience) -> float:
@@ -146,8 +146,8 @@ class PeerProcess:
 
 
 def peer_opening(variants: tuple[Variant, ...], model: pathlib.Path, patience: Patience, core: int) -> dict:
-    """Medians over fresh processes of the variant that is first with its first token; imports and process start are
-    excluded from the times."""
+    """Medians over fresh processes of the variant with the fastest first token. The times exclude imports and the
+    process start."""
     def start(variant: Variant, first_tokens: int) -> dict:
         with PeerProcess(variant, model, patience, [core], first_tokens) as peer:
             return peer.start

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random MarianMTModel and nn.Transformer checkpoints through the converter and the engine: the ids of float32 files are
-those of the live module, greedy, at beam 4 and at the file's own beam size; a difference is a tie, shown in float64.
+"""Converts random MarianMTModel and nn.Transformer checkpoints to float32 files and compares the engine's ids with the live
+module's: greedy, at beam 4 and at the file's own beam size. Differences must be ties, shown in float64.
 
     python tests/peers/equality.py --build build/host --work FOLDER [--seed 1] [--models 500] [--jobs 2]
 
-For Marian the reference is transformers' generate, and the Python search over the live module must give the same. For
-nn.Transformer it is that search. Where the two sides differ, the search runs in float64: both results must come out of
-it when its scores are off by roundings (`comes_out`). Exit status 1 with any difference that is no such tie, any
-setting that is neither done nor named in a warning, any refusal without a reason."""
+For Marian the reference is transformers' generate, and the Python search over the live module must give the same ids.
+For nn.Transformer the reference is that search. If the two sides differ, the search runs in float64 with scores that are
+off by roundings, and must be able to give both results (`comes_out`). Exits with 1 for any difference that is not such a
+tie, any setting that is neither applied nor named in a warning, and any refusal without a reason."""
 
 import argparse
 import dataclasses
@@ -21,7 +21,7 @@ import time
 from collections import Counter
 
 EPSILON = 2.0**-24  # float32's rounding of a value of magnitude 1
-ROUNDINGS = 64      # of the largest logit, that a score may be away from the exact one
+ROUNDINGS = 64      # a score may differ from the exact one by this many roundings of the largest logit
 
 
 class Failure(Exception):
@@ -33,14 +33,14 @@ def run(*command: object, text: str = "") -> subprocess.CompletedProcess:
 
 
 def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[str] | None:
-    """The converter's warnings; None where the container is refused as it should be."""
+    """Returns the converter's warnings, or None if the container is refused as it should be."""
     import containers
 
     made = run(options.build / "converter/goldcrest-convert", model.folder, "-o", output, "--weights", "float32", "-q",
                "--json")
     if not containers.CONTAINERS[model.container]:
         if made.returncode != 1 or "torch.save" not in made.stderr:
-            raise Failure(f"refused otherwise than expected: {made.returncode} {made.stderr}")
+            raise Failure(f"refused in another way than expected: {made.returncode} {made.stderr}")
         return None
     if made.returncode != 0:
         raise Failure(f"goldcrest-convert: {made.stderr}")
@@ -56,12 +56,12 @@ def translate(options: argparse.Namespace, file: pathlib.Path, sources: list[lis
 
 
 def unit_of(memory) -> float:
-    """What a float32 score may be away from the exact one."""
+    """Returns how far a float32 score may be from the exact one."""
     return ROUNDINGS * EPSILON * max(1.0, memory.largest())
 
 
 def is_tie(model, source: list[int], beams: int, results: list[list[int]]) -> bool:
-    """Whether all results come out of the search in float64 when its scores are off by roundings."""
+    """Returns whether the float64 search can give all results if its scores are off by roundings."""
     from python_search import Memory, comes_out, search
 
     memory, rules = Memory(model.exact(), source), model.rules(beams)
@@ -75,7 +75,7 @@ def is_tie(model, source: list[int], beams: int, results: list[list[int]]) -> bo
 
 
 def check_warnings(model, warnings: list[str]) -> bool:
-    """Whether ids are to be compared: not where the model asks for what the search does not have."""
+    """Returns whether to compare ids: not if the model asks for something that the search lacks."""
     others = [w for w in warnings if not any(words in w for words in (*model.expected, model.warned or "\0"))]
     if others:
         raise Failure(f"warnings: {others}")
@@ -162,7 +162,7 @@ def main() -> int:
     import torch
     import transformers
 
-    import random_marian  # noqa: F401  before the fork, once for all
+    import random_marian  # noqa: F401  once for all, before the fork
     import random_nn  # noqa: F401
 
     torch.set_num_threads(1)

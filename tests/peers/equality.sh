@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# equality.sh SOURCE BUILD WORK MODELS [ARGUMENTS...]: equality.py, with packages of its own where Python has none; exit
-# status 77 where they cannot be had. First it must find a program whose results are wrong.
+# equality.sh SOURCE BUILD WORK MODELS [ARGUMENTS...]: runs equality.py. Installs packages if Python has none; exits
+# with 77 if they cannot be had. First the test must notice a program whose results are wrong.
 set -euo pipefail
 
 source=$1 build=$2 work=$3 models=$4
@@ -14,7 +14,7 @@ wrong_build 's/ [0-9]* / 1 /'
 if "$python" "$source/tests/peers/equality.py" --build "$work/wrong" --work "$work/models" --models 4 >"$work/found" 2>&1 ||
     ! grep -q 'goldcrest departs' "$work/found"; then
   cat "$work/found"
-  echo "equality.py does not find a program whose results are wrong"
+  echo "equality.py does not notice a program whose results are wrong"
   exit 1
 fi
 rm -rf "$work/models"

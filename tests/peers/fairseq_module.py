@@ -80,7 +80,7 @@ class Fairseq(nn.Module):
         self.decoder.output_projection = nn.Linear(settings["decoder_embed_dim"], words[1], bias=False)
 
     def tie(self) -> None:
-        """As the options of sharing do."""
+        """Shares tables by the options."""
         if self.settings["share_all_embeddings"]:
             self.decoder.embed_tokens.weight = self.encoder.embed_tokens.weight
         if self.settings["share_decoder_input_output_embed"]:
@@ -107,7 +107,7 @@ class Fairseq(nn.Module):
         return self.decoder.output_projection(x)
 
     def mask(self, logits: torch.Tensor, n: int) -> torch.Tensor:
-        """As SequenceGenerator does for the token after n others: no padding, and no end of an empty text."""
+        """Masks as SequenceGenerator does for the token after n others: no padding, and no end of an empty text."""
         logits = logits.clone()
         logits[[PADDING, self.end] if n == 0 else [PADDING]] = -math.inf
         return logits
@@ -128,7 +128,7 @@ def draw_settings(draw: random.Random, d_model: tuple[int, int], heads: tuple[in
 
 
 def new_checkpoint(model: Fairseq, is_namespace: bool) -> dict:
-    """As trainer.py of 0.12 saves it: cfg.model is a Namespace, or a dictionary."""
+    """A checkpoint as trainer.py of 0.12 saves it: cfg.model is a Namespace, or a dictionary."""
     state = model.state_dict()
     for i in range(model.settings["encoder_layers"]):
         for copy in ("in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias", "fc1_weight", "fc1_bias",
@@ -148,7 +148,7 @@ def new_checkpoint(model: Fairseq, is_namespace: bool) -> dict:
 
 
 def old_checkpoint(model: Fairseq) -> dict:
-    """With args, and the fused projections, numbered norms and tables of versions before 0.9."""
+    """A checkpoint with args, and with the fused projections, numbered norms and tables of versions before 0.9."""
     new = new_checkpoint(model, True)
     state, args = {}, new["cfg"]["model"]
     numbers = {"encoder": {"self_attn_layer_norm": 0, "final_layer_norm": 1},
@@ -175,5 +175,5 @@ def old_checkpoint(model: Fairseq) -> dict:
 
 
 def dictionary(n: int) -> str:
-    """Of n entries, the four that every dictionary has among them."""
+    """A dictionary of n entries, including the four that every dictionary has."""
     return "".join(f"word{i} {n - i}\n" if i % 9 else f"madeupword{i:04} 0\n" for i in range(1, n - 3))

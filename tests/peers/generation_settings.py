@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generation settings of transformers that a Marian checkpoint may have: how to draw a value that matters, and what the
-converter makes of each: it is done, or a warning names it."""
+"""Generation settings of transformers that a Marian checkpoint may have, with draws of values that matter. The converter
+must apply each of them, or name it in a warning."""
 
 import random
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Draw:
     random: random.Random
-    vocab_size: int  # of the targets
+    vocab_size: int  # the targets' vocabulary
     positions: int
     end: int
     pad: int
 
     def token(self) -> int:
-        """Neither the end nor the pad."""
+        """A token that is neither the end nor the padding."""
         while (token := self.random.randrange(self.vocab_size)) in (self.end, self.pad):
             pass
         return token
@@ -45,11 +45,11 @@ DONE = {
     "repetition_penalty": Setting(lambda d: d.random.choice([0.8, 1.1, 1.5, 3.0]), 0.15),
     "eos_token_id": Setting(lambda d: [d.end, *d.tokens(2)], 0.1),
     "sequence_bias": Setting(lambda d: [[[t], d.random.uniform(-3, 3)] for t in d.tokens(4)], 0.1),
-    # As None: transformers then forces no end at the last token.
+    # With None, transformers forces no end at the last token.
     "forced_eos_token_id": Setting(lambda d: None, 0.1),
 }
 
-# Of these a model has at most one, so that it is seen whether that one is named.
+# A model has at most one of these, so that the test sees whether the warning names it.
 WARNED = {
     "do_sample": Setting(lambda d: True, 1),
     "begin_suppress_tokens": Setting(lambda d: d.tokens(2), 1),
@@ -70,7 +70,7 @@ WARNED = {
 
 
 def draw_settings(draw: Draw, skipped: set[str]) -> tuple[dict, str]:
-    """Settings as generation_config.json has them, and the name of the one that asks for a warning, or ''."""
+    """Returns the settings of generation_config.json, and the name of the one that needs a warning, or ''."""
     settings = {"bad_words_ids": [[draw.pad]], "pad_token_id": draw.pad, "eos_token_id": draw.end,
                 "forced_eos_token_id": draw.end, "max_length": draw.random.randint(8, draw.positions)}
     if draw.random.random() < 0.3:

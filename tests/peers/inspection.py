@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Token scores, scores of targets and alignments of float32 files against transformers, on random MarianMTModels."""
+"""Compares token scores, scores of targets and alignments of float32 files with transformers, on random MarianMTModels."""
 
 import argparse
 import pathlib
@@ -13,7 +13,7 @@ from transformers import MarianConfig, MarianMTModel
 import random_checkpoints
 
 TOLERANCE = 1e-4
-MOST = 24  # generated ids; the end is forced as the last of so many, and free
+MOST = 24  # generated ids; the last one is a forced end, without cost
 
 
 def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.Random]:
@@ -35,7 +35,7 @@ def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.R
             if parameter.dim() == 2 and parameter.requires_grad:
                 parameter.copy_(torch.randn_like(parameter) * 1.5 * parameter.shape[1] ** -0.5)
         model.final_logits_bias.copy_(torch.randn_like(model.final_logits_bias))
-        model.final_logits_bias[0, 0] += draw.uniform(1, 4)  # some texts end
+        model.final_logits_bias[0, 0] += draw.uniform(1, 4)  # makes some texts end
     model.tie_weights()
     model.save_pretrained(folder)
     random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1}, False)
@@ -50,7 +50,7 @@ def run(*command) -> str:
 
 
 class Along:
-    """What transformers says along a target: [tokens] log-probabilities, [layers][heads, tokens, source] attentions."""
+    """Results of transformers along a target: [tokens] log-probabilities, [layers][heads, tokens, source] attentions."""
 
     def __init__(self, model: MarianMTModel, source: list[int], target: list[int]):
         with torch.no_grad():
@@ -129,7 +129,7 @@ def compare(model: MarianMTModel, draw: random.Random, folder: pathlib.Path, bui
 
 
 def transition_scores(model, source, gcst, translate, lines, worst: Worst) -> None:
-    """generate's own scores of its greedy text, where that is ours too."""
+    """Returns generate's own scores of its greedy text, if our text is the same."""
     generated = model.generate(torch.tensor([source]), num_beams=1, do_sample=False, max_length=MOST + 1,
                                output_scores=True, output_logits=True, return_dict_in_generate=True)
     ids = generated.sequences[0, 1:].tolist()
@@ -158,7 +158,7 @@ def main() -> None:
         print(f"{kind}: {difference:.1e}")
     print(f"{arguments.models} models, {n_results} results, tolerance {TOLERANCE}")
     if len(worst.of) < 6 or not all(difference <= TOLERANCE for difference in worst.of.values()):
-        sys.exit("goldcrest departs from transformers")
+        sys.exit("goldcrest differs from transformers")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
   decoder.onnx   token [batch, 1], past_keys_i, past_values_i [batch, heads, past, d_head], memory_*
                  ->  next_token [batch, 1], present_keys_i, present_values_i
 
-The exporters at hand keep cross-attention's keys and values apart from the encoder or hand out all logits; these graphs
-compute what greedy decoding needs and nothing else. There is no padding: all sources of a batch have one length.
+Existing exporters keep cross-attention's keys and values apart from the encoder, or return all logits. These graphs
+compute only what greedy decoding needs. There is no padding: all sources of a batch have the same length.
 """
 
 import pathlib
@@ -117,7 +117,7 @@ def write_graph(module: nn.Module, inputs: tuple[Tensor, ...], input_names: list
                 length_names: dict[str, str], path: pathlib.Path) -> None:
     """Exports, then quantizes the weights of matrix products to int8, a scale for each output.
 
-    length_names: what a tensor's variable length is called, by how its name begins.
+    length_names: the name of a tensor's variable length, by the beginning of the tensor's name.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 

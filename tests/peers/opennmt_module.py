@@ -15,7 +15,7 @@ from torch import nn
 
 from tutorial_modules import Named, attend
 
-POSITIONS = 5000  # of the saved table
+POSITIONS = 5000  # rows of the saved table
 
 
 class Attention(nn.Module):
@@ -89,7 +89,7 @@ class OpenNmtPy(nn.Module):
         self.generator = nn.Linear(d_model, words[1])
 
     def tie(self) -> None:
-        """As the options of sharing do."""
+        """Shares tables by the options."""
         if self.settings["share_embeddings"]:
             self.table("decoder").weight = self.table("encoder").weight
         if self.settings["share_decoder_embeddings"]:
@@ -124,7 +124,7 @@ def tokens(n: int) -> list[str]:
 
 
 def version_3(model: OpenNmtPy) -> dict:
-    """As models/model_saver.py of 3.5.1 saves it."""
+    """A checkpoint as models/model_saver.py of 3.5.1 saves it."""
     settings, d_model = model.settings, model.table("encoder").embedding_dim
     opt = argparse.Namespace(
         model_type="text", model_task="seq2seq", encoder_type="transformer", decoder_type="transformer", layers=-1,
@@ -169,7 +169,7 @@ def torchtext() -> tuple[type, ...]:
 
 
 def version_2(model: OpenNmtPy) -> dict:
-    """As version 2.3.0 saves it, with the names of norms that version 0.1 had."""
+    """A checkpoint as version 2.3.0 saves it, with version 0.1's names of norms."""
     Field, Vocab, TextMultiField, AlignField = torchtext()
     checkpoint = version_3(model)
 

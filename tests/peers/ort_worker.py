@@ -14,7 +14,7 @@ def open_session(path: pathlib.Path, threads: int) -> onnxruntime.InferenceSessi
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # One thread has nobody to wait for; more get ONNX Runtime's own default, which is faster for them.
+    # One thread never waits for another. More threads get ONNX Runtime's default, which is faster for them.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0" if threads == 1 else "1")
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
@@ -46,7 +46,7 @@ class OnnxRuntime:
     def translate(self, sources: np.ndarray, n_tokens: int, beam_size: int) -> np.ndarray:
         """Ids [n_tokens, batch]."""
         if beam_size != 1:
-            raise ValueError("only greedy search is written for ONNX Runtime")
+            raise ValueError("ONNX Runtime has only greedy search here")
         batch = len(sources)
         binding = self.decoder.io_binding()
         for name, value in self.encode(sources).items():
@@ -60,7 +60,7 @@ class OnnxRuntime:
             for name, value in zip(self.past, caches):
                 binding.bind_ortvalue_input(name, value)
             for name in names(self.decoder.get_outputs()):
-                binding.bind_output(name)  # anew, so that no output overwrites an input
+                binding.bind_output(name)  # again each time, so that no output overwrites an input
             self.decoder.run_with_iobinding(binding)
             token, *caches = binding.get_outputs()
             ids.append(token.numpy()[:, 0])

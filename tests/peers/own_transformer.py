@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Transformer nearer to the paper's than torch's: heads of any width, attention without biases, convolutions of width 1
-in place of the feed-forward's matrices. It is called like nn.Transformer, and its parameters have the same names."""
+"""A Transformer closer to the paper than torch's: heads of any width, attention without biases, convolutions of width 1
+instead of the feed-forward's matrices. It is called like nn.Transformer, and its parameters have the same names."""
 
 import math
 from collections.abc import Callable
@@ -17,11 +17,11 @@ class StackShape:
     n_layers: int
     n_heads: int
     d_k: int  # rows of a head's queries and keys
-    d_v: int  # and of its values
+    d_v: int  # rows of a head's values
     activation: Callable
     norm_first: bool
     layer_norm_eps: float
-    bias: bool            # of norms and feed-forward
+    bias: bool            # biases of norms and feed-forward
     attention_bias: bool
     convolutions: bool
     fused: bool           # one matrix for queries, keys and values

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decoding of the paper (Vaswani et al. 2017, section 6.1) as a plain loop over live modules, and what goldcrest-translate
-makes of their float32 files: the same ids, by the settings of the file as by the options of the program.
+"""The decoding of the paper (Vaswani et al. 2017, section 6.1) as a plain loop over live modules. goldcrest-translate must
+give the same ids for their float32 files, by the file's settings and by the program's options.
 
     python tests/peers/paper_decoding.py --build build/host --work FOLDER [--seed 1] [--models 24] [--base]
 
-Random models of the paper's kind; with --base one of its base shape, too. A difference passes only where the loop in
-float64 gives both results when its scores are off by roundings. Exit status 1 with any other, or where no text is as long as
-may be, or all are."""
+Uses random models of the paper's kind; with --base also one of its base shape. A difference passes only if the loop in
+float64 can give both results with scores that are off by roundings. Exits with 1 for any other difference, or if no text
+or every text has the greatest length."""
 
 import argparse
 import pathlib
@@ -49,7 +49,7 @@ class PaperModel(NnTransformer):
                 "max_extra_tokens": EXTRA} if self.file_has_it else {}
 
     def make_sources(self, n: int) -> list[list[int]]:
-        """Some so short that texts end at EXTRA more, some so long that the positions end before."""
+        """Sources that are short, so texts end at EXTRA more tokens, and long ones, for which the positions end first."""
         return [source for most in (12, 60) for source in
                 random_checkpoints.random_sources(self.draw, self.vocab_size, self.end, most, n)]
 
@@ -71,7 +71,7 @@ def decode_as_in_the_paper(model: PaperModel, memory: Memory, n_source: int,
     most = min(n_source + EXTRA, model.shape["max_positions"])
     for n in range(1, most + 1):
         prefixes = [text for _, text in living]
-        if n == most:  # the end is forced, at no cost
+        if n == most:  # the end is forced, without cost
             continuations = [(score, text + (model.end,)) for score, text in living]
         else:
             log_probs = rounding(torch.tensor(prefixes), torch.log_softmax(memory(prefixes), dim=-1)).double()

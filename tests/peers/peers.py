@@ -4,8 +4,8 @@ on pinned cores.
 
   python peers.py --build BUILD_FOLDER --work FOLDER [--quick] [--models base,small] [--json FILE]
 
-Prints Markdown tables with their conditions. With --json FILE every figure is saved when it is there, and the same
-command goes on where it was interrupted.
+Prints Markdown tables with their conditions. --json FILE saves every figure at once, and the same command then continues
+where it was interrupted.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from results import Results
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BENCH = "examples/goldcrest-bench"
 PACKAGES = {"CTranslate2": "ctranslate2", "ONNX Runtime": "onnxruntime"}
-# A peer's idle threads spin on for a while; CTranslate2's OpenMP does for 0.2 s.
+# A peer's idle threads spin for a while; CTranslate2's OpenMP spins for 0.2 s.
 SETTLE_S = 0.3
 
 
@@ -48,7 +48,7 @@ def settled_rate(engine: Goldcrest | PeerProcess, case: Case) -> float:
 
 
 def compare(ours: Goldcrest, theirs: PeerProcess, case: Case, n_pairs: int) -> dict:
-    """Pairs in the order AB BA AB ..., so that a drift of the machine falls on both sides."""
+    """Measures pairs in the order AB BA AB ..., so that a drift of the machine affects both sides."""
     our_rates, their_rates = [], []
     for pair in range(n_pairs):
         sides = [(ours, our_rates), (theirs, their_rates)]
@@ -61,7 +61,7 @@ def compare(ours: Goldcrest, theirs: PeerProcess, case: Case, n_pairs: int) -> d
 
 
 def compare_case(ours: Goldcrest, variants: list[PeerProcess], case: Case, n_pairs: int) -> dict:
-    """One probe of each of the peer's backends, then the pairs against the fastest."""
+    """Probes each of the peer's backends once, then measures pairs with the fastest."""
     probes = {peer.variant.name: peer.probe(case) for peer in variants}
     fastest = max(variants, key=lambda peer: probes[peer.variant.name])
     return {"variant": fastest.variant.name, "probes": probes, "bound": ours.bound(case)} | compare(
@@ -134,7 +134,7 @@ def best_kernels(build: pathlib.Path) -> str:
 
 
 def conditions_of(arguments: argparse.Namespace) -> dict:
-    """All that two parts of one run must have in common."""
+    """Returns everything that two parts of one run must have in common."""
     commit = subprocess.run(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"], capture_output=True,
                             text=True).stdout.strip() or "unknown"
     packages = ["transformers", *(PACKAGES[peer] for peer in arguments.peers)]

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy and beam search over a live module in plain Python, with transformers' rules (generation/utils.py at v5.23), and
-whether a result comes out of a search whose scores are off by roundings."""
+"""Greedy and beam search over a live module in plain Python, with transformers' rules (generation/utils.py at v5.23). Also
+tells whether a search whose scores are off by roundings can give a result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 
-OUT = -1.0e9  # transformers' score of a hypothesis that is not one
+OUT = -1.0e9  # transformers' score for an empty place in the list
 
 
 @dataclass
 class Rules:
     start: int
     ends: list[int]
-    most: int  # generated tokens, the start token not among them
+    most: int  # generated tokens, without the start token
     beams: int = 1
     length_penalty: float = 1.0
     early_stopping: bool | str = False
-    # logits (greedy) or log-probabilities (beams) [rows, vocabulary] after the prefixes [rows, length], the start included
+    # logits (greedy) or log-probabilities (beams) [rows, vocabulary] after the prefixes [rows, length], start included
     processors: list[Callable] = field(default_factory=list)
 
 
@@ -93,8 +93,8 @@ def search(memory: Memory, rules: Rules) -> list[int]:
 
 
 def off_by_roundings(unit: float, text: list[int], seed: int) -> Callable:
-    """A processor, to come first: every score is off by at most `unit`; those of one text are larger by all of it, the others
-    at random, but with the seed 0, which makes them smaller by all of it."""
+    """Returns a processor that comes first: every score is off by at most `unit`. Scores of one text are larger by all of
+    it. The others are off at random, or with seed 0 smaller by all of it."""
     generator = torch.Generator().manual_seed(seed)
 
     def move(prefixes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -109,7 +109,7 @@ def off_by_roundings(unit: float, text: list[int], seed: int) -> Callable:
 
 
 def comes_out(search_with: Callable[[Callable], list[int]], unit: float, wanted: list[int], most: int = 1000) -> bool:
-    """Whether search_with(processor) finds `wanted` for some of `most` roundings (Monte Carlo arithmetic, Parker 1997). Most
-    ties need no chance, greedy ones never; with beams full of texts of equal scores, such as orders of the same tokens, a
-    result hangs on all of them."""
+    """Returns whether search_with(processor) finds `wanted` for some of `most` roundings (Monte Carlo arithmetic, Parker
+    1997). Greedy ties and most others need no random rounding. If beams are full of texts with equal scores, such as
+    orders of the same tokens, the result depends on all of them."""
     return any(search_with(off_by_roundings(unit, wanted, seed)) == wanted for seed in range(most))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random weights: what makes a model of random shape say different things for different sources, and end sometimes."""
+"""Random weights with which a model of random shape gives different texts for different sources, and sometimes ends."""
 
 import json
 import pathlib
@@ -32,7 +32,7 @@ def end_sometimes(bias: torch.Tensor, ends: list[int], draw: random.Random, gene
 
 
 def width(draw: random.Random, even: bool) -> tuple[int, int]:
-    """d_model and a number of heads that divides it; many are no multiples of 16."""
+    """Returns d_model and a number of heads that divides it; many are not multiples of 16."""
     heads = draw.choice([1, 1, 2, 3, 4, 5, 8])
     head = draw.choice([2, 3, 4, 5, 7, 8, 12, 16, 17, 20, 24])
     d_model = heads * head
@@ -62,7 +62,7 @@ def write_sentencepiece(path: pathlib.Path, pieces: list[str]) -> None:
 
 def write_tokenizers(folder: pathlib.Path, source_size: int, target_size: int, special: dict[str, int],
                      separate: bool) -> None:
-    """Vocabularies whose entries are "t0", "t1" ... but for the special ones, and SentencePiece models of the same."""
+    """Writes vocabularies of "t0", "t1" ... and special entries, and SentencePiece models of the same entries."""
     for name, size, spm in (("vocab.json", source_size, "source.spm"),
                             ("target_vocab.json" if separate else None, target_size, "target.spm")):
         texts = [f"t{i}" for i in range(size)]

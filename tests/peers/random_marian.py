@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random MarianMTModel, its folder, and what transformers' own generate says to it."""
+"""A random MarianMTModel, its folder, and the results of transformers' own generate."""
 
 import copy
 import json
@@ -15,7 +15,7 @@ import random_checkpoints
 from python_search import Rules
 
 
-# In config.json beside a generation_config.json transformers does not look at them.
+# transformers ignores these in config.json if there is a generation_config.json.
 DECOYS = {"num_beams": 7, "length_penalty": 3.0, "min_length": 5, "no_repeat_ngram_size": 1, "do_sample": True}
 
 
@@ -64,7 +64,7 @@ class Marian:
         model = MarianMTModel(config).eval()
         model.tie_weights()
         random_checkpoints.randomize(model, generator)
-        self.expected = ()  # words of warnings
+        self.expected = ()  # words that the warnings must have
         if shared and not config.tie_word_embeddings:
             self.expected += ("is not used: the encoder and the decoder have tables of their own",)
         own_positions = draw.random() < 0.1
@@ -125,7 +125,7 @@ class Marian:
         return self.settings.get("num_beams", 1)
 
     def generate(self, source: list[int], beams: int) -> list[int]:
-        """transformers' ids without the start, up to the end; keeps the processors that it used."""
+        """Returns transformers' ids without the start, up to the end. Keeps the processors that it used."""
         original = self.model._get_logits_processor
 
         def keep(*arguments, **named):

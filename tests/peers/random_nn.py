@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random nn.Transformer, or one nearer to the paper's, with embeddings, positions and a projection; its folder, and the
+"""A random nn.Transformer, or one closer to the paper, with embeddings, positions and a projection; its folder, and the
 Python search over it."""
 
 import copy
@@ -43,7 +43,7 @@ def make_body(s: dict) -> nn.Module:
 
 
 def draw_own(draw: random.Random) -> dict:
-    """What of each stack only a module of one's own has."""
+    """Draws the properties of each stack that only a user's own module has."""
     return {name: {"d_k": draw.randint(1, 20), "d_v": draw.randint(1, 20), "attention_bias": draw.random() < 0.5,
                    "convolutions": draw.random() < 0.5, "fused": draw.random() < 0.5} for name in ("encoder", "decoder")}
 
@@ -111,7 +111,7 @@ class NnTransformer:
     def _draw_shape(self, flip) -> dict:
         d_model, heads = random_checkpoints.width(self.draw, even=True)
         own = draw_own(self.draw) if flip(0.4) else None
-        if own:  # whose heads need not divide it
+        if own:  # its heads need not divide it
             d_model = 2 * self.draw.randint(2, 30)
         shared, source_size = flip(0.3), self.draw.randint(6, 150)
         return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a run, saved after each one, so that an interrupted run goes on where it stopped."""
+"""The figures of a run. Each is saved at once, so that an interrupted run continues where it stopped."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class Results:
         return name in self.section(section)
 
     def measure(self, section: str, name: str, figures: Callable[[], dict]) -> dict:
-        """The saved figures, or new ones, which are saved."""
+        """Returns the saved figures, or measures and saves new ones."""
         if not self.has(section, name):
             self.section(section)[name] = figures()
             self.load_averages["last"] = os.getloadavg()

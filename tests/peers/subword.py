@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldcrest's subwords against PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words under codes that it
-learned and codes made up so that one text has several pairs. With --write: the files of tests/data/subword instead."""
+"""Compares Goldcrest's subwords with PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words. Codes are learned
+by subword-nmt, or made up so that one text has several pairs. --write writes the files of tests/data/subword instead."""
 import argparse
 import contextlib
 import io
@@ -44,7 +44,7 @@ def learned(lines, n_merges):
 
 
 def learned_apart(lines, n_merges):
-    """As subword-nmt learned before version 0.2: the end of a word is a symbol of its own."""
+    """Learns as subword-nmt before version 0.2: the end of a word is a symbol of its own."""
     words = {}
     for line in lines:
         for word in line.split():
@@ -87,7 +87,7 @@ def cut(bpe, line):
 
 
 def entries_of(rng, codes, lines, share):
-    """What the lines are cut into, but for a share of it."""
+    """Returns the entries into which the lines are cut, except for a share of them."""
     bpe = BPE(io.StringIO(codes))
     entries = sorted({token for line in lines for token in cut(bpe, line) if "\0" not in token} - set(SPECIAL))
     rng.shuffle(entries)
@@ -134,7 +134,7 @@ def compare(comparison, n_random):
     rng = random.Random(5)
     data = data_lines()
     letters = sorted(set("".join(data)) - {" "})
-    # A lone @@ is a word here, and nothing for who takes "@@ " out of a text; entries with a NUL are not found.
+    # A lone @@ is a word here, but a decoder that removes "@@ " deletes it. Entries with a NUL are not found.
     hostile = [line for line in hostile_lines() if not any(text in line for text in ("@@", "\0"))]
     lines = data + hostile + word_lines(rng, 4000, letters) + word_lines(rng, 2000, "aeinst")
     english = data[::2]
@@ -142,7 +142,8 @@ def compare(comparison, n_random):
                   "#version: 0.1\n" + learned_apart(english, 100)):
         for share in (0, 0.1):
             comparison.run(codes, entries_of(rng, codes, lines, share), lines)
-        # Every text that a merge makes is an entry, so that what is split again is what was removed.
+        # Every text that a merge makes is an entry, so the only entries that are split again are those that were
+        # removed.
         if codes.startswith("#version: 0.2"):
             made = [line.replace(" ", "") for line in codes.splitlines()[1:]]
             made = {text[:-4] if text.endswith("</w>") else text + "@@" for text in made}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# subword.sh SOURCE SUBWORD_IDS WORK: subword.py with PyPI's subword-nmt, and exit status 77 where pip cannot have it. First
-# it must find a program whose ids are wrong.
+# subword.sh SOURCE SUBWORD_IDS WORK: runs subword.py with PyPI's subword-nmt; exits with 77 if pip cannot get it. First
+# the test must notice a program whose ids are wrong.
 set -euo pipefail
 source=$1 program=$2 work=$3
 mkdir -p "$work"
@@ -22,7 +22,7 @@ chmod +x "$work/wrong"
 if python3 "$source/tests/peers/subword.py" --program "$work/wrong" --work "$work/files" >"$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from' "$work/found"; then
   cat "$work/found"
-  echo "subword.py does not find a program whose ids are wrong"
+  echo "subword.py does not notice a program whose ids are wrong"
   exit 1
 fi
 python3 "$source/tests/peers/subword.py" --program "$program" --work "$work/files"

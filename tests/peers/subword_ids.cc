@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// subword_ids CODES VOCABULARY [KEPT]: each line of standard input as the ids that the engine gives it by subword-nmt's
-// merges, a tab, and the text of these ids. VOCABULARY has one entry a line, first <unk>, then </s>; KEPT those of its
-// entries that --keep-vocabulary leaves, by whose order ids count then.
+// subword_ids CODES VOCABULARY [KEPT]: for each line of standard input prints the engine's ids by subword-nmt's merges,
+// a tab, and the text of these ids. VOCABULARY has an entry on each line, first <unk>, then </s>. KEPT has the entries
+// that --keep-vocabulary leaves; ids then count in its order.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

@@ -67,7 +67,7 @@ def verdict_table(verdicts: list[Verdict]) -> str:
 
 
 def compact_table(rows: list[dict]) -> str:
-    """A row for each model: ratio to CTranslate2 on one thread, and our tokens/s."""
+    """Has a row for each model: the ratio to CTranslate2 on one thread, and our tokens/s."""
     def cell(model: str, case: tuple[int, int]) -> str:
         for row in rows:
             if (row["model"], row["peer"], row["threads"]) == (model, "CTranslate2", 1) and \

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of OpenNMT-py's and fairseq's shapes through the converter and the engine, against modules of their formulas
+"""Converts checkpoints of OpenNMT-py's and fairseq's shapes and compares the engine with modules of their formulas
 (opennmt_module.py, fairseq_module.py).
 
     python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
 
-Random models with random options: --check compares every layer with the module's, and greedy ids of a float32 file are the
-module's on every source, or a tie within rounding. Exit status 1 with any difference."""
+Random models with random options: --check compares every layer with the module's. Greedy ids of a float32 file must be the
+module's on every source, or a tie within rounding. Exits with 1 for any difference."""
 
 import argparse
 import pathlib
@@ -27,7 +27,7 @@ WITHOUT_PIECES = ("no SentencePiece model lies beside it",)  # a warning: texts 
 
 
 def draw_opennmt(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, random.Random]:
-    """Its checkpoint lies in the folder then."""
+    """Draws a model and saves its checkpoint in the folder."""
     draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     d_model, heads = random_checkpoints.width(draw, even=True)
     settings = opennmt_module.draw_settings(draw)
@@ -48,7 +48,7 @@ def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
     draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     sizes = [random_checkpoints.width(draw, even=True) for _ in range(2)]
     if seed % 2:
-        sizes[1] = sizes[0]  # else the decoder's width is its own
+        sizes[1] = sizes[0]  # otherwise the decoder has a width of its own
     sizes = [(4 * heads, heads) if d_model < 4 else (d_model, heads) for d_model, heads in sizes]
     is_old = seed % 6 == 3
     settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70),
@@ -69,7 +69,7 @@ def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
 
 
 def sources_of(model: torch.nn.Module, draw: random.Random, n: int) -> list[list[int]]:
-    """fairseq's end with the end, OpenNMT-py's as they are."""
+    """Random sources; fairseq's end with the end token, OpenNMT-py's do not."""
     end = [model.end] if model.model_type == "fairseq" else []
     return [[draw.randrange(4, model.words[0]) for _ in range(draw.randint(1, 30))] + end for _ in range(n)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Transformers of three tutorials, written from their formulas: parameters have the tutorials' names, `forward` gives
+"""The Transformers of three tutorials, written from their formulas. Parameters have the tutorials' names, `forward` returns
 logits, and `trace` gets the rows of every layer."""
 
 import copy
@@ -17,7 +17,7 @@ def sinusoids(d_model: int) -> torch.Tensor:
 
 
 def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, heads: int, causal: bool) -> torch.Tensor:
-    """Of one text: [positions, d_model] each."""
+    """Attention within one text: [positions, d_model] each."""
     query, key, value = (x.unflatten(-1, (heads, -1)).transpose(0, 1) for x in (query, key, value))
     scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[-1])
     if causal:
@@ -196,7 +196,7 @@ KINDS = (Annotated, Seq2Seq, Trevett)
 
 @torch.no_grad()
 def forward(model: nn.Module, source: list[int], inputs: list[int], trace: dict | None = None) -> torch.Tensor:
-    """Logits of every position of the target, whose inputs begin with the start."""
+    """Returns the logits of every position of the target, whose inputs begin with the start."""
     trace = {} if trace is None else trace
     memory = model.stack("encoder", torch.tensor(source), None, trace)
     logits = trace["logits"] = model.project(model.stack("decoder", torch.tensor(inputs), memory, trace))
@@ -204,7 +204,7 @@ def forward(model: nn.Module, source: list[int], inputs: list[int], trace: dict 
 
 
 def greedy(model: nn.Module, source: list[int], most: int) -> list[int]:
-    """With its end, which is forced as the last of `most`. A model may have a `mask` of what its search never takes."""
+    """Returns greedy ids with the end, which is forced as the last of `most`. A model's `mask` excludes ids."""
     ids = []
     while not ids or ids[-1] != model.end:
         logits = forward(model, source, [model.start, *ids])[-1]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorials' Transformers through the converter and the engine, against tutorial_modules.py.
+"""Converts the tutorials' Transformers and compares the engine with tutorial_modules.py.
 
     python tests/peers/tutorials.py --build build/host --work FOLDER [--models 5] [--sources 20] [--annalog FOLDER]
 
-Random models of each dialect, with a config.json of what their checkpoints cannot tell: --check compares every layer with the
-module's, and greedy ids of a float32 file are the module's on every source, or a tie within rounding. With --annalog only the
-trained model of PyPI's annalog 1.0.6, which has Ben Trevett's layout, unpacked in FOLDER. Exit status 1 with any difference."""
+Random models of each dialect, with a config.json for the settings that checkpoints cannot tell: --check compares every layer
+with the module's. Greedy ids of a float32 file must be the module's on every source, or a tie within rounding. --annalog
+tests only the trained model of PyPI's annalog 1.0.6, unpacked in FOLDER, which has Ben Trevett's layout. Exits with 1 for
+any difference."""
 
 import argparse
 import json
@@ -24,11 +25,11 @@ import equality
 import random_checkpoints
 import tutorial_modules
 
-ROUNDING = 2e-5  # of the largest logit, that two may be nearer to each other
+ROUNDING = 2e-5  # two logits closer than this times the largest logit may be a tie
 
 
 def draw_model(kind: type, seed: int) -> tuple[torch.nn.Module, dict, list[list[int]], random.Random]:
-    """With its config.json and words of its sources."""
+    """Draws a model, its config.json and the words of its sources."""
     draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     d_model, heads = random_checkpoints.width(draw, even=True)
     words = (draw.randint(8, 90), draw.randint(8, 90))
@@ -48,7 +49,7 @@ def bias_of(model: torch.nn.Module) -> str:
 
 
 def write_samples(folder: pathlib.Path, model: torch.nn.Module, sources: list[list[int]], most: int) -> None:
-    """What --check reads."""
+    """Writes the samples that --check reads."""
     folder.mkdir()
     results, logits = [], {}
     for line, source in enumerate(sources):
@@ -70,7 +71,7 @@ def is_tie(model: torch.nn.Module, source: list[int], ours: list[int], theirs: l
 
 def check_model(options: argparse.Namespace, folder: pathlib.Path, model: torch.nn.Module, sources: list[list[int]],
                 most: int, counts: Counter, expected: tuple[str, ...] = ()) -> None:
-    """The folder has the checkpoint and what belongs to it; `expected`: parts of the converter's warnings, in order. Raises
+    """The folder has the checkpoint and its files. `expected` are parts of the converter's warnings, in order. Raises
     equality.Failure."""
     write_samples(folder / "samples", model, sources[:4], most)
     file = folder / "model.gcst"
@@ -100,7 +101,7 @@ class PlainUnpickler(pickle.Unpickler):
 
 
 def check_annalog(options: argparse.Namespace, folder: pathlib.Path, counts: Counter) -> None:
-    """Molecules are of random parts, whose atoms and rings fit."""
+    """Builds molecules from random parts whose atoms and rings fit."""
     files = options.annalog / "annalog" / "ckpt_and_vocab"
     with open(files / "stereo_experiment_vocab_ttf.pkl", "rb") as file:
         ids = PlainUnpickler(file).load()["stoi"]

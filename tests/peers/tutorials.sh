@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tutorials.sh SOURCE BUILD WORK MODELS [annalog]: tutorials.py, with packages of its own where Python has none; exit status
-# 77 where they cannot be had. First it must find a program whose ids are wrong. With annalog: the trained model of PyPI's
-# annalog 1.0.6, of which nothing is run, or 77 where pip cannot have it.
+# tutorials.sh SOURCE BUILD WORK MODELS [annalog]: runs tutorials.py. Installs packages if Python has none; exits with
+# 77 if they cannot be had. First the test must notice a program whose ids are wrong. annalog uses the trained model of
+# PyPI's annalog 1.0.6, and runs none of its code. It also exits with 77 if pip cannot get the package.
 set -euo pipefail
 source=$1 build=$2 work=$3 models=$4
 mkdir -p "$work"
@@ -25,7 +25,7 @@ wrong_build 's/^[0-9]* /7 /'
 if "$python" "$source/tests/peers/tutorials.py" --build "$work/wrong" --work "$work/models" "${given[@]}" >"$work/found" 2>&1 ||
     ! grep -q '^goldcrest departs from' "$work/found"; then
   cat "$work/found"
-  echo "tutorials.py does not find a program whose ids are wrong"
+  echo "tutorials.py does not notice a program whose ids are wrong"
   exit 1
 fi
 "$python" "$source/tests/peers/tutorials.py" --build "$build" --work "$work/models" "${given[@]}"

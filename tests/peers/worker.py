@@ -24,17 +24,17 @@ class Peer(Protocol):
         """Random sources of n_tokens each."""
 
     def translate(self, sources: Any, n_tokens: int, beam_size: int) -> None:
-        """Exactly n_tokens positions for every source; less is an error."""
+        """Translates exactly n_tokens positions for every source; fewer are an error."""
 
 
 def peak_resident_bytes() -> int:
-    """From the kernel's own account of this process; getrusage's figure starts from that of the parent."""
+    """Reads the kernel's own account of this process, because getrusage's figure starts from the parent's."""
     status = pathlib.Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
 def measure(work: Callable[[], None], request: dict) -> tuple[float, int]:
-    """The median seconds of one call and the number of calls, taken as goldcrest-bench takes them."""
+    """Returns the median seconds of one call and the number of calls, measured as goldcrest-bench does."""
     for _ in range(request["warm_ups"]):
         work()
     times: list[float] = []
@@ -46,7 +46,7 @@ def measure(work: Callable[[], None], request: dict) -> tuple[float, int]:
 
 
 def serve(load: Callable[[pathlib.Path, int], Peer]) -> None:
-    """load(model folder, threads) opens the model; everything it needs is imported before."""
+    """load(model folder, threads) opens the model. Everything that it needs must be imported before."""
     folder, first_tokens, threads = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     imported_bytes = peak_resident_bytes()
     begin = time.perf_counter()

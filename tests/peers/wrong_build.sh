@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For the tests beside this file, which source it with $build and $work set. wrong_build SED: makes $work/wrong, which is
-# like the build but for its goldcrest-translate, whose output goes through sed. A test that does not find that is none.
+# The other tests in this folder source this file after they set $build and $work. wrong_build SED: makes $work/wrong, a
+# copy of the build whose goldcrest-translate pipes its output through sed. Each test must notice the wrong output.
 wrong_build() {
   mkdir -p "$work/wrong/converter" "$work/wrong/examples"
   ln -sf "$build/converter/goldcrest-convert" "$work/wrong/converter/goldcrest-convert"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of goldcrest-bench and benchmark_firmware: every field is on the page, and those that say on what was
-// measured hold what they should.
+// The JSON of goldcrest-bench and benchmark_firmware. Every field is on the page, and the fields about the measured
+// machine have the right values.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,11 +23,11 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Names of fields, whatever they lie in.
+// Expects the names of fields at all levels of the JSON.
 void expect_on_page(const Json& json, const std::string& page) {
   for (const auto& [name, value] : json.items()) {
     std::string documented = name;
-    const size_t spread = name.rfind("_spread");  // of breakdown: "the same with `_spread`"
+    const size_t spread = name.rfind("_spread");  // the page says of a breakdown "the same with `_spread`"
     if (spread != std::string::npos && page.find('`' + name + '`') == std::string::npos)
       documented = name.substr(0, spread) + "_s";
     if (!json.is_array()) {
@@ -57,7 +57,7 @@ TEST(BenchJson, HasNoFieldThatIsNotOnThePage) {
   EXPECT_EQ(report["compiler"], bench::compiler_name());
 }
 
-// Its digits and names are masked in the session that the boards' tests compare.
+// The firmware's digits and names are masked in the session that the boards' tests compare.
 TEST(BenchJson, OfFirmwareIsOnThePage) {
   std::string session = text_of(GOLDCREST_SOURCE_DIR "/tests/boards/sessions/benchmark_firmware.expected");
   std::string line = session.substr(session.find("\n{") + 1);

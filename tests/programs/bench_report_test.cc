@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spread of times and the warning of a noisy machine, from given times.
+// The spread of times and the warning about a noisy machine, computed from given times.
 #include <gtest/gtest.h>
 
 #include "examples/bench/report.h"
@@ -12,11 +12,11 @@ TEST(Spread, IsTheQuartileRangeOverTheMedian) {
   EXPECT_EQ(spread_of({0, 0, 0}), 0);
   EXPECT_DOUBLE_EQ(spread_of({1, 3}), 0.5);
   EXPECT_DOUBLE_EQ(spread_of({5, 1, 3, 2, 4}), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(spread_of({10, 10, 10, 10, 1000}), 0) << "one that was disturbed does not count";
+  EXPECT_DOUBLE_EQ(spread_of({10, 10, 10, 10, 1000}), 0) << "a disturbed one does not count";
   EXPECT_DOUBLE_EQ(timing_of({1, 3, 2, 4}).spread, 1.5 / 2.5);
 }
 
-// A report with one case: encoding takes 10, 10, 10, 14, 14 us, all of it 100 us each time.
+// A report with one case: encoding takes 10, 10, 10, 14, 14 us, the whole search 100 us each time.
 Report one_case() {
   Case measured;
   measured.speed.beam_size = measured.speed.batch = 1;

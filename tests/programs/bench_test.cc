@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-bench: that it measures the work it was asked for, and says clearly when it cannot. No figure of speed is
-// tested.
+// goldcrest-bench measures the work that it was asked for, and says clearly if it cannot. No figure of speed is tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +44,7 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
       EXPECT_EQ(speed["batch"], batch);
       goldcrest_limits limits = {};
       limits.max_source_tokens = 7;
-      limits.max_target_tokens = 10;  // the forced end token too
+      limits.max_target_tokens = 10;  // includes the forced end token
       limits.beam_size = beam_size;
       limits.batch = batch;
       EXPECT_EQ(speed["arena_bytes"], goldcrest_arena_bytes(model.bytes(), model.size(), &limits));
@@ -61,7 +60,7 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
 }
 
 TEST(Bench, CountsTheWeightsThatOnePositionReads) {
-  // Two layers of d_model 128 and d_ff 512, 73 ids padded to 80; for each output also a scale, a bias and a sum.
+  // Two layers of d_model 128 and d_ff 512, 73 ids padded to 80; each output also has a scale, a bias and a sum.
   const uint64_t layer = 6 * 128 * (128 + 12) + 512 * (128 + 12) + 128 * (512 + 12);
   EXPECT_EQ(bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"],
             2 * layer + uint64_t{80} * (128 + 12));
@@ -91,12 +90,12 @@ TEST(Bench, CountsTheWorkOfEveryKernel) {
   uint64_t beam_size = 1;
   for (const Json& measured : report["cases"]) {
     const Json &encode = measured["kernels"]["encode"], &decode = measured["kernels"]["decode"];
-    // Two sources of 5 rows through the weights of three encoder layers, and of the decoder's keys and values.
+    // Two sources of 5 rows, multiplied by the weights of three encoder layers and of the decoder's keys and values.
     EXPECT_EQ(encode["linear"]["macs"], 2 * 5 * (3 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * 2 * 128 * 128));
     EXPECT_EQ(encode["attention"]["macs"], 2 * 3 * 5 * 5 * 2 * 128);
     EXPECT_EQ(encode["output_block"]["calls"], 0);
     for (const Json& part : {encode, decode}) EXPECT_GT(part["linear"]["again_s"], 0);
-    // The first position has one row a source, the other six a row for each hypothesis.
+    // The first position takes a row for each source, the other six a row for each hypothesis.
     const uint64_t rows = 2 * (1 + 6 * beam_size);
     EXPECT_EQ(decode["linear"]["macs"], rows * 2 * (6 * 128 * 128 + 2 * 128 * 512));
     EXPECT_EQ(decode["output_block"]["macs"], rows * 80 * 128);
@@ -107,7 +106,7 @@ TEST(Bench, CountsTheWorkOfEveryKernel) {
   }
 }
 
-// A file that needs all of them: self-attending and recurrent layers, and a soft-max over what may be chosen.
+// A file that needs all slots: self-attending and recurrent layers, and a soft-max over the tokens that may be chosen.
 TEST(Bench, RecordsEverySlotThatASearchUses) {
   const TemporaryFolder folder;
   converter::ModelSpec spec = tiny_spec(mixed_tiny_options());
@@ -163,7 +162,7 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   EXPECT_EQ(report["threads"], 2);
   EXPECT_GT(double{report["cases"][0]["tokens_per_s"]}, 0);
   EXPECT_GT(double{report["cases"][0]["bound"]["tokens_per_s"]}, 0);
-  EXPECT_FALSE(report["cases"][0].contains("kernels"));  // kernels are timed on one thread only
+  EXPECT_FALSE(report["cases"][0].contains("kernels"));  // kernels are timed only on one thread
 }
 
 TEST(Bench, TellsTheSpreadOfEveryTime) {
@@ -202,7 +201,7 @@ TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
 TEST(Bench, FitsTheUsualLengthsToTheModelAndRefusesTooLongOnes) {
   const Json report = bench_json({"--measure", "speed", "--beam", "1", "--batch", "1"});
   EXPECT_EQ(report["source_tokens"], 32);
-  EXPECT_EQ(report["target_tokens"], 63);  // 64 positions, one of them for the end token
+  EXPECT_EQ(report["target_tokens"], 63);  // 64 positions, one of which is for the end token
   const Outcome outcome = bench({converted_model("g2p"), "--target", "64", "--measure", "speed"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("limits.max_target_tokens"), std::string::npos) << outcome.err;

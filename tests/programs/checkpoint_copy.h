@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a shipped checkpoint, to be broken.
+// A copy of a shipped checkpoint that a test can break.
 #pragma once
 
 #include <filesystem>
@@ -52,7 +52,7 @@ class CheckpointCopy {
     write(name, json.dump());
   }
 
-  // Changes the tensors of model.safetensors, which stays a good safetensors file.
+  // Changes the tensors of model.safetensors, which stays a valid safetensors file.
   void edit_tensors(const std::function<void(std::vector<NamedTensor>&)>& change) const {
     std::vector<NamedTensor> tensors;
     {

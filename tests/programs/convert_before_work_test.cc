@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goldcrest-convert finds wrong before it reads a weight: each message as it stands, and that no work was done.
+// Errors that goldcrest-convert finds before it reads a weight: each test compares the whole message and checks that no
+// work was done.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 namespace goldcrest::test {
 namespace {
 
-// Expects the status and the one message, before the first word of progress.
+// Expects the status and exactly this message, before the first word of progress.
 void refuse(const Arguments& arguments, int status, const std::string& message) {
   const Outcome outcome = run(convert_program(), arguments);
   EXPECT_EQ(outcome.status, status) << message;
@@ -67,7 +68,7 @@ TEST(ConvertBeforeWork, NothingThatIsReadIsWrittenOver) {
          model + ": is named by -o and by --report; give one of them another name");
   EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
   EXPECT_TRUE(read_file(weights) == read_file(checkpoint_folder("g2p") / "model.safetensors"));
-  // A model of an earlier run beside the checkpoint is no part of it.
+  // A model of an earlier run in the checkpoint's folder is no part of the checkpoint.
   EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
   EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert --ids and --board: token ids in place of text, and boards that a model fits or does not.
+// goldcrest-convert --ids and --board: token ids instead of text, and boards that a model fits or does not fit.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -93,7 +93,7 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
     EXPECT_EQ(outcome.err,
               "goldcrest-convert: " + input[0] + " does not fit --board " + own + ": nothing was written\n");
     EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
-    // What it says does fit.
+    // The options that the message proposes do fit.
     const size_t at = outcome.out.find("  fits with ");
     ASSERT_NE(at, std::string::npos) << outcome.out;
     const std::string options = lines_of(outcome.out.substr(at + std::string("  fits with ").size()))[0];

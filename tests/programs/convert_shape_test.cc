@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert --shape: the sizes of a model before there are weights are those of its conversion.
+// goldcrest-convert --shape: it prints a model's sizes before there are weights, and its conversion has these sizes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ Json json_of(Arguments arguments) {
   return Json::parse(outcome.out);
 }
 
-// What --shape says of config.json beside the weights, against what their conversion says.
+// Expects --shape to print the same sizes from config.json as the conversion of these weights.
 void expect_same_sizes(const std::filesystem::path& checkpoint, const Arguments& options) {
   Arguments sizing = options, conversion = options;
   sizing.insert(sizing.end(), {"--shape", checkpoint / "config.json"});
@@ -46,7 +46,7 @@ TEST(ConvertShape, TheShippedModels) {
   EXPECT_EQ(shape.at("file_bytes"), std::filesystem::file_size(converted_model("g2p")));
 }
 
-// Whatever the weights are: a greedy search of three random ones ends at another place in each.
+// Sizes do not depend on the weights: greedy searches of three random models end at different places.
 TEST(ConvertShape, SeededRandomCheckpoints) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     MarianFolder marian;
@@ -73,7 +73,7 @@ TEST(ConvertShape, NnTransformersOfManySettings) {
     for (const Arguments& options : kWeights) expect_same_sizes(folder.folder.path(), options);
   };
   with([](NnFolder&) {});
-  with([](NnFolder& nn) {  // token ids alone
+  with([](NnFolder& nn) {  // token ids only
     for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) nn.config.erase(key);
     nn.config.update(
         {{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}, {"source_vocab_size", 5}, {"target_vocab_size", 6}});

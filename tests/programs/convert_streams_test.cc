@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert with standard streams that are full, closed or a pipe to nobody.
+// goldcrest-convert with standard streams that are full, closed or a pipe that nobody reads.
 #include <gtest/gtest.h>
 
 #include "programs/models.h"

@@ -25,7 +25,7 @@ Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
   return run(convert_program(), options);
 }
 
-// Converts with --json, expecting success.
+// Converts with --json and expects success.
 nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
   options.push_back("--json");
   const Outcome outcome = convert(checkpoint, options);
@@ -41,7 +41,7 @@ std::string inspect(const std::filesystem::path& model, Arguments options = {}) 
   return outcome.out;
 }
 
-// What follows `label` on its line.
+// Returns the rest of the line after `label`.
 std::string field(const std::string& text, const std::string& label) {
   for (const std::string& line : lines_of(text)) {
     const size_t at = line.find(label);
@@ -148,7 +148,7 @@ TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
     const std::string inspected = inspect(folder / "model.gcst", map);
     EXPECT_TRUE(field(inspected, "arena        ").starts_with(std::to_string(bytes) + " ")) << inspected;
     EXPECT_TRUE(has(inspected, formula)) << inspected;
-    // The limits of the conversion are the file's defaults; only a batch is always asked for.
+    // The conversion's limits are the file's defaults, except for the batch, which is always asked for.
     const std::string defaults = inspect(folder / "model.gcst", {"--batch", std::to_string(limits.batch)});
     EXPECT_TRUE(field(defaults, "arena        ").starts_with(std::to_string(bytes) + " ")) << defaults;
   }
@@ -188,7 +188,7 @@ TEST(Convert, TheSelfTestOfTheUsersLines) {
   const std::string lines = folder.write("lines", "abaco\tAE1 B\n\nwren\nfinch\ngoldcrest\nfirecrest\n");
   const nlohmann::json json =
       convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--self-test", lines});
-  EXPECT_EQ(json.at("self_test_lines"), 4);  // the first four
+  EXPECT_EQ(json.at("self_test_lines"), 4);  // the first four lines
   inspect(folder / "model.gcst", {"--self-test"});
   EXPECT_FALSE(read_file(folder / "model.gcst") == read_file(converted_model("g2p")));
 }
@@ -202,10 +202,10 @@ TEST(Convert, TheHtmlReportStandsAlone) {
     EXPECT_FALSE(has(html, word)) << word;
   EXPECT_TRUE(has(html, "transformer.encoder.layers.0.linear1.weight"));
   EXPECT_TRUE(has(html, "arena = fixed + max(text, encode, decode)"));
-  EXPECT_EQ(files_in(folder), 1u);  // without -o there is no model
+  EXPECT_EQ(files_in(folder), 1u);  // without -o the converter writes no model
 }
 
-// Golden lines on which int8 gives what float32 gave, or does not: `SOURCE TAB REFERENCE`.
+// Golden lines on which int8 gives float32's result, or does not: `SOURCE TAB REFERENCE`.
 std::string evaluation_lines(bool identical) {
   std::vector<GoldenLine> golden = golden_lines("g2p");
   golden.resize(300);
@@ -273,7 +273,7 @@ TEST(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
     const char* task;
     const char* setting;
     nlohmann::json value;
-    const char* first;  // the layer that departs
+    const char* first;  // the first layer that differs
     const char* not_yet;
   };
   const Case cases[] = {{"g2p", "norm_first", true, "encoder.layers.0", "encoder.embed"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert for firmware: model files in, another order of weights, C source and budgets out.
+// goldcrest-convert for firmware: it reads model files, changes the order of weights, and writes C source and budgets.
 #include <gtest/gtest.h>
 
 #include "goldcrest/goldcrest.h"
@@ -38,7 +38,7 @@ TEST(Emit, AModelFileIsOrderedAnewWithoutLoss) {
     ASSERT_EQ(convert(helium, {"-o", back, "--cpu", "cortex-m7"}).status, 0);
     EXPECT_TRUE(read_file(back) == read_file(converted_model(task))) << task;
     ASSERT_EQ(convert(helium, {"-o", back}).status, 0);
-    EXPECT_TRUE(read_file(back) == read_file(helium)) << "without --cpu the order stays";
+    EXPECT_TRUE(read_file(back) == read_file(helium)) << "without --cpu the order does not change";
   }
 }
 
@@ -53,7 +53,7 @@ TEST(Emit, CheckpointAndModelFileGiveTheSameSource) {
   for (const char* name : {"model_g2p.h", "model_g2p.S", "model_g2p.gcst"}) {
     EXPECT_TRUE(folder.read(std::string("a/") + name) == folder.read(std::string("b/") + name)) << name;
   }
-  // The file keeps its own limits: only the header has fewer tokens than the file it came with.
+  // The file keeps its own limits; only the header has fewer tokens.
   const Outcome third = convert(converted_model("g2p"), with_limits({"--emit-c", folder / "c", "--array"}));
   ASSERT_EQ(third.status, 0) << third.err;
   EXPECT_TRUE(folder.read("c/model_g2p.h") == folder.read("a/model_g2p.h"));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What examples/export_nn_transformer.py says of what it does not find: python3 export_messages.py EXAMPLES"""
+"""Messages of examples/export_nn_transformer.py about things that it does not find: python3 export_messages.py EXAMPLES"""
 import os
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def main():
             import torch
         except ImportError:
             expect(folder, [], "PyTorch was not found (No module named 'torch'); pip install torch")
-            print('without PyTorch this is all that can be said')
+            print('skipped the tests with PyTorch, which is not installed')
             return
         with open(os.path.join(folder, 'mine.py'), 'w', encoding='utf8') as f:
             f.write(MODULE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loaded before a program (LD_PRELOAD): one of its calls of the system fails as a broken disk's does, or is its last.
- * Names with 64 are what programs of 64-bit file offsets call. FAULT_CALL: which, from 1 on. FAULT_KILLS: it ends the
- * program. FAULT_COUNT: a file for the number of calls there were. */
+ * Loaded before a program (LD_PRELOAD): makes one system call fail as on a broken disk, or be the program's last.
+ * Programs with 64-bit file offsets call the names with 64. FAULT_CALL: the number of this call, from 1. FAULT_KILLS:
+ * the call ends the program. FAULT_COUNT: a file that gets the number of calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static long n_calls;
 
-/* Whether this call is the one that fails. */
+/* Returns whether this call must fail. */
 static int fails(void) {
   const char* wanted = getenv("FAULT_CALL");
   const long call = __atomic_add_fetch(&n_calls, 1, __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of the system that the programs make fails once, and is once the last: an error with a message, or all of
-// the right output; a file that is written is there whole, or the one before it.
+// Each system call of the programs fails once, and is once the program's last. A program then gives an error with a
+// message or all of the right output. A file that it writes is complete, or is still the previous file.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 namespace goldcrest::test {
 namespace {
 
-// While it lives, programs are started with fault.c in front of them.
+// During its lifetime, programs start with fault.c loaded.
 class Fault {
  public:
   Fault(const std::string& variable, const std::string& value, bool kills) {
@@ -40,7 +40,7 @@ class Faults : public testing::Test {
     EXPECT_EQ(run(program, arguments, {.input = "one one\n"}).status, 0);
     return std::stoi(folder_.read("calls"));
   }
-  // Ends well with the right output, or with a message; never by a signal.
+  // Expects the right output or a message, and never a signal.
   static void expect_told(const Outcome& outcome, const std::string& right, const std::string& program, int call) {
     if (outcome.status == 0) {
       EXPECT_EQ(outcome.out, right) << program << ", call " << call;
@@ -50,7 +50,7 @@ class Faults : public testing::Test {
     EXPECT_TRUE(outcome.err.starts_with(program + ": ")) << "call " << call << ": " << outcome.err;
   }
 
-  // A model's file, made of a small checkpoint.
+  // Makes a model's file of a small checkpoint.
   std::filesystem::path model() const {
     std::filesystem::path path = folder_ / "model.gcst";
     NnFolder checkpoint;
@@ -101,7 +101,7 @@ TEST_F(Faults, OfTheConverterLeaveAWholeFile) {
     }
   }
   EXPECT_GT(n_failed, 20);
-  // What the killed ones left goes with the next.
+  // The next run removes what the killed runs have left.
   EXPECT_EQ(run(convert_program(), arguments).status, 0);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out.path()), {}), 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with float32 weights, from the shipped checkpoints to text: the engine gives what the training framework gave.
+// Files with float32 weights, from the shipped checkpoints to text: the engine gives the training framework's results.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 namespace goldcrest::test {
 namespace {
 
-// The float32 file of a shipped checkpoint, and its report.
+// Writes the float32 file of a shipped checkpoint and returns its report.
 nlohmann::json convert_to_float32(const std::string& task, const std::filesystem::path& model) {
   const Outcome outcome = run(convert_program(), {checkpoint_folder(task), "-q", "--json", "--weights", "float32",
                                                   "--max-target", task == "g2p" ? "48" : "99", "-o", model});
@@ -18,7 +18,7 @@ nlohmann::json convert_to_float32(const std::string& task, const std::filesystem
   return nlohmann::json::parse(outcome.out);
 }
 
-// Lines of the golden results whose ids are the framework's, of the first `n`.
+// Counts the lines of the first `n` golden results whose ids are the framework's.
 size_t count_golden(const std::string& task, const std::filesystem::path& model, const std::string& beam_size,
                     std::vector<int32_t> GoldenLine::*search, size_t n) {
   std::vector<GoldenLine> golden = golden_lines(task);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a new user meets first: any path, any file, any mistake ends in a model or in one sentence on what to do.
+// A new user's first contact: any path, any file and any mistake ends in a model, or in one sentence on what to do.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -68,8 +68,8 @@ TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
                 "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
 }
 
-// A model file without what tells of config.json's own bytes, which are the vocabulary's too: the checkpoint's sum, and
-// the checksums of the metadata in the last 64 bytes.
+// Removes the sums that depend on config.json's own bytes from a model file: the checkpoint's sum, and the metadata's
+// checksums in the last 64 bytes.
 std::string without_sums(std::string file) {
   size_t n_digits = 0;
   for (size_t i = 0; i + 64 < file.size(); ++i) {
@@ -82,7 +82,7 @@ std::string without_sums(std::string file) {
   return "no sum";
 }
 
-// print-config, answers, convert: the bytes of the file by the hand-written config.json.
+// The answered file of --print-config gives the same model bytes as the hand-written config.json.
 TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   const CheckpointCopy copy("g2p");
   const nlohmann::json by_hand = nlohmann::json::parse(read_file(copy.file("config.json")));

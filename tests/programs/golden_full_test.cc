@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What int8 costs on the whole validation sets, against the float32 results of the training framework.
+// The loss by int8 on the whole validation sets, compared with the training framework's float32 results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The int8 engine on the first validation lines: source ids exactly as the training framework's, target ids as its
-// float32 gave them on all but a few lines, and text that is these ids'.
+// The int8 engine on the first validation lines. Source ids are exactly the training framework's. Target ids are those
+// of its float32 model on all but a few lines, and the text is that of the target ids.
 #include <gtest/gtest.h>
 
 #include "programs/models.h"
@@ -13,7 +13,7 @@ constexpr size_t kLeastIdentical = 95;
 
 struct Task {
   const char* name;
-  const char* max_target;  // what the golden results were made with
+  const char* max_target;  // the maximum that made the golden results
 };
 
 class FirstGoldenLines : public ::testing::TestWithParam<Task> {

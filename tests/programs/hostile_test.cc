@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files that ask the converter for much time or memory: each is refused, or taken, within a few seconds and some
-// hundred megabytes. A sanitizer's own needs are added.
+// Small files that make the converter spend much time or memory. Each is refused or converted within a few seconds and
+// some hundred megabytes. A sanitizer's own needs are added.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -25,13 +25,13 @@ struct Limits {
   uint64_t megabytes;
 };
 
-// What the converter says of a checkpoint, without the program's name and the line's end.
+// Returns the converter's message about a checkpoint, without the program's name and the newline.
 std::string refusal(const std::filesystem::path& checkpoint, const Limits& limits) {
   const double seconds = kSanitized ? 10 * limits.cpu_seconds : limits.cpu_seconds;
   const uint64_t bytes = (kSanitized ? 3 * limits.megabytes + 512 : limits.megabytes) * kMegabyte;
   RunOptions how;
   how.max_cpu_seconds = static_cast<unsigned>(seconds) + 1;
-  if (!kSanitized) how.max_address_bytes = bytes + 256 * kMegabyte;  // of which libraries take some
+  if (!kSanitized) how.max_address_bytes = bytes + 256 * kMegabyte;  // libraries take a part of it
   const Outcome outcome = run(convert_program(), {"-q", checkpoint}, how);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_LT(outcome.cpu_seconds, seconds);
@@ -66,7 +66,7 @@ TEST(Hostile, APickleWithALongKeyManyTimes) {
           ": holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)");
 }
 
-// State dicts under one long key; a message names some of them.
+// Many state dicts under one long key; a message names some of them.
 TEST(Hostile, APickleWithManyStateDicts) {
   const TemporaryFolder folder;
   folder.write("config.json", kNnConfig);
@@ -84,7 +84,7 @@ TEST(Hostile, APickleWithManyStateDicts) {
           " and 99992 more), and none has a usual name; save the one to convert with torch.save(checkpoint[...], ...)");
 }
 
-// Members of an object, of which each was looked for among all.
+// Many members of an object: an earlier reader searched all of them for each one.
 TEST(Hostile, JsonWithManyObjects) {
   const TemporaryFolder folder;
   std::string config = "{\"model_type\": \"t5\"";
@@ -155,7 +155,7 @@ TEST(Hostile, MorePositionsThanAnyModel) {
                                                  "d_model 128");
 }
 
-// Out of memory names the file: here a model that is fine, and a machine that is too small.
+// The message about too little memory names the file. Here the model is good and the machine is too small.
 TEST(Hostile, OutOfMemoryNamesTheFile) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs more address space than this";
   RunOptions how;

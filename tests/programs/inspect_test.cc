@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-inspect: what it tells, the memory map, and a self-test that finds another model's numbers.
+// goldcrest-inspect: its output, the memory map, and a self-test that notices another model's numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ std::vector<converter::SelfTestLine> self_test_of(const Model& file) {
   return lines;
 }
 
-// Element [0, 0] of the output projection is another one; sums and checksums are right.
+// Changes element [0, 0] of the output projection; sums and checksums are right.
 converter::FileImage with_another_weight(const ShippedModel& model, std::span<const converter::SelfTestLine> lines) {
   converter::Payload payload = converter::build_payload(model.spec, {});
   const format::LinearT& projection = *payload.metadata->projection;
@@ -134,7 +134,7 @@ TEST(Inspect, TheSelfTestFindsAnotherWeight) {
   ASSERT_EQ(lines.size(), 3u);
   const ShippedModel& model = shipped_model("g2p");
 
-  // Assembled in the same way without the change, it is the converter's own file.
+  // Without the change, the same assembly gives the converter's own file.
   const converter::FileImage again =
       converter::assemble(model.payload, lines, converter::metadata_bytes_of_any_weights(model.payload, lines));
   EXPECT_TRUE(std::ranges::equal(again.span(), good.span()));
@@ -146,7 +146,7 @@ TEST(Inspect, TheSelfTestFindsAnotherWeight) {
   EXPECT_TRUE(has(first.out, "self-test    FAILED: ")) << first.out;
   EXPECT_TRUE(has(first.out, "self_test: another result than the converter's (0)")) << first.out;
 
-  // Only the last line is wrong: it is the one that is named.
+  // Only the last line is wrong, and the message names it.
   std::vector<converter::SelfTestLine> last_is_wrong = lines;
   last_is_wrong[2].hash ^= 1;
   converter::write_file(folder / "last.gcst", converter::assemble(model.payload, last_is_wrong).span());
@@ -174,7 +174,7 @@ TEST(Inspect, RefusesWhatIsNoModel) {
     EXPECT_TRUE(has(outcome.err, c.name) && has(outcome.err, c.words)) << outcome.err;
     EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
   }
-  // Reading the metadata alone need not find a damaged weight; the self-test does.
+  // Reading only the metadata need not find a damaged weight; the self-test does.
   const Outcome outcome = inspect(folder.write("damaged.gcst", damaged), {"--self-test"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(has(outcome.out, "checksum")) << outcome.out << outcome.err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of bad input; each entry breaks one thing.
+// Tables of bad input; each entry breaks one thing.
 #include "programs/malformed_cases.h"
 
 #include <fstream>
@@ -36,7 +36,7 @@ Break remove(const std::string& file) {
 }
 void nothing(const CheckpointCopy&) {}
 
-// pytorch_model.bin in place of model.safetensors.
+// Writes pytorch_model.bin instead of model.safetensors.
 Break zip(const std::vector<ZipEntry>& entries) {
   return [=](const CheckpointCopy& copy) {
     copy.remove(kWeights);
@@ -134,7 +134,7 @@ std::vector<MalformedCase> malformed_torch_files() {
        "g2p",
        zip({{.name = "archive/data.pkl", .bytes = bomb, .extra_size = 0x70000000}}),
        {"@/pytorch_model.bin: "}},
-      {"members that lie over each other",
+      {"members that overlap",
        "g2p",
        zip({{"archive/data.pkl", bomb}, {.name = "archive/data/0", .bytes = bomb, .is_hidden_start = true}}),
        {"@/pytorch_model.bin: "}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad input of every kind, made from the good checkpoints, and what the converter must say of it.
+// Bad input of every kind, made from the good checkpoints, and the converter's messages about it.
 #pragma once
 
 #include <functional>

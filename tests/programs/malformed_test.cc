@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad input of every kind: one message that says which file, what was found and what was expected; status 1; and no
-// file.
+// Bad input of every kind gives one message with the file, what was found and what was expected; status 1; and no
+// output file.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ std::string with_folder(std::string text, const std::filesystem::path& folder) {
   return at == std::string::npos ? text : text.replace(at, 1, folder.string());
 }
 
-// Runs the converter, expects the message.
+// Runs the converter and expects the message.
 void expect_refusal(const std::string& name, const Arguments& arguments, const std::vector<std::string>& words) {
   const Outcome outcome = run(convert_program(), arguments);
   EXPECT_EQ(outcome.status, 1) << name << ": " << outcome.err;
@@ -80,7 +80,7 @@ TEST(MalformedPlaces, AnOutputThatCannotBeWritten) {
   refuse(folder / "nowhere/model.gcst", "opening the directory failed: No such file or directory");
   refuse(folder / "file/model.gcst", "opening the directory failed: Not a directory");
   refuse("/dev/null", "not a regular file");
-  refuse("/proc/model.gcst", "creating a file in the directory failed");  // for root too
+  refuse("/proc/model.gcst", "creating a file in the directory failed");  // fails even for root
   std::filesystem::permissions(folder / "folder",
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() != 0) refuse(folder / "folder/model.gcst", "Permission denied");

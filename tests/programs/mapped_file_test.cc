@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs' mapped model: released pages leave the process's memory and come back with the same bytes.
+// The programs' mapped model: released pages leave the process's memory, and come back with the same bytes.
 #include "examples/support/mapped_file.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBytes = size_t{4} << 20;
 
-// The bytes of a mapped file that count as this process's memory, by the kernel's own account.
+// Bytes of a mapped file in this process's memory, as the kernel counts them.
 size_t resident_bytes(const std::string& path) {
   std::ifstream maps("/proc/self/smaps");
   bool of_file = false;
@@ -33,7 +33,7 @@ size_t sum_of(const MappedFile& file) {
   return std::accumulate(bytes, bytes + file.size(), size_t{0});
 }
 
-// Where the system maps large pages, more goes than was released; all of it comes back.
+// If the system maps large pages, more than the released range leaves; all of it comes back.
 TEST(MappedFileTest, ReleasedPagesLeaveTheMemoryAndComeBack) {
   const TemporaryFolder folder;
   std::string content(kBytes, 0);
@@ -46,10 +46,10 @@ TEST(MappedFileTest, ReleasedPagesLeaveTheMemoryAndComeBack) {
 
   const auto* bytes = static_cast<const uint8_t*>(file.bytes());
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  MappedFile::release(nullptr, bytes + 1, page - 1);  // no page begins here
+  MappedFile::release(nullptr, bytes + 1, page - 1);  // no page begins in this range
   MappedFile::release(nullptr, bytes + 1, 0);
   EXPECT_EQ(resident_bytes(path), kBytes);
-  MappedFile::release(nullptr, bytes + 1, page);  // the second begins here
+  MappedFile::release(nullptr, bytes + 1, page);  // the second page begins in this range
   EXPECT_LE(resident_bytes(path), kBytes - page);
   MappedFile::release(nullptr, bytes + kBytes / 4, kBytes / 2);
   EXPECT_LE(resident_bytes(path), kBytes / 2 - page);

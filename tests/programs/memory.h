@@ -12,7 +12,7 @@
 
 namespace goldcrest::test {
 
-// Of a checkpoint of Marian's whose largest tensor is its embedding.
+// Bounds the memory for a checkpoint of Marian's whose largest tensor is its embedding.
 inline void expect_lean(const Outcome& outcome, const std::filesystem::path& checkpoint,
                         const std::filesystem::path& model) {
   const nlohmann::json config = nlohmann::json::parse(std::ifstream(checkpoint / "config.json"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What converting takes of memory: the largest tensor as float32, a third of that for all else, and the file.
+// Memory of a conversion: the largest tensor as float32, a third of that for all else, and the file.
 #include "programs/memory.h"
 
 #include <gtest/gtest.h>

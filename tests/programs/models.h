@@ -20,7 +20,7 @@ std::filesystem::path checkpoint_folder(const std::string& task);  // "g2p", "en
 std::filesystem::path golden_folder(const std::string& task);
 std::filesystem::path validation_file(const std::string& task);  // sources with their references
 
-// The model of a shipped checkpoint, converted with default options once in each test program.
+// Returns a shipped checkpoint's model, which each test program converts once, with default options.
 const std::filesystem::path& converted_model(const std::string& task);
 
 // One validation source with the float32 results of the training framework.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert on Marian's own files: a folder, its file, and what is said of a damaged one.
+// goldcrest-convert on Marian's own files: a folder, its file, and the message about a damaged one.
 #include <gtest/gtest.h>
 
 #include "programs/models.h"
@@ -41,7 +41,7 @@ TEST(Native, AFolderAndItsFileGiveTheSameModel) {
     EXPECT_EQ(read_file(folder / "a.gcst").size(), read_file(folder / "b.gcst").size());
     const Outcome translated = run(translate_program(), {folder / "a.gcst"}, {.input = "word3 word7 other\n"});
     EXPECT_EQ(translated.status, 0) << translated.err;
-    EXPECT_EQ(translated.out.find("\u2047"), std::string::npos);  // the unknown word is never chosen
+    EXPECT_EQ(translated.out.find("\u2047"), std::string::npos);  // <unk> is never chosen
     EXPECT_NE(run(inspect_program(), {folder / name}).err.find(": this is a Marian model"), std::string::npos);
   }
 }

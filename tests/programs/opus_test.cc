@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint of OPUS-MT's real shape and vocabulary, in both containers, becomes the same model in under a minute.
+// A checkpoint of OPUS-MT's real shape and vocabulary gives the same model from both containers, in under a minute.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Converted {
   std::string bytes, checkpoint_sha256;
 };
 
-// Both folders have the same name, which becomes the model's.
+// Both folders have the same name, which becomes the model's name.
 Converted convert(const TemporaryFolder& folder, const std::string& container) {
   const std::filesystem::path checkpoint = folder / container / "opus", model = folder / (container + ".gcst");
   const Outcome made = run(GOLDCREST_MAKE_OPUS_PROGRAM, {checkpoint, container});
@@ -42,7 +42,8 @@ TEST(Opus, BothContainersGiveTheSameModel) {
   const Converted safetensors = convert(folder, "safetensors"), zip = convert(folder, "bin");
   ASSERT_NE(safetensors.checkpoint_sha256, zip.checkpoint_sha256);
 
-  // With the hash exchanged, only the checksums of the metadata and of the trailer may differ (FORMAT.md, section 1).
+  // The two files have different hashes, so only the checksums of the metadata and of the trailer may differ
+  // (FORMAT.md, section 1).
   std::string expected = safetensors.bytes, found = zip.bytes;
   const size_t at = expected.find(safetensors.checkpoint_sha256);
   ASSERT_NE(at, std::string::npos);
@@ -60,7 +61,7 @@ TEST(Opus, BothContainersGiveTheSameModel) {
         run(translate_program(), {folder / name, "--max-target", "20"}, {.input = "How are you?\n"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(lines_of(outcome.out).size(), 1u);
-    EXPECT_GT(outcome.out.size(), 1u) << "random weights, but some text";
+    EXPECT_GT(outcome.out.size(), 1u) << "some text, although weights are random";
     EXPECT_EQ(run(inspect_program(), {folder / name, "--self-test"}).status, 0);
   }
 }

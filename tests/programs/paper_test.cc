@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's two models (Vaswani et al. 2017, table 3), of random weights, through converter, float32 reference,
+// The paper's two models (Vaswani et al. 2017, table 3) with random weights, through converter, float32 reference,
 // engine, self-test and the arena's formula.
 #include <gtest/gtest.h>
 
@@ -21,11 +21,11 @@ using Json = nlohmann::json;
 struct Paper {
   const char* name;
   uint32_t d_model, d_ff, heads;
-  uint64_t parameters;  // in millions, as the table has them
+  uint64_t parameters;  // in millions, as in the table
 };
 
 constexpr Paper kPapers[] = {{"base", 512, 2048, 8, 65}, {"big", 1024, 4096, 16, 213}};
-constexpr uint32_t kVocabulary = 37'000, kLayers = 6;  // of the shared byte pairs, English to German
+constexpr uint32_t kVocabulary = 37'000, kLayers = 6;  // shared byte pairs, English to German
 
 class Weights {
  public:
@@ -62,7 +62,7 @@ class Weights {
     add(name + ".weight", {d}, d, 1, 0.1f);
     add(name + ".bias", {d}, d, 0, 0.1f);
   }
-  // As in the paper, the attention's projections are without biases.
+  // As in the paper, the attention's projections have no biases.
   void layer(const std::string& name, const Paper& paper, bool is_decoder) {
     const uint32_t d = paper.d_model;
     std::vector<std::string> attentions = {"self_attn"}, norms = {"norm1", "norm2"};
@@ -124,7 +124,7 @@ TEST_P(PaperModel, GoesThroughEverything) {
     const Json report = Json::parse(converted.out);
     EXPECT_EQ(report.at("encoder").at("d_model"), paper.d_model);
     EXPECT_EQ(report.at("decoder").at("layers"), kLayers);
-    // Float32 weights in the engine give the reference's ids; int8 may give others.
+    // With float32 weights the engine gives the reference's ids; with int8 it may give others.
     EXPECT_EQ(report.at("evaluation").at("lines"), 2);
     if (weights == "float32") {
       EXPECT_EQ(report.at("evaluation").at("identical_lines"), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-predictions: the committed table is what it makes; what it prints beside measurements, and what it refuses.
+// goldcrest-predictions: the committed table is its output; what it prints next to measurements, and what it refuses.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What goldcrest-bench writes, of it what counts.
+// The parts of goldcrest-bench's output that matter here.
 Json bench_report() {
   const Json shape = {{"encoder_layers", 4},  {"decoder_layers", 2},       {"decoder_d_model", 256},
                       {"decoder_d_ff", 1024}, {"target_vocab_size", 6000}, {"weight_bits", 8}};
@@ -53,7 +53,7 @@ Json firmware_report(const std::string& board, uint32_t ticks_per_second) {
 
 class Predictions : public testing::Test {
  protected:
-  // Of a file with this text, under the name that messages have.
+  // Runs on a file with this text, under the name that failure() expects.
   Outcome of(const std::string& text, Arguments more = {}) {
     std::ofstream(folder_ / "measured.json") << text;
     more.insert(more.begin(), folder_ / "measured.json");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork and exec; what a program reads and writes at once goes through unnamed files, so that nobody waits for anybody.
+// Starts programs by fork and exec. Input and outputs of a single run go through unnamed files, so no side waits for
+// the other.
 #include "programs/process.h"
 
 #include <fcntl.h>
@@ -32,13 +33,13 @@ File output_file(Output kind) {
   return file;
 }
 
-// In the child.
+// Runs in the child.
 void limit(int resource, rlim_t most) {
   const rlimit both = {most, most};
   if (most != 0 && ::setrlimit(resource, &both) != 0) ::_exit(127);
 }
 
-// In the child; -1 closes the stream.
+// Runs in the child; -1 closes the stream.
 void become(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how,
             const int (&streams)[3]) {
   constexpr int kCannotStart = 127;
@@ -125,7 +126,7 @@ Dialogue::~Dialogue() {
 
 void Dialogue::write(std::string_view text) {
   if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    throw std::runtime_error("the program reads no more");
+    throw std::runtime_error("the program has closed its input");
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the real programs as a user does: arguments in, exit status and both outputs out.
+// Runs the real programs as a user does: arguments go in, exit status and both outputs come out.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ struct Outcome {
   int status = -1;  // the exit status; 128 + n when signal n ended the program
   std::string out, err;
   double cpu_seconds = 0;
-  uint64_t most_bytes = 0;  // of memory that it had at a time
+  uint64_t most_bytes = 0;  // the most memory at any time
 };
 
 enum class Output { kCaptured, kFull, kClosed };  // kFull: a device without space
@@ -27,17 +27,17 @@ constexpr unsigned kMaxSeconds = 300;
 
 struct RunOptions {
   std::string input = {};
-  std::filesystem::path folder = {};  // to run in; empty: the test's own
+  std::filesystem::path folder = {};  // where the program runs; empty: the test's own folder
   Output output = Output::kCaptured, error = Output::kCaptured;
   unsigned max_seconds = kMaxSeconds;
-  unsigned max_cpu_seconds = 0;    // 0: no limit; SIGXCPU ends what takes more
-  uint64_t max_address_bytes = 0;  // 0: no limit; more is not given
+  unsigned max_cpu_seconds = 0;    // 0: no limit; SIGXCPU ends a program that takes more
+  uint64_t max_address_bytes = 0;  // 0: no limit; larger requests fail
 };
 
-// A program that takes more than its seconds is ended by SIGALRM. Throws std::runtime_error when it cannot be started.
+// Runs a program; SIGALRM ends it if it takes longer than `seconds`. Throws std::runtime_error if it cannot be started.
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how = {});
 
-// A program that is talked to line by line through pipes.
+// A program that reads and writes line by line through pipes.
 class Dialogue {
  public:
   Dialogue(const std::filesystem::path& program, const Arguments& arguments);
@@ -46,9 +46,9 @@ class Dialogue {
   Dialogue& operator=(const Dialogue&) = delete;
 
   void write(std::string_view text);
-  // The next line, without its end. Throws std::runtime_error when none comes.
+  // Returns the next line without its end. Throws std::runtime_error if none comes.
   std::string read_line();
-  // Ends the program's input and returns its exit status.
+  // Closes the program's input and returns its exit status.
   int finish();
 
  private:
@@ -56,7 +56,7 @@ class Dialogue {
   int input_ = -1, output_ = -1;
 };
 
-// The lines of a text that ends with a newline, or is empty.
+// Splits a text that ends with a newline, or is empty, into lines.
 std::vector<std::string> lines_of(std::string_view text);
 
 }  // namespace goldcrest::test

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of the search through the programs: a file that has them, and goldcrest-translate's options for one that has
-// not.
+// Rules of the search through the programs: a file with rules, and goldcrest-translate's options for a file without.
 #include <gtest/gtest.h>
 
 #include "convert/support/shipped_model.h"

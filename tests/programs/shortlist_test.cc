@@ -14,7 +14,7 @@ namespace {
 
 const NativeShape kShape = {40, 16, 32, 2, 1, 1, true};
 
-// A model of 40 words, and lists in which each but the two first leaves one other.
+// A model of 40 words. The list of each word, except the first two, contains one other word.
 void write_model(const TemporaryFolder& folder) {
   std::string vocabulary = "</s>: 0\n<unk>: 1\n";
   for (int id = 2; id < 40; ++id) vocabulary += "word" + std::to_string(id) + ": " + std::to_string(id) + "\n";
@@ -59,7 +59,7 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
   EXPECT_EQ(translated(file, {"--no-shortlist"}), whole);
   EXPECT_EQ(translated(file, {"--max-candidates", "1"}), whole);
   EXPECT_EQ(translated(file, {"--max-candidates", "5"}), listed);
-  // 0 1 2, and the lists of 3 and 7, or of 9.
+  // The ids 0, 1, 2, and the list of 3 and 7, or of 9.
   const std::string allowed[] = {"38", "34", "32"};
   for (size_t at = 0; at < listed.size();) {
     const size_t end = listed.find_first_of(" \n", at);
@@ -77,7 +77,7 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
   EXPECT_FALSE(contains(run(inspect_program(), {plain}).out, "shortlist"));
 }
 
-// K of the printed formula.
+// Tests K in the printed formula.
 TEST(Shortlist, TheArenasFormulaCountsCandidates) {
   const TemporaryFolder folder;
   write_model(folder);
@@ -127,7 +127,7 @@ TEST(Shortlist, IsEvaluated) {
                                               "--max-target", "20",          "--max-candidates", "4"};
   const Outcome evaluated = run(convert_program(), arguments);
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
-  // The second line has the end, 1, 2 and 32.
+  // The second line's candidates are the end, 1, 2 and 32.
   EXPECT_TRUE(contains(evaluated.out,
                        "shortlist: 4.0 candidates (mean), 4 (most), 1 lines with the whole vocabulary; "
                        "against the whole vocabulary 1 lines identical (50.00 %), token agreement "))

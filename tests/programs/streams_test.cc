@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kFailed = 1, kBadUsage = 2, kLinesFailed = 3;
 
-// The program in a shell that redirects its streams, "2>&-".
+// Runs the program in a shell that redirects its streams, such as "2>&-".
 Outcome run_with(const std::string& streams, const std::filesystem::path& program, Arguments arguments,
                  const std::string& input = "") {
   arguments.insert(arguments.begin(), {"-c", "exec \"$0\" \"$@\" " + streams, program.string()});
@@ -18,7 +18,7 @@ Outcome run_with(const std::string& streams, const std::filesystem::path& progra
 
 struct Program {
   std::filesystem::path path;
-  Arguments options;  // behind the model
+  Arguments options;  // after the model
   std::string name() const { return path.filename(); }
 };
 
@@ -58,7 +58,7 @@ TEST(Streams, AnOutputThatFailsIsNamed) {
       for (const Arguments& arguments : {with_model(program, converted_model("g2p")), Arguments{"--help"}}) {
         Outcome outcome = run_with(streams, program.path, arguments, "wren\n");
         EXPECT_EQ(outcome.status, kFailed) << program.path << streams;
-        // The statistics may stand before it.
+        // The statistics may precede the message.
         EXPECT_TRUE(outcome.err.ends_with(message)) << outcome.err;
       }
     }

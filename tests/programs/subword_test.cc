@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a checkpoint with codes of subword-nmt to ids and back: what the programs say and do, with the whole vocabulary
-// and with a part of it.
+// From a checkpoint with codes of subword-nmt to ids and back, with the whole vocabulary and with a part of it: outputs
+// and messages of the programs.
 #include <gtest/gtest.h>
 
 #include "convert/support/ctranslate2_folder.h"
@@ -15,7 +15,7 @@ struct SubwordFolder : CTranslate2Folder {
     folder.write("bpe.codes", "#version: 0.2\na b</w>\na b\nb ab</w>\n");
     write();
   }
-  // Returns the warnings.
+  // Converts and returns the warnings.
   std::vector<std::string> convert(const Arguments& options) const {
     Arguments arguments = {"-q", "--json", folder.path(), "-o", file("model.gcst")};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -49,7 +49,7 @@ TEST(Subword, APartOfTheVocabulary) {
   EXPECT_EQ(checkpoint.convert({"--keep-vocabulary", checkpoint.file("kept")}),
             std::vector<std::string>{"2 of the source's 6 single characters are not kept; texts lose them: \"a\", "
                                      "\"c@@\""});
-  // </s>, <unk>, a@@, b@@, b, c, >>fr<<: ab and bab are taken apart again.
+  // </s>, <unk>, a@@, b@@, b, c, >>fr<<: the model splits ab and bab again.
   EXPECT_EQ(checkpoint.translate("--encode", ">>fr<< abab bab c\n"), "6 2 3 2 4 3 2 4 5 0\n");
   checkpoint.folder.write("text", "bab ca\tbab\n");
   EXPECT_EQ(checkpoint.convert({"--keep-vocabulary-of", checkpoint.file("text")}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs' thread pool: every task once, all of them done and visible at the end, whoever ran them.
+// The programs' thread pool runs every task once. At the end all are done and visible, on any thread.
 #include "examples/support/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -42,13 +42,13 @@ TEST(ThreadPoolTest, SleepingThreadsWakeUp) {
   ASSERT_EQ(pool.start(4), "");
   Counts counts = {std::vector<size_t>(8)};
   for (size_t again = 1; again <= 5; ++again) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // longer than they look for work
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // longer than idle threads look for work
     pool.parallel_for()(pool.context(), Counts::add, &counts, counts.values.size());
     for (size_t i = 0; i < counts.values.size(); ++i) EXPECT_EQ(counts.values[i], (i + 1) * again);
   }
 }
 
-// As long as its tasks take time, more than one thread runs them.
+// While its tasks take time, more than one thread runs them.
 TEST(ThreadPoolTest, ThreadsShareTheTasks) {
   ThreadPool pool;
   ASSERT_EQ(pool.start(4), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of OPENNMT_PY.md and FAIRSEQ.md, and texts through what they make.
+// Runs the commands of OPENNMT_PY.md and FAIRSEQ.md, and translates texts with their models.
 #include <gtest/gtest.h>
 
 #include "convert/support/toolkit_folder.h"
@@ -17,7 +17,7 @@ TEST(Toolkit, ThePagesCommandsConvertThem) {
   for (const bool is_fairseq : {false, true}) {
     ToolkitFolder checkpoint({.is_fairseq = is_fairseq});
     if (!is_fairseq)
-      for (size_t id = 0; id < 4; ++id) checkpoint.tensors["generator.bias"].values[id] = -9;  // words are likelier
+      for (size_t id = 0; id < 4; ++id) checkpoint.tensors["generator.bias"].values[id] = -9;  // makes words likelier
     const char* const name = is_fairseq ? "checkpoint_best.pt" : "model_step_20000.pt";
     const std::string command = "goldcrest-convert " + std::string(name) + " -o model.gcst";
     EXPECT_NE(page(is_fairseq ? "FAIRSEQ.md" : "OPENNMT_PY.md").find("\n    " + command), std::string::npos);
@@ -34,7 +34,7 @@ TEST(Toolkit, ThePagesCommandsConvertThem) {
     EXPECT_NE(converted.out.find(std::string(name) + (is_fairseq ? " (fairseq)" : " (opennmt_py)")), std::string::npos)
         << converted.out;
 
-    // A text is its words' ids; fairseq's end follows them.
+    // A text becomes its words' ids; fairseq appends its end.
     const std::string file = checkpoint.folder / "model.gcst";
     const Outcome text = run(translate_program(), {file, "--max-target", "6"}, {.input = "a b nowhere\n"});
     const Outcome ids =

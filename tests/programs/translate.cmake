@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the programs that run models say of bad lines, bad files and streams that fail.
+# Messages of the programs that run models about bad lines, bad files and streams that fail.
 goldcrest_test(programs_translate_lines_test SOURCES translate_lines_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_translate_inspect_test SOURCES translate_inspect_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_translate_ids_test SOURCES translate_ids_test.cc LIBRARIES goldcrest_programs goldcrest_load goldcrest_pack)

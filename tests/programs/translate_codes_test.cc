@@ -12,7 +12,7 @@ namespace {
 
 const std::string kWarning = " is no entry of the model's vocabulary; it is read as text";
 
-// The French model with one language code, >>fr<<, in the place of a rare piece.
+// The French model with one language code, >>fr<<, which replaces a rare piece.
 CheckpointCopy& multilingual() {
   static CheckpointCopy* const copy = [] {
     auto* const made = new CheckpointCopy("enfr");

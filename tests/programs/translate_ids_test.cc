@@ -19,7 +19,7 @@ Outcome translate(const std::string& model, Arguments options, const std::string
   return run(translate_program(), options, {.input = input});
 }
 
-// The source ids of kWords; the blank line, which --encode gives its end id, is blank again.
+// The source ids of kWords. --encode gives the blank line its end id; here it is blank again.
 std::string ids_of_words() {
   Lines lines = lines_of(translate(converted_model("g2p"), {"--encode"}, kWords).out);
   lines.at(2).clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate --token-scores, --alignments and --score: what they print, and what they refuse.
+// goldcrest-translate --token-scores, --alignments and --score: their output, and what they refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(TranslateInspect, TokenScoresAddUpToTheScore) {
   }
 }
 
-// The model's own score of its own result, and of a worse one.
+// The model scores its own result, and a worse one.
 TEST(TranslateInspect, TargetsAreScored) {
   const TemporaryFolder folder;
   const std::string words = "abaco\nwren\n";
@@ -71,7 +71,7 @@ TEST(TranslateInspect, TargetsAreScored) {
   }
   const std::string worse = folder.write("worse", "10 22 2\n");
   EXPECT_LT(std::stod(translated("g2p", {"--score", worse}, "abaco\n")), std::stod(split(searched[0], '\t')[0]));
-  // As ids, with a model of any text.
+  // As ids, this works with a model of any text.
   EXPECT_EQ(translated("g2p", {"--score", worse, "--ids"}, translated("g2p", {"--encode"}, "abaco\n")),
             translated("g2p", {"--score", worse}, "abaco\n"));
 }
@@ -97,7 +97,7 @@ TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
       for (size_t token = 0; token < rows.size(); ++token) {
         std::vector<double> weights;
         for (const std::string& weight : split(rows[token], ',')) weights.push_back(std::stod(weight));
-        EXPECT_EQ(weights.size(), 7u) << "source ids, the end among them";
+        EXPECT_EQ(weights.size(), 7u) << "source ids, including the end";
         double sum = 0;
         for (const double weight : weights) sum += weight;
         EXPECT_NEAR(sum, 1, 1e-5);

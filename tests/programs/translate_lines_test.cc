@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate: lines that are no text, and inputs that are no lines.
+// goldcrest-translate: lines that are not text, and inputs that have no lines.
 #include <gtest/gtest.h>
 
 #include "goldcrest/goldcrest.h"
@@ -30,7 +30,7 @@ TEST(TranslateLines, BlankOnesStayBlank) {
     EXPECT_EQ(lines[6], lines[1]);
     for (const size_t blank : {0, 2, 3, 4, 5}) EXPECT_EQ(lines[blank], "") << blank;
   }
-  // Of several results too, there is one empty line.
+  // With several results, too, an empty line gives one empty line.
   const Lines lines = lines_of(translate("enfr", {"--nbest", "2"}, "Stop!\n\nStop!\n").out);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[2], "");
@@ -75,7 +75,7 @@ TEST(TranslateLines, AnInputThatCannotBeRead) {
   const Outcome missing = translate("g2p", {"/no/such/lines"}, "");
   EXPECT_EQ(missing.status, 1);
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such/lines: cannot be read: No such file or directory\n");
-  // Lines of the files before it are there.
+  // The output of the files before it is complete.
   const Outcome second = translate("g2p", {folder.write("lines", "wren\n"), there}, "");
   EXPECT_EQ(second.status, 1);
   EXPECT_EQ(second.out, translate("g2p", {}, "wren\n").out);
@@ -103,7 +103,7 @@ TEST(TranslateLines, AModelThatIsNone) {
   }
 }
 
-// "x86_avx2, reference" with what this CPU does not run, as the programs list it.
+// "x86_avx2, reference" with the tables that this CPU does not run, as the programs list them.
 std::string tables() {
   std::string text;
   for (uint32_t i = 0, n_running = 0; const char *built = goldcrest_kernels_built(i); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate: a line out for each line in, whatever the line is, and every option.
+// goldcrest-translate: one output line for each input line, whatever the line is, and every option.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -18,7 +18,7 @@ Outcome translate(const std::string& task, Arguments options, const std::string&
   return run(translate_program(), options, {.input = input, .output = output});
 }
 
-// The lines of a run without errors.
+// Returns the output lines of a run without errors.
 std::vector<std::string> translated(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = translate(task, options, input);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -105,7 +105,7 @@ TEST(Translate, AnEndlessLineTakesBoundedMemory) {
 TEST(Translate, EveryKindOfInvalidUtf8IsRefusedAndEveryKindOfValidIsNot) {
   struct Case {
     std::string bytes;
-    int at;  // the first byte that is not UTF-8, from 1; 0: none
+    int at;  // position of the first byte that is not UTF-8, from 1; 0: none
   };
   const Case cases[] = {{"a\x80", 2},        {"\xc0\xaf", 1},         {"\xc1\xbf", 1},         {"\xe0\x9f\xbf", 1},
                         {"\xed\xa0\x80", 1}, {"\xf0\x8f\xbf\xbf", 1}, {"\xf4\x90\x80\x80", 1}, {"\xf5\x80\x80\x80", 1},
@@ -171,7 +171,7 @@ TEST(Translate, DecodeRefusesWhatIsNoId) {
 
 TEST(Translate, BeamsScoresAndSeveralResults) {
   EXPECT_EQ(translated("g2p", {"--beam", "4"}, kWords), translated("g2p", {"--beam-size", "4"}, kWords));
-  // The model's own beam size is 4; greedy gives another first token here.
+  // The model's own beam size is 4; greedy search gives another first token here.
   EXPECT_EQ(translated("enfr", {"--tokens"}, "Come on.\n"),
             translated("enfr", {"--tokens", "--beam", "4"}, "Come on.\n"));
   EXPECT_NE(translated("enfr", {"--tokens"}, "Come on.\n"),
@@ -271,7 +271,7 @@ TEST(Translate, BatchesThreadsAndLowMemoryChangeNoByte) {
   }
 }
 
-// A window is 16 batches: lines on both sides of its end, and bad ones anywhere in it.
+// A window is 16 batches. Lines are on both sides of its end, and bad ones anywhere in it.
 TEST(Translate, BadLinesOfABatchKeepTheirPlaces) {
   std::string input;
   for (int i = 0; i < 50; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert --list, the commands of TUTORIALS.md, and what the programs say of the tutorials' checkpoints.
+// goldcrest-convert --list, the commands of TUTORIALS.md, and the programs' messages about the tutorials' checkpoints.
 #include <gtest/gtest.h>
 
 #include <regex>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trimmed vocabularies and made shortlists from end to end: what the files translate, what the report says and what is
-// refused.
+// Trimmed vocabularies and made shortlists from end to end: translations of the files, the report, and what is refused.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -33,7 +32,7 @@ std::string translate(const std::filesystem::path& model, const std::string& lin
   return outcome.out;
 }
 
-// The first sources of the validation set, each once, and their references.
+// The first different sources of the validation set, with or without their references.
 std::string validation_lines(const std::string& task, size_t n, bool with_target) {
   std::string text, last;
   for (const std::string& line : lines_of(read_file(validation_file(task)))) {
@@ -79,7 +78,7 @@ TEST(KeepVocabulary, OfParallelTextNeedsNoTranslations) {
 
 TEST(KeepVocabulary, OfAListOfPieces) {
   const TemporaryFolder folder;
-  // As SentencePiece's .vocab files have them: a tab and a score behind each piece.
+  // SentencePiece's .vocab files have a tab and a score after each piece.
   const std::string letters = folder.write("letters", "w\t-1\r\nr\ne\nn\n\nR\nEH1\nN\n");
   const nlohmann::json json =
       convert_json(checkpoint_folder("g2p"), {"-o", folder / "part.gcst", "--keep-vocabulary", letters});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stack_depth must find, one kind for each value of GOLDCREST_BAD: 1 recursion, 2 a frame of unknown size, 3 a
-// call to who knows where, 4 too deep a stack, 5 less than a board has measured.
+// Faults that stack_depth must find, by the value of GOLDCREST_BAD: 1 recursion; 2 a frame of unknown size; 3 an
+// unknown indirect call; 4 too deep a stack; 5 less than a board has measured.
 extern "C" void use_bytes(char* bytes);
 extern "C" int goldcrest_init(int n, int (*next)(int));
 
@@ -27,5 +27,5 @@ int goldcrest_init(int n, [[maybe_unused]] int (*next)(int)) {
 #endif
 }
 
-// So that every kind has all of the functions.
+// Uses large_frame, so that every build has all of the functions.
 int unused_function(int n) { return large_frame(n); }

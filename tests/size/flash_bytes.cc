@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flash that the engine takes in a linked firmware: .text and .rodata of its objects in the linker's map, by folder of
-// the engine. Fails beyond the limit, and 2 % beyond the budget where there is one for program and board.
+// Measures the engine's flash in a linked firmware: .text and .rodata of its objects in the linker's map, by folder of
+// the engine. Fails beyond the limit. If program and board have a budget, also fails at 2 % beyond it.
 //
 //   flash_bytes LIMIT_BYTES BUDGETS ENGINE_FOLDER PROGRAM BOARD MAP
 //
-// BUDGETS has lines "PROGRAM BOARD BYTES", # begins a comment.
+// BUDGETS has lines "PROGRAM BOARD BYTES"; # begins a comment.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -26,7 +26,7 @@ std::ifstream open_text(const std::string& path) {
   return file;
 }
 
-// Folders of the engine's sources by file name, "init.cc" in "api"; no two have one name (link/includes_test.cc).
+// Reads the folders of the engine's sources by file name, "init.cc" in "api". Names are unique (link/includes_test.cc).
 std::map<std::string, std::string> read_folders(const fs::path& engine) {
   std::map<std::string, std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(engine)) {
@@ -37,7 +37,7 @@ std::map<std::string, std::string> read_folders(const fs::path& engine) {
   return folders;
 }
 
-// "init.cc" of ".../libgoldcrest.a(init.cc.obj)"; empty for other objects.
+// Returns "init.cc" for ".../libgoldcrest.a(init.cc.obj)", and nothing for other objects.
 std::string engine_source(const std::string& object) {
   const std::string archive = "libgoldcrest.a(";
   const size_t begin = object.rfind(archive);
@@ -46,7 +46,7 @@ std::string engine_source(const std::string& object) {
   return object.substr(from, object.rfind(".o") - from);
 }
 
-// The map's lines of what was linked: section, address, size and object, the section alone on its line when it is long.
+// Reads the map's lines of linked sections: section, address, size and object. A long section name has its own line.
 BytesOf read_map(const std::string& path, const std::map<std::string, std::string>& folders) {
   std::ifstream file = open_text(path);
   std::string line;
@@ -67,7 +67,7 @@ BytesOf read_map(const std::string& path, const std::map<std::string, std::strin
     if (source.empty() || !(section.starts_with(".text") || section.starts_with(".rodata"))) continue;
     const auto folder = folders.find(source);
     if (folder == folders.end()) {
-      throw std::runtime_error("not one source of the engine: " + source);
+      throw std::runtime_error("the engine does not have exactly one source named " + source);
     }
     bytes[folder->second] += std::stoull(size, nullptr, 16);
   }

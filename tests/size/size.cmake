@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the engine takes of a board: stack, and flash in the example firmware.
+# The engine's needs on a board: stack, and flash in the example firmware.
 
-# Programs of this machine, in builds whose compiler makes the board's.
+# Programs that run on this machine, in a build whose compiler makes the board's programs.
 find_program(GOLDCREST_HOST_CXX NAMES c++ g++ clang++ NO_CMAKE_FIND_ROOT_PATH REQUIRED)
 set(size_folder "${CMAKE_SOURCE_DIR}/tests/size")
 set(size_programs "")
@@ -13,7 +13,7 @@ foreach(program stack_depth flash_bytes)
 endforeach()
 add_custom_target(goldcrest_size_programs ALL DEPENDS ${size_programs})
 
-# Each object gets a call graph beside it.
+# The compiler writes a call graph next to each object.
 set(call_graph -fcallgraph-info=su)
 target_compile_options(goldcrest PRIVATE ${call_graph})
 set(measure_stack "")
@@ -27,7 +27,7 @@ add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}"
   "${CMAKE_CURRENT_BINARY_DIR}/stack.txt" $<TARGET_OBJECTS:goldcrest> -- ${measure_stack} COMMAND_EXPAND_LISTS)
 set_tests_properties(stack PROPERTIES LABELS "fast;size")
 
-# goldcrest_bad_stack(KIND MEASURED MESSAGE): stack_depth finds what is wrong with bad_stack.cc of that kind.
+# goldcrest_bad_stack(KIND MEASURED MESSAGE): stack_depth finds the fault of this kind in bad_stack.cc.
 function(goldcrest_bad_stack kind measured message)
   add_library(bad_stack_${kind} OBJECT "${size_folder}/bad_stack.cc")
   target_compile_options(bad_stack_${kind} PRIVATE ${call_graph} -Wno-stack-usage)
@@ -45,7 +45,7 @@ goldcrest_bad_stack(3 "${little}" "an indirect call in size/bad_stack.cc that no
 goldcrest_bad_stack(4 "${little}" "deepest: 8[0-9]* bytes of 4096")
 goldcrest_bad_stack(5 "stack goldcrest_init 4000" "4000 measured .more than the call graph allows")
 
-# The English-French firmware of boards without its memory map is linked for its flash alone.
+# Boards without a memory map for the English-French firmware link it only to measure its flash.
 if(NOT TARGET translate_firmware AND GOLDCREST_BOARD STREQUAL "mps2-an500")
   add_executable(translate_firmware "${CMAKE_SOURCE_DIR}/examples/translate_firmware/main.c")
   target_compile_options(translate_firmware PRIVATE -std=c11 -ffunction-sections -fdata-sections)
@@ -55,7 +55,7 @@ if(NOT TARGET translate_firmware AND GOLDCREST_BOARD STREQUAL "mps2-an500")
     LIMITS max-source=64 max-source-bytes=256 max-target=64 beam=4 encoder-rows=4)
 endif()
 
-# What a build has beside the engine of every firmware is part of its name among the budgets.
+# In the list of budgets a program's name includes the features that its build adds to every firmware's engine.
 set(features "")
 foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD)
   if(GOLDCREST_${feature})
@@ -76,7 +76,7 @@ foreach(program pronounce_firmware translate_firmware)
     add_dependencies(goldcrest_sizes ${program})
   endif()
 endforeach()
-# A budget that is too small is found.
+# The test must find a budget that is too small.
 add_test(NAME flash_finds_growth COMMAND "${flash_bytes}" 16384 "${size_folder}/flash_budgets.txt"
   "${CMAKE_SOURCE_DIR}/engine" pronounce_firmware ${GOLDCREST_BOARD} $<TARGET_FILE:pronounce_firmware>.map)
 set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "the engine has grown")

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worst-case stack of the engine's public functions, from the compiler's call graph with stack use
-// (-fcallgraph-info=su writes one .ci file an object). Fails on recursion, on frames of unknown size, on calls that
-// the rules do not resolve, and beyond the limit.
+// Computes the worst-case stack of the engine's public functions from the compiler's call graph with stack use
+// (-fcallgraph-info=su writes one .ci file for each object). Fails on recursion, on frames of unknown size, on calls
+// that the rules do not resolve, and beyond the limit.
 //
 //   stack_depth LIMIT_BYTES RULES MEASURED FILE.ci...
 //
-// Rules, one a line, # begins a comment:
+// RULES has a rule on each line; # begins a comment:
 //   call SOURCE_FILE REGEX...   an indirect call in this file reaches the functions whose signatures match
 //   option SOURCE_FILE REGEX... the same, but the build may be without such functions
-//   program SOURCE_FILE         one in this file reaches the program's own function, whose stack is not counted
-//   entry REGEX...              functions that the program calls back: the limit holds for each of them, too
-//   external NAME BYTES         a function without a .ci file, and the stack it may use
-// MEASURED has lines "stack NAME BYTES" among others: what functions took on a board, which no computed depth may be
-// below; "-" is none.
+//   program SOURCE_FILE         an indirect call here reaches the program's own function, whose stack is not counted
+//   entry REGEX...              functions that the program calls back; the limit also holds for each of them
+//   external NAME BYTES         a function without a .ci file, and the stack that it may use
+// MEASURED has lines "stack NAME BYTES" among others: the stack that functions took on a board. A computed depth must
+// not be less. "-" means no such file.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -31,7 +31,7 @@ struct Function {
   bool defined = false;
   uint64_t own_bytes = 0;
   std::set<std::string> callees;
-  std::set<std::string> indirect_from;  // source files of its indirect calls
+  std::set<std::string> indirect_from;  // source files with its indirect calls
 };
 
 using Functions = std::map<std::string, Function>;
@@ -49,10 +49,10 @@ struct Rules {
 
 struct Depth {
   uint64_t bytes = 0;
-  std::vector<std::string> path;  // deepest last
+  std::vector<std::string> path;  // the deepest is last
 };
 
-// The text in quotes after `key`.
+// Returns the text in quotes after `key`.
 std::string quoted(const std::string& line, const std::string& key) {
   const size_t begin = line.find(key + ": \"");
   if (begin == std::string::npos) return "";
@@ -60,7 +60,7 @@ std::string quoted(const std::string& line, const std::string& key) {
   return line.substr(from, to - from);
 }
 
-// "folder/file.h:12:3" to "folder/file.h", of which the last two parts count.
+// Returns "folder/file.h" for "folder/file.h:12:3"; only the last two parts of the path count.
 std::string source_file(const std::string& location) {
   std::string file = location.substr(0, location.find(':'));
   const size_t last = file.rfind('/');
@@ -143,7 +143,7 @@ void resolve_indirect_calls(Functions& functions, const Rules& rules) {
   }
 }
 
-// The deepest stack at and below a function. `open`: its callers.
+// Returns the deepest stack at and below a function. `open` are its callers.
 const Depth& measure(const std::string& name, const Functions& functions, const Rules& rules,
                      std::map<std::string, Depth>& known, std::vector<std::string>& open) {
   if (const auto found = known.find(name); found != known.end()) return found->second;
@@ -171,7 +171,7 @@ const Depth& measure(const std::string& name, const Functions& functions, const 
   return known[name] = deepest;
 }
 
-// Lines "stack NAME BYTES" of a board's output.
+// Reads the lines "stack NAME BYTES" of a board's output.
 std::map<std::string, uint64_t> read_measured(const std::string& path) {
   std::map<std::string, uint64_t> measured;
   if (path == "-") return measured;
@@ -193,7 +193,7 @@ bool is_entry(const std::string& name, const Function& function, const Rules& ru
                      [&](const std::regex& pattern) { return std::regex_search(function.signature, pattern); });
 }
 
-// Depths of all public functions and entries, by name.
+// Returns the depths of all public functions and entries, by name.
 std::map<std::string, Depth> measure_entries(const Functions& functions, const Rules& rules) {
   std::map<std::string, Depth> known, depths;
   for (const auto& [name, function] : functions) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The worst-case stack by the call graphs of OBJECTS, at most GOLDCREST_STACK_BYTES, and no less than what COMMAND (none
-# where the board has no emulator) measured.
+# Checks the worst-case stack by the call graphs of OBJECTS. It must be at most GOLDCREST_STACK_BYTES, and at least what
+# COMMAND measured (no COMMAND if the board has no emulator).
 # Usage: stack_test.sh STACK_DEPTH SOURCE_FOLDER OUTPUT OBJECT... -- [COMMAND...]
 set -euo pipefail
 stack_depth=$1 source=$2 output=$3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a shortlist as Marian's lex.*.bin.
+// Writes a shortlist in the format of Marian's lex.*.bin.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes checkpoints, good ones and, from their parts, broken ones: safetensors, shards, and torch.save's zip.
+// Writes good checkpoints, and from their parts broken ones: safetensors, shards, and torch.save's zip.
 #include "support/checkpoint_writer.h"
 
 #include <zlib.h>
@@ -34,7 +34,7 @@ std::string cast_all(const std::vector<float>& values) {
   return bytes;
 }
 
-// binary32 to binary16, round to nearest even; too large values become infinite.
+// Converts binary32 to binary16, rounding to nearest even. Values that are too large become infinite.
 uint16_t to_half(float value) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7E00);
@@ -42,7 +42,7 @@ uint16_t to_half(float value) {
   if (magnitude >= 65520.0f) return static_cast<uint16_t>(sign | 0x7C00);
   int exponent = 0;
   std::frexp(magnitude, &exponent);               // magnitude < 2^exponent
-  const int unit = std::max(exponent - 11, -24);  // of the last of 11 bits
+  const int unit = std::max(exponent - 11, -24);  // exponent of the last of 11 bits
   const float steps = std::nearbyint(std::ldexp(magnitude, -unit));
   const float rounded = std::ldexp(steps, unit);
   if (rounded < 0x1p-14f) return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::ldexp(rounded, 24)));

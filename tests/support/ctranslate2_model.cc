@@ -28,7 +28,7 @@ ElementType element_type(uint8_t type) {
   return kTypes[type];
 }
 
-// As model_spec.py: values times the scale, rounded half to even.
+// As in model_spec.py: values times the scale, rounded half to even.
 std::vector<float> rounded(const std::vector<float>& values, const std::vector<float>& scale) {
   std::vector<float> integers(values.size());
   const size_t row = values.size() / scale.size();
@@ -42,7 +42,7 @@ float largest(const float* values, size_t n) {
   return result;
 }
 
-// Makes CTranslate2's names of Marian's.
+// Turns Marian's names into CTranslate2's.
 class Mapper {
  public:
   Mapper(const std::vector<NamedTensor>& native, const NativeShape& shape, CTranslate2Type weights)
@@ -99,7 +99,7 @@ class Mapper {
     return table;
   }
 
-  // The matrices, transposed, and the biases one below the other.
+  // Adds the transposed matrices, one below the other, and their biases likewise.
   void linear(const std::string& to, const std::string& from, const std::vector<std::string>& ends) {
     NamedTensor weight = {to + "/weight", {0, 0}, {}}, bias = {to + "/bias", {0}, {}};
     for (const std::string& end : ends) {

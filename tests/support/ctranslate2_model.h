@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes CTranslate2's model.bin: any variables in any version's layout, and a model of Marian's as CTranslate2's own
-// converter makes it.
+// converter writes it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CTranslate2Variable {
   std::string data;
 };
 
-// With floats of the type, or integers.
+// A variable with floats of the type, or with integers.
 CTranslate2Variable variable(const NamedTensor& tensor, CTranslate2Type type = kFloat32);
 CTranslate2Variable scalar(const std::string& name, CTranslate2Type type, float value);
 CTranslate2Variable text_variable(const std::string& name, const std::string& text);
@@ -33,17 +33,17 @@ struct CTranslate2Model {
   uint32_t version = 6, revision = 7;
   std::string spec = "TransformerSpec";
   std::vector<CTranslate2Variable> variables;
-  std::vector<std::pair<std::string, std::string>> aliases;  // of which name
+  std::vector<std::pair<std::string, std::string>> aliases;  // alias, and the name that it stands for
 
   CTranslate2Variable& at(const std::string& name);
   void remove(const std::string& name);
-  // In place of one of the name, or after all others.
+  // Replaces the variable of this name, or adds it at the end.
   void set(const CTranslate2Variable& variable);
   std::string bytes() const;
 };
 
-// A model of native_tensors with self-attention, `weights` in this type and all else float32. Positions are those of
-// Marian, in a table of 64.
+// A model of native_tensors with self-attention. `weights` have this type, all else is float32. Positions are Marian's,
+// in a table of 64.
 CTranslate2Model ctranslate2_model(const std::vector<NamedTensor>& native, const NativeShape& shape,
                                    CTranslate2Type weights = kFloat32);
 

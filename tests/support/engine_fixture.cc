@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans, allocates exactly that, starts the engine; an error is an exception, so that tests read straight through.
+// Plans, allocates exactly that, and starts the engine. Throws an exception for each error, so that tests need no
+// checks.
 #include "support/engine_fixture.h"
 
 #include <algorithm>

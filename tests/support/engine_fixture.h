@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine in memory of exactly the planned size, and what a search gave.
+// An engine in memory of exactly the planned size, and the results of a search.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct EngineSetup {
   goldcrest_step_size step_size = GOLDCREST_STEP_POSITION;
   goldcrest_verify verify = GOLDCREST_VERIFY_FULL;
   bool two_regions = false;
-  uint8_t fill = 0xAA;  // every byte of the memory before init
+  uint8_t fill = 0xAA;  // value of every byte of the memory before init
   goldcrest_trace_function trace = nullptr;
   void* trace_context = nullptr;
   goldcrest_parallel_for parallel_for = nullptr;
@@ -36,15 +36,16 @@ struct Translation {
   std::vector<int32_t> tokens;
   float log_prob = 0, score = 0;
   uint64_t logits_hash = 0;
-  std::vector<float> token_log_probs;  // [tokens], or none where the limits do not ask for them
-  std::vector<float> alignments;  // [tokens, source ids], the mean of all heads of limits.alignment_layers, or none
+  std::vector<float> token_log_probs;  // [tokens]; empty if the limits do not ask for them
+  std::vector<float>
+      alignments;  // [tokens, source ids], the mean of all heads of limits.alignment_layers; may be empty
   bool operator==(const Translation&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Translation& translation);
 
 class TestEngine {
  public:
-  // Throws std::runtime_error when the engine refuses. The model must outlive it.
+  // Throws std::runtime_error if the engine refuses. The model must outlive this object.
   TestEngine(std::span<const uint8_t> model, const EngineSetup& setup);
 
   goldcrest_engine* get() const { return engine_; }
@@ -52,23 +53,23 @@ class TestEngine {
   const goldcrest_info& info() const { return info_; }
   const goldcrest_detail& detail() const { return detail_; }
 
-  // The file's search for these limits, to change and to set.
+  // Returns the file's search for these limits, which a test can change and set.
   goldcrest_search search() const;
   void set_search(const goldcrest_search& search);
 
-  // Stores the sources and runs. [sentence][rank]. Throws std::runtime_error on any error.
+  // Stores the sources and runs. Returns [sentence][rank]. Throws std::runtime_error on any error.
   std::vector<std::vector<Translation>> run(std::span<const std::vector<int32_t>> sources);
-  // The best hypothesis of one source.
+  // Returns the best hypothesis of one source.
   Translation run(const std::vector<int32_t>& source);
-  // The same along given targets: the one result of each sentence.
+  // The same along given targets; each sentence has a single result.
   std::vector<Translation> score(std::span<const std::vector<int32_t>> sources,
                                  std::span<const std::vector<int32_t>> targets);
-  // The alignment of one token of a result. Throws std::runtime_error.
+  // Returns the alignment of one token of a result. Throws std::runtime_error.
   std::vector<float> alignment(const goldcrest_alignment& wanted) const;
-  // The hypotheses of one sentence after DONE.
+  // Returns the hypotheses of one sentence after DONE.
   std::vector<Translation> results(uint32_t sentence) const;
 
-  // Nothing was written in front of the memory; behind it lies an unmapped page.
+  // Returns whether nothing was written before the memory. An unmapped page follows it.
   bool memory_intact() const { return arena_->intact() && (scratch_ == nullptr || scratch_->intact()); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expects that bad input is refused with a message that has the words a user needs.
+// Expects that bad input is refused with a message that has these words.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that ends on an unmapped page: an access past its end stops the test. A write before its start is found by
-// intact(). Under AddressSanitizer it is plain heap memory, whose surroundings are poisoned. Without an operating
-// system intact() finds writes past the end, too, and nothing finds reads.
+// Memory that ends on an unmapped page: an access past its end stops the test. intact() finds a write before its start.
+// Under AddressSanitizer it is plain heap memory with poisoned surroundings. Without an operating system intact() also
+// finds writes past the end, and nothing finds reads.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <new>
 #include <type_traits>
 
-#if defined(__has_feature)  // clang's way to tell
+#if defined(__has_feature)  // how clang tells
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
 #define __SANITIZE_ADDRESS__
 #endif
@@ -23,7 +23,7 @@
 
 namespace goldcrest::test {
 
-// n elements, all bytes 0xA5. When n * sizeof(T) is a multiple of 64, so is the address.
+// n elements, all bytes 0xA5. If n * sizeof(T) is a multiple of 64, so is the address.
 template <typename T>
 class GuardedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -67,7 +67,7 @@ class GuardedBuffer {
   size_t size() const { return n_; }
   size_t size_bytes() const { return n_ * sizeof(T); }
 
-  // Nothing was written before the start, nor past the end.
+  // Returns whether nothing was written before the start or past the end.
   bool intact() const {
     for (const uint8_t* byte = start_; byte < first_; ++byte) {
       if (*byte != kFill) return false;
@@ -89,7 +89,7 @@ class GuardedBuffer {
 #endif
 
   size_t n_;
-  uint8_t* start_ = nullptr;  // everything up to end_ is ours, [first_, first_ + size_bytes()) the caller's
+  uint8_t* start_ = nullptr;  // all of it up to end_ is ours; [first_, first_ + size_bytes()) is the caller's
   uint8_t* first_ = nullptr;
   uint8_t* end_ = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts all heap calls of a program that heap_calls.cc is linked into: with glibc by definitions that stand in front
-// of the C library's, under AddressSanitizer by its hook.
+// Counts all heap calls of a program that links heap_calls.cc: with glibc by definitions that replace the C library's,
+// under AddressSanitizer by its hook.
 #pragma once
 
 #include <atomic>

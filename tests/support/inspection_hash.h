@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be seen inside a model's searches for the first words of a list, as one hash: ids, token scores
-// and every alignment of the n best, and those of a target that is given. Without a heap, so that boards run it too.
+// Everything that inspection shows of a model's searches for the first words of a list, as one hash: ids, token scores
+// and every alignment. Covers the n best and a given target. It needs no heap, so boards run it, too.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr uint32_t kInspectedWords = 12;
 // An engine with goldcrest_limits.inspection 3, GOLDCREST_ALL_LAYERS and at most kMaxInspectedSource source tokens.
 struct InspectedEngine {
   goldcrest_engine* engine;
-  uint32_t n_layers, n_heads;  // of the decoder
+  uint32_t n_layers, n_heads;  // the decoder's
 };
 constexpr uint32_t kMaxInspectedSource = 64;
 
@@ -40,7 +40,7 @@ inline int hash_result(const InspectedEngine& inspected, uint32_t rank, const go
   return GOLDCREST_OK;
 }
 
-// The same by all results of the stored source.
+// The same with all results of the stored source.
 inline int hash_results(const InspectedEngine& inspected, uint64_t* hash) {
   int status = goldcrest_run(inspected.engine);
   goldcrest_result result;
@@ -50,8 +50,8 @@ inline int hash_results(const InspectedEngine& inspected, uint64_t* hash) {
   return status;
 }
 
-// *hash of the first kInspectedWords lines of `lines`, each a word and what follows a tab: searched, then scored with a
-// target. Returns a status.
+// Computes *hash of the first kInspectedWords lines of `lines`, each of a word, a tab and more. The words are searched,
+// then scored with a target. Returns a status.
 inline int hash_words(const InspectedEngine& inspected, std::string_view lines, uint64_t* hash) {
   constexpr int32_t kTarget[] = {5, 2, 7, 30, 2};
   *hash = kHashStart;

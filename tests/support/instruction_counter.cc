@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of QEMU's user mode that counts instructions from kBeginCounting to kEndCounting and writes their number to
-// the file of its argument, `counts=PATH`. One thread.
+// the file of its argument, `counts=PATH`. It supports one thread.
 #include "support/instruction_counter.h"
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace {
 std::string path;
 uint64_t n_executed, n_at_begin;
 
-// What this uses of the plugin interface, whose header no package of Debian 12 brings: the same since version 1, of
-// QEMU 7.2; QEMU 9 takes no plugin that says so.
+// The functions of the plugin interface that this file uses. No package of Debian 12 has the header. They are the same
+// since version 1, of QEMU 7.2; QEMU 9 refuses plugins of that version.
 using PluginId = uint64_t;
 using Execution = void (*)(unsigned int cpu, void* context);
 using Translation = void (*)(PluginId id, void* block);

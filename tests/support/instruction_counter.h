@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the system that do not exist: a program tells the plugin by them what to count.
+// Numbers of system calls that do not exist. A program makes them to tell the plugin what to count.
 #pragma once
 
 enum { kBeginCounting = 100001, kEndCounting = 100002 };

@@ -13,7 +13,7 @@ namespace goldcrest::test {
 
 Counted count_instructions(const std::function<int64_t()>& call) {
   const char* const path = std::getenv("GOLDCREST_INSTRUCTIONS");
-  if (path == nullptr) throw std::runtime_error("GOLDCREST_INSTRUCTIONS: not set, so that nobody counts");
+  if (path == nullptr) throw std::runtime_error("GOLDCREST_INSTRUCTIONS is not set, so no plugin counts");
   syscall(kBeginCounting);
   Counted counted = {0, call()};
   syscall(kEndCounting);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instructions a call takes, of programs that run in QEMU with the plugin instruction_counter.cc.
+// Counts the instructions of a call, in programs that run in QEMU with the plugin instruction_counter.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace goldcrest::test {
 
 struct Counted {
   uint64_t instructions;
-  int64_t value;  // that the call returned
+  int64_t value;  // returned by the call
 };
 
-// Throws std::runtime_error where nobody counts.
+// Throws std::runtime_error if no plugin counts.
 Counted count_instructions(const std::function<int64_t()>& call);
 
 }  // namespace goldcrest::test

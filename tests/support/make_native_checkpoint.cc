@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a small student of Marian's own kind, int8 with recurrent layers, with seeded random weights and the pieces of
-// the English-French example; listed.yml has settings as Firefox's students have them, with a shortlist:
+// Writes a small student of Marian's own kind: int8, recurrent layers, seeded random weights and the pieces of the
+// English-French example. listed.yml has the settings of Firefox's students, with a shortlist:
 // make_native_checkpoint DIR
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@ void write_file(const fs::path& path, const std::string& bytes) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-// For each source id a few random ids of the target.
+// Returns lists with a few random target ids for each source id.
 std::string random_shortlist() {
   Rng rng(kSeed);
   BinaryLists lists = {60, {0}, {}};

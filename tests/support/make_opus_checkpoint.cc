@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a checkpoint of a real OPUS-MT model's shape, configuration and vocabulary (tests/data/opus-mt-en-mg) with
-// seeded random weights: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
+// Writes a checkpoint with the shape, configuration and vocabulary of a real OPUS-MT model (tests/data/opus-mt-en-mg)
+// and seeded random weights: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
 #include <filesystem>
 #include <fstream>
 #include <iostream>

@@ -46,7 +46,7 @@ class NativeMaker {
   }
 
  private:
-  // Uniform in [center - spread, center + spread).
+  // Adds a tensor with uniform values in [center - spread, center + spread).
   void add(const std::string& name, uint64_t rows, uint64_t columns, float center, float spread) {
     std::vector<float> values(rows * columns);
     for (float& value : values) value = center + spread * rng_.uniform();
@@ -83,7 +83,7 @@ class NativeMaker {
   std::vector<NamedTensor> tensors_;
 };
 
-// Marian's rule for what marian-conv makes int8 of.
+// Marian's rule for tensors that marian-conv turns into int8.
 bool is_int8_name(const std::string& name) {
   const size_t at = name.find("_W");
   return name.find("Wemb") != std::string::npos ||

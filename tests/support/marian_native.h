@@ -13,21 +13,22 @@ namespace goldcrest::test {
 
 struct NativeShape {
   uint32_t vocab_size = 0, d_model = 0, d_ff = 0, heads = 0, encoder_layers = 0, decoder_layers = 0;
-  bool is_recurrent = false;  // SSRU in the decoder, else self-attention
+  bool is_recurrent = false;  // SSRU in the decoder, otherwise self-attention
 };
 
-// Post-norm, with one table for everything. Matrices are [inputs, outputs], all others [1, n], as Marian has them.
+// Post-norm, with one table for everything. Matrices are [inputs, outputs], all others [1, n], as in Marian.
 std::vector<NamedTensor> native_tensors(const NativeShape& shape, uint64_t seed);
-// What Marian saves as special:model.yml.
+// The text that Marian saves as special:model.yml.
 std::string native_settings(const NativeShape& shape);
 
-// A .npy of version 1.0; type "<f4" and so on.
+// A .npy of version 1.0; `type` is "<f4" and so on.
 std::string npy_bytes(std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements,
                       bool is_fortran = false);
-// As Marian writes it (stored) or numpy.savez_compressed (deflated). Without settings no special:model.yml.
+// As Marian writes it (stored) or as numpy.savez_compressed does (deflated). Without settings it has no
+// special:model.yml.
 std::string npz_bytes(const std::vector<NamedTensor>& tensors, const std::string& settings, bool is_deflated = false);
 
-// One item of a .bin; `data` is padded as it is.
+// One item of a .bin; `data` includes any padding.
 struct BinaryItem {
   std::string name;
   uint64_t type = 0;
@@ -36,14 +37,14 @@ struct BinaryItem {
 };
 std::string binary_bytes(const std::vector<BinaryItem>& items);
 BinaryItem float_item(const NamedTensor& tensor);
-// intgemm's: integers by one multiplier, transposed but for embeddings, and the multiplier after them.
+// intgemm's item: integers by one multiplier, transposed except for embeddings, then the multiplier.
 BinaryItem int8_item(const NamedTensor& tensor, float multiplier);
 // 127 / the largest magnitude.
 float multiplier_of(const NamedTensor& tensor);
 BinaryItem settings_item(const std::string& settings);
 
 enum class BinaryKind { kFloat, kInt8, kInt8WithAlphas };
-// All of a model as marian-conv writes it.
+// All items of a model as marian-conv writes them.
 std::vector<BinaryItem> binary_items(const std::vector<NamedTensor>& tensors, const std::string& settings,
                                      BinaryKind kind);
 

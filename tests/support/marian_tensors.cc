@@ -16,7 +16,7 @@ class TensorMaker {
 
   std::vector<NamedTensor> take() { return std::move(tensors_); }
 
-  // Uniform in [center - spread, center + spread).
+  // Adds a tensor with uniform values in [center - spread, center + spread).
   NamedTensor& add(const std::string& name, std::vector<uint64_t> shape, float center, float spread) {
     uint64_t n = 1;
     for (const uint64_t size : shape) n *= size;

@@ -15,10 +15,10 @@ struct MarianShape {
   uint32_t encoder_heads = 0, decoder_heads = 0, encoder_d_ff = 0, decoder_d_ff = 0, max_positions = 0;
 };
 
-// The row of the last id, the padding, is zeros. model.shared.weight comes first.
+// The row of the last id, the padding, is zero. model.shared.weight comes first.
 std::vector<NamedTensor> marian_tensors(const MarianShape& shape, uint64_t seed);
 
-// The end token is 0; the padding, which also starts the decoder, the last id.
+// The end token is 0. The padding, which also starts the decoder, is the last id.
 nlohmann::json marian_config(const MarianShape& shape);
 
 }  // namespace goldcrest::test

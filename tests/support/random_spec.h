@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small model with seeded random weights. No dimension is a multiple of 16 and the stacks differ in every one.
+// A small model with seeded random weights. No dimension is a multiple of 16, and the stacks differ in every dimension.
 #pragma once
 
 #include <cstdint>
@@ -105,7 +105,7 @@ inline converter::ModelSpec random_spec(uint64_t seed) {
   return spec;
 }
 
-// The same with recurrent blocks in place of the decoder's self-attention.
+// The same with recurrent blocks instead of the decoder's self-attention.
 inline converter::ModelSpec random_recurrent_spec(uint64_t seed) {
   converter::ModelSpec spec = random_spec(seed);
   RandomFloats random(seed + 1);

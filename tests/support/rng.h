@@ -21,10 +21,10 @@ class Rng {
     return z;
   }
 
-  // In [0, n), n >= 1.
+  // A number in [0, n); n >= 1.
   uint32_t below(uint32_t n) { return static_cast<uint32_t>((bits() >> 32) * n >> 32); }
 
-  // In [low, high].
+  // A number in [low, high].
   uint32_t between(uint32_t low, uint32_t high) { return low + below(high - low + 1); }
 
   // Uniform in [-1, 1).
@@ -32,7 +32,7 @@ class Rng {
     return static_cast<float>(static_cast<int32_t>(bits() >> 40) - (1 << 23)) / static_cast<float>(1 << 23);
   }
 
-  // In [-127, 127].
+  // A number in [-127, 127].
   int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(below(255)) - 127); }
 
   std::vector<int32_t> ids(uint32_t n, uint32_t vocab_size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What searches find for the first words of a list, as one hash: ids, log-probabilities and scores, greedy and the n
-// best of beam 4, by the file's rules. Without a heap, so that boards run it too.
+// The results of searches for the first words of a list, as one hash: ids, log-probabilities and scores. Searches are
+// greedy and with beam 4 (all n best), by the file's rules. It needs no heap, so boards run it, too.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ inline int hash_search(goldcrest_engine* engine, std::string_view word, uint64_t
   return status;
 }
 
-// *hash of the first kSearchedWords lines of `lines`, each a word and what follows a tab. The engine is planned for
-// beam 4 and four results. Returns a status.
+// Computes *hash of the first kSearchedWords lines of `lines`, each of a word, a tab and more. The engine must be
+// planned for beam 4 and four results. Returns a status.
 inline int hash_searches(goldcrest_engine* engine, std::string_view lines, uint64_t* hash) {
   *hash = kHashStart;
   int status = GOLDCREST_OK;

@@ -30,7 +30,7 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
-  // Returns the file's path.
+  // Writes a file and returns its path.
   std::filesystem::path write(const std::string& name, std::string_view bytes) const {
     std::ofstream stream(path_ / name, std::ios::binary);
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights drawn so that inputs of variance 1 give outputs of variance 1, layer after layer.
+// Draws weights so that inputs of variance 1 give outputs of variance 1, layer after layer.
 #include "support/tiny_model.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 goldcrest_test(api_test SOURCES api/alignment_test.cc api/idle_weights_test.cc api/inspection_test.cc api/languages_test.cc api/limits_test.cc api/plan_test.cc api/same_bits_test.cc api/self_test_test.cc api/shortlist_test.cc api/state_test.cc
   api/text_test.cc api/threads_test.cc LIBRARIES goldcrest_test_support goldcrest_thread_pool)
 
-# Instructions are counted in QEMU's user mode of this machine's own kind.
+# Counts instructions in QEMU's user mode, for a CPU of this machine's architecture.
 find_program(GOLDCREST_QEMU_USER "qemu-${CMAKE_HOST_SYSTEM_PROCESSOR}")
 if(GOLDCREST_QEMU_USER)
   execute_process(COMMAND "${GOLDCREST_QEMU_USER}" --help OUTPUT_VARIABLE qemu_help)  # Debian 13's has no plugins

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tokenizers, against SentencePiece's own library.
+# Compares tokenizers with SentencePiece's own library.
 find_path(GOLDCREST_SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
 find_library(GOLDCREST_SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 
@@ -22,7 +22,7 @@ target_include_directories(text_test SYSTEM PRIVATE "${GOLDCREST_SENTENCEPIECE_I
 goldcrest_test(text_work_test SOURCES text/text_work_test.cc text/counted_trie.cc
   LIBRARIES goldcrest_test_tokenizer)
 
-# For tests/peers/subword.py.
+# tests/peers/subword.py runs it.
 add_executable(subword_ids "${CMAKE_SOURCE_DIR}/tests/peers/subword_ids.cc")
 target_compile_features(subword_ids PRIVATE cxx_std_20)
 target_include_directories(subword_ids PRIVATE "${CMAKE_SOURCE_DIR}/engine" "${CMAKE_SOURCE_DIR}/tests")

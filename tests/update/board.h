@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up board: flash whose power goes when it is told, models to install, and what each of them computes.
+// A simulated board: flash whose power fails when a test says so, models to install, and the results of each model.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace goldcrest::test {
 
-// A small model with random weights and a right self-test. Other seeds are other models.
+// A small model with random weights and a right self-test. Other seeds give other models.
 converter::FileImage tested_tiny_file(uint64_t seed);
 
-// What an engine computes for a text, greedily: the hash of its logits.
+// Returns the hash of an engine's logits for a text, greedily.
 uint64_t hash_of(goldcrest_engine* engine, const std::string& text);
 
-// The same of a model that lies in this machine's memory.
+// The same for a model in this machine's memory.
 uint64_t hash_of(std::span<const uint8_t> model, const std::string& text);
 
 struct FlashSizes {
@@ -29,14 +29,14 @@ struct FlashSizes {
 
 class Board {
  public:
-  // Its slots take models of so many bytes.
+  // Its slots take models of this many bytes.
   explicit Board(size_t model_bytes, const FlashSizes& sizes = {});
 
-  // The power comes, and goes during the write of number cut_at when cut_bytes of it are through. 0: it stays.
+  // Turns the power on. It fails during write number cut_at, after cut_bytes of that write; 0: it stays on.
   void power_on(uint32_t cut_at, size_t cut_bytes) { simulated_power_on(&flash_, cut_at, cut_bytes); }
-  // Sends a model, its trailer first, in chunks of so many bytes. A status, of which detail() says more.
+  // Sends a model, its trailer first, in chunks of chunk_bytes. Returns a status; detail() has more.
   int install(std::span<const uint8_t> model, size_t chunk_bytes = 1000);
-  // Starts an engine. A status.
+  // Starts an engine. Returns a status.
   int start();
   int confirm() { return confirm_model(&slots_, &detail_); }
   // Installs, starts and confirms. Throws std::runtime_error.
@@ -44,7 +44,7 @@ class Board {
 
   goldcrest_engine* engine() const { return engine_; }
   const goldcrest_detail& detail() const { return detail_; }
-  // The message, and the index in brackets where there is one.
+  // Returns the message, followed by the index in brackets if there is one.
   std::string reason() const;
   uint32_t n_writes() const { return flash_.n_writes; }
   bool is_misused() const { return flash_.is_misused; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power goes during any write of an update or of a start, at any byte of it: what starts then is the old model or
-// the new one, whole, and it translates as it does elsewhere.
+// The power fails during any write of an update or of a start, at any byte of it. Then either the old model or the new
+// one starts, whole, and it translates as it does elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kText = "cat";
 
-// A model file that a test made before, by the environment's name of it.
+// Reads a model file that an earlier test made; the environment names it.
 converter::FileImage read_image(const char* variable, const std::string& ending) {
   const char* const path = std::getenv(variable);
   if (path == nullptr) throw std::runtime_error(std::string(variable) + " names no file; ctest does");
@@ -34,7 +34,7 @@ converter::FileImage read_image(const char* variable, const std::string& ending)
 
 enum class Model { kOld, kNew };
 
-// An old model that runs, a new one, and what each computes.
+// An old model that runs, a new one, and the results of each.
 struct Update {
   converter::FileImage old_file, new_file;
   FlashSizes sizes = {};
@@ -42,7 +42,7 @@ struct Update {
 
   size_t model_bytes() const { return std::max(old_file.size(), new_file.size()); }
 
-  // Which model starts, after the power came back. Neither is a failure.
+  // Starts a model after the power came back and returns which one it is. It is a failure if none starts.
   Model started(Board& board) const {
     board.power_on(0, 0);
     const int status = board.start();
@@ -54,9 +54,9 @@ struct Update {
   }
 };
 
-// Every write of the update, cut when each of cut_bytes (of one write; more: when all of it is through) is through; the
-// erasing and the programming of the record, at every byte. The new model is never confirmed, so that it goes again.
-// Returns how many updates were cut.
+// Cuts every write of the update after each of cut_bytes (more than the write has: after all of it). Cuts erasing and
+// programming of the record at every byte. The new model is never confirmed, so the old one returns. Returns the number
+// of cut updates.
 int cut_every_write(const Update& update, const std::vector<size_t>& cut_bytes) {
   constexpr size_t kRecordBytes = 2 * sizeof(ModelRecord);
   Board board(update.model_bytes(), update.sizes);
@@ -75,7 +75,7 @@ int cut_every_write(const Update& update, const std::vector<size_t>& cut_bytes) 
       board.power_on(cut_at, n);
       EXPECT_EQ(board.install(update.new_file.span()), GOLDCREST_ERROR_STATE);
       EXPECT_EQ(board.n_writes(), cut_at) << "nothing is written after an error";
-      // The record is the last write: before it the old model starts, after it the new one, and once.
+      // The record is the last write: before it the old model starts, after it the new one, once.
       const Model model = update.started(board);
       if (cut_at < n_writes) {
         EXPECT_EQ(model, Model::kOld);
@@ -87,11 +87,11 @@ int cut_every_write(const Update& update, const std::vector<size_t>& cut_bytes) 
       ++n_cut;
     }
   }
-  EXPECT_EQ(board.install(update.new_file.span()), GOLDCREST_OK) << "cut short so often, and it still goes";
+  EXPECT_EQ(board.install(update.new_file.span()), GOLDCREST_OK) << "it still works after all these cuts";
   EXPECT_EQ(update.started(board), Model::kNew);
   EXPECT_EQ(board.confirm(), GOLDCREST_OK);
   EXPECT_EQ(update.started(board), Model::kNew);
-  EXPECT_FALSE(board.is_misused()) << "as NOR flash wants it";
+  EXPECT_FALSE(board.is_misused()) << "writes follow the rules of NOR flash";
   return n_cut;
 }
 
@@ -107,8 +107,8 @@ TEST(PowerCut, DuringEveryWriteOfAShippedModel) {
   std::printf("%d updates cut short\n", n_cut);
 }
 
-// Each write of a record that a start and a confirmation, or two starts, do: two erasures and two times 64 bytes. What
-// starts after it is what would have started, or, where the new model has had its chance, the old one.
+// Cuts each write of a record by a start and a confirmation, or by two starts: two erasures and twice 64 bytes. The
+// next start takes the model that would have started, or the old one if the new one has had its chance.
 TEST(PowerCut, DuringStartAndConfirmation) {
   const Update update = {tested_tiny_file(1), tested_tiny_file(2), {1024, 256}};
   for (const bool confirms : {false, true}) {
@@ -123,16 +123,16 @@ TEST(PowerCut, DuringStartAndConfirmation) {
         const int first = board.start();
         if (first >= 0 && confirms) (void)board.confirm();
         if (first >= 0 && !confirms) (void)board.start();
-        EXPECT_EQ(board.n_writes(), cut_at) << "nothing is written after the cut, and it came";
+        EXPECT_EQ(board.n_writes(), cut_at) << "the cut came, and nothing was written after it";
         const Model second = update.started(board), third = update.started(board);
-        EXPECT_FALSE(second == Model::kOld && third == Model::kNew) << "what was given up stays away";
+        EXPECT_FALSE(second == Model::kOld && third == Model::kNew) << "a model that was given up does not return";
         EXPECT_FALSE(board.is_misused());
       }
     }
   }
 }
 
-// The first installation has nothing to go back to.
+// The first installation cannot go back to an older model.
 TEST(PowerCut, DuringTheFirstInstallation) {
   const converter::FileImage file = tested_tiny_file(3);
   const uint64_t hash = hash_of(file.span(), kText);
@@ -154,7 +154,7 @@ TEST(PowerCut, DuringTheFirstInstallation) {
   }
 }
 
-// The golden hash (FORMAT.md, "Self-test") of a model that came by an update.
+// The golden hash (FORMAT.md, "Self-test") of a model that an update has brought.
 TEST(Update, AnInstalledModelHasItsGoldenHash) {
   const converter::FileImage file = read_image("G2P", ".gcst"), small = read_image("G2P_SMALL", "");
   Board board(file.size());

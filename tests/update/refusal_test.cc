@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that an update refuses, as soon as it can, and models that a start gives up: the old one goes on.
+// Models that an update refuses, as soon as it can, and models that a start gives up. The old model stays in use.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -47,7 +47,7 @@ TEST_F(Refusal, DamageIsFoundBeforeTheRestArrives) {
     EXPECT_EQ(board.install(damaged.span(), 64), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
   }
   expect_old();
-  // A byte of the metadata: no section is written.
+  // Damages a byte of the metadata: no section is written.
   FileImage damaged = new_file;
   damaged.bytes()[20] ^= 4;
   const uint32_t before = board.n_writes();
@@ -108,7 +108,7 @@ TEST_F(Refusal, AnUpdateWaitsForTheConfirmation) {
   EXPECT_EQ(board.install(old_file.span()), GOLDCREST_OK);
 }
 
-// Right checksums around what no converter writes: nothing is wrong as it arrives, and the start gives it up.
+// Right checksums of contents that no converter writes: nothing is wrong as it arrives, and the start gives it up.
 TEST_F(Refusal, WhatDoesNotValidateIsRolledBack) {
   FileImage wrong = new_file;
   wrong.bytes()[section_start(wrong, 0)] = 0x80;  // -128
@@ -116,7 +116,7 @@ TEST_F(Refusal, WhatDoesNotValidateIsRolledBack) {
   ASSERT_EQ(board.install(wrong.span()), GOLDCREST_OK) << board.reason();
   expect_old();
   expect_old();
-  EXPECT_EQ(board.install(new_file.span()), GOLDCREST_OK) << "the old one is settled";
+  EXPECT_EQ(board.install(new_file.span()), GOLDCREST_OK) << "the old model is confirmed";
 }
 
 TEST_F(Refusal, WhatFailsItsSelfTestIsRolledBack) {
@@ -134,20 +134,20 @@ TEST_F(Refusal, WhatIsNotConfirmedIsRolledBack) {
   expect_old();
 }
 
-// The flash forgets a bit of the model that runs: the one before it is still there.
+// The flash loses a bit of the running model: the previous model is still there.
 TEST_F(Refusal, AModelThatIsDamagedLaterGivesWayToTheOneBefore) {
   board.settle(new_file.span());
   ModelRecord record;
   ASSERT_TRUE(read_record(&board.slots(), &record));
   board.flash().memory[slot_offset(&board.slots(), record.slot) + new_file.size() / 2] ^= 1;
   expect_old();
-  // Now both are.
+  // Now both models are damaged.
   board.flash().memory[slot_offset(&board.slots(), record.slot ^ 1) + old_file.size() / 2] ^= 1;
   EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT);
   EXPECT_EQ(board.engine(), nullptr);
 }
 
-// A model that nobody has confirmed is better than none: it is given up when the other one has started, not before.
+// An unconfirmed model is better than none: it is given up when the other one has started, not before.
 TEST_F(Refusal, AnUnconfirmedModelStaysWhereTheOtherIsDamaged) {
   ModelRecord record;
   ASSERT_TRUE(read_record(&board.slots(), &record));
@@ -158,14 +158,14 @@ TEST_F(Refusal, AnUnconfirmedModelStaysWhereTheOtherIsDamaged) {
     ASSERT_EQ(board.start(), GOLDCREST_OK) << board.reason();
     EXPECT_EQ(hash_of(board.engine(), kText), hash_of(new_file.span(), kText));
   }
-  byte ^= 1;  // a bit that is read rightly again
+  byte ^= 1;  // a bit that later reads right again
   expect_old();
   expect_old();
   byte ^= 1;
-  EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT) << "the new one was given up";
+  EXPECT_EQ(board.start(), GOLDCREST_ERROR_MODEL_CORRUPT) << "the new model was given up";
 }
 
-// While an update arrives, start_model finds the model that runs damaged, and what has arrived no model yet.
+// While an update arrives, start_model finds the running model damaged, and the arrived part is not yet a model.
 TEST_F(Refusal, TheModelThatRunsIsDamagedDuringAnUpdate) {
   board.settle(new_file.span());
   ModelRecord record;
@@ -182,7 +182,7 @@ TEST_F(Refusal, TheModelThatRunsIsDamagedDuringAnUpdate) {
   expect_old();
 }
 
-// The same when all has arrived: then it starts, and the update has nothing to do any more.
+// The same after all has arrived: then the new model starts, and the update has nothing more to do.
 TEST_F(Refusal, TheModelThatRunsIsDamagedBeforeAnUpdateEnds) {
   board.settle(new_file.span());
   ModelRecord record;
@@ -208,7 +208,7 @@ TEST_F(Refusal, PagesThatAreNotTaken) {
   expect_old();
 }
 
-// A boot loader that knows some models alone.
+// A boot loader that knows only some models.
 struct KnownModels {
   std::vector<const FileImage*> files;
   static bool accepts(void* context, const uint8_t* model, size_t model_bytes) {
@@ -225,14 +225,14 @@ TEST_F(Refusal, WhatTheBootLoaderDoesNotKnow) {
   expect_refused(new_file.span(), GOLDCREST_ERROR_ARGUMENT, "signature: refused (1)");
   known.files = {&old_file, &new_file};
   board.settle(new_file.span());
-  known.files = {&old_file};  // later it does not know the new one any more
+  known.files = {&old_file};  // later it does not know the new model any more
   expect_old();
   known.files = {};
   EXPECT_EQ(board.start(), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(board.reason(), "signature: refused (0)");
 }
 
-// A flash that says that it failed, or that does not keep what was written: each write in turn.
+// A flash that reports a failure, or that loses what was written: each write in turn.
 TEST_F(Refusal, FlashThatFails) {
   SimulatedFlash& flash = board.flash();
   const auto failing = [](void*, size_t, const uint8_t*, size_t) { return false; };

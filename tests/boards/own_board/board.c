@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST STM32F401xC: Cortex-M4F at the clock that it has after reset, the 16 MHz internal oscillator. The console is
- * USART1 on PA9 (out) and PA10 (in). Addresses and bits: RM0368.
+ * ST STM32F401xC: Cortex-M4F at its clock after reset, the 16 MHz internal oscillator. The console is USART1 on PA9
+ * (out) and PA10 (in). Addresses and bits: RM0368.
  */
 #include "board_api.h"
 #include "common/systick.h"
@@ -23,7 +23,7 @@ enum { kClockHz = 16000000, kBaud = 115200 };
 void board_init(void) {
   RCC_AHB1ENR |= 1u << 0; /* GPIOA */
   RCC_APB2ENR |= 1u << 4; /* USART1 */
-  (void)RCC_APB2ENR;      /* the clock runs two cycles later */
+  (void)RCC_APB2ENR;      /* waits the two cycles until the clock runs */
   GPIOA_AFRH = (GPIOA_AFRH & ~0xFF0u) | 0x770u;
   GPIOA_MODER = (GPIOA_MODER & ~(0xFu << 18)) | 0xAu << 18;
   USART1_BRR = (kClockHz + kBaud / 2) / kBaud;

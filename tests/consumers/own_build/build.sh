@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A build by hand of the source folder (by its Makefile, or of the files of a list), an emitted model and the program.
+# Builds by hand, without CMake: the source folder (by its Makefile, or from a list of files), an emitted model and the
+# program.
 # Usage: build.sh SOURCE_FOLDER/Makefile|LIST MODEL_FOLDER PROGRAM_C OUTPUT COMPILER_PREFIX "FLAGS" "LINK_FLAGS"
 set -euo pipefail
 list=$1 model=$2 program=$3 output=$4 prefix=$5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One word through a model with XNNPACK's kernels. Exit status 0 when its pronunciation is the right one.
+ * Translates one word with XNNPACK's kernels. Exits with 0 if the pronunciation is right.
  */
 #include <stdint.h>
 #include <stdlib.h>

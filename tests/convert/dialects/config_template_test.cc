@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --print-config finds in the tensors, and what it leaves open.
+// The settings that --print-config finds in the tensors, and those that it leaves open.
 #include "converter/dialects/config_template.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using test::NnFolder;
 
-// The template of the folder's tensors, whose nulls have the answers of its own config.
+// Returns the template for the folder's tensors, with each null replaced by the answer of the folder's own config.
 json answered(NnFolder& checkpoint) {
   json config = json::parse(write_json(config_template(checkpoint.folder / "weights.pt")));
   for (auto& [key, value] : config.items()) {
@@ -95,7 +95,7 @@ TEST(ConfigTemplate, TellsTablesApart) {
   shared.config["source_vocabulary"] = shared.config["target_vocabulary"];
   expect_same_model(shared);
 
-  // By the projection's rows alone.
+  // Only the number of the projection's rows tells the tables apart.
   NnFolder nameless;
   nameless.rename_all([](const std::string& name) {
     return name == "source.weight" ? "a.weight" : name == "target.weight" ? "b.weight" : name;
@@ -107,7 +107,7 @@ TEST(ConfigTemplate, TellsTablesApart) {
                                       {"target_embedding", "b.weight"},
                                       {"output_projection", "head"},
                                       {"transformer", "transformer."}}));
-  // Nothing tells: the choices are named.
+  // If nothing tells them apart, the template names the choices.
   nameless.add("a.weight", {6, 8});
   nameless.config["source_vocabulary"] = nameless.config["target_vocabulary"];
   const json roles = roles_of(nameless);

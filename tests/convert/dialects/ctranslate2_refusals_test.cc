@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of CTranslate2's models that Goldcrest does not compute, and of variables and settings that do not fit.
+// Messages about CTranslate2's models that Goldcrest does not compute, and about variables and settings that do not
+// fit.
 #include <gtest/gtest.h>
 
 #include "convert/support/ctranslate2_folder.h"
@@ -155,7 +156,7 @@ TEST(CTranslate2Refusals, SettingsOfConfigJson) {
     const char *key, *value, *message;
   };
   const Case cases[] = {
-      {"decoder_start_token", "null", "read"},  // a model that starts from zero needs none
+      {"decoder_start_token", "null", "read"},  // a model that starts from zero needs no start token
       {"layer_norm_epsilon", "0",
        "setting \"layer_norm_epsilon\" is \"0\", expected a number from 9.999999960041972e-13 to 1"},
       {"add_source_eos", "1", "setting \"add_source_eos\" is \"1\", expected true or false"},

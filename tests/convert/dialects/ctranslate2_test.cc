@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTranslate2's models against Marian's formula, and what every type and version of model.bin makes of one model.
+// Compares CTranslate2's models with Marian's formula, and reads one model in every type and version of model.bin.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ TEST(CTranslate2, AnInt8ModelKeepsItsRows) {
   }
   EXPECT_EQ(spec.decoder.embedding, spec.encoder.embedding);
   EXPECT_EQ(spec.decoder.embedding, spec.projection.weight);
-  // Keys are rows of a matrix that they share with queries and values.
+  // Keys are stored as rows of one matrix with queries and values.
   const Matrix& key = *spec.decoder.layers[1].cross_attention->key.weight;
   const std::vector<test::CTranslate2Variable>& variables = checkpoint.model.variables;
   const auto stored = std::find_if(variables.begin(), variables.end(), [](const test::CTranslate2Variable& v) {
@@ -143,7 +143,7 @@ TEST(CTranslate2, EmbeddingsHaveAFlagOrAScale) {
   EXPECT_EQ(checkpoint.load().decoder.embedding_scale, root);
 }
 
-// OpenNMT-tf's: sines, then cosines; the first position is 1.
+// OpenNMT-tf's positions: sines, then cosines; the first position is 1.
 TEST(CTranslate2, PositionsWithoutATable) {
   CTranslate2Folder checkpoint;
   checkpoint.model.remove("encoder/position_encodings/encodings");
@@ -173,7 +173,7 @@ TEST(CTranslate2, ALongTableOfPositionsIsCut) {
   EXPECT_EQ(spec.encoder.positions.values, table.values);
 }
 
-// x sigmoid(1.702 x), of which Goldcrest has no block.
+// x sigmoid(1.702 x), for which Goldcrest has no block.
 TEST(CTranslate2, GeluByASigmoidIsSiluOfOtherWeights) {
   for (const CTranslate2Type type : {test::kFloat32, test::kInt8}) {
     CTranslate2Folder checkpoint(type);
@@ -224,7 +224,7 @@ TEST(CTranslate2, GraphsThatItReads) {
   EXPECT_EQ(spec.encoder.layers[1].feed_forward.in.bias, std::vector<float>(16, 0.0f));
 }
 
-// Until revision 5 both stacks have one setting, until 3 the specification's name tells the heads.
+// Until revision 5 one setting serves both stacks; until revision 3 the specification's name tells the heads.
 TEST(CTranslate2, OlderRevisions) {
   CTranslate2Folder checkpoint;
   for (const char* name : {"num_heads", "pre_norm", "activation"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files beside a CTranslate2 model: vocabularies, tokenizers, and the packages of Argos Translate.
+// The files in the folder of a CTranslate2 model: vocabularies, tokenizers, and the packages of Argos Translate.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -22,7 +22,7 @@ std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The n-th Chinese character, as UTF-8.
+// Returns the n-th Chinese character as UTF-8.
 std::string character(size_t n) {
   const auto code = static_cast<uint32_t>(0x4E00 + n);
   return {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
@@ -91,7 +91,7 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
       "model came from");
   checkpoint.folder.write("target_vocabulary.txt", target);
   const ModelSpec spec = checkpoint.load();
-  EXPECT_EQ(spec.source_tokenizer->unknown_id, 11u);  // the list lacks it
+  EXPECT_EQ(spec.source_tokenizer->unknown_id, 11u);  // the list lacks this piece
   EXPECT_EQ(spec.source_tokenizer->pieces[3].text, "s0");
   EXPECT_EQ(spec.source_tokenizer->pieces[1].type, PieceType::kControl);
   EXPECT_EQ(spec.target_tokenizer->unknown_id, 0u);
@@ -113,7 +113,7 @@ TEST(CTranslate2Text, WhatIsPutAroundASource) {
   EXPECT_EQ(spec.generation.decoder_start_id, 0u);
   EXPECT_EQ(spec.added_target_ids, 0u);
   EXPECT_TRUE(spec.generation.source_suffix.empty());
-  checkpoint.config["decoder_start_token"] = "<s>";  // OpenNMT-py's
+  checkpoint.config["decoder_start_token"] = "<s>";  // OpenNMT-py's start token
   spec = checkpoint.load();
   EXPECT_EQ(spec.generation.decoder_start_id, 2u);
   EXPECT_EQ(spec.warnings.size(), 1u);
@@ -134,7 +134,7 @@ TEST(CTranslate2Text, WhatIsPutAroundASource) {
   EXPECT_EQ(load_checkpoint(checkpoint.folder / "model.bin", {other, {}}).generation.decoder_start_id, 5u);
 }
 
-// Before binary version 6 the settings of config.json are variables.
+// Before binary version 6, variables hold the settings of config.json.
 TEST(CTranslate2Text, SpecialTokensOfOlderVersions) {
   CTranslate2Folder checkpoint;
   checkpoint.config = nullptr;
@@ -165,7 +165,7 @@ TEST(CTranslate2Text, SaysWhatItDoesNotUse) {
       checkpoint.file("vmap.txt") + " is not used, as CTranslate2 does without being asked; --shortlist takes it");
 }
 
-// A model whose texts are cut by subword-nmt's merges.
+// A model whose texts subword-nmt's merges cut.
 struct SubwordFolder : CTranslate2Folder {
   SubwordFolder() {
     vocabulary = {"</s>", "<unk>", "a@@", "b@@", "ab@@", "a", "b", "ab", "bab", "c", ">>fr<<", "@@"};
@@ -231,7 +231,7 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
             "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");
 }
 
-// A file without a score for what is unknown, which the engine would refuse.
+// The engine would refuse a file without a score for unknown characters.
 TEST(CTranslate2Text, MergesWithoutWords) {
   SubwordFolder checkpoint;
   for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = format_text(">>code{}<<", id);
@@ -276,7 +276,7 @@ TEST(CTranslate2Text, AnArgosPackage) {
   const Package package;
   const ModelSpec zipped = load_checkpoint(package.write_zip(package.entries()), {});
   EXPECT_EQ(zipped.name, "translate-en_fr-1_0");
-  EXPECT_EQ(zipped.tokenizer_files.size(), 0u);  // the zip has them
+  EXPECT_EQ(zipped.tokenizer_files.size(), 0u);  // the zip has the files
   for (const ZipEntry& entry : package.entries()) {
     const std::filesystem::path path = package.checkpoint.folder / entry.name;
     std::filesystem::create_directories(path.parent_path());

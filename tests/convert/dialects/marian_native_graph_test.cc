@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which graphs special:model.yml may describe, and what is said of the others.
+// The graphs that special:model.yml may describe, and the messages about others.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -142,7 +142,7 @@ TEST(MarianNativeGraph, ReadsEveryTying) {
   EXPECT_EQ(shared.encoder.embedding, shared.decoder.embedding);
   EXPECT_EQ(shared.projection.weight, shared.decoder.embedding);
 
-  NativeFolder source;  // one table of source and target, and a projection of its own
+  NativeFolder source;  // one table for source and target; a projection of its own
   source.set("tied-embeddings-all", "false");
   source.set("tied-embeddings-src", "true");
   source.add("decoder_ff_logit_out_Wt", {12, 8}, 0.5f);
@@ -151,7 +151,7 @@ TEST(MarianNativeGraph, ReadsEveryTying) {
   EXPECT_EQ(tied_source.projection.weight->values[0], 0.5f);
   EXPECT_EQ(tied_source.projection.weight->rows, 13u);
 
-  NativeFolder target;  // the target's table and the projection
+  NativeFolder target;  // one table for the target and the projection
   target.set("tied-embeddings-all", "false");
   target.set("tied-embeddings", "true");
   target.tensor("Wemb").name = "decoder_Wemb";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shortlist a model of Marian's own gets: what its settings name, what lies beside it, and what cannot be used.
+// The shortlist of a Marian model: named by its settings, found in its folder, or not usable.
 #include <gtest/gtest.h>
 
 #include "convert/support/native_folder.h"
@@ -15,7 +15,7 @@ using test::BinaryLists;
 using test::NativeFolder;
 using Ids = std::vector<uint32_t>;
 
-// Of the model's 13 source ids: 12 and the start row's.
+// Lists for the model's 13 source ids: 12, and one for the row of the start token.
 std::string lists() { return BinaryLists{2, {0, 1, 1, 3}, {5, 7, 9}}.bytes(); }
 
 TEST(NativeShortlist, TheOnlyBinaryBesideTheModel) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marian's own models against their formula, and what the containers make of one model.
+// Compares Marian's own models with their formula, and the models that each container gives.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST(MarianNative, GreedyIdsAreTheFormulas) {
   NativeFormula::State state = formula.start(kSource);
   while (expected.size() < kTokens && (expected.empty() || expected.back() != 0)) {
     NativeFormula::Row logits = formula.step(expected.empty() ? -1 : expected.back(), state);
-    logits[1] = -1e9;  // the unknown piece is never chosen
+    logits[1] = -1e9;  // <unk> is never chosen
     expected.push_back(static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
   }
   SearchOptions options = default_search(spec);
@@ -71,7 +71,7 @@ TEST(MarianNative, DeflatedAndFloatBinaryGiveTheSameModel) {
   NativeFolder checkpoint;
   const ModelSpec stored = checkpoint.load();
   const Matrix &table = *stored.decoder.embedding, &gate = *stored.decoder.layers[1].recurrent->forget.weight;
-  const std::vector<float> of_table = table.values.get(), of_gate = gate.values.get();  // before the file is another
+  const std::vector<float> of_table = table.values.get(), of_gate = gate.values.get();  // read before the file changes
   checkpoint.folder.write("model.npz", test::npz_bytes(checkpoint.tensors, checkpoint.settings, true));
   const ModelSpec deflated = load_checkpoint(checkpoint.folder / "model.npz", {});
   checkpoint.folder.write("decoder.yml", "models: [model.bin]\nvocabs: [vocab.yml, vocab.yml]\n");
@@ -107,7 +107,7 @@ TEST(MarianNative, AnInt8ModelKeepsItsIntegers) {
       for (size_t c = 0; c < 8; ++c)
         EXPECT_EQ(stored.weights[r * 16 + c], std::lrint(wq.values[c * 8 + r] * multiplier)) << r << " " << c;
     }
-    // The start id's row of zeros has the table's scale too.
+    // The scale of the table also holds for the start id's row of zeros.
     EXPECT_EQ(spec.decoder.embedding->stored_scale.size(), 13u);
     for (const TensorRecord& tensor : build_payload(spec, {}).tensors) {
       EXPECT_EQ(tensor.sqnr_db.value_or(INFINITY), INFINITY) << tensor.name;

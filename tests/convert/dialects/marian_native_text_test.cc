@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files beside a model of Marian's own: decoder settings, vocabularies, and what is said where they are missing.
+// The files in the folder of a Marian model: decoder settings, vocabularies, and the messages if they are missing.
 #include <gtest/gtest.h>
 
 #include "convert/support/native_folder.h"
@@ -57,7 +57,7 @@ TEST(MarianNativeText, TwoSentencePieceModelsByTheirNames) {
   EXPECT_EQ(checkpoint.load().target_tokenizer->vocab_size, kIds + 1);
   checkpoint.folder.write("trgvocab.enfr.spm", "");
   EXPECT_EQ(message_of(checkpoint), checkpoint.file("trgvocab.enfr.spm") + ": the file is empty; download it again");
-  checkpoint.folder.write("srcvocab.enfr.spm", "");  // which is read first
+  checkpoint.folder.write("srcvocab.enfr.spm", "");  // the converter reads it first
   EXPECT_EQ(message_of(checkpoint), checkpoint.file("srcvocab.enfr.spm") + ": the file is empty; download it again");
   std::filesystem::rename(checkpoint.folder / "trgvocab.enfr.spm", checkpoint.folder / "other.spm");
   const std::string expected =
@@ -89,7 +89,7 @@ TEST(MarianNativeText, AYamlVocabularyWithSentencePieceModels) {
   PieceFolder checkpoint;
   checkpoint.copy("source.spm", "source.spm");
   checkpoint.copy("target.spm", "target.spm");
-  checkpoint.copy("vocab.json", "opus.vocab.yml");  // JSON is YAML
+  checkpoint.copy("vocab.json", "opus.vocab.yml");  // JSON is also YAML
   checkpoint.tensor("Wemb") = {"Wemb", {6000, 4}, std::vector<float>(24000, 0.5f)};
   checkpoint.tensor("decoder_ff_logit_out_b") = {"decoder_ff_logit_out_b", {1, 6000}, std::vector<float>(6000)};
   checkpoint.decoder =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marian checkpoints: what their tensors, settings and files mean.
+// Marian checkpoints: the meaning of their tensors, settings and files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -95,7 +95,7 @@ TEST(Marian, ReadsGenerationSettings) {
   EXPECT_EQ(spec.generation.min_target_tokens, 3u);
   EXPECT_EQ(spec.generation.length_penalty, 0.5f);
   EXPECT_EQ(spec.generation.forced_first_id, 7u);
-  EXPECT_EQ(spec.generation.suppressed_ids, (std::vector<uint32_t>{3, 4, 5999}));  // never the end token
+  EXPECT_EQ(spec.generation.suppressed_ids, (std::vector<uint32_t>{3, 4, 5999}));  // without the end token
   ASSERT_EQ(spec.warnings.size(), 2u);
   EXPECT_NE(spec.warnings[0].find("sequence of tokens"), std::string::npos);
   EXPECT_NE(spec.warnings[1].find("encoder_repetition_penalty"), std::string::npos);
@@ -136,12 +136,12 @@ TEST(Marian, UsesStoredPositions) {
   const Matrix right = sinusoid_table({}, 16, 8);
   checkpoint.tensors.push_back({"model.encoder.embed_positions.weight", {16, 8}, right.values.get()});
   std::vector<float>& half = checkpoint.tensors.back().values;
-  half[5] += 4e-4f;  // as from half precision
+  half[5] += 4e-4f;  // as if rounded to half precision
   const std::vector<float> stored = half;
   const Matrix native = sinusoid_table({false, true, 0, 10000}, 16, 8);
   checkpoint.tensors.push_back({"model.decoder.embed_positions.weight", {16, 8}, native.values.get()});
   const ModelSpec spec = checkpoint.load();
-  EXPECT_EQ(spec.encoder.positions.values, stored);  // as transformers does
+  EXPECT_EQ(spec.encoder.positions.values, stored);  // transformers does the same
   EXPECT_EQ(spec.decoder.positions.values, native.values);
   ASSERT_EQ(spec.warnings.size(), 1u);
   EXPECT_EQ(
@@ -170,7 +170,7 @@ TEST(Marian, ReadsSeparateVocabularies) {
   EXPECT_EQ(spec.decoder.embedding->values, std::vector<float>(40, 0.5f));
   EXPECT_EQ(spec.projection.weight->values, std::vector<float>(40, 0.75f));
   EXPECT_EQ(spec.projection.bias, std::vector<float>(5, 0.0f));
-  EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{0});  // the source vocabulary's
+  EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{0});  // the source vocabulary's end token
   EXPECT_EQ(spec.generation.end_id, 2u);
   EXPECT_EQ(spec.generation.unknown_id, 3u);
   EXPECT_EQ(spec.target_tokenizer->vocab_size, 5u);
@@ -182,11 +182,11 @@ TEST(Marian, ReadsSeparateVocabularies) {
 constexpr const char* kTables[] = {"model.shared.weight", "model.encoder.embed_tokens.weight",
                                    "model.decoder.embed_tokens.weight", "lm_head.weight"};
 
-// The tables as transformers 5.2 saves and loads them, for each pair of the flags; places are told by their values.
+// The tables as transformers 5.2 saves and loads them, for each pair of the flags. Their values identify them.
 TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
   struct Case {
     bool shared, tied;
-    std::vector<int> stored;  // of kTables
+    std::vector<int> stored;  // indices into kTables
     float encoder, decoder, head;
     const char* warning;
   };
@@ -205,7 +205,7 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
       {false, true, {1, 2}, 1, 2, 2, nullptr},
       {false, true, {1, 3}, 1, 3, 3, nullptr},
       {false, false, {1, 2, 3}, 1, 2, 3, nullptr},
-      // Tied, and stored one by one with other values: transformers 5 leaves them apart.
+      // Tied tables that are stored separately with other values: transformers 5 uses each in its own place.
       {true,
        true,
        {0, 3},
@@ -222,7 +222,7 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
        3,
        "\"lm_head.weight\" differs from \"model.decoder.embed_tokens.weight\", although "
        "config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
-      // Without the shared one, the first of the others fills the places that have none.
+      // If there is no shared table, the first of the others serves every place without a table.
       {true, true, {2}, 2, 2, 2, nullptr},
       {true,
        true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a checkpoint lacks is named at once, with what was probably meant.
+// One message names everything that a checkpoint lacks, and proposes similar names.
 #include <gtest/gtest.h>
 
 #include "convert/support/marian_folder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nn.Transformer checkpoints of modules that are closer to the paper than PyTorch's own: widths of heads, projections
-// without biases, convolutions; and how their names may be written.
+// nn.Transformer checkpoints of modules that are closer to the paper than PyTorch's: widths of heads, projections
+// without biases, convolutions. Also the spellings of their names.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using test::NnFolder;
 
-// As in the paper, whose attention has no biases and whose feed-forward has.
+// As in the paper, attention has no biases and feed-forward has some.
 TEST(NnTransformer, ProjectionsMayBeWithoutBias) {
   NnFolder checkpoint;
   std::erase_if(checkpoint.tensors, [](const auto& entry) {
@@ -27,7 +27,7 @@ TEST(NnTransformer, ProjectionsMayBeWithoutBias) {
             checkpoint.values("transformer.encoder.layers.0.linear1.bias"));
 }
 
-// Every attention with 2 heads of 3 query and key rows and 5 value rows: 6, 6 and 10 rows for d_model 8.
+// Gives each attention 2 heads of 3 query and key rows and 5 value rows: 6, 6 and 10 rows for d_model 8.
 void make_heads_odd(NnFolder& checkpoint) {
   for (const std::string attention : {"encoder.layers.0.self_attn.", "encoder.layers.1.self_attn.",
                                       "decoder.layers.0.self_attn.", "decoder.layers.0.multihead_attn."}) {
@@ -62,7 +62,7 @@ TEST(NnTransformer, HeadsOfOtherWidthsAreFilledWithZeros) {
       for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(linear->weight->row(row)[i], is_real ? fused[from * 8 + i] : 0.0f);
     }
   }
-  EXPECT_EQ(cross.out.weight->values, out);  // values are the widest
+  EXPECT_EQ(cross.out.weight->values, out);  // values have the most rows
 
   checkpoint.config["d_k"] = 4;
   test::expect_error([&] { checkpoint.load(); }, {"setting \"d_k\" is 4, but the tensors have 3 "
@@ -135,7 +135,7 @@ TEST(NnTransformer, PrefixesMayBeWithoutTheirDot) {
   }
 }
 
-// What is needed of the start token: the decoder's, under either name; a source's where it has one.
+// A checkpoint needs the decoder's start token, under either name, and the source's if its sources have a start token.
 TEST(NnTransformer, TheStartTokenIsNeededWhereItIsUsed) {
   NnFolder checkpoint;
   checkpoint.config.erase("bos_token");

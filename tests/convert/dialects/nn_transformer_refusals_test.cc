@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every disagreement of an nn.Transformer checkpoint's settings with its tensors.
+// Every contradiction between an nn.Transformer checkpoint's settings and its tensors.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nn.Transformer checkpoints: what the settings of NN_TRANSFORMER.md mean.
+// nn.Transformer checkpoints: the meaning of the settings of NN_TRANSFORMER.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ TEST(NnTransformer, FillsTheWholeModel) {
   EXPECT_EQ(spec.encoder.d_ff, 12u);
   EXPECT_EQ(spec.encoder.d_head, 4u);
   EXPECT_EQ(spec.encoder.embedding_scale, std::sqrt(8.0f));
-  EXPECT_TRUE(spec.encoder.final_norm && spec.decoder.final_norm);  // also with norm_first false
+  EXPECT_TRUE(spec.encoder.final_norm && spec.decoder.final_norm);  // also if norm_first is false
   EXPECT_EQ(spec.decoder.final_norm->gamma, checkpoint.values("transformer.decoder.norm.weight"));
   EXPECT_EQ(spec.encoder.positions.values, sinusoid_table({true, false, 0, 10000}, 10, 8).values);
   const AttentionSpec& cross = *spec.decoder.layers[0].cross_attention;
@@ -56,7 +56,7 @@ TEST(NnTransformer, FillsTheWholeModel) {
 TEST(NnTransformer, StripsPrefixes) {
   NnFolder checkpoint;
   const ModelSpec plain = checkpoint.load();
-  const std::vector<float> table = plain.decoder.embedding->values.get();  // before the file is another
+  const std::vector<float> table = plain.decoder.embedding->values.get();  // read before the file changes
   const auto expect_same = [&] {
     const ModelSpec spec = checkpoint.load();
     EXPECT_TRUE(spec.warnings.empty());
@@ -140,7 +140,7 @@ TEST(NnTransformer, SharesTables) {
   EXPECT_EQ(spec.projection.weight, spec.decoder.embedding);
   EXPECT_EQ(spec.projection.bias, checkpoint.values("head.bias"));
 
-  // Tables of their own with the same values are one table too.
+  // Separate tables with the same values become one table, too.
   checkpoint.config["shared_embeddings"] = checkpoint.config["tied_output_projection"] = false;
   checkpoint.config["tensors"] = {
       {"source_embedding", "source.weight"}, {"target_embedding", "target.weight"}, {"output_projection", "head"}};
@@ -227,7 +227,7 @@ TEST(NnTransformer, ReadsVocabularyFiles) {
 TEST(NnTransformer, ReadsSentencePieceModels) {
   NnFolder checkpoint;
   std::filesystem::copy_file(kModels / "enfr/source.spm", checkpoint.folder / "pieces.model");
-  checkpoint.add("source.weight", {6001, 8});  // a row more than the model has pieces
+  checkpoint.add("source.weight", {6001, 8});  // one row more than the model has pieces
   checkpoint.config.update(
       {{"source_vocabulary", "pieces.model"}, {"source_unit", "sentencepiece"}, {"source_pad_token", 6000}});
   const ModelSpec spec = checkpoint.load();

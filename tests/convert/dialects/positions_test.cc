@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log, sin and cos against libm, and the sinusoid tables of every dialect against their formulas.
+// Compares exp, log, sin and cos with libm, and the sinusoid tables of every dialect with their formulas.
 #include "dialects/positions.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation settings: each is done, harmless, or named in a warning, and none is passed over in silence.
+// Generation settings: the converter applies each, or it is harmless, or a warning names it. None is ignored silently.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using nlohmann::json;
 using test::MarianFolder;
 using test::NnFolder;
 
-// A generation_config.json that asks for nothing but the ids, with `settings` on top.
+// Loads with a generation_config.json that has only the ids, and `settings`.
 ModelSpec load_with(const json& settings) {
   json generation = {{"eos_token_id", 0},        {"pad_token_id", 5999}, {"decoder_start_token_id", 5999},
                      {"forced_eos_token_id", 0}, {"max_length", 16},     {"num_beams", 4},
@@ -52,7 +52,7 @@ TEST(MarianRules, AreRead) {
                {.biases = {{3, 2.0f}, {7, 2.5f}}});
 }
 
-// Of two minima transformers takes the one without the start token, also where it is the smaller.
+// Given two minima, transformers takes the one without the start token, even if it is smaller.
 TEST(MarianRules, MinimumOfNewTokens) {
   EXPECT_EQ(load_with({{"min_length", 7}}).generation.min_target_tokens, 7u);
   EXPECT_EQ(load_with({{"min_new_tokens", 4}}).generation.min_target_tokens, 5u);
@@ -65,10 +65,10 @@ TEST(MarianRules, SeveralEnds) {
   EXPECT_EQ(first.rules.more_end_ids, (std::vector<uint32_t>{4, 9}));
   const GenerationSpec forced =
       load_with({{"eos_token_id", {0, 9}}, {"forced_eos_token_id", 9}, {"bad_words_ids", {{0}, {9}, {5}}}}).generation;
-  EXPECT_EQ(forced.end_id, 9u) << "the one that is forced";
+  EXPECT_EQ(forced.end_id, 9u) << "the forced one";
   EXPECT_EQ(forced.rules.more_end_ids, std::vector<uint32_t>{0});
   EXPECT_EQ(forced.suppressed_ids, std::vector<uint32_t>{5})
-      << "bad_words_ids spare every end token, and only they say pad";
+      << "bad_words_ids exclude end tokens, and only they name the padding";
   std::vector<uint32_t> many(17);
   for (uint32_t i = 0; i < many.size(); ++i) many[i] = i;
   test::expect_error(
@@ -122,8 +122,7 @@ TEST(MarianRules, GenerationConfigHidesConfigJson) {
   EXPECT_EQ(spec.generation.beam_size, 1u);
   EXPECT_EQ(spec.generation.max_target_tokens, 8u);
   EXPECT_EQ(spec.generation.rules, RulesSpec{});
-  EXPECT_EQ(spec.generation.decoder_start_id, 5999u)
-      << "ids without which no text begins or ends are taken all the same";
+  EXPECT_EQ(spec.generation.decoder_start_id, 5999u) << "ids that every text needs are accepted anyway";
   EXPECT_TRUE(spec.generation.suppressed_ids.empty());
   expect_warning(spec,
                  "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as by "

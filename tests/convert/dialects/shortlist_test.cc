@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that hold a shortlist: what is read, and every damage with what is said of it.
+// Files that hold a shortlist: their contents, and every damage with its message.
 #include <gtest/gtest.h>
 
 #include "dialects/shortlist/shortlist_file.h"
@@ -15,7 +15,7 @@ using test::BinaryLists;
 using test::TemporaryFolder;
 using Ids = std::vector<uint32_t>;
 
-// By the name of the file; what is said of it stands after it.
+// Returns the error's message after the file's path, or "read".
 template <typename Read>
 std::string message_of(const std::string& bytes, Read read) {
   static const TemporaryFolder folder;
@@ -80,7 +80,7 @@ TEST(ShortlistFile, DamagedBinariesAreRefused) {
   for (size_t i = 0; i < good.size(); ++i) {
     std::string changed = good;
     changed[i] = static_cast<char>(changed[i] ^ 0x10);
-    // The last, odd id is not in the checksum, which is of whole words of eight bytes.
+    // The last, odd id is not in the checksum, which covers whole words of eight bytes.
     if (i < good.size() - 4) {
       EXPECT_NE(binary_message(changed), "read") << i;
     }
@@ -113,9 +113,9 @@ TEST(ShortlistFile, ReadsMariansText) {
   const ShortlistSpec shortlist = lexical(content, {2, 2, 0.1});
   EXPECT_EQ(shortlist.always, (Ids{0, 1}));
   EXPECT_EQ(shortlist.offset, (std::vector<uint64_t>{0, 0, 1, 3, 4, 6}));
-  // Of "the" the unknown piece and "le"; of "a" both, and nothing at or below the threshold.
+  // "the" keeps <unk> and "le"; "a" keeps both words; no pair at or below the threshold is kept.
   EXPECT_EQ(shortlist.ids, (Ids{3, 1, 3, 4, 5, 6}));
-  EXPECT_EQ(lexical(content, {2, 1, 0.1}).ids, (Ids{3, 1, 4, 6}));  // of equals the greater id
+  EXPECT_EQ(lexical(content, {2, 1, 0.1}).ids, (Ids{3, 1, 4, 6}));  // of equal probabilities the greater id
 }
 
 TEST(ShortlistFile, SaysWhichLineOfATextIsWrong) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizers that do not belong to a checkpoint: what is refused, what is warned of, and what stays right.
+// Tokenizers that do not belong to a checkpoint: which are refused, which give a warning, and which are right.
 #include <gtest/gtest.h>
 
 #include "convert/support/marian_folder.h"
@@ -18,14 +18,14 @@ void copy_over(const std::filesystem::path& from, const std::filesystem::path& t
   std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
 }
 
-// A small model of `vocab_size` rows, still with the files of examples/models/enfr.
+// Resizes the model to `vocab_size` rows; its files are still those of examples/models/enfr.
 void resize(MarianFolder& checkpoint, uint32_t vocab_size) {
   checkpoint.shape.vocab_size = vocab_size;
   checkpoint.tensors = test::marian_tensors(checkpoint.shape, 1);
   checkpoint.config = test::marian_config(checkpoint.shape);
 }
 
-// With the tokenizers of OPUS-MT's English to Malagasy, whose one trainer served both directions.
+// A model with the tokenizers of OPUS-MT's English to Malagasy, whose one trainer served both directions.
 struct OpusFolder : MarianFolder {
   OpusFolder() {
     resize(*this, 54688);
@@ -54,14 +54,14 @@ TEST(TokenizerFit, RefusesSwappedModelsByTheLanguagesOfTheirTrainer) {
                      {checkpoint.path("source.spm") +
                       ": was trained on \"mg\", and target.spm on \"en\", but the checkpoint translates from \"en\" to "
                       "\"mg\": source.spm and target.spm are swapped"});
-  // Of other languages, or of none, nothing is known.
+  // If the languages are others, or none are given, nothing is known.
   checkpoint.folder.write("tokenizer_config.json", R"({"source_lang": "eng", "target_lang": "mlg"})");
   EXPECT_TRUE(checkpoint.load().warnings.empty());
   std::filesystem::remove(checkpoint.folder / "tokenizer_config.json");
   EXPECT_TRUE(checkpoint.load().warnings.empty());
 }
 
-// A vocabulary of the model's pieces alone.
+// Returns a vocabulary of only the model's pieces.
 std::string vocabulary_of(const std::filesystem::path& model, uint32_t* n) {
   nlohmann::json vocabulary = {{"</s>", 0}, {"<unk>", 1}};
   uint32_t id = 2;
@@ -95,7 +95,7 @@ TEST(TokenizerFit, RefusesSwappedModelsBySeparateVocabularies) {
        " and target_vocab.json, and 63998 the other way round: source.spm and target.spm are swapped"});
 }
 
-// A vocabulary of `n` entries: pieces of a model, then others.
+// Writes a vocabulary of `n` entries: pieces of a model, then others.
 void write_vocabulary(MarianFolder& checkpoint, uint32_t n, uint32_t* others) {
   const std::filesystem::path model = kData / "unigram_rules.model";
   for (const char* name : {"source.spm", "target.spm"}) copy_over(model, checkpoint.folder / name);
@@ -161,14 +161,14 @@ TEST(TokenizerFit, HoldsForNnTransformerToo) {
        "belong to different models"});
 }
 
-// The hash tells checkpoints apart that differ in a tokenizer alone.
+// The hash tells checkpoints apart that differ only in a tokenizer.
 TEST(CheckpointHash, CoversTheTokenizers) {
   MarianFolder checkpoint;
   const std::string before = checkpoint.load().checkpoint_sha256;
   EXPECT_EQ(checkpoint.load().checkpoint_sha256, before);
   for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
     const std::string bytes = checkpoint.folder.read(name);
-    // White space for JSON; for a protobuf an unknown field, 100, of nothing.
+    // Adds white space to JSON, and to a protobuf an unknown field, 100, without contents.
     const bool is_json = std::string(name) == "vocab.json";
     checkpoint.folder.write(name, bytes + (is_json ? std::string("\n") : std::string("\xa2\x06\0", 3)));
     EXPECT_NE(checkpoint.load().checkpoint_sha256, before) << name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OpenNMT-py's and fairseq's checkpoints are refused for, each message with its exact text, and damaged files.
+// OpenNMT-py's and fairseq's checkpoints that are refused, each with its exact message, and damaged files.
 #include <gtest/gtest.h>
 
 #include "convert/support/toolkit_folder.h"
@@ -15,7 +15,7 @@ using test::ToolkitFolder;
 constexpr test::ToolkitShape kOpenNmt = {}, kFairseq = {.is_fairseq = true, .is_pre_norm = false},
                              kOldFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};
 
-// The message, with the folder and its slash left out.
+// Returns the message without the folder and its slash.
 std::string refusal(const ToolkitFolder& checkpoint, const std::function<void()>& load) {
   try {
     load();
@@ -248,7 +248,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
   EXPECT_EQ(refusal(checkpoint), "model.pt: cfg.task: setting \"target_lang\" is \"../en\"" + expected);
 }
 
-// Every byte of a dictionary changed, and every length: an error or a model, never a crash.
+// Changes every byte of a dictionary, and cuts it at every length: an error or a model, never a crash.
 TEST(ToolkitRefusals, DamagedDictionaries) {
   ToolkitFolder checkpoint(kFairseq);
   checkpoint.write();
@@ -273,7 +273,7 @@ TEST(ToolkitRefusals, DamagedDictionaries) {
   EXPECT_GT(refused, good.size());
 }
 
-// Bytes of the settings changed, and lengths that end in them.
+// Changes bytes of the settings, and cuts the file within them.
 TEST(ToolkitRefusals, DamagedPickles) {
   for (const test::ToolkitShape& shape : {kOpenNmt, kOldFairseq}) {
     ToolkitFolder checkpoint(shape);
@@ -343,7 +343,7 @@ TEST(ToolkitRefusals, HostileSettings) {
             start + "sets attributes that are not a dictionary" + remedy);
   EXPECT_EQ(without_place(pickle_refusal(key("x") + "ccollections\nCounter\nNN\x86R")),
             start + "calls \"collections Counter\" with arguments that it does not take" + remedy);
-  // An object whose attributes are its own twice over, thirty times.
+  // An object whose attributes are its own attributes twice, thirty times over.
   std::string doubling = key("x") + "cargparse\nNamespace\n)\x81q\x01}" + key("a") + "Nsb";
   for (int i = 0; i < 30; ++i)
     doubling +=
@@ -352,9 +352,9 @@ TEST(ToolkitRefusals, HostileSettings) {
   EXPECT_EQ(without_place(pickle_refusal(doubling)), start + "sets more than 2000000 attributes" + remedy);
 }
 
-// Settings that are one list in many places would be long as text.
+// Settings that refer to one list in many places would be long as text.
 TEST(ToolkitRefusals, SettingsInManyPlaces) {
-  std::string lists = key("args") + "(]q\x01";  // one of nothing, then one of 20 times the last, and so on
+  std::string lists = key("args") + "(]q\x01";  // an empty list, then one of 20 times the last list, and so on
   for (char level = 1; level < 11; ++level) {
     lists += "](";
     for (int i = 0; i < 20; ++i) lists += std::string("h") + level;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenNMT-py's and fairseq's checkpoints against their formulas, layer by layer (--check), and what they tell beside
-// their tensors.
+// Compares OpenNMT-py's and fairseq's checkpoints with their formulas, layer by layer (--check), and reads the settings
+// that they store with their tensors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,8 +28,8 @@ constexpr ToolkitShape kOpenNmt = {}, kOldOpenNmt = {.is_old = true},
                            .is_fairseq = true, .is_learned = true, .has_embedding_norm = true, .is_scaled = false};
 constexpr ToolkitShape kShapes[] = {kOpenNmt, kOldOpenNmt, kFairseqPost, kOldFairseq, kFairseqPre};
 
-// What translates: OpenNMT-py begins with <s> and ends with </s>; fairseq has </s> for both, never an empty text and
-// never padding.
+// Translates as the toolkit does. OpenNMT-py begins with <s> and ends with </s>; fairseq uses </s> for both, and gives
+// neither empty texts nor padding.
 std::vector<int32_t> greedy(const ToolkitFormula& formula, bool is_fairseq, const std::vector<int32_t>& source) {
   const int32_t start = 2, end = is_fairseq ? 2 : 3;
   std::vector<int32_t> inputs = {start}, ids;
@@ -141,7 +141,7 @@ TEST(Toolkit, OpenNmtPysOptionsChangeTheGraph) {
   checkpoint.saved["opt"].update({{"pos_ffn_activation_fn", "gelu"}, {"norm_eps", 1e-4}, {"layers", 2}});
   checkpoint.saved["opt"].erase("dec_layers");
   checkpoint.saved["vocab"]["decoder_start_token"] = "z";
-  EXPECT_THROW(checkpoint.load(), Error) << "2 layers are not those of the decoder";
+  EXPECT_THROW(checkpoint.load(), Error) << "the decoder does not have 2 layers";
   checkpoint.saved["opt"]["layers"] = -1;
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.activation, Activation::kGelu);
@@ -174,7 +174,7 @@ TEST(Toolkit, FairseqTellsItsSettings) {
     EXPECT_EQ(search.suppressed_ids, std::vector<uint32_t>{1});
     EXPECT_EQ(search.source_suffix, std::vector<uint32_t>{2});
     EXPECT_EQ(search.beam_size, 5u);
-    EXPECT_EQ(search.max_target_tokens, 16u) << "201, or as many as there are positions";
+    EXPECT_EQ(search.max_target_tokens, 16u) << "201, or the number of positions";
     EXPECT_EQ(search.min_target_tokens, 2u);
     EXPECT_EQ(spec.source_language + spec.target_language, "deen");
     EXPECT_EQ(texts_of(*spec.source_tokenizer),
@@ -196,7 +196,7 @@ TEST(Toolkit, FairseqsTablesMayBeShared) {
   checkpoint.saved["args"]["share_decoder_input_output_embed"] = true;
   ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.projection.weight, spec.decoder.embedding);
-  // In numbers: a group of settings in an object of its own, as a dataclass has it.
+  // A group of settings is an object of its own, as in a dataclass.
   checkpoint.saved["args"]["activation_fn"] = "gelu_fast";
   checkpoint.saved["args"].erase("encoder_attention_heads");
   checkpoint.saved["args"]["encoder"] = {{"attention_heads", 4}};
@@ -205,7 +205,7 @@ TEST(Toolkit, FairseqsTablesMayBeShared) {
   EXPECT_EQ(spec.encoder.n_heads, 4u);
 }
 
-// Versions before 3 of the decoder, and before 2 of the encoder, had no norm after the stack.
+// The decoder before version 3, and the encoder before version 2, had no norm after the stack.
 TEST(Toolkit, FairseqsOldDecodersHaveNoLastNorm) {
   ToolkitFolder checkpoint({.is_fairseq = true});
   for (const char* end : {".weight", ".bias"}) checkpoint.tensors.erase("decoder.layer_norm" + std::string(end));
@@ -217,7 +217,7 @@ TEST(Toolkit, FairseqsOldDecodersHaveNoLastNorm) {
   EXPECT_FALSE(checkpoint.load().decoder.final_norm.has_value());
 }
 
-// fairseq 0.12 keeps these of each encoder layer; they are read nowhere.
+// fairseq 0.12 keeps these copies for each encoder layer and never reads them.
 TEST(Toolkit, FairseqsCopiesChangeNothing) {
   ToolkitFolder checkpoint({.is_fairseq = true});
   for (const char* copy : {"in_proj_weight", "fc1_bias", "out_proj_weight"})

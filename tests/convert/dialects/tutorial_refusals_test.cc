@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tutorial's checkpoint is asked for, and what does not fit it: each message with its exact text.
+// Settings that a tutorial's checkpoint needs, and settings that do not fit it: each message with its exact text.
 #include <gtest/gtest.h>
 
 #include "convert/support/tutorial_folder.h"
@@ -67,7 +67,7 @@ TEST(TutorialRefusals, AnotherModelType) {
                 "Trevett's tutorial 6: expected \"trevett_transformer\"");
 }
 
-// As it was read before it had a dialect of its own.
+// Before this family had a dialect, such a checkpoint was read as nn_transformer; that must still work.
 TEST(TutorialRefusals, ASeq2SeqTransformerMayBeAnNnTransformer) {
   TutorialFolder checkpoint(TutorialKind::kSeq2Seq);
   const ModelSpec expected = checkpoint.load();

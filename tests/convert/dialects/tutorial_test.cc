@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tutorials' Transformers against their formulas, layer by layer (--check), and how far folded norms may be.
+// Compares the tutorials' Transformers with their formulas, layer by layer (--check), and bounds the error of folded
+// norms.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +22,7 @@ using test::TutorialKind;
 constexpr size_t kMaxTarget = 7;
 const std::vector<std::vector<int32_t>> kSources = {{0, 3, 7, 2, 8, 1}, {0, 1}, {0, 5, 5, 4, 1}};
 
-// Greedy ids: token 0 is the start, 1 the end, which is forced as the last.
+// Greedy ids: token 0 is the start. Token 1 is the end, which is forced as the last.
 std::vector<int32_t> greedy(TutorialFormula& formula, const std::vector<int32_t>& source) {
   std::vector<int32_t> inputs = {0}, ids;
   while (ids.empty() || ids.back() != 1) {
@@ -33,7 +34,7 @@ std::vector<int32_t> greedy(TutorialFormula& formula, const std::vector<int32_t>
   return ids;
 }
 
-// What the tutorial's own code would export.
+// The samples that the tutorial's own code would export.
 std::vector<test::FormulaSample> samples_of(TutorialFormula& formula) {
   std::vector<test::FormulaSample> samples;
   for (const std::vector<int32_t>& source : kSources) {
@@ -78,7 +79,7 @@ TEST(Tutorial, TheCheckFindsAWrongLayer) {
     };
     departs("encoder.embed", [](ModelSpec& spec) { spec.encoder.embedding_scale = 1; });
     departs("encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = !spec.encoder.pre_norm; });
-    departs("encoder.layers.1", [](ModelSpec& spec) {  // as where a gamma were not folded
+    departs("encoder.layers.1", [](ModelSpec& spec) {  // as if a gamma was not folded
       for (float& gamma : spec.encoder.layers[1].self_attention->norm.gamma) gamma *= std::sqrt(8.0f / 7.0f);
     });
     departs("decoder.layers.0", [](ModelSpec& spec) {
@@ -146,7 +147,7 @@ TEST(Tutorial, TheBoundOfFoldedNormsIsThatOfTheSmallestDeviation) {
   EXPECT_NEAR(bound.smallest, formula.smallest_deviation, 1e-5);
   EXPECT_NEAR(bound.error, 1e-6 / bound.smallest, 1e-11);
   EXPECT_EQ(bound.sources, 1u);
-  // Two norms a layer and one at the end for each source position, three and one for each target position.
+  // Each source position has two norms a layer and one at the end, each target position three and one.
   EXPECT_EQ(bound.rows, kSources[0].size() * 5 + ids.size() * 4);
   EXPECT_EQ(to_text({1e-6, 0.532, 1.88e-6, 187, 3}),
             "norms    1e-06 is added to the deviation, folded; this changes a norm by at most 1.9e-06 of its value, at "
@@ -174,7 +175,7 @@ TEST(Tutorial, RefusesNormsThatTheirEpsilonChanges) {
   }
 }
 
-// A row of equal values has the deviation 0, of which any norm makes beta.
+// A row of equal values has the deviation 0, and every norm turns it into beta.
 TEST(Tutorial, RowsOfEqualValuesAreNoSmallDeviation) {
   TutorialFolder checkpoint(TutorialKind::kAnnotated);
   ModelSpec spec = checkpoint.load();

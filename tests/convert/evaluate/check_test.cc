@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --check names the first layer that departs, whatever is wrong in a configuration, and refuses samples that make no
+// --check names the first layer that departs, for any mistake in a configuration, and refuses samples that make no
 // sense.
 #include "evaluate/check.h"
 
@@ -27,7 +27,7 @@ CheckReport check_with(const ModelSpec& spec, const test::SampleFolder& samples)
 }
 
 struct Mistake {
-  std::string departs;  // the first tensor
+  std::string departs;  // the first tensor that departs
   std::function<void(ModelSpec&)> make;
 };
 
@@ -67,7 +67,7 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
   }
 }
 
-// A start id that a dialect added: the framework has no logit of it.
+// A start id that a dialect added: the framework has no logit for it.
 TEST(Check, AddedIdsAreNotCompared) {
   ModelSpec spec = g2p();
   spec.source_tokenizer.reset();
@@ -154,11 +154,11 @@ TEST(Check, OtherIdsAreADifferenceWithItsGap) {
   const SearchDifference& difference = report.searches[0].differences[0];
   EXPECT_EQ(difference.line, 12u);
   EXPECT_EQ(difference.expected, expected);
-  EXPECT_LT(difference.gap, -1e-3);  // the reference's choice is the likelier one
+  EXPECT_LT(difference.gap, -1e-3);  // the reference's choice is more likely
   EXPECT_FALSE(difference.tie);
 }
 
-// Two tokens with the same embedding and the same logits: the framework took the other one.
+// Two tokens have the same embedding and the same logits; the framework took the other one.
 TEST(Check, ATieIsNoFailure) {
   ModelSpec spec = test::random_spec(2);
   const std::vector<int32_t> source = {3, 1};
@@ -199,7 +199,7 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
   const auto expect_message = [&](const std::string& results, const std::string& part) {
     EXPECT_NE(message(results).find(part), std::string::npos) << message(results);
   };
-  EXPECT_THROW(check_with(spec, test::SampleFolder()), Error);  // no results.jsonl
+  EXPECT_THROW(check_with(spec, test::SampleFolder()), Error);  // without results.jsonl
   expect_message("\n \n", "no lines");
   expect_message("{\"source_ids\": [5, 2]}\n{\"source_ids\": ", "results.jsonl:2");
   expect_message("[1]", "expected an object");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IBM model 1 on pairs that can be followed by hand and against its formula, and what is measured of a shortlist.
+// Compares IBM model 1 with its formula and with results by hand, and tests the measurements of a shortlist.
 #include "evaluate/make_shortlist.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Ids list_of(const ShortlistSpec& shortlist, size_t id) {
           shortlist.ids.begin() + static_cast<ptrdiff_t>(shortlist.offset[id + 1])};
 }
 
-// Brown et al.'s own example of what co-occurrence tells: 1 the, 2 house, 3 book; 11 das, 12 Haus, 13 Buch; 0 ends.
+// Brown et al.'s example of co-occurrence: 1 the, 2 house, 3 book; 11 das, 12 Haus, 13 Buch; 0 ends.
 const std::vector<IdPair> kPairs = {{{1, 2, 0}, {11, 12, 0}}, {{1, 3, 0}, {11, 13, 0}}, {{3, 0}, {13, 0}}};
 
 TEST(MakeShortlist, EachSourceIdHasItsMostProbableTranslations) {
@@ -39,7 +39,7 @@ TEST(MakeShortlist, EachSourceIdHasItsMostProbableTranslations) {
 
 TEST(MakeShortlist, TheMostFrequentIdsAreAlwaysThereAndInNoList) {
   const ShortlistSpec shortlist = make_shortlist(kPairs, options_of(2, 100, 6));
-  EXPECT_EQ(shortlist.always, (Ids{0, 11})) << "of equal ones the first";
+  EXPECT_EQ(shortlist.always, (Ids{0, 11})) << "the first of equal ones";
   EXPECT_EQ(list_of(shortlist, 1), (Ids{12, 13}));
   EXPECT_EQ(list_of(shortlist, 2), (Ids{12}));
   EXPECT_TRUE(list_of(shortlist, 4).empty());
@@ -77,7 +77,7 @@ std::vector<IdPair> random_pairs(uint32_t seed) {
   return pairs;
 }
 
-// t(e|f) by the paper's equations 14 and 17, five times from the uniform one.
+// t(e|f) by the paper's equations 14 and 17, five times, from the uniform distribution.
 std::map<std::pair<int32_t, int32_t>, double> naive_model_1(const std::vector<IdPair>& pairs) {
   std::map<std::pair<int32_t, int32_t>, double> t;
   for (const IdPair& pair : pairs) {

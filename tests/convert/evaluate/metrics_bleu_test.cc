@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLEU against sacrebleu 2.6.0 (pip install sacrebleu). Tokens: BLEU().tokenizer(text.rstrip()); scores:
-// BLEU().corpus_score(hypotheses, references) with None where a line has fewer references than another.
+// Compares BLEU with sacrebleu 2.6.0 (pip install sacrebleu). Tokens: BLEU().tokenizer(text.rstrip()); scores:
+// BLEU().corpus_score(hypotheses, references) with None for lines that have fewer references than another.
 #include "evaluate/metrics_bleu.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ double bleu_of(const std::string& hypothesis, const std::string& reference) {
 
 TEST(Bleu, ShortAndUnmatchedSegments) {
   EXPECT_EQ(BleuScorer().score(), 0);
-  EXPECT_EQ(bleu_of("a b c", "a b c"), 0);  // no 4-gram at all
+  EXPECT_EQ(bleu_of("a b c", "a b c"), 0);  // there is no 4-gram
   EXPECT_EQ(bleu_of("a b c d", "e f g h"), 0);
   EXPECT_EQ(bleu_of("", ""), 0);
   EXPECT_NEAR(bleu_of("a b x y z", "a b c d e"), 21.3643503198, 1e-9);      // orders without a match are smoothed

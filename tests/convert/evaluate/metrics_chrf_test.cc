@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// chrF against sacrebleu 2.6.0: CHRF().sentence_score(hypothesis, references) and CHRF().corpus_score(...).
+// Compares chrF with sacrebleu 2.6.0: CHRF().sentence_score(hypothesis, references) and CHRF().corpus_score(...).
 #include "evaluate/metrics_chrf.h"
 
 #include <gtest/gtest.h>

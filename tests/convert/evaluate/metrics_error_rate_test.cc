@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Word error rate and exact match on cases counted by hand.
+// Word error rate and exact match, compared with counts by hand.
 #include "evaluate/metrics_error_rate.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ TEST(ErrorRate, EditDistance) {
 
 TEST(ErrorRate, NearestReferenceAndAmongEqualsTheShortest) {
   ErrorRateScorer scorer;
-  scorer.add("K AE1 T", {"K AE1 T S", "K AE0 T"});  // one edit either way: 3 words, not 4
+  scorer.add("K AE1 T", {"K AE1 T S", "K AE0 T"});  // one edit for either reference: 3 words, not 4
   EXPECT_DOUBLE_EQ(scorer.word_error_rate(), 100.0 / 3);
   EXPECT_EQ(scorer.exact_match(), 0);
-  scorer.add(" D  AO1 G ", {"X", "D AO1 G"});  // only words count
+  scorer.add(" D  AO1 G ", {"X", "D AO1 G"});  // white space does not count
   EXPECT_DOUBLE_EQ(scorer.word_error_rate(), 100.0 / 6);
   EXPECT_EQ(scorer.exact_match(), 50);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The golden translations of the validation sets have the quality that sacrebleu 2.6.0 finds in them, with all
-// references of a source (None where it has fewer than another):
+// references of a source (None if it has fewer than another source):
 //   BLEU().corpus_score(texts, references), CHRF().corpus_score(texts, references)
-// where a text is ''.join(pieces).replace('\u2581', ' ').strip() for enfr and ' '.join(phonemes) for g2p. The error
-// rates of g2p are those that its training script printed.
+// A text is ''.join(pieces).replace('\u2581', ' ').strip() for enfr and ' '.join(phonemes) for g2p. The error rates of
+// g2p are those that its training script printed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -50,7 +50,7 @@ std::string g2p_text(const std::map<int, std::string>& phonemes, const std::vect
 
 using ToText = std::string (*)(const std::map<int, std::string>&, const std::vector<int>&);
 
-// Figures of the golden ids under `search`.
+// Returns the figures of the golden ids under `search`.
 Quality golden_quality(const std::string& task, const std::string& search, const std::map<int, std::string>& vocabulary,
                        ToText to_text) {
   std::map<std::string, std::vector<std::string>> references;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trained checkpoints against the golden results of PyTorch and transformers: every layer, logits, ids of both
-// searches.
+// Compares the trained checkpoints with the golden results of PyTorch and transformers: every layer, logits, ids of
+// both searches.
 #include <gtest/gtest.h>
 
 #include "convert/support/sample_folder.h"
@@ -12,7 +12,7 @@ namespace {
 
 struct Set {
   const char* task;
-  uint32_t max_target_tokens;  // the golden results were made with this limit
+  uint32_t max_target_tokens;  // the limit that the golden results were made with
   size_t n_lines;
 };
 constexpr Set kSpelling = {"g2p", 48, 2484}, kEnglish = {"enfr", 99, 960};

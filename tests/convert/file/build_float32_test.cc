@@ -23,7 +23,7 @@ Payload float32_payload(const ModelSpec& spec) {
   return build_payload(spec, options);
 }
 
-// Element [row, column] of a matrix with so many padded columns, at `units` of the section Weights.
+// Returns element [row, column] of a matrix at `units` of the section Weights; `columns` includes the padding.
 float weight(const Payload& payload, uint32_t units, uint32_t columns, uint32_t row, uint32_t column) {
   float value = 0;
   const size_t offset = units * size_t{64} + 4 * (size_t{row} * columns + column);
@@ -54,7 +54,7 @@ TEST(BuildFloat32, MatricesAreTheCheckpoints) {
   EXPECT_EQ(layer.feed_forward->in->layout, format::Layout::RowMajor);
 }
 
-// FORMAT.md, "Heads": row i of a part with heads of d is row (i / d) * d_head + i % d; so are the columns of `out`.
+// FORMAT.md, "Heads": row i of a part with heads of d is row (i / d) * d_head + i % d; the columns of `out` likewise.
 TEST(BuildFloat32, HeadsArePaddedOneByOne) {
   const ModelSpec spec = test::random_spec(3);
   const Payload payload = float32_payload(spec);
@@ -86,7 +86,7 @@ TEST(BuildFloat32, WeightsThatTheKernelsCannotTakeAreRefusedOrZero) {
   test::expect_error([&] { float32_payload(spec); }, {"'encoder.layers.0.in'", "row 1", "element 2", "65537", "65536"});
 }
 
-// Whatever processor it is ordered for, a float32 file stays as it is; and its hash is that of its weights.
+// A float32 file is the same for every processor, and its hash is that of its weights.
 TEST(BuildFloat32, AnotherProcessorChangesNothing) {
   const FileImage image = assemble(float32_payload(test::random_spec(3)), {});
   const FileImage again = relay_out(image, Layout::kN4K16, "a.gcst");

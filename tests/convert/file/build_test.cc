@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is stored once, what the report gets to know, and that the hash of the weights does not see the layout.
+// Equal tables are stored once, the report gets every tensor, and the hash of the weights does not depend on the
+// layout.
 #include "file/build.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +88,7 @@ void expect_every_byte_recorded(const Payload& payload) {
     }
   }
   for (const SectionBytes& bytes : payload.sections) stored += bytes.size();
-  // Every array is a multiple of 64 bytes, except those of an odd multiple of 16 rows of 4 bytes: also 64.
+  // All arrays are multiples of 64 bytes. An odd multiple of 16 rows of 4 bytes is one, too.
   EXPECT_EQ(recorded, stored);
   const std::set<std::string> expected = {"encoder",          "encoder.layers.0", "decoder",
                                           "decoder.layers.0", "decoder.layers.1", "projection"};
@@ -103,13 +104,13 @@ TEST(Build, RecordsAccountForEveryByteButAlignment) {
   for (const TensorRecord& tensor : payload.tensors) EXPECT_FALSE(tensor.sqnr_db) << tensor.name;
 }
 
-// FORMAT.md, section 8, over what the metadata says.
+// Computes the hash of FORMAT.md, section 8, from the metadata.
 uint64_t hash_from_file(const Payload& payload) {
   struct Stored {
     uint32_t rows, columns;
     format::Layout layout;
   };
-  std::map<uint32_t, Stored> matrices;  // by offset
+  std::map<uint32_t, Stored> matrices;  // key: the offset
   const auto add_linear = [&](const format::LinearT& linear) {
     matrices[linear.weights] = {pad16(linear.n), pad16(linear.k), linear.layout};
   };

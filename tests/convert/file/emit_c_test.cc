@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written for a compiler, read as text; tests/consumers compiles and runs it.
+// Reads the sources for a compiler as text; tests/consumers compiles and runs them.
 #include "file/emit_c.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::vector<uint8_t> bytes() {
   return bytes;
 }
 
-// The value of a #define.
+// Returns the value of a #define.
 std::string macro(const std::string& header, const std::string& name) {
   const std::string start = "#define " + name + " ";
   const size_t at = header.find(start);

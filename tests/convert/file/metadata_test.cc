@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults and bounds of the limits, and what the file says of the search and its origin.
+// Defaults and bounds of the limits, and the file's entries about the search and its origin.
 #include "file/metadata.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts against FORMAT.md's formulas, and back.
+// Compares layouts with FORMAT.md's formulas, and unpacks them.
 #include "quantize/pack.h"
 
 #include <gtest/gtest.h>

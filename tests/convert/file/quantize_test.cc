@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization of rows: scales, rounding, padding by heads, and what is refused.
+// Quantization of rows: scales, rounding, padding by heads, and matrices that are refused.
 #include "quantize/quantize.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ double quantize(const Matrix& matrix, QuantizedMatrix& quantized) {
   return quantize_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
 }
 
-// The message of the Error that `matrix` gives, "" for none.
+// Returns the message of the Error for `matrix`, or "".
 std::string error_of(const Matrix& matrix) {
   QuantizedMatrix quantized(matrix.rows, matrix.columns);
   try {
@@ -52,7 +52,7 @@ float largest_magnitude(const float* row, uint32_t n) {
   return amax;
 }
 
-// Values as trained weights have them: most are small and few are large.
+// Values like those of trained weights: most are small and few are large.
 Matrix peaked_matrix(uint64_t seed, uint32_t rows, uint32_t columns) {
   test::RandomFloats random(seed);
   Matrix matrix = random.matrix("peaked", rows, columns);
@@ -61,8 +61,8 @@ Matrix peaked_matrix(uint64_t seed, uint32_t rows, uint32_t columns) {
 }
 
 TEST(Quantize, TiesGoToTheEvenNumber) {
-  // The largest magnitude 127 makes the first candidate exactly 1; any other would clip three values by more than all
-  // ties together.
+  // The largest magnitude 127 makes the first candidate exactly 1. Any other candidate would clip three values, which
+  // costs more than all ties together.
   const Matrix matrix = {"ties", 1, 11, {127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 125.5f, 126.5f, 127, -127}};
   QuantizedMatrix quantized(1, 11);
   quantize(matrix, quantized);
@@ -125,7 +125,7 @@ TEST(Quantize, TheScaleIsTheCandidateOfLeastError) {
 }
 
 TEST(Quantize, ALoneLargeValueIsClippedByAFifthAtMost) {
-  // So many small values that a still smaller scale would lose less.
+  // There are enough small values that a still smaller scale would lose less.
   Matrix matrix = test::RandomFloats(8).matrix("wide", 1, 60000);
   for (float& value : matrix.values.edit()) value *= 0.5f;
   matrix.values.edit()[7] = 1;
@@ -158,12 +158,12 @@ TEST(Quantize, RowsBelowTheBoundAreZeroWithScaleOne) {
     EXPECT_EQ(quantized.weights[16 * r], 0);
   }
   EXPECT_EQ(quantized.weights[32], 127);
-  EXPECT_EQ(quantized.weights[33], -64);  // -63.5 to the even number
+  EXPECT_EQ(quantized.weights[33], -64);  // -63.5, rounded to the even number
   EXPECT_GE(quantized.scale[2], 0x1p-47f);
 }
 
 TEST(Quantize, NoScaleFallsBelowTheFormatsBound) {
-  // All but one value are exact at candidate 10, which the format does not allow here.
+  // All values but one are exact at candidate 10, which the format does not allow here.
   test::RandomFloats random(6);
   const float step = candidate(0x1p-40f, 10);
   Matrix matrix = {"small", 1, 4096, {0x1p-40f}};
@@ -171,7 +171,7 @@ TEST(Quantize, NoScaleFallsBelowTheFormatsBound) {
   QuantizedMatrix quantized(1, 4096);
   quantize(matrix, quantized);
   EXPECT_EQ(quantized.scale[0], 0x1p-40f / 127.0f);
-  // Four times as large, the row gets it.
+  // Values four times as large may have this candidate.
   for (float& value : matrix.values.edit()) value *= 4;
   quantize(matrix, quantized);
   EXPECT_EQ(quantized.scale[0], 4 * step);
@@ -202,7 +202,7 @@ TEST(Quantize, HeadsArePaddedOneByOne) {
   quantize_rows(query, heads, model, 0, fused);
   quantize_rows(key, heads, model, 32, fused);
   ASSERT_EQ(fused.rows, 64u);
-  // Rows 0..2 and 16..18 are the query's, 32..34 and 48..50 the key's.
+  // Rows 0..2 and 16..18 are the query's, rows 32..34 and 48..50 the key's.
   for (uint32_t r = 0; r < 64; ++r) {
     const Matrix& part = r < 32 ? query : key;
     if (r % 16 >= 3) {
@@ -230,8 +230,8 @@ TEST(Quantize, SignalToNoiseRatio) {
   EXPECT_EQ(quantize({"exact", 1, 3, {127, -1, 64}}, quantized), std::numeric_limits<double>::infinity());
   // Signal 127^2 + 0.25, noise 0.25.
   EXPECT_NEAR(quantize({"half", 1, 2, {127, 0.5f}}, quantized), 10 * std::log10(127.0 * 127.0 / 0.25 + 1), 1e-9);
-  // Uniform weights, where clipping gains nothing: an error of step / sqrt(12) against a signal of 127 steps / sqrt(3)
-  // is 48.1 dB.
+  // Clipping gains nothing for uniform weights: an error of step / sqrt(12) against a signal of 127 steps / sqrt(3) is
+  // 48.1 dB.
   test::RandomFloats random(3);
   QuantizedMatrix large(64, 512);
   EXPECT_NEAR(quantize(random.matrix("uniform", 64, 512), large), 20 * std::log10(254), 0.1);
@@ -257,7 +257,7 @@ TEST(CopyFloats, BoundsAndFlushing) {
   }
 }
 
-// A checkpoint's own int8: the integers and the scale of each row, also of zeros and of what is next to nothing.
+// A checkpoint's own int8 keeps each row's integers and scale, even for zeros and for the smallest scale.
 TEST(Quantize, AStoredGridIsKept) {
   const float scales[] = {0.0125f, 0x1p-47f, 3.0f};
   Matrix matrix{"w", 3, 3, {}, false, {scales, scales + 3}};

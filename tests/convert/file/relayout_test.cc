@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another layout of a file gives the bytes of converting to that layout.
+// Changing a file's layout gives the bytes of a conversion to that layout.
 #include "file/relayout.h"
 
 #include <gtest/gtest.h>

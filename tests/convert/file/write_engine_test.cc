@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine takes what the writer makes: full verification, the same bits in every layout, and the self-test's two
-// stages.
+// The engine takes the writer's files: full verification, the same bits in every layout, and both stages of the
+// self-test.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ class TestEngine {
   goldcrest_engine* get() { return engine_; }
   bool ready() const { return engine_ != nullptr; }
 
-  // The greedy search of a source, as a line of a self-test.
+  // Returns the greedy search of a source as a line of a self-test.
   SelfTestLine translate(const std::vector<uint32_t>& source) {
     goldcrest_search search = {};
     search.beam_size = 1;
@@ -61,7 +61,7 @@ FileImage image_of(const ModelSpec& spec, Layout layout, std::span<const SelfTes
   return assemble(build_payload(spec, options), lines);
 }
 
-// Also with one table for decoder and projection, whose layout the embedding then has.
+// Includes models with one table for decoder and projection; the embedding then has the projection's layout.
 std::vector<ModelSpec> specs() {
   std::vector<ModelSpec> specs = {test::random_spec(11), test::random_spec(12)};
   specs[1].projection.weight = specs[1].decoder.embedding;
@@ -121,7 +121,7 @@ TEST(WriteEngine, SelfTestLinesComeFromTheFirstStage) {
   EXPECT_EQ(detail.index, 1);
 }
 
-// Every bit of a file is under a checksum or checked to be zero. Every 211th byte and all of the trailer, each bit.
+// A checksum or a check for zero covers every bit of a file. Flips each bit of every 211th byte and of the trailer.
 TEST(WriteEngine, AFlippedBitIsRefused) {
   FileImage image = image_of(test::random_spec(11), Layout::kN16K4);
   goldcrest_config config = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic writing: the whole file or nothing, whatever fails.
+// Atomic writing: after any failure there is the whole file or none.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -38,7 +38,7 @@ class WriteFile : public ::testing::Test {
   static void write(const fs::path& path, const std::string& text) {
     write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
-  // Writes `text`, expects an Error that contains `words`.
+  // Writes `text` and expects an Error that contains `words`.
   static void expect_error(const fs::path& path, const std::string& text, const std::string& words) {
     try {
       write(path, text);
@@ -49,7 +49,7 @@ class WriteFile : public ::testing::Test {
       EXPECT_EQ(message.find(path.string()), 0u) << message;
     }
   }
-  // Names in the folder, so also of what a failure left behind.
+  // Counts the names in the folder, including what a failure left behind.
   size_t count_entries() const {
     return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
@@ -109,7 +109,7 @@ TEST_F(WriteFile, MissingFolder) {
 TEST_F(WriteFile, UnwritableFolder) {
   put(folder_ / "model.gcst", "old");
   fs::permissions(folder_, fs::perms{0555});
-  const bool is_root = ::geteuid() == 0;  // whom no mode stops
+  const bool is_root = ::geteuid() == 0;  // no mode stops root
   constexpr uid_t kNobody = 65534;
   if (is_root) {
     ASSERT_EQ(::seteuid(kNobody), 0);
@@ -143,7 +143,7 @@ TEST_F(WriteFile, SpaceIsAskedForBeforehand) {
   check_space(path, 1);
   try {
     check_space(path, UINT64_MAX);
-    ADD_FAILURE() << "no disk has that";
+    ADD_FAILURE() << "no disk has that much space";
   } catch (const Error& error) {
     const std::string message = error.what();
     EXPECT_TRUE(message.starts_with(path.string() + ": needs 18446744073709551615 bytes, and the disk has "))

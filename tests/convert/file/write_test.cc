@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An assembled file, read back through the generated API with FORMAT.md's formulas, gives the model that went in.
+// Reads an assembled file back through the generated API with FORMAT.md's formulas, and compares it with the model.
 #include "file/write.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ T load(const uint8_t* bytes) {
   return value;
 }
 
-// A reader of its own: it shares no code with the writer but the checksum, which has its own test.
+// A separate reader: it shares only the checksum with the writer, and the checksum has its own test.
 class FileReader {
  public:
   explicit FileReader(const FileImage& image) : bytes_(image.bytes()), model_(format::GetModel(bytes_)) {}
@@ -59,8 +59,8 @@ class FileReader {
   const format::Model* model_;
 };
 
-// Compares a stored linear with the parts that it was made of. `row_of(n)` gives the part's row for row n of a part, or
-// -1 for padding; `column_of(k)` likewise.
+// Compares a stored linear with the parts that it was made from. `row_of(n)` is the row of a part for row n, or -1 for
+// padding; `column_of(k)` likewise.
 template <typename RowOf, typename ColumnOf>
 void expect_linear(const FileReader& reader, const format::Linear& linear, const std::vector<const LinearSpec*>& parts,
                    RowOf row_of, ColumnOf column_of) {
@@ -90,7 +90,7 @@ void expect_linear(const FileReader& reader, const format::Linear& linear, const
   }
 }
 
-// Row or column i of `n` in order, of heads one by one.
+// Returns the unpadded number of row or column i: counted in order, or head by head; -1 for padding.
 auto in_order(uint32_t n) {
   return [n](uint32_t i) { return i < n ? static_cast<int>(i) : -1; };
 }
@@ -212,7 +212,7 @@ TEST_P(Assemble, ReadsBackAsTheModelThatWentIn) {
   EXPECT_EQ(model.self_test()->Get(0)->hash_high(), 0x01234567u);
 }
 
-// A word tokenizer over n ids.
+// A word tokenizer with n ids.
 TokenizerSpec word_tokenizer(uint32_t n) {
   TokenizerSpec spec;
   spec.kind = TokenizerKind::kWord;
@@ -307,7 +307,7 @@ TEST(AssembleFrame, TheSameBytesOnEveryMachine) {
   Payload payload = build_payload(test::random_spec(7), {});
   payload.metadata->provenance->converter_version = "any";
   const FileImage image = assemble(payload, kLines);
-  // GCC 12 and Clang 14, FlatBuffers 2.0.8 and 23.5.26 agree on it; change it only together with the writer or the
+  // GCC 12 and Clang 14, FlatBuffers 2.0.8 and 23.5.26 give this value. Change it only together with the writer or the
   // schema.
   EXPECT_EQ(crc32c(0, image.bytes(), image.size() - 64), 1065758441u);
 

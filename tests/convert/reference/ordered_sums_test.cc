@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the float reference's sums, in other words: a recursive tree over strided partial sums.
+// Tests the order of the float reference's sums with a second implementation: a recursive tree over strided partial
+// sums.
 #include "math/ordered_sums.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ Rows random_rows(test::Rng& rng, Eigen::Index rows, Eigen::Index columns) {
   return Rows::NullaryExpr(rows, columns, [&] { return rng.uniform(); });
 }
 
-// The tree over partial sums i, i + stride, i + 2 stride, ...
+// Adds the partial sums i, i + stride, i + 2 stride, ... in a tree.
 float tree(const std::array<float, 16>& sums, size_t i, size_t stride) {
   return stride == 16 ? sums[i] : tree(sums, i, 2 * stride) + tree(sums, i + stride, 2 * stride);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float forward pass over every option that a stack has: within float32's error of a naive pass in double, and the
-// same bits on every machine.
+// The float forward pass with every option of a stack. It must be within float32's error of a naive pass in double, and
+// have the same bits on every machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Logits reference_logits(const ModelSpec& spec) {
 
 ExactLogits naive_logits(const ModelSpec& spec) { return test::NaiveForward<double>::logits(spec, kSource, kTarget); }
 
-// Infinite where one of them is not a number.
+// Returns infinity if a number is NaN.
 template <typename Row>
 double largest_difference(const std::vector<Row>& x, const ExactLogits& y) {
   EXPECT_EQ(x.size(), y.size());
@@ -72,11 +72,11 @@ double largest_difference(const Logits& x, const ExactLogits& y) {
   return largest_difference(rows, y);
 }
 
-// What float32 may cost this model: how far its logits, `exact`, move when every operation is off by at most float32's
-// rounding, at random; a model that amplifies errors shows it here. Of one logit the errors of some thousand operations
-// add up to something near a normal distribution, whose largest value in 16 runs lies near two standard deviations.
-// Twice that, four of them, leaves one model in ten thousand outside; and the errors of true rounding are smaller, as
-// half a unit in the last place is between 2^-25 and 2^-24 of a value.
+// Returns the error that float32 may cause in this model's logits. Every operation is off at random by at most
+// float32's rounding, so a model that amplifies errors gets a larger tolerance. A logit's error is a sum of thousands
+// of errors and nearly has a normal distribution. Its largest value in 16 runs is near two standard deviations. The
+// tolerance is twice that, four deviations, which one correct model in ten thousand exceeds. The errors of true
+// rounding are smaller still, because half a unit in the last place is between 2^-25 and 2^-24 of a value.
 double tolerance(const ModelSpec& spec, const ExactLogits& exact) {
   double deviation = 0;
   for (uint64_t seed = 0; seed < 16; ++seed) {
@@ -87,7 +87,7 @@ double tolerance(const ModelSpec& spec, const ExactLogits& exact) {
   return 2 * deviation;
 }
 
-// A model for every option of a stack, with an epsilon that matters beside variances of about 1.
+// Makes a model for every option of a stack, with an epsilon that matters next to variances of about 1.
 std::vector<Case> make_cases() {
   test::RandomFloats random(7);
   std::vector<Case> cases;
@@ -115,7 +115,7 @@ std::vector<Case> make_cases() {
   return cases;
 }
 
-// All layers of the decoder recurrent, with both orders of norms; then the first layer alone.
+// All layers of the decoder are recurrent, with both orders of norms; in the last case only the first layer is.
 std::vector<Case> make_recurrent_cases() {
   std::vector<Case> cases;
   for (const auto& [name, pre_norm, mixed] :
@@ -145,7 +145,7 @@ TEST(Reference, EqualsNaiveForwardPassInEveryOption) {
     EXPECT_LE(largest_difference(reference_logits(c.spec), c.exact), c.tolerance) << c.name;
 }
 
-// The tolerance is worth something: a forward pass with a small mistake does not keep it.
+// The tolerance is tight enough: a forward pass with a small mistake exceeds it.
 TEST(Reference, SmallMistakesAreOutsideTheTolerance) {
   const auto no_epsilon = [](ModelSpec& spec) { change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-12f; }); };
   const auto scale_of_one_head = [](ModelSpec& spec) {
@@ -198,7 +198,7 @@ TEST(Reference, SmallMistakesInRecurrentLayersAreOutsideTheTolerance) {
   }
 }
 
-// Hypotheses that part take their cells along: as if each had been alone from the start.
+// Hypotheses that part keep their own cells, as if each was the only one from the start.
 TEST(Reference, RecurrentHypothesesKeepTheirOwnPast) {
   const ModelSpec& spec = recurrent()[2].spec;
   const Reference reference(spec);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a search over the float reference, on models whose next token depends on the last one alone: what they
-// choose and its log-probability, by hand.
+// The rules of a search over the float reference, on models whose next token depends only on the last one. Choices and
+// their log-probabilities are computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ using Tokens = std::vector<int32_t>;
 
 const Tokens kSource = {3, 18, 7};
 
-// The best hypothesis, whose log-probability is the sum along its tokens.
+// Returns the best hypothesis; its log-probability must be the sum along its tokens.
 Hypothesis best_of(const ModelSpec& spec, const SearchOptions& options) {
   const Reference reference(spec);
   Hypothesis best = search(reference, kSource, options)[0];
@@ -43,7 +43,8 @@ TEST(ReferenceRules, RenormalizeLeavesOutWhatMayNotBeChosen) {
   }
 }
 
-// Of logits and renormalized in greedy search, of log-probabilities with beams. The start token, 0, counts.
+// In greedy search the penalty changes logits, which are then renormalized; with beams it changes log-probabilities.
+// The start token, 0, counts.
 TEST(ReferenceRules, RepetitionPenalty) {
   const ModelSpec spec = chain_model({{.2f, .5f, .3f}, {.3f, .5f, .2f}, {1, 0, 0}});
   const RulesSpec rules = {.repetition_penalty = 4};
@@ -61,7 +62,7 @@ TEST(ReferenceRules, NoRepeatNgramRemovesAndStillCounts) {
   EXPECT_EQ(best_of(spec, options).tokens, (Tokens{1, 1, 1, 1, 1, 1, 1, 1, 0}));
   options.rules.no_repeat_ngram = 2;
   expect_best(spec, options, {1, 1, 2, 1, 0}, .6 * .3 * .6 * .1);
-  options.rules.no_repeat_ngram = 1;  // the start token is the end token, so that nothing is left
+  options.rules.no_repeat_ngram = 1;  // the start token is the end token, so no token remains
   expect_best(spec, options, {1, 2}, .3);
 }
 
@@ -75,8 +76,8 @@ TEST(ReferenceRules, WithoutAForcedEndTheLastTokenIsFree) {
   }
 }
 
-// At two tokens the finished ones are 1 0 with ln(.24) / 2 = -0.714 and 0 with ln(.3); the living 2 1 with
-// ln(.27) / 2 = -0.655 becomes 2 1 0 with ln(.162) / 3 = -0.607 where it is waited for.
+// At two tokens the finished ones are 1 0 with ln(.24) / 2 = -0.714 and 0 with ln(.3). The live 2 1 has ln(.27) / 2 =
+// -0.655. If the search continues, it becomes 2 1 0 with ln(.162) / 3 = -0.607.
 TEST(ReferenceRules, EarlyStoppingWaitsForNoBetterOne) {
   const ModelSpec spec =
       chain_model({{.3f, .4f, .3f, 0}, {.6f, 0, .05f, .35f}, {.1f, .9f, 0, 0}, {.25f, .25f, .25f, .25f}});
@@ -86,8 +87,8 @@ TEST(ReferenceRules, EarlyStoppingWaitsForNoBetterOne) {
   expect_best(spec, options, {1, 0}, .4 * .6);
 }
 
-// reference_search_test.cc's search that ends too early: here it goes on, as at nine tokens 1 2 could be the better
-// one.
+// The search of reference_search_test.cc that ends too early. Here it continues, because at nine tokens 1 2 could be
+// better.
 TEST(ReferenceRules, StoppingNeverWaitsForWhatIsPossible) {
   const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
   SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
@@ -148,7 +149,7 @@ TEST(ReferenceRules, Biases) {
   options.rules.biases = {{1, 1.0f}, {2, -1.0f}};
   const double e = std::exp(1.0);
   expect_best(spec, options, {1, 0}, .3 * e / (.2 + .3 * e + .5 / e));
-  options.beam_size = 2;  // of log-probabilities, which are not renormalized
+  options.beam_size = 2;  // log-probabilities are not renormalized
   expect_best(spec, options, {1, 0}, .3 * e);
 }
 

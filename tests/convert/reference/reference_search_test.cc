@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The searches: exhaustively on random models, and step by step on models whose next token depends on the last one
-// alone.
+// Compares searches with an exhaustive one on random models, and step by step on models whose next token depends only
+// on the last one.
 #include "reference/reference_search.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ReferenceSearch, ConstraintsOnTheNthToken) {
   spec.generation.suppressed_ids = {};
   spec.generation.forced_first_id = 3;
   EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 0}));
-  spec.generation.suppressed_ids = {0};  // the end token comes at the limit all the same
+  spec.generation.suppressed_ids = {0};  // the end token still comes at the limit
   EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
   options.beam_size = 3;
   EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
@@ -69,7 +69,7 @@ TEST(ReferenceSearch, ForcedTokensAddNothing) {
   EXPECT_EQ(along[2], 0);
 }
 
-// An end token outside the beam_size best candidates is dropped, although it would rank among the finished ones.
+// Drops an end token that is not among the beam_size best candidates, although it would rank among the finished ones.
 TEST(ReferenceSearch, OnlyTheBestCandidatesFinish) {
   const ModelSpec spec = chain_model({{.2f, .4f, .4f}, {1, 0, 0}, {1, 0, 0}});
   const SearchOptions options = {.beam_size = 2, .max_target_tokens = 5, .length_penalty = 0, .n_best = 2};
@@ -80,18 +80,19 @@ TEST(ReferenceSearch, OnlyTheBestCandidatesFinish) {
 }
 
 // With early_stopping=False the search ends once the best live hypothesis, at its present length, cannot beat the worst
-// finished one; a longer one that would win in the end is not waited for.
+// finished one. It does not wait for a longer one that would win in the end.
 TEST(ReferenceSearch, StopsAtTheHeuristicNotAtTheOptimum) {
   const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
   const SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
   const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
   ASSERT_EQ(best.size(), 2u);
-  // Two tokens: (ln .4 + ln .5) / 2 = -0.805 for the finished 1 0 and the live 1 2, so 1 2 0 with -0.537 is never made.
+  // At two tokens the finished 1 0 and the live 1 2 both have (ln .4 + ln .5) / 2 = -0.805. So the search never makes 1
+  // 2 0, which has -0.537.
   EXPECT_EQ(best[0].tokens, (Tokens{0}));
   EXPECT_EQ(best[1].tokens, (Tokens{1, 0}));
 }
 
-// All sequences of at most three tokens, the last one the end token, not yet scored.
+// Returns all sequences of at most three tokens that end with the end token, not yet scored.
 std::vector<Hypothesis> every_sequence(const Reference& reference, const SearchOptions& options) {
   const int32_t vocab_size = static_cast<int32_t>(reference.spec().projection.weight->rows);
   std::vector<Hypothesis> all;
@@ -108,7 +109,7 @@ std::vector<Hypothesis> every_sequence(const Reference& reference, const SearchO
   return all;
 }
 
-// Best first.
+// Returns the scored hypotheses, best first.
 std::vector<Hypothesis> scored(std::vector<Hypothesis> all, const SearchOptions& options) {
   for (Hypothesis& hypothesis : all) {
     hypothesis.score = length_normalized_score(hypothesis.log_prob, hypothesis.tokens.size(), options);
@@ -160,7 +161,7 @@ TEST(ReferenceSearch, RefusesImpossibleOptions) {
   ModelSpec spec = test::random_spec(9);
   const Reference reference(spec);
   EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 0}), Error);
-  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 12}), Error);  // 11 positions
+  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 12}), Error);  // there are 11 positions
   EXPECT_THROW(search(reference, kSource, {.beam_size = 0, .max_target_tokens = 3}), Error);
   EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 3}), Error);
   EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 0}), Error);

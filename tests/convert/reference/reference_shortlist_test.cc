@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's searches among candidates: which they are, and that nothing else is chosen or counts in the soft-max.
+// The reference's searches among candidates: the choice of candidates, and that no other id is chosen or counts in the
+// soft-max.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +39,7 @@ TEST(Candidates, OfIdsNgramsAndEnds) {
   EXPECT_EQ(candidates_of(*spec.shortlist, std::vector<int32_t>{3}, Ids{30, 0}), (Ids{0, 2, 3, 20, 30}));
 }
 
-// As if every other id's logit were out of reach.
+// Same as a search in which every other id has a logit too low to be chosen.
 TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     const ModelSpec spec = listed_spec(seed);
@@ -56,7 +57,7 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
       const Hypothesis expected = search(Reference(plain), kSource, options)[0];
       EXPECT_EQ(found.tokens, expected.tokens) << "seed " << seed;
       EXPECT_NEAR(found.log_prob, expected.log_prob, 1e-9);
-      options.max_candidates = 11;  // there are 12
+      options.max_candidates = 11;  // there are 12 candidates
       ModelSpec whole = spec;
       whole.shortlist.reset();
       EXPECT_EQ(search(Reference(spec), kSource, options)[0].tokens,

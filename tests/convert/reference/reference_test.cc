@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the float forward pass keeps, shows and refuses.
+// The float forward pass: the state that it keeps, the layers that it shows, and the inputs that it refuses.
 #include "reference/reference.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(Reference, HypothesesDoNotMeetAndSelectCopiesThem) {
   const ModelSpec spec = test::random_spec(3);
   const Reference reference(spec);
   const EncodedSource encoded = reference.encode(kSource);
-  // Two hypotheses, then three that continue number 1, 0 and 1.
+  // First two hypotheses, then three that continue numbers 1, 0 and 1.
   DecoderState state = reference.start(2);
   reference.decode(encoded, std::vector<int32_t>{36, 36}, state);
   reference.decode(encoded, std::vector<int32_t>{4, 9}, state);
@@ -56,7 +56,7 @@ TEST(Reference, RefusesWhatDoesNotFit) {
   EXPECT_THROW(reference.encode(std::vector<int32_t>{}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>{19}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>{-1}), Error);
-  EXPECT_THROW(reference.encode(std::vector<int32_t>(12, 1)), Error);  // 11 positions
+  EXPECT_THROW(reference.encode(std::vector<int32_t>(12, 1)), Error);  // there are 11 positions
   const EncodedSource encoded = reference.encode(kSource);
   EXPECT_THROW(reference.teacher_forced_logits(encoded, std::vector<int32_t>(12, 1)), Error);
   spec.decoder.layers[1].feed_forward.out.bias.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linker scripts and what fits their memories.
+// Linker scripts, and the models that fit their memories.
 #include "report/board.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(LinkerScript, WhatIsRefused) {
       {"x.ld: has no memory DATA; expected REGION_ALIAS(\"DATA\", ...), as boards/README.md says"}, "");
 }
 
-// An arena of 100 bytes a token and beam, and 1000 an encoder row.
+// An arena of 100 bytes for each token and beam, and 1000 for each encoder row.
 uint64_t arena(const goldcrest_limits& limits) {
   return uint64_t{100} * (limits.max_source_tokens + limits.max_target_tokens) * limits.beam_size +
          uint64_t{1000} * limits.encoder_rows;

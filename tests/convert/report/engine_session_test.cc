@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine as the converter uses it: text, batches, and the self-test that goes into the file.
+// The engine as the converter uses it: text, batches, and the self-test that is written into the file.
 #include "report/engine_session.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(EngineTranslator, ABatchGivesWhatEachLineGivesAlone) {
     }
   }
   EXPECT_EQ(alone[0].text, "AH0 B AA1 K OW0");
-  EXPECT_NE(alone[3].error.find("source"), std::string::npos) << alone[3].error;  // 90 characters, 64 positions
+  EXPECT_NE(alone[3].error.find("source"), std::string::npos) << alone[3].error;  // 90 characters, but 64 positions
   EXPECT_TRUE(alone[3].tokens.empty());
 }
 
@@ -77,7 +77,7 @@ TEST(SelfTest, RandomSourcesFitTheModel) {
     for (const uint32_t most : {1u, 2u, 5u, 64u}) {
       const std::vector<std::vector<int32_t>> sources = random_sources(spec, most);
       EXPECT_EQ(sources, random_sources(spec, most));
-      EXPECT_EQ(sources.size(), most == 1 ? 0u : 3u) << task << " " << most;  // the end token fills one
+      EXPECT_EQ(sources.size(), most == 1 ? 0u : 3u) << task << " " << most;  // the end token takes one
       for (const std::vector<int32_t>& source : sources) {
         EXPECT_LE(source.size(), most);
         EXPECT_EQ(source.back(), static_cast<int32_t>(spec.generation.source_suffix.at(0)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The printed formula is the plan, for any limits; the picture shows every buffer.
+// The printed formula equals the plan for any limits, and the picture shows every buffer.
 #include "report/memory_map.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kCombinations = 60;
 
-// Within what a model of `positions` source and target positions takes. Every kind of limit also gets its least value.
+// Limits that a model of `positions` source and target positions takes. Every kind of limit also gets its least value.
 goldcrest_limits random_limits(test::Rng& rng, uint32_t positions) {
   const auto at_most = [&](uint32_t most) { return rng.below(5) == 0 ? 1 : rng.between(1, most); };
   goldcrest_limits limits = {};
@@ -49,7 +49,7 @@ TEST_P(PrintedFormula, GivesTheArenaOfItsLimits) {
   }
 }
 
-// The formula of one conversion is good for every other limit: its reader need not convert again.
+// The formula of one conversion holds for all other limits, so a reader need not convert again.
 TEST_P(PrintedFormula, OfOneConversionHoldsForAllLimits) {
   const FileImage& image = test::shipped_model(GetParam()).image;
   goldcrest_limits limits = {};
@@ -109,7 +109,7 @@ TEST(MemoryMapTest, ThePictureShowsEveryBufferInItsPlace) {
   const MemoryMap map = map_memory(test::shipped_model("enfr").image.span(), {}, "model");
   std::istringstream text(picture(map));
   std::string line;
-  std::getline(text, line);  // the header
+  std::getline(text, line);  // skips the header
   size_t n_lines = 0;
   while (std::getline(text, line)) {
     ++n_lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model with recurrent layers: --check against samples of Marian's formula, and the self-test of its file.
+// A model with recurrent layers: --check with samples of Marian's formula, and the self-test of its file.
 #include <gtest/gtest.h>
 
 #include "convert/support/formula_samples.h"
@@ -24,7 +24,7 @@ std::vector<int32_t> greedy_ids(const NativeFormula& formula, const std::vector<
   NativeFormula::State state = formula.start(source, &trace);
   while (ids.empty() || (ids.back() != 0 && ids.size() < kMaxTarget)) {
     NativeFormula::Row logits = formula.step(ids.empty() ? -1 : ids.back(), state, &trace);
-    logits[1] = -1e9;  // the unknown word is never chosen
+    logits[1] = -1e9;  // <unk> is never chosen
     const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
     ids.push_back(ids.size() + 1 == kMaxTarget ? 0 : static_cast<int32_t>(best));  // the end is forced
   }

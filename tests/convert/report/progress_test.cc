@@ -6,7 +6,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// A screen that remembers, and a clock that the test turns.
+// A screen that keeps its text, and a clock that the test sets.
 struct Screen {
   std::string shown;
   double now = 100;
@@ -47,13 +47,13 @@ TEST(Progress, OnATerminalABarThatIsWrittenOver) {
     Progress progress(screen.of(true));
     progress.stage("quantizing");
     EXPECT_EQ(screen.take(), "\rquantizing ...\x1b[K");
-    progress.at(1, 4);  // too soon
+    progress.at(1, 4);  // too soon after the last line
     EXPECT_EQ(screen.take(), "");
     screen.now += 0.2;
     progress.at(2, 4);
     EXPECT_EQ(screen.take(), "\rquantizing [###############               ]  50 %\x1b[K");
     screen.now += 0.2;
-    progress.at(2, 4);  // the same line
+    progress.at(2, 4);  // the line has not changed
     EXPECT_EQ(screen.take(), "");
     screen.now += 0.2;
     progress.at(9, 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three forms of the report tell the same, and its HTML page needs nothing else and runs nothing.
+// The three forms of the report have the same contents; its HTML page loads nothing and runs nothing.
 #include "report/report.h"
 
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST(Report, HtmlNeedsNothingElseAndEscapesEverything) {
     EXPECT_EQ(html.find(word), std::string::npos) << word;
   }
   EXPECT_EQ(html.find("alert('1')</script>"), std::string::npos);
-  // Title, heading, checkpoint, warning, tensor, source and int8's translation.
+  // In title, heading, checkpoint, warning, tensor, source and int8's translation.
   EXPECT_EQ(count(html, "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;more&quot;"), 7u);
   for (const char* tag : {"table", "pre", "h1", "h2", "tr", "td", "p", "div"}) {
     const std::string name = tag;
@@ -148,7 +148,7 @@ TEST(Report, HtmlHasABarForEachLayer) {
   EXPECT_EQ(count(html, "<div style=\"width:"), groups.size());
   for (const std::string& group : groups)
     EXPECT_NE(html.find("<tr><td>" + group + "</td>"), std::string::npos) << group;
-  EXPECT_GE(count(html, "width:100.0%"), 1u);  // the largest
+  EXPECT_GE(count(html, "width:100.0%"), 1u);  // the largest bar
   EXPECT_NE(html.find("<b>" + std::to_string(report.memory.memory.arena_bytes) + " bytes</b>"), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTranslate2's model.bin: every type and version of its layout, and every damage with what is said of it.
+// CTranslate2's model.bin: every type and version of its layout, and every damage with its message.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,7 +55,7 @@ TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
       const Tensor tensor = source->load(name);
       EXPECT_EQ(tensor.name, name);
       EXPECT_EQ(tensor.shape, kMatrix.shape);
-      EXPECT_EQ(tensor.values, kMatrix.values);  // few bits are enough for them
+      EXPECT_EQ(tensor.values, kMatrix.values);  // their values need few bits
       EXPECT_TRUE(tensor.stored_scale.empty());
       EXPECT_EQ(source->stored_name(name), kMatrix.name);
     }
@@ -127,7 +127,7 @@ TEST(CTranslate2Binary, OneScaleAndNone) {
   EXPECT_EQ(source->load("ids").values, (std::vector<float>{5, -2}));
 }
 
-// What is called a scale is none where it follows floats.
+// A variable with a scale's name is an ordinary tensor if it follows floats.
 TEST(CTranslate2Binary, FloatsHaveNoScale) {
   const TemporaryFolder folder;
   CTranslate2Model changed = model();
@@ -138,7 +138,7 @@ TEST(CTranslate2Binary, FloatsHaveNoScale) {
   EXPECT_EQ(source->load("a/weight").values, (std::vector<float>{3, 4}));
 }
 
-// Rows of weights that training made almost zero: no file's scale is as small.
+// Training made these rows almost zero; no file has a scale that small.
 TEST(CTranslate2Binary, RowsBelowEveryScaleAreZeros) {
   const TemporaryFolder folder;
   CTranslate2Model changed = model();
@@ -151,7 +151,7 @@ TEST(CTranslate2Binary, RowsBelowEveryScaleAreZeros) {
   EXPECT_EQ(tensor.values[2], 127 * (1 / 63.5f));
 }
 
-// The model with another integer at a place.
+// The model with another integer at this place.
 std::string with_field(size_t at, uint64_t value, size_t bytes) {
   std::string changed = model().bytes();
   std::memcpy(changed.data() + at, &value, bytes);
@@ -204,7 +204,7 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   EXPECT_EQ(message_of(old), first + "has elements of 8 bytes, expected 1 (int8), 2 (int16) or 4 (float32)");
 }
 
-// The last value of each bound, and the next.
+// Tests the last good value of each bound, and the next.
 TEST(CTranslate2Binary, Bounds) {
   const std::string head = model().bytes().substr(0, 26);  // up to the number of variables
   const auto claiming = [&](uint32_t n, size_t bytes, const std::string& before) {
@@ -243,7 +243,7 @@ TEST(CTranslate2Binary, Bounds) {
   EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{0});
 }
 
-// Before version 4 the type is the width.
+// Before version 4 the width stands for the type.
 TEST(CTranslate2Binary, OldTypes) {
   const TemporaryFolder folder;
   CTranslate2Model changed = model();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marian's .bin: float32 and intgemm's int8, and every damage with what is said of it.
+// Marian's .bin: float32 and intgemm's int8, and every damage with its message.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ using test::BinaryKind;
 using test::NamedTensor;
 using test::TemporaryFolder;
 
-constexpr size_t kHead = 16, kItem = 32;  // of the file; of an item: name, type, axes, data, eight bytes each
+constexpr size_t kHead = 16, kItem = 32;  // the file's head; an item: name, type, axes, data, eight bytes each
 
 const std::vector<NamedTensor>& tensors() {
   static const std::vector<NamedTensor> kTensors = {{"Wemb", {3, 2}, {127, 2, 3, -4, 5, 6}},
@@ -54,7 +54,7 @@ TEST(MarianBinary, ReadsFloatAndInt8) {
     for (const NamedTensor& expected : tensors()) {
       const Tensor tensor = source->load(expected.name);
       EXPECT_EQ(tensor.shape, expected.shape) << expected.name;
-      EXPECT_EQ(tensor.values, expected.values) << expected.name;  // the largest is 127, so int8 loses nothing
+      EXPECT_EQ(tensor.values, expected.values) << expected.name;  // the largest value is 127, so int8 loses nothing
       const bool is_float = kind == BinaryKind::kFloat || expected.shape[0] == 1;
       EXPECT_EQ(tensor.stored_scale, is_float ? std::vector<float>() : std::vector<float>{1}) << expected.name;
     }
@@ -115,7 +115,7 @@ TEST(MarianBinary, SaysWhatIsDamaged) {
 
 std::string integer(uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
 
-// The last value of each bound, and the next.
+// Tests the last good value of each bound, and the next.
 TEST(MarianBinary, Bounds) {
   const std::string nameless = ": the name of tensor 0 has 0 bytes, expected 2 to 1024: it is damaged";
   const auto claiming = [](uint64_t n, size_t bytes) {
@@ -126,7 +126,7 @@ TEST(MarianBinary, Bounds) {
             ": claims to hold 100001 tensors, more than its 3200064 bytes can: it is truncated or damaged");
   EXPECT_EQ(claiming(2, 64).find(": the file ends at byte 64, but 64 bytes are expected at byte 16"), 0u);
   EXPECT_EQ(claiming(2, 63), ": claims to hold 2 tensors, more than its 63 bytes can: it is truncated or damaged");
-  // Without tensors: the bytes before the data alone.
+  // A file without tensors: only the bytes before the data.
   const std::string none = integer(1) + integer(0);
   EXPECT_EQ(message_of(none + integer(3) + "abc"), "read");
   EXPECT_EQ(message_of(none + integer(4) + "abc"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marian's .npz: what Marian and NumPy write, and every damage with what is said of it.
+// Marian's .npz as Marian and NumPy write it, and every damage with its message.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -41,7 +41,7 @@ std::string zip_of(const std::vector<ZipEntry>& entries) {
   return stream.str();
 }
 
-// Of opening the file and reading all of it, after the file's name.
+// Opens the file and reads all of it. Returns the error's message after the file's name.
 std::string message_of(const std::string& bytes) {
   static const TemporaryFolder folder;
   return test::message_of_reading(open_marian_npz, folder.write("model.npz", bytes));
@@ -66,7 +66,7 @@ TEST(MarianNpz, ReadsStoredAndDeflatedArrays) {
   }
 }
 
-// tests/data/marian/make.py says what is in it.
+// tests/data/marian/make.py documents the contents.
 TEST(MarianNpz, ReadsWhatNumPyWrote) {
   const std::filesystem::path folder = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/marian";
   for (const char* name : {"savez.npz", "savez_compressed.npz"}) {
@@ -113,7 +113,7 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
   }
 }
 
-// A header of any version, with the dictionary as it is.
+// A header of any version, with this dictionary unchanged.
 std::string header(char version, const std::string& dict) {
   const uint64_t bytes = dict.size();
   return std::string("\x93NUMPY") + version + '\0' +
@@ -130,14 +130,14 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
   for (char version = 0; version < 5; ++version)
     EXPECT_EQ(of(header(version, dict) + elements), version >= 1 && version <= 3 ? "read" : unknown) << int{version};
   std::string minor = header(1, dict);
-  minor[7] = 9;  // a version 1.9
+  minor[7] = 9;  // version 1.9
   EXPECT_EQ(of(minor + elements), "read");
   EXPECT_EQ(of(header(1, "")), damaged);
   EXPECT_EQ(of(header(1, "").substr(0, 9)), unknown);
   EXPECT_EQ(of(header(2, "")), damaged);
   EXPECT_EQ(of(header(2, "").substr(0, 11)), unknown);
   const std::string empty = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}";
-  EXPECT_EQ(of(header(1, empty)), "read");  // which ends with its header
+  EXPECT_EQ(of(header(1, empty)), "read");  // the file ends with the header
   EXPECT_EQ(of(header(1, empty).substr(0, 60)),
             format_text("{}its header of {} bytes does not fit: it is damaged", member, empty.size()));
   for (const char version : {'\1', '\2'}) {
@@ -188,7 +188,7 @@ TEST(MarianNpz, BombsAreRefusedBeforeTheyAreUnpacked) {
   EXPECT_EQ(message_of(zip_of({bomb})),
             format_text("{} would unpack {} bytes to 4194432, which no model's weights do{}", name, bomb.bytes.size(),
                         kZipRemedy));
-  // A directory that lies of it: what is unpacked ends where it says.
+  // A directory with a wrong size: unpacking stops at the size that it gives.
   ZipEntry liar = bomb;
   liar.contents->resize(256);
   liar.extra_contents_size = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a path may be: a file or directory of weights, a link into a cache, or something in their place.
+// Kinds of paths: a file or directory of weights, a link into a cache, or something else.
 #include <gtest/gtest.h>
 
 #include <fstream>

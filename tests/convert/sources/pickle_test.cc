@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pickles: what each operation makes, and every bound at its last value and the next.
+// Pickles: the value that each operation makes, and every bound at its last good value and the next.
 #include "sources/values/pickle.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ std::string text_of(const PickleDocument& document, const PickleNode& node) {
   return "";
 }
 
-// Of opcodes without the protocol and the stop: the value, or the message up to its first "(at byte".
+// Reads opcodes without protocol and stop. Returns the value, or the message up to its first "(at byte".
 std::string read(const std::string& opcodes) {
   try {
     const PickleDocument document = read_pickle("\x80\x02" + opcodes + ".", "here");
@@ -125,7 +125,7 @@ TEST(PickleOperations, WhatEachMakes) {
       {dict + "K\1R", "here: calls something unknown"},
       {"ctorch\ndevice\nK\1\x85R", "other"},
       {"ctorch\ndevice\n)R}b", "other"},
-      {"}K\1K\2s}K\3K\4sb", "{1:2,}"},  // attributes of a dictionary
+      {"}K\1K\2s}K\3K\4sb", "{1:2,}"},  // a dictionary's attributes
       {"]}b", "here: sets attributes of an unknown object"},
   };
   for (const auto& [opcodes, expected] : cases) EXPECT_EQ(read(opcodes), expected) << opcodes;
@@ -207,7 +207,7 @@ TEST(PickleBounds, StackMarksAndMemory) {
 }
 
 TEST(PickleBounds, Values) {
-  // Five are there from the start.
+  // The first five values exist from the start.
   EXPECT_EQ(read("]q\1" + repeated("]a", 1'999'994)).size(), 2u + 3 * 1'999'994);
   EXPECT_EQ(read("]q\1" + repeated("]a", 1'999'995)), "here: has more than 2000000 values");
   const std::string half = "}q\1(" + repeated("NN", 500) + "u" + "cargparse\nNamespace\n)\x81";
@@ -216,7 +216,7 @@ TEST(PickleBounds, Values) {
 }
 
 TEST(PickleBounds, Operations) {
-  // With the protocol, the value and the stop.
+  // The protocol, the value and the stop count, too.
   EXPECT_EQ(read("N" + repeated("q\1", 9'999'997)), "None");
   EXPECT_EQ(read("N" + repeated("q\1", 9'999'998)), "here: has more than 10000000 operations");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// safetensors: every element type, shards, and every way in which a header can lie.
+// safetensors: every element type, shards, and every way in which a header can be wrong.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,7 +46,7 @@ TEST(Safetensors, ReadsEveryElementType) {
   }
 }
 
-// Every binary16 number, against its definition.
+// Compares every binary16 number with its definition.
 TEST(Safetensors, WidensHalfPrecisionExactly) {
   for (uint32_t half = 0; half < 0x10000; ++half) {
     const auto element = static_cast<uint16_t>(half);
@@ -157,7 +157,7 @@ TEST(Safetensors, RefusesBadLengths) {
   test::expect_error([&] { open_safetensors(path); }, {"header of 18446744073709551615 bytes"});
 }
 
-// The last value of each bound, and the next.
+// Tests the last good value of each bound, and the next.
 TEST(Safetensors, Bounds) {
   const TemporaryFolder folder;
   const auto message = [&](const std::string& bytes, uint64_t file_bytes) {
@@ -189,7 +189,7 @@ TEST(Safetensors, Bounds) {
   EXPECT_EQ(of_tensors(100'001), ": 100001 tensors, expected at most 100000");
 }
 
-// Whatever the order in the header.
+// The order in the header does not matter.
 TEST(Safetensors, NamesAreInTheOrderOfTheirBytes) {
   const TemporaryFolder folder;
   const auto of = [](const char* name, const char* offsets) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What toolkits save beside their tensors, as JSON; and tensors that are one place of a file.
+// Settings that toolkits save with their tensors, as JSON; and tensors that refer to one place of a file.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -15,7 +15,7 @@ namespace {
 using namespace std::string_literals;
 using test::PickleWriter;
 
-// Of a checkpoint with one tensor whose outermost dictionary has `more` besides.
+// Returns the settings of a checkpoint with one tensor, whose outermost dictionary also has `more`.
 std::string settings_with(const std::string& more) {
   const test::TemporaryFolder folder;
   PickleWriter pickle;
@@ -41,7 +41,7 @@ TEST(SavedSettings, ValuesOfEveryKind) {
   const std::string one = "G\x3f\xf8\0\0\0\0\0\0"s, wide = "\x8a\x09" + std::string(9, '\1');
   EXPECT_EQ(settings_with(text("opt") + "(N\x88\x89K\xffJ\xfe\xff\xff\xff" + one + wide + text("a\"\n") + "](K\1e)t"),
             R"({"opt":[null,true,false,255,-2,1.5,null,"a\"\n",[1],[]]})");
-  // Of a key that is there twice the last value; keys that are no texts are left out, as is a tensor's value.
+  // The last value of a repeated key wins. Keys that are not texts are dropped, and a tensor becomes null.
   PickleWriter tensor;
   tensor.tensor({"FloatStorage", "0", 1, 0, {1}, {1}});
   const std::string of_tensor = tensor.finish();
@@ -68,7 +68,7 @@ TEST(SavedSettings, AStateOfTrainingIsPassedOver) {
             "{}");
 }
 
-// Lists in lists: those within twelve others are left out.
+// Lists in lists: a list within twelve others is dropped.
 TEST(SavedSettings, DepthIsBounded) {
   const std::string deep = std::string(20, ']') + std::string(19, 'a');
   EXPECT_EQ(settings_with(text("opt") + deep),

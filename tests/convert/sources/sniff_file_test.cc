@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each kind of file that people have is called by its name, with what can be done.
+// Names each kind of file that users have, and says what they can do with it.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -23,7 +23,7 @@ std::string zip(const std::vector<ZipEntry>& entries) {
   writer.finish();
   return stream.str();
 }
-// A dictionary with these keys.
+// Writes a dictionary with these keys.
 PickleWriter& keys(PickleWriter& writer, const std::vector<std::string>& names) {
   writer.raw("}(");
   for (const std::string& name : names) writer.text(name).integer(0);
@@ -295,7 +295,8 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
   });
 }
 
-// Every start of every kind, and each of its bytes changed: no exception, and no read that a sanitizer would see.
+// Cuts every kind of file at every length and changes each byte: no exception, and no bad read that a sanitizer would
+// find.
 TEST(Sniff, DamagedFilesDoNoHarm) {
   const std::vector<std::string> whole = {
       zip({{"m/data.pkl", pickle_of({"weight"})}, {"m/constants.pkl", "x"}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder has, and what it lacks.
+// Messages about the files that a folder has and lacks.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -145,7 +145,7 @@ TEST(SniffFolder, FindsWeightsByTheirUsualNames) {
   EXPECT_EQ(find_weights(folder / "absent"), Paths{});
 }
 
-// As Firefox has them: a .bin of the model, and one of its shortlist.
+// Firefox's folders have a .bin of the model and one of its shortlist.
 TEST(SniffFolder, AShortlistIsNoModel) {
   using Paths = std::vector<std::filesystem::path>;
   const TemporaryFolder folder;

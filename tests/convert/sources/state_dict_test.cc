@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which dictionary of a pickle is the state dict, and where in its storage a tensor may lie.
+// The choice of the state dict among a pickle's dictionaries, and the places of a tensor in its storage.
 #include "sources/containers/state_dict.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ PickleWriter::Tensor six(const std::vector<uint64_t>& shape = {6}, const std::ve
   return {"FloatStorage", "0", 6, 0, shape, strides};
 }
 
-// "read NAME NAME", or the message after "here: ".
+// Returns "read NAME NAME", or the message after "here: ".
 std::string message_of(PickleWriter& pickle) {
   try {
     std::string names = "read";
@@ -31,7 +31,7 @@ std::string message_of(PickleWriter& pickle) {
   }
 }
 
-// A dictionary with a tensor in dictionaries of these names, the outermost first.
+// Puts a dictionary with a tensor into dictionaries of these names, the outermost first.
 PickleWriter& nested(PickleWriter& pickle, const std::vector<std::string>& names, const std::string& tensor) {
   for (const std::string& name : names) pickle.text(name).raw("}(");
   pickle.text(tensor).tensor(six());
@@ -85,7 +85,7 @@ TEST(StateDictChoice, KeysThatAreTextsAndValuesThatAreTensors) {
   EXPECT_EQ(message_of(without).find("holds no dictionary"), 0u);
 }
 
-// OpenNMT-py's: its generator lies beside its model.
+// OpenNMT-py stores its generator next to its model.
 TEST(StateDictChoice, AGenerator) {
   const auto checkpoint = [](const std::vector<std::string>& others, bool is_dict) {
     PickleWriter pickle;
@@ -102,7 +102,7 @@ TEST(StateDictChoice, AGenerator) {
   EXPECT_EQ(checkpoint({"opt", "vocab"}, false), "read w");
   EXPECT_EQ(checkpoint({"opt"}, true), "read w");
   EXPECT_EQ(checkpoint({"vocab"}, true), "read w");
-  PickleWriter other;  // the state dict is not the model
+  PickleWriter other;  // here the state dict is not the model
   nested(other.raw("}("), {"state_dict"}, "w").text("opt").raw("}").text("vocab").raw("}");
   EXPECT_EQ(message_of(nested(nested(other, {"model"}, "v"), {"generator"}, "weight").raw("u")), "read w");
 }
@@ -133,8 +133,8 @@ TEST(StateDictTensors, WhereTheirElementsLie) {
   EXPECT_EQ(lies(6, 0, {6}, {1}), "read w");
   EXPECT_EQ(lies(6, 5, {1}, {1}), "read w");
   EXPECT_EQ(lies(6, 6, {1}, {1}), "shape [1] with strides [1] at offset 6 does not fit its storage of 6 elements");
-  EXPECT_EQ(lies(6, 7, {0, 4}, {9, 9}), "read w");   // no elements
-  EXPECT_EQ(lies(6, 5, {1, 1}, {0, 99}), "read w");  // of axes of one element strides mean nothing
+  EXPECT_EQ(lies(6, 7, {0, 4}, {9, 9}), "read w");   // it has no elements
+  EXPECT_EQ(lies(6, 5, {1, 1}, {0, 99}), "read w");  // the stride of an axis with one element does not matter
   EXPECT_EQ(lies(7, 0, {3}, {3}), "read w");
   EXPECT_EQ(lies(6, 0, {3}, {3}), "shape [3] with strides [3] at offset 0 does not fit its storage of 6 elements");
   EXPECT_EQ(lies(8, 1, {3}, {3}), "read w");

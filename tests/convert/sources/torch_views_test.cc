@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tensor of PyTorch's zip sees of its storage, and how large a pickle is read.
+// Tensors as views of their storage in PyTorch's zip, and the size of a pickle that is read.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// Of a storage of 0 to 11.
+// Reads a tensor with a storage that holds 0 to 11.
 Floats seen(uint64_t offset, const std::vector<uint64_t>& shape, const std::vector<uint64_t>& strides) {
   const test::TemporaryFolder folder;
   std::ofstream stream(folder / "a.pt", std::ios::binary);

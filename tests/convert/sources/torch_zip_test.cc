@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's zip: files that torch.save wrote, and hostile zips and pickles. Nothing of them may be executed or crash.
+// PyTorch's zip: files that torch.save wrote, and hostile zips and pickles. None may be executed or cause a crash.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ using test::ZipWriter;
 
 const std::filesystem::path kWritten = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/torch";
 
-// tests/data/torch/make.py says what is in its files.
+// tests/data/torch/make.py documents the contents of its files.
 void expect_written_tensors(const TensorSource& source) {
   std::vector<float> weight(12), transposed(12), counted(12);
   for (size_t i = 0; i < 12; ++i) {
@@ -57,7 +57,7 @@ TEST(TorchZip, NamesOtherFormatsOfTorch) {
   test::expect_error([] { open_tensors(kWritten / "script.pt"); }, {"script.pt", "TorchScript", "state_dict"});
 }
 
-// Every length that is too short: an error.
+// Every length that is too short gives an error.
 TEST(TorchZip, RefusesTruncatedFiles) {
   const TemporaryFolder folder;
   std::filesystem::copy_file(kWritten / "without_crc.pt", folder / "a.pt");
@@ -67,7 +67,7 @@ TEST(TorchZip, RefusesTruncatedFiles) {
   }
 }
 
-// Every byte changed, in a file whose members have no CRC-32: an error or some tensors, never a crash.
+// Changes every byte in a file whose members have no CRC-32: an error or some tensors, never a crash.
 TEST(TorchZip, SurvivesDamage) {
   const TemporaryFolder folder;
   std::filesystem::copy_file(kWritten / "without_crc.pt", folder / "a.pt");
@@ -88,11 +88,11 @@ TEST(TorchZip, SurvivesDamage) {
     }
     set_byte(at, good[at]);
   }
-  EXPECT_GT(refused, good.size() / 4);  // the rest is values, padding, dates and versions
+  EXPECT_GT(refused, good.size() / 4);  // the other bytes are values, padding, dates and versions
   EXPECT_NO_THROW(open_tensors(folder / "a.pt"));
 }
 
-// A zip with this pickle and one storage "0" of 24 bytes.
+// Writes a zip with this pickle and one storage "0" of 24 bytes.
 std::filesystem::path write_pickle(const TemporaryFolder& folder, const std::string& pickle) {
   std::ofstream stream(folder / "a.pt", std::ios::binary);
   ZipWriter zip(stream);
@@ -305,7 +305,7 @@ TEST(StateDict, IsFoundWhereTrainingScriptsPutIt) {
   };
   EXPECT_TRUE(open_tensors(nested({"generator_a"}))->has("w"));
   EXPECT_TRUE(open_tensors(nested({"ema", "state_dict"}))->has("w"));
-  PickleWriter beside;  // a tensor beside the state dict does not make the root one
+  PickleWriter beside;  // a tensor outside the state dict does not make the root one
   beside.raw("}(").text("step").tensor({"FloatStorage", "0", 6, 0, {}, {}}).text("model").raw("}(");
   tensor(beside);
   EXPECT_EQ(open_tensors(write_pickle(folder, beside.raw("uu").finish()))->names(), std::vector<std::string>{"w"});
@@ -375,7 +375,7 @@ TEST(Zip, FindsDamagedStorages) {
   std::ostringstream stream;
   test::write_torch_zip(stream, {{"w", {3}, {1, 2, 3}}}, ElementType::kF32);
   std::string bytes = stream.str();
-  const std::string value("\0\0\0\x40", 4);  // 2
+  const std::string value("\0\0\0\x40", 4);  // the float 2
   bytes[bytes.find(value) + 3] = '\x41';
   const auto path = folder.write("a.pt", bytes);
   const auto source = open_tensors(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of settings and reports, and the JSON that is written of it.
+// The value of settings and reports, and the JSON that is made from it.
 #include "sources/values/value.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Value, ACopyIsItsOwn) {
   second["list"][1]["a"] = 7;
   EXPECT_EQ(first["list"][1]["a"], "b");
   EXPECT_FALSE(first == second);
-  second = second["list"];  // of itself
+  second = second["list"];  // the new value is a part of the old one
   EXPECT_EQ(second[0], 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML as values: the types of scalars, and every hostile text with what is said of it.
+// YAML as values: the types of scalars, and every hostile text with its message.
 #include <gtest/gtest.h>
 
 #include "sources/values/yaml_text.h"
@@ -70,7 +70,7 @@ TEST(Yaml, SaysWhatItRefuses) {
   }
 }
 
-// Depth, values and aliases are what a small text makes much of.
+// A small text can have great depth, many values or many aliases.
 TEST(Yaml, BombsEndEarly) {
   EXPECT_EQ(message_of(std::string(9, '[') + std::string(9, ']')), "a.yml: line 1 has more than 8 levels");
   EXPECT_EQ(message_of(std::string(60'000, '[')), "a.yml: line 1 has a key that is no text");  // of the next level
@@ -82,7 +82,7 @@ TEST(Yaml, BombsEndEarly) {
   EXPECT_EQ(message_of(laughs), "a.yml: line 1 has an anchor, which is not read");
 }
 
-// Every start of a text and each of its bytes changed: a value or an Error, no other exception.
+// Cuts a text at every length and changes each byte: a value or an Error, no other exception.
 TEST(Yaml, DamagedTextsDoNoHarm) {
   const std::string text = "a: \"x\\n\"\nb:\n  - 1\n  - {c: 'd', e: [2.5, ~]}\n? f\n: |\n  block\n  text\n# end\n";
   for (size_t n = 0; n < text.size(); ++n) message_of(text.substr(0, n));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A zip's records field by field: the last value that each takes, and what is said of the next.
+// Tests a zip's records field by field: the last good value, and the message about the next.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,12 +15,12 @@ namespace {
 
 std::string integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
 
-// A field of the extra ones.
+// One of the extra fields.
 std::string field(uint16_t id, const std::string& contents) {
   return integer(id, 2) + integer(contents.size(), 2) + contents;
 }
 
-// What a member's two headers say.
+// The contents of a member's two headers.
 struct Header {
   std::string name = "a", extra, comment;
   uint16_t flags = 0, method = 0, disk = 0;
@@ -43,7 +43,7 @@ std::string central_header(const Header& header) {
          header.comment;
 }
 
-// What the end of a zip says of its directory.
+// The directory's place and size in a zip's end record.
 struct End {
   uint64_t members = 0, size = 0, offset = 0;
 };
@@ -53,7 +53,7 @@ std::string end_record(const End& end) {
          integer(end.size, 4) + integer(end.offset, 4) + std::string(2, '\0');
 }
 
-// The 64-bit record, which lies at `at`, and the one that tells where.
+// The 64-bit record, which is stored at `at`, and the locator that points to it.
 std::string wide_records(const End& end, uint64_t at) {
   return "PK\x06\x06" + integer(44, 8) + std::string(12, '\0') + integer(end.members, 8) + integer(end.members, 8) +
          integer(end.size, 8) + integer(end.offset, 8) + "PK\x06\x07" + std::string(4, '\0') + integer(at, 8) +
@@ -75,7 +75,7 @@ struct Zip {
   }
 };
 
-// "read", or what is said of it, without the file's name and the remedy.
+// Returns "read", or the message without the file's name and the remedy.
 std::string message_of(const std::string& bytes, std::vector<ZipMember>* members = nullptr) {
   const InputFile file("a.pt", "", bytes);
   try {
@@ -118,7 +118,7 @@ TEST(ZipRecords, BothHeadersAgree) {
   for (const auto& change : std::vector<std::function<void(Header&)>>{
            [](Header& h) { h.name[0] = 'b'; }, [](Header& h) { h.flags = 2; }, [](Header& h) { h.method = 8; },
            [](Header& h) { h.crc32 = 6; }, [](Header& h) { h.stored = 39; }, [](Header& h) { h.plain = 41; },
-           // Sizes that follow the contents would be zeros here.
+           // Zeros here mean that the sizes follow the contents.
            [](Header& h) { h.crc32 = h.stored = h.plain = 0; }}) {
     EXPECT_EQ(message_of_changed([&](Zip& zip) { change(zip.local); }), kDiffers);
   }
@@ -157,7 +157,7 @@ TEST(ZipRecords, FlagsSizesAndNames) {
 }
 
 TEST(ZipRecords, WhereAMemberLies) {
-  EXPECT_EQ(message_of_changed([](Zip& zip) { zip.central.offset = 41; }), kDiffers);  // 30 bytes of its contents
+  EXPECT_EQ(message_of_changed([](Zip& zip) { zip.central.offset = 41; }), kDiffers);  // 30 bytes into its contents
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.central.offset = 42; }),
             std::string(kMember) + " starts outside of the members");
   for (const size_t bytes : {29u, 30u}) {
@@ -172,7 +172,7 @@ TEST(ZipRecords, WhereAMemberLies) {
     zip.contents = "";
   };
   EXPECT_EQ(message_of_changed(empty), "read");
-  // Three bytes of an extra field that are the directory's.
+  // The local header claims three bytes of an extra field; they belong to the directory.
   Zip zip;
   empty(zip);
   std::string bytes = zip.bytes();
@@ -195,7 +195,7 @@ TEST(ZipRecords, TheDirectory) {
   nameless.name = "";
   EXPECT_EQ(with_tail(central_header(nameless).substr(0, 45)), kDamaged);
   EXPECT_EQ(with_tail(central_header(nameless)), "a.pt: the zip member \"\" has a name that leaves the archive");
-  for (const size_t field : {28u, 30u, 32u}) {  // bytes of the name, of the extra fields, of the comment
+  for (const size_t field : {28u, 30u, 32u}) {  // lengths of the name, of the extra fields, of the comment
     Zip zip;
     zip.central.extra = "x", zip.central.comment = "y";
     std::string bytes = zip.bytes();
@@ -255,7 +255,7 @@ TEST(ZipRecords, TheWideEnd) {
     EXPECT_EQ(message_of(bytes), "a.pt: the zip's 64-bit directory record is damaged") << field;
   }
   std::string bytes = good;
-  ++bytes[before.size() + 56];  // none tells of the 64-bit record
+  ++bytes[before.size() + 56];  // no locator points to the 64-bit record
   EXPECT_EQ(message_of(bytes), kMisplaced);
 }
 
@@ -263,11 +263,11 @@ TEST(ZipRecords, WideFieldsOfAMember) {
   const auto with_extra = [](const std::string& extra) {
     return message_of_changed([&](Zip& zip) { zip.both([&](Header& header) { header.extra = extra; }); });
   };
-  EXPECT_EQ(with_extra("abc"), "read");  // too short to be a field
+  EXPECT_EQ(with_extra("abc"), "read");  // too short for a field
   EXPECT_EQ(with_extra(field(7, "")), "read");
   EXPECT_EQ(with_extra(field(7, "abcdefgh") + field(1, "")), "read");
   EXPECT_EQ(with_extra(field(7, "abc").substr(0, 6)), "a.pt: a zip member's extra field is damaged");
-  // Every choice of what is in the field, in this order.
+  // Every combination of the sizes and the place, in this order.
   for (int choice = 1; choice < 8; ++choice) {
     Zip zip;
     std::string local, central;
@@ -300,7 +300,7 @@ TEST(ZipRecords, WideFieldsOfAMember) {
 }
 
 TEST(ZipContents, Checksum) {
-  EXPECT_EQ(zip_crc32("123456789"), 0xCBF43926u);  // the usual check value
+  EXPECT_EQ(zip_crc32("123456789"), 0xCBF43926u);  // the usual check value of CRC-32
   EXPECT_EQ(zip_crc32("6789", zip_crc32("12345")), 0xCBF43926u);
   std::string contents(5 << 19, 'x');  // two blocks and a half
   ZipMember member{"a", 3, contents.size(), 0, contents.size(), zip_crc32(contents)};
@@ -320,7 +320,7 @@ TEST(ZipContents, Checksum) {
     EXPECT_TRUE(is_found()) << at;
     contents[at] = 'x';
   }
-  member.crc32 = 0;  // none is recorded
+  member.crc32 = 0;  // no checksum is recorded
   contents[7] = 'y';
   EXPECT_FALSE(is_found());
 }
@@ -331,7 +331,7 @@ TEST(ZipContents, BeginAsAZip) {
   EXPECT_FALSE(looks_like_zip(InputFile("a.pt", "", "PK\x03\x05")));
 }
 
-// Zeros, of which a thousand are one byte.
+// Zeros; one byte unpacks to a thousand of them.
 TEST(ZipContents, HowMuchMayBeUnpacked) {
   const auto unpacks = [](uint64_t plain_bytes, uint64_t stored_bytes) {
     test::ZipEntry entry = test::deflated("a", std::string(plain_bytes, '\0'));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's list of matrices says of every layer what the neutral spec's own check expects, and what a file holds.
+// The engine's list of matrices agrees, for every layer, with the neutral spec's own check and with the file's
+// contents.
 #include "model/blocks.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ std::vector<LinearSpec*> linears_of(ModelSpec& spec) {
   return linears;
 }
 
-// What validate_spec calls each matrix of the layers and which shape it wants: said when the matrix is missing.
+// Returns name and shape of each matrix of the layers as validate_spec prints them when the matrix is missing.
 std::map<std::string, Shape> expected_by_spec(const ModelSpec& spec) {
   std::map<std::string, Shape> expected;
   ModelSpec whole = spec;
@@ -63,7 +64,7 @@ std::map<std::string, Shape> expected_by_spec(const ModelSpec& spec) {
   return expected;
 }
 
-// "query_key_value" -> query, key, value: what the spec has apart.
+// "query_key_value" -> query, key, value: the spec keeps them apart.
 std::vector<std::string> parts_of(const std::string& name) {
   std::vector<std::string> parts;
   std::istringstream words(name);
@@ -71,7 +72,7 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-// Takes what one layer's list says out of `expected`.
+// Compares one layer's list with `expected` and removes its entries there.
 void compare_layer(const std::string& layer, const LayerKind& kind, const BlockWidths& widths,
                    std::map<std::string, Shape>& expected) {
   const auto compare = [&](const MatrixEntry& entry) {
@@ -100,7 +101,7 @@ TEST(Blocks, TheListIsWhatTheSpecsCheckExpects) {
   EXPECT_EQ(expected.size(), 6u + 2 * 10 + 8);
   for (const bool is_decoder : {false, true}) {
     const StackSpec& stack = is_decoder ? spec.decoder : spec.encoder;
-    BlockWidths widths = {};  // as a checkpoint has them
+    BlockWidths widths = {};  // as in a checkpoint
     const StackGroups groups = groups_of(stack, spec.encoder.d_model);
     for (uint32_t i = 0; i < kWidths; ++i) widths.values[i] = groups.values[i].count * groups.values[i].elements;
     for (size_t i = 0; i < stack.layers.size(); ++i) {
@@ -128,7 +129,7 @@ TEST(Blocks, TheListIsWhatAFileHolds) {
   EXPECT_EQ(n, 4u + 2 * 7 + 6);
 }
 
-// As model.fbs says a dimension, in the order of Width.
+// A dimension as model.fbs writes it, in the order of Width.
 std::string text_of(const Dimension& dimension) {
   const char* const names[] = {"d_model", "n_heads * d_head", "d_ff", "the encoder's d_model", "d_model padded"};
   static_assert(std::size(names) == kWidths);

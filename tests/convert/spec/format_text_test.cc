@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from patterns, and which patterns do not compile.
+// Text from patterns, and patterns that do not compile.
 #include "spec/format_text.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = FormatValue::Kind;
 
-// Whether a pattern with values of these kinds compiles.
+// Returns whether a pattern with values of these kinds compiles.
 template <Kind... kKinds>
 consteval bool compiles(const char* pattern) {
   const Kind kinds[] = {kKinds..., Kind::kText};
@@ -34,7 +34,7 @@ static_assert(!compiles<Kind::kUnsigned>("{:s}"), "an integer as a text");
 TEST(FormatText, WritesEveryKind) {
   EXPECT_EQ(format_text("{} {} {} {}", true, 'c', int8_t{-5}, UINT64_MAX), "true c -5 18446744073709551615");
   EXPECT_EQ(format_text("{} {} {}", "text", std::string("string"), std::string_view("view")), "text string view");
-  EXPECT_EQ(format_text("{} {} {:.2f}", 0.1f, 0.1, 2.0 / 3), "0.1 0.1 0.67");  // a float's digits are its own
+  EXPECT_EQ(format_text("{} {} {:.2f}", 0.1f, 0.1, 2.0 / 3), "0.1 0.1 0.67");  // 0.1f has a float's digits
   EXPECT_EQ(format_text("{:016x} {:#x} {:>5}|{:<4}|{:02}", uint64_t{255}, 16u, 7, "ab", 3),
             "00000000000000ff 0x10     7|ab  |03");
   EXPECT_EQ(format_text("{1} {0} {1}", "a", 2), "2 a 2");

@@ -11,9 +11,9 @@ TEST(Printable, TextStaysAndControlCharactersAreWrittenOut) {
   EXPECT_EQ(printable("by Élodie, 東京 \U0001F426"), "by Élodie, 東京 \U0001F426");
   EXPECT_EQ(printable("a\x1b[31mb\r\n\tc\x7f"), "a\\x1b[31mb\\x0d\\x0a\\x09c\\x7f");
   EXPECT_EQ(printable(std::string_view("\0x", 2)), "\\x00x");
-  EXPECT_EQ(printable("\u0080\u009b\u00a0"), "\\xc2\\x80\\xc2\\x9b\u00a0");  // C1, which some terminals obey
+  EXPECT_EQ(printable("\u0080\u009b\u00a0"), "\\xc2\\x80\\xc2\\x9b\u00a0");  // C1 controls, which some terminals obey
   EXPECT_EQ(printable("a\u202eb\u2028c\u2066"),
-            "a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c\\xe2\\x81\\xa6");  // turn the direction
+            "a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c\\xe2\\x81\\xa6");  // these turn the direction of text
   EXPECT_EQ(printable_lines("one\x1b\ntwo\r\n"), "one\\x1b\ntwo\\x0d\n");
   EXPECT_TRUE(is_printable("Élodie"));
   EXPECT_FALSE(is_printable("a\nb"));

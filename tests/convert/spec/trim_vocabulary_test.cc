@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trimmed vocabulary: new ids everywhere, and through the engine the same bits for every entry that stays.
+// A trimmed vocabulary: all ids are new, and the engine gives the same bits for every entry that stays.
 #include "spec/trim_vocabulary.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using converter::TokenizerKind;
 using converter::Weights;
 using Ids = std::vector<uint32_t>;
 
-// Each position's logits, and what was chosen.
+// Each position's logits and chosen token.
 struct Run {
   std::vector<std::vector<float>> logits;
   std::vector<int32_t> tokens;
@@ -55,7 +55,7 @@ std::vector<int32_t> new_ids(const Ids& kept, const std::vector<int32_t>& ids) {
   return result;
 }
 
-// Keeps every third entry and what the translation needs.
+// Keeps every third entry and those that the translation needs.
 void expect_the_same_logits(const ModelSpec& spec, Weights weights) {
   const std::vector<int32_t> source = {3, 18, 9, 9, 4, 7, 0};
   const Run whole = translate(spec, weights, source);
@@ -77,7 +77,7 @@ void expect_the_same_logits(const ModelSpec& spec, Weights weights) {
   }
 }
 
-// Of 300 entries; with one table for all that has rows, for decoder and projection, or for none.
+// Models of 300 entries, with one table for all, for decoder and projection, or for none of them.
 std::vector<ModelSpec> specs() {
   TinyOptions options = student_tiny_options();
   std::vector<ModelSpec> specs = {tiny_spec(deep_tiny_options()), tiny_spec(options)};

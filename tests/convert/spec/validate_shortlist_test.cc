@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortlists that no file can hold, each with what is said of it, and the limit that comes with one.
+// Shortlists that no file can hold, each with its message, and the limit that comes with a shortlist.
 #include <gtest/gtest.h>
 
 #include <functional>

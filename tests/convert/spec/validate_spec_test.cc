@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One broken thing at a time in a good model: the message names it, what was found and what was expected.
+// Breaks one thing at a time in a good model: the message names it, what was found and what was expected.
 #include "spec/validate_spec.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(ValidateSpec, AGoodModelPasses) {
   validate_spec(test::random_spec(1));
   ModelSpec spec = test::random_recurrent_spec(1);
   validate_spec(spec);
-  spec.decoder.layers[1] = test::random_spec(1).decoder.layers[1];  // kinds may differ between layers
+  spec.decoder.layers[1] = test::random_spec(1).decoder.layers[1];  // layers may differ in kind
   validate_spec(spec);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates the arena's formula from its printed text alone, as a reader with a pocket calculator would.
+// Evaluates the arena's formula only from its printed text, as a reader with a pocket calculator would.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace goldcrest::test {
 
-// Lines of "name = expression"; other lines are left out. An expression has numbers, names of other lines, the letters
-// of the limits, +, *, (a>b), max(a, b, ...) and up64(a), which rounds up to a multiple of 64.
+// Reads lines of "name = expression" and skips other lines. An expression has numbers, names of other lines, the
+// letters of the limits, +, *, (a>b), max(a, b, ...) and up64(a), which rounds up to a multiple of 64.
 class ArenaFormula {
  public:
   explicit ArenaFormula(const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models whose next token depends on the last one alone, with given probabilities.
+// Models whose next token depends only on the last one, with given probabilities.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace goldcrest::test {
 
-// A model whose logits after token i are log(next[i][j]); a probability of 0 never happens. Start and end token are 0.
+// A model whose logits after token i are log(next[i][j]); a probability of 0 means never. Start and end token are 0.
 inline converter::ModelSpec chain_model(const std::vector<std::vector<float>>& next) {
   const uint32_t n = static_cast<uint32_t>(next.size());
   using namespace converter;
@@ -19,7 +19,7 @@ inline converter::ModelSpec chain_model(const std::vector<std::vector<float>>& n
   StackSpec& decoder = spec.decoder;
   decoder.d_model = n;
   decoder.n_heads = decoder.d_head = decoder.d_ff = 1;
-  decoder.pre_norm = true;  // with blocks that add zero, the embedding reaches the projection
+  decoder.pre_norm = true;  // the blocks add zero, so the embedding reaches the projection
   decoder.embedding_scale = 1;
   decoder.embedding_norm.reset();
   const auto zeros = [](uint32_t rows, uint32_t columns) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small model of CTranslate2's with its config.json and a vocabulary of words, to be changed before it is loaded.
+// A small model of CTranslate2's with its config.json and a vocabulary of words, which tests change before they load
+// it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ struct CTranslate2Folder {
   NativeShape shape = {12, 8, 16, 2, 2, 2, false};
   std::vector<NamedTensor> native;
   CTranslate2Model model;
-  // As CTranslate2's converter of transformers' Marian writes it.
+  // As CTranslate2's converter writes it for transformers' Marian.
   nlohmann::json config = {{"unk_token", "<unk>"},          {"bos_token", "<s>"},
                            {"eos_token", "</s>"},           {"decoder_start_token", "</s>"},
                            {"add_source_bos", false},       {"add_source_eos", false},
@@ -41,7 +42,7 @@ struct CTranslate2Folder {
     write();
     return converter::load_checkpoint(folder.path(), {});
   }
-  // What is said where it is refused, without the folder's name at the beginning; else "read".
+  // Loads the model. Returns the error's message without the folder's name at the beginning, or "read".
   std::string message() const {
     try {
       load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the formulas of several checkpoints share, in doubles and without caches.
+// Functions that the formulas of several checkpoints share, in doubles and without caches.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a formula's layers and greedy search give, as the samples that a framework would export for --check.
+// A formula's layers and greedy search, as the samples that a framework would export for --check.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small Marian checkpoint with the vocabulary of examples/models/enfr, to be changed before it is loaded.
+// A small Marian checkpoint with the vocabulary of examples/models/enfr, which tests change before they load it.
 #pragma once
 
 #include <filesystem>

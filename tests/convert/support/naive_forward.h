@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A naive forward pass without caches, over any type of number: double, or one whose every operation is a little off.
+// A naive forward pass without caches, over any type of number: double, or one in which every operation has an error.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@
 
 namespace goldcrest::test {
 
-// Monte Carlo arithmetic (Parker 1997): every operation's result is off by a random part of at most float32's rounding
-// error, and every function's by a random part of the error that kernels/reference/math.h states.
+// Monte Carlo arithmetic (Parker 1997). Each result of an operation is off by a random part of float32's largest
+// rounding error. Each result of a function is off by a random part of the error in kernels/reference/math.h.
 class Perturbed {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): the parameters of a model are exact
@@ -61,8 +61,8 @@ class NaiveForward {
   // Soft-max of the decoder's attention to the source: [layers][heads][target positions][source positions].
   using CrossWeights = std::vector<std::vector<Sequence>>;
 
-  // Of every position when the decoder is fed `target` shifted right: [target.size()][vocab_size]. cross: filled; null:
-  // not wanted.
+  // Logits of every position if the decoder gets `target` shifted right: [target.size()][vocab_size]. Fills `cross`,
+  // which may be null.
   static Sequence logits(const converter::ModelSpec& spec, const std::vector<int32_t>& source,
                          const std::vector<int32_t>& target, CrossWeights* cross = nullptr) {
     const Sequence memory = stack(spec.encoder, source, nullptr, nullptr);
@@ -110,7 +110,7 @@ class NaiveForward {
     return NAN;
   }
 
-  // score(s) of 0 .. n - 1
+  // Applies the soft-max to score(s), s in 0 .. n - 1.
   template <typename Score>
   static Vector soft_max(size_t n, Score score) {
     Vector weights;
@@ -125,10 +125,10 @@ class NaiveForward {
 
   struct Attended {
     const Sequence& memory;
-    bool is_causal;  // position t attends to positions 0 .. t, else to all
+    bool is_causal;  // position t attends to positions 0 .. t; otherwise to all
   };
 
-  // kept: [heads][positions of x][of memory], may be null.
+  // Fills kept: [heads][positions of x][of memory], which may be null.
   static Sequence attention(const converter::StackSpec& stack, const converter::AttentionSpec& spec, const Sequence& x,
                             const Attended& to, std::vector<Sequence>* kept = nullptr) {
     const Sequence queries = linear(spec.query, x), keys = linear(spec.key, to.memory),

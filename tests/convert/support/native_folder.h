@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small model of Marian's own with its decoder's YAML and a vocabulary of words, to be changed before it is loaded.
+// A small model of Marian's own with its decoder's YAML and a vocabulary of words, which tests change before they load
+// it.
 #pragma once
 
 #include <string>
@@ -29,7 +30,7 @@ struct NativeFolder : TensorList {
   }
   NativeFolder(const NativeFolder&) = delete;
 
-  // "KEY: OLD", also with a list on the lines after it, becomes "KEY: VALUE".
+  // Replaces the value of "KEY: OLD", and a list on the lines after it, by VALUE.
   void set(const std::string& key, const std::string& value) {
     const size_t at = settings.find("\n" + key + ":") + 1;
     if (at == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marian's student by its formula, in double and by Marian's own names: what the float reference is compared with.
+// Marian's student by its formula, in double and with Marian's own names. Tests compare the float reference with it.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@ class NativeFormula {
   struct Memory {
     std::vector<Row> keys, values;
   };
-  // A sentence on its way: what it attends to, and a cell and a past for each decoder layer.
+  // The state of a sentence: what it attends to, and a cell and a past for each decoder layer.
   struct State {
     size_t position = 0;
     std::vector<Memory> source, past;
     std::vector<Row> cells;
   };
 
-  // Every layer's rows, by the names that --check has for them (check.h).
+  // Every layer's rows, by the names that --check uses for them (check.h).
   using Trace = std::map<std::string, std::vector<Row>>;
 
   State start(const std::vector<int32_t>& source, Trace* trace = nullptr) const {
@@ -52,7 +52,7 @@ class NativeFormula {
     return state;
   }
 
-  // The logits after `token`; of the zero vector for one below 0.
+  // Returns the logits after `token`; a negative token stands for the zero vector.
   Row step(int32_t token, State& state, Trace* trace = nullptr) const {
     Row y = embed(token, state.position++);
     if (trace != nullptr) (*trace)["decoder.embed"].push_back(y);
@@ -86,7 +86,7 @@ class NativeFormula {
     return row;
   }
 
-  // x W + b; without a bias where `bias` is empty.
+  // x W + b; an empty `bias` means no bias.
   Row linear(const Row& x, const std::string& weight, const std::string& bias) const {
     const NamedTensor& w = tensor(weight);
     Row y(w.shape[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small nn.Transformer checkpoint, to be changed before it is loaded.
+// A small nn.Transformer checkpoint, which tests change before they load it.
 #pragma once
 
 #include <fstream>
@@ -37,7 +37,7 @@ class NnFolder {
     for (float& value : values) value = rng_.uniform();
     tensors[name] = {name, std::move(shape), std::move(values)};
   }
-  // A weight and a bias of its first size.
+  // Adds a weight, and a bias of its first size.
   void add_pair(const std::string& name, const std::vector<uint64_t>& shape) {
     add(name + ".weight", shape);
     add(name + ".bias", {shape[0]});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a float may become as an int8 of a row with a scale of least error (FORMAT.md, section 4).
+// Checks an int8 value of a row that has a scale of least error (FORMAT.md, section 4).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace goldcrest::test {
 
-// q is the step of `scale` nearest to x, or the end of the range where x lies beyond it; never by more than a fifth.
+// q is the step of `scale` nearest to x. If x is outside the range, q is the range's end, at least four fifths of x.
 inline ::testing::AssertionResult is_quantized(int q, float scale, double x) {
   const double steps = x / double{scale};
   if (std::fabs(steps - q) <= 0.50001) return ::testing::AssertionSuccess();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opening a container and reading all of it says, and containers that are damaged at every byte.
+// Opens a container, reads all of it and returns the message; also tests damage at every byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace goldcrest::test {
 
 using OpenContainer = std::function<std::unique_ptr<converter::TensorSource>(const std::filesystem::path&)>;
 
-// "read", or the error's message after the file's name.
+// Returns "read", or the error's message after the file's name.
 inline std::string message_of_reading(const OpenContainer& open, const std::filesystem::path& path) {
   try {
     const auto source = open(path);
@@ -28,7 +28,7 @@ inline std::string message_of_reading(const OpenContainer& open, const std::file
   }
 }
 
-// Every length that is too short is an Error, every changed byte an Error or some tensors.
+// Every length that is too short gives an Error; every changed byte gives an Error or some tensors.
 inline void expect_damage_survived(const std::string& good,
                                    const std::function<std::string(const std::string& bytes)>& message_of) {
   for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(message_of(good.substr(0, n)), "read") << n;

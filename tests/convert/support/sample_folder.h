@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of samples that lives as long as a test: a part of the golden ones, or written line by line.
+// A folder of samples that lives as long as a test: a part of the golden samples, or samples written line by line.
 #pragma once
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ class SampleFolder {
     if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder " + path);
     path_ = path;
   }
-  // Every `step`-th line of tests/golden/<task>, from the first on, and all of its tensors.
+  // Every `step`-th line of tests/golden/<task>, starting with the first, and all of its tensors.
   SampleFolder(const std::string& task, size_t step) : SampleFolder() {
     const std::filesystem::path golden = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/golden" / task;
     for (const char* name : {"logits.safetensors", "trace.safetensors"})
@@ -46,7 +46,7 @@ class SampleFolder {
     file << bytes;
     if (!file.flush()) throw std::runtime_error("cannot write " + name);
   }
-  // One float32 tensor of zeros.
+  // Writes one float32 tensor of zeros.
   void write_zeros(const std::string& name, const std::string& tensor, size_t rows, size_t columns) const {
     const std::string bytes(rows * columns * sizeof(float), '\0');
     const std::string header = "{\"" + tensor + "\":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(rows) + "," +

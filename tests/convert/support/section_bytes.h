@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A section as it will lie in the file.
+// A section with the bytes that the file will have.
 #pragma once
 
 #include <algorithm>

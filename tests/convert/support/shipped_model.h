@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shipped checkpoint, loaded and built once in each test program.
+// A shipped checkpoint, which each test program loads and builds once.
 #pragma once
 
 #include <filesystem>

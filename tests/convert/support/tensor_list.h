@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of a checkpoint that a test changes before it is written.
+// The tensors of a checkpoint, which a test changes before it writes them.
 #pragma once
 
 #include <stdexcept>

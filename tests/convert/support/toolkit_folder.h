@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small checkpoints as OpenNMT-py and fairseq save them, to be changed before they are loaded.
+// Small checkpoints as OpenNMT-py and fairseq save them, which tests change before they load them.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace goldcrest::test {
 
-// A value as pickle has it. An object with the member "__class__", "module name", is one of that class.
+// Writes a value as pickle does. An object with the member "__class__", "module name", is of that class.
 inline void put_value(PickleWriter& pickle, const nlohmann::json& value) {
   if (value.is_null()) {
     pickle.raw("N");
@@ -49,7 +49,7 @@ inline void put_value(PickleWriter& pickle, const nlohmann::json& value) {
   }
 }
 
-// What a random checkpoint is like. `is_old`: names of the toolkit's first versions.
+// Properties of a random checkpoint. `is_old`: names of the toolkit's first versions.
 struct ToolkitShape {
   bool is_fairseq = false, is_old = false, is_pre_norm = true, is_learned = false, has_embedding_norm = false,
        is_scaled = true;
@@ -89,7 +89,7 @@ class ToolkitFolder {
                                                     : ".transformer_layers.";
     return stack + layers + std::to_string(i) + ".";
   }
-  // Of the block that is the n-th of an encoder's or a decoder's layer.
+  // The norm's name in block number n of an encoder's or a decoder's layer.
   std::string norm(bool is_decoder, size_t n) const {
     const bool is_last = n == (is_decoder ? 2 : 1);
     if (shape.is_fairseq && shape.is_old) return "layer_norms." + std::to_string(n);
@@ -101,7 +101,7 @@ class ToolkitFolder {
   std::string attention(size_t n) const {
     return n == 0 ? "self_attn." : shape.is_fairseq ? "encoder_attn." : "context_attn.";
   }
-  // Queries, keys, values, output.
+  // The name of queries, keys, values or output.
   std::string linear(size_t n) const {
     constexpr const char* kFairseq[] = {"q_proj", "k_proj", "v_proj", "out_proj"};
     constexpr const char* kOpenNmt[] = {"linear_query", "linear_keys", "linear_values", "final_linear"};
@@ -171,7 +171,7 @@ class ToolkitFolder {
   const ToolkitShape shape;
   TemporaryFolder folder;
   std::map<std::string, NamedTensor> tensors;
-  nlohmann::json saved;  // beside the tensors
+  nlohmann::json saved;  // stored with the tensors
   std::map<std::string, std::string> files;
 
  private:

@@ -20,8 +20,8 @@ class ToolkitFormula {
 
   explicit ToolkitFormula(const ToolkitFolder& folder) : names_(folder), tensors_(folder.tensors) {}
 
-  // The rows of every layer, and the logits of every position when the decoder gets `inputs`, which begin with the
-  // start.
+  // Returns the rows of every layer, and the logits of every position if the decoder gets `inputs`, which begin with
+  // the start.
   Trace run(const std::vector<int32_t>& source, const std::vector<int32_t>& inputs) const {
     Trace trace;
     const Rows memory = stack("encoder", source, nullptr, trace);

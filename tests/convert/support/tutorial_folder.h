@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small checkpoints with the names of each tutorial's Transformer, to be changed before they are loaded.
+// Small checkpoints with the names of each tutorial's Transformer, which tests change before they load them.
 #pragma once
 
 #include <cmath>
@@ -64,7 +64,7 @@ class TutorialFolder {
     add(name + ".bias", {shape[0]});
   }
 
-  // Every name with `prefix` before it.
+  // Puts `prefix` before every name.
   void wrap(const std::string& prefix) {
     const std::map<std::string, NamedTensor> before = std::exchange(tensors, {});
     for (const auto& [name, tensor] : before) tensors[prefix + name] = {prefix + name, tensor.shape, tensor.values};

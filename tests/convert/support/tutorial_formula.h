@@ -23,8 +23,8 @@ class TutorialFormula {
 
   explicit TutorialFormula(const TutorialFolder& folder) : kind_(folder.kind), tensors_(folder.tensors) {}
 
-  // The rows of every layer, and the logits of every position when the decoder gets `inputs`, which begin with the
-  // start.
+  // Returns the rows of every layer, and the logits of every position if the decoder gets `inputs`, which begin with
+  // the start.
   Trace run(const std::vector<int32_t>& source, const std::vector<int32_t>& inputs) {
     Trace trace;
     const Rows memory = stack("encoder", source, nullptr, trace);
@@ -34,7 +34,7 @@ class TutorialFormula {
   }
 
   double deviation_epsilon = 1e-6;
-  double smallest_deviation = std::numeric_limits<double>::infinity();  // that a norm got
+  double smallest_deviation = std::numeric_limits<double>::infinity();  // smallest deviation among the norms' inputs
 
  private:
   std::string named(const char* annotated, const char* seq2seq, const char* trevett) const {
@@ -81,7 +81,7 @@ class TutorialFormula {
     return linear(attention + named("linears.3", "out_proj", "fc_o"), mix(queries, keys, of_memory, kHeads, is_causal));
   }
 
-  // The Annotated Transformer has its norm before the block, the others after the sum.
+  // The Annotated Transformer applies its norm before the block, the others after the sum.
   template <typename Block>
   Rows residual(const std::string& name, const Rows& x, const Block& block) {
     const bool is_annotated = kind_ == TutorialKind::kAnnotated;

@@ -6,14 +6,14 @@
 
 namespace goldcrest::intrinsics {
 
-// Predicates of comparisons: false where either is not a number.
+// Predicates of comparisons: false if an operand is not a number.
 inline constexpr int _CMP_LE_OQ = 0x12, _CMP_GE_OQ = 0x1d, _CMP_GT_OQ = 0x1e;
 
 inline bool compare(float x, float y, int predicate) {
   if (predicate == _CMP_LE_OQ) return x <= y;
   if (predicate == _CMP_GE_OQ) return x >= y;
   if (predicate == _CMP_GT_OQ) return x > y;
-  __builtin_trap();  // not emulated
+  __builtin_trap();  // other predicates are not emulated
 }
 
 inline __m256 _mm256_loadu_ps(const void* p) { return load<__m256>(p); }
@@ -160,7 +160,7 @@ inline __m256i _mm256_permutevar8x32_epi32(__m256i a, __m256i index) { return pe
 inline __m256i _mm256_permute4x64_epi64(__m256i a, int order) {
   return __m256i{a[order & 3], a[order >> 2 & 3], a[order >> 4 & 3], a[order >> 6 & 3]};
 }
-// Four bits of `choice` for each half: which of a's and b's halves, or zeros.
+// Four bits of `choice` for each half select one of a's and b's halves, or zeros.
 inline __m256i _mm256_permute2x128_si256(__m256i a, __m256i b, int choice) {
   Lanes<__m128i, 2> r = {};
   for (size_t half = 0; half < 2; ++half, choice >>= 4) {

@@ -6,7 +6,7 @@
 
 namespace goldcrest::test {
 
-// With the immediate operands of the kernels.
+// The immediate operands are the kernels'.
 constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
     {"_mm_loadl_epi64", Needs::kAvx2, Compare::kBits,
      call([](Memory m) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(m.bytes + 1)); })},

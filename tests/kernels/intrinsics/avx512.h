@@ -76,7 +76,7 @@ inline __m128i _mm512_cvtsepi32_epi8(__m512i a) {
   return convert<int8_t, __m128i>(split<int32_t>(a), saturate<int8_t>);
 }
 
-// Whole numbers, halves to even: the one way of rounding that is asked for.
+// Rounds to whole numbers, halves to even. The kernels use no other rounding.
 inline float round_to_whole(float x) {
   if (!(x > -0x1p23f && x < 0x1p23f)) return x;
   const float whole = __builtin_signbit(x) ? -0x1p23f : 0x1p23f;
@@ -88,20 +88,22 @@ inline __m512 _mm512_roundscale_ps(__m512 a, int way) {
   return convert<float, __m512>(split<float>(a), round_to_whole);
 }
 
-// x * 2^floor(n), rounded once. An infinite n makes 0 or infinity of a quiet NaN too.
+// x * 2^floor(n), rounded once. An infinite n turns even a quiet NaN into 0 or infinity.
 inline float scale_by_power(float x, float n) {
   const bool is_nan = x != x, is_quiet_nan = is_nan && (cast<uint32_t>(x) & 0x400000) != 0;
   if (__builtin_isinf(n) && is_quiet_nan) return n > 0 ? n : 0.0f;
   if (__builtin_isinf(n) && !is_nan) return x * (n > 0 ? n : 0.0f);
   if (is_nan || n != n) return x + n;
-  const double power = n < -600 ? -600 : n > 600 ? 600 : n;  // beyond nothing changes, and the product is exact
+  const double power = n < -600  ? -600
+                       : n > 600 ? 600
+                                 : n;  // beyond this the result stays the same; the product is exact
   int64_t whole = static_cast<int64_t>(power);
   if (static_cast<double>(whole) > power) --whole;
   return static_cast<float>(static_cast<double>(x) * cast<double>((whole + 1023) << 52));
 }
 inline __m512 _mm512_scalef_ps(__m512 a, __m512 b) { return zip<float>(a, b, scale_by_power); }
 
-// As compilers do it: the upper half with the lower, again and again.
+// Halves the register again and again, as compilers do: the upper half with the lower.
 inline float _mm512_reduce_max_ps(__m512 a) {
   const __m256 eight = _mm256_max_ps(part<__m256>(a, 1), part<__m256>(a, 0));
   const __m128 four = _mm_max_ps(part<__m128>(eight, 1), part<__m128>(eight, 0));

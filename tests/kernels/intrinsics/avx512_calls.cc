@@ -6,7 +6,7 @@
 
 namespace goldcrest::test {
 
-// With the immediate operands of the kernels.
+// The immediate operands are the kernels'.
 constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
     {"_mm512_loadu_ps", Needs::kAvx512, Compare::kBits, call([](Memory m) { return _mm512_loadu_ps(m.bytes); })},
     {"_mm512_loadu_si512", Needs::kAvx512, Compare::kBits, call([](Memory m) { return _mm512_loadu_si512(m.bytes); })},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the intrinsics that the x86 kernels use, as a list. Its sources are compiled twice, over the compiler's
-// immintrin.h and over the emulation, so that intrinsics_test can compare them.
+// A list of calls of the intrinsics that the x86 kernels use. Its sources are compiled twice, with the compiler's
+// immintrin.h and with the emulation, so that intrinsics_test can compare them.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace goldcrest::test {
 
-// What an instruction needs of the CPU.
+// The feature of the CPU that an instruction needs.
 enum class Needs { kAvx2, kAvxVnni, kPclmul, kAvx512, kAvx512Vnni, kVpclmulqdq };
 
-// kNumbers: two results that are not numbers are equal, whatever their payload.
+// kNumbers: two NaN results are equal, whatever their payload.
 enum class Compare { kBits, kNumbers };
 
 constexpr size_t kArgumentBytes = 64, kMaxArguments = 3;
@@ -22,11 +22,11 @@ struct IntrinsicCall {
   const char* name;
   Needs needs;
   Compare compare;
-  // arguments: [kMaxArguments, kArgumentBytes], aligned to 64; result: [kArgumentBytes], of which it may write less
+  // arguments: [kMaxArguments, kArgumentBytes], aligned to 64; result: [kArgumentBytes], of which it may write a part
   void (*run)(const uint8_t* arguments, uint8_t* result);
 };
 
-// Null name at the end.
+// A null name ends each list.
 namespace native {
 extern const IntrinsicCall kAvx2Calls[], kAvx512Calls[];
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated intrinsics give the bits of the instructions that this CPU has, and they are those that the kernels use.
+// The emulated intrinsics give the bits of the instructions that this CPU has. They are exactly those that the kernels
+// use.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ bool cpu_has(Needs needs) {
   return false;
 }
 
-// One argument: any bits, the ends of the integer types, special floats, or floats of which many end in one half.
+// Fills one argument: any bits, the ends of the integer types, special floats, or floats that often end in one half.
 void fill_argument(uint8_t* argument, Rng& rng) {
   constexpr uint8_t kBytes[] = {0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff};
   constexpr uint16_t kHalfWords[] = {0, 1, 0x7f, 0x80, 0xff7f, 0xff80, 0x7fff, 0x8000, 0x8001, 0xffff};

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for the compiler's header of this name.
+// Replaces the compiler's header of this name.
 #include "immintrin.h"

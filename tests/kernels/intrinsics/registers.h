@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers and masks of x86 as the compiler's portable vectors, and what the emulated intrinsics are made of: lanes in
-// plain arrays.
+// Registers and masks of x86 as the compiler's portable vectors, and the building blocks of the emulated intrinsics:
+// lanes in plain arrays.
 #pragma once
 
 #include <cstddef>
@@ -84,7 +84,7 @@ inline Register convert(const Lanes<From, kCount>& from) {
   return convert<To, Register>(from, [](From x) { return static_cast<To>(x); });
 }
 
-// Part number `index` of a register, and a register's start with zeros behind it.
+// Part number `index` of a register; and a register whose start is this part and whose rest is zero.
 template <typename Part, typename Register>
 inline Part part(Register r, int index) {
   return split<Part>(r)[static_cast<size_t>(index)];
@@ -101,7 +101,7 @@ inline constexpr auto kSubtract = [](auto x, auto y) { return x - y; };
 inline constexpr auto kAnd = [](auto x, auto y) { return x & y; };
 inline constexpr auto kOr = [](auto x, auto y) { return x | y; };
 inline constexpr auto kXor = [](auto x, auto y) { return x ^ y; };
-// The second where they are equal or either is not a number, as MAXPS has it.
+// Returns the second if both are equal or either is not a number, as MAXPS does.
 inline constexpr auto kLarger = [](auto x, auto y) { return x > y ? x : y; };
 inline constexpr auto kSmaller = [](auto x, auto y) { return x < y ? x : y; };
 
@@ -111,11 +111,11 @@ inline To saturate(int32_t x) {
   return static_cast<To>(x > kLargest ? kLargest : x < -kLargest - 1 ? -kLargest - 1 : x);
 }
 
-// Halves to even; -2^31 for what does not fit.
+// Rounds halves to even; -2^31 if the result does not fit.
 inline int32_t round_to_int32(float x) {
   if (!(x >= -0x1p31f && x < 0x1p31f)) return INT32_MIN;
   if (x >= 0x1p23f || x <= -0x1p23f) return static_cast<int32_t>(x);
-  const float whole = x < 0 ? -0x1p23f : 0x1p23f;  // at this size a float has no fraction bits
+  const float whole = x < 0 ? -0x1p23f : 0x1p23f;  // a float of this size has no fraction bits
   return static_cast<int32_t>((x + whole) - whole);
 }
 
@@ -145,7 +145,7 @@ inline Register unpack(Register a, Register b, bool upper) {
   return cast<Register>(r);
 }
 
-// r[i] = a[index[i]]; the index counts modulo the number of lanes.
+// r[i] = a[index[i]], with the index modulo the number of lanes.
 template <typename Register, typename IndexRegister>
 inline Register permute_words(Register a, IndexRegister index) {
   const LanesOf<uint32_t, Register> x = split<uint32_t>(a), at = split<uint32_t>(index);
@@ -168,8 +168,8 @@ inline Register add_byte_products(Register sum, Register a, Register b) {
   return cast<Register>(r);
 }
 
-// Polynomials over two elements: 64 x 64 -> 128 bits, in each 128 bits of a and b; bits 0 and 4 of `halves` choose
-// a's and b's.
+// Multiplies polynomials over two elements, 64 x 64 -> 128 bits, in each 128 bits of a and b. Bits 0 and 4 of `halves`
+// choose the halves of a and b.
 template <typename Register>
 inline Register multiply_carry_less(Register a, Register b, int halves) {
   const LanesOf<uint64_t, Register> x = split<uint64_t>(a), y = split<uint64_t>(b);

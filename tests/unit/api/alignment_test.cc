@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alignments: those of a naive forward pass in double, and of the kernels' attention to the bit.
+// Compares alignments with those of a naive forward pass in double, and, to the bit, with the kernels' attention.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -69,7 +69,7 @@ TEST(Alignment, IsTheForwardPasssAlongEveryHypothesis) {
   }
 }
 
-// Some layers of several are kept: -1 is their mean, and the others are refused.
+// If the memory keeps only some layers, -1 is their mean, and other layers are refused.
 TEST(Alignment, KnowsTheLayersOfTheLimits) {
   const Model& model = models()[1];
   EngineSetup setup = inspecting(1, 1);
@@ -88,7 +88,7 @@ TEST(Alignment, KnowsTheLayersOfTheLimits) {
   EXPECT_NE(all.alignment({0, 0, 0, -1, -1}), all.alignment({0, 0, 0, 1, -1}));
 }
 
-// The weights are those by which the layer mixed its values: attention over values that are rows of the unit matrix.
+// The weights are those with which the layer mixed its values: here the values are rows of the unit matrix.
 TEST(Alignment, IsTheKernelsAttentionToTheBit) {
   for (const Model& model : models()) {
     TestEngine engine(model.int8.span(), inspecting(1, 1));

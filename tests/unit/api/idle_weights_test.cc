@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest_config.idle_weights: what is reported, when, and that it is not read before the next source.
+// goldcrest_config.idle_weights: what the engine reports, when, and that it reads none of it before the next source.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Bytes bytes_of(const LinearView& matrix) {
   return {size_t{matrix.weights} * 64, size_t{matrix.n} * matrix.k * bytes_of(matrix.weight_type)};
 }
 
-// What encoding alone reads, in the order in which it is done with it.
+// Returns the weights that only encoding reads, in the order in which encoding finishes with them.
 std::vector<Bytes> weights_of_encoding(const uint8_t* model) {
   const ModelView view = view_model(model);
   std::vector<Bytes> weights;
@@ -45,7 +45,7 @@ std::vector<Bytes> weights_of_encoding(const uint8_t* model) {
   return weights;
 }
 
-// Tables of which rows are looked up.
+// Returns the tables whose rows are looked up.
 std::vector<Bytes> tables(const uint8_t* model) {
   const ModelView view = view_model(model);
   std::vector<Bytes> found;
@@ -58,7 +58,7 @@ std::vector<Bytes> tables(const uint8_t* model) {
   return found;
 }
 
-// A model in memory of its own, and what was reported of it.
+// A model in its own memory, and the ranges that the engine reported.
 struct IdleModel {
   explicit IdleModel(const converter::FileImage& file)
       : image(file.span().begin(), file.span().end()), bytes(image.size()) {
@@ -77,7 +77,7 @@ struct IdleModel {
     made.verify = verify;
     made.limits.batch = 3;
     made.limits.beam_size = 2;
-    made.limits.encoder_rows = 2;  // many blocks
+    made.limits.encoder_rows = 2;  // so there are many blocks
     made.idle_weights = report;
     made.idle_context = this;
     return made;

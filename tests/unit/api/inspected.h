@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models and engines for the tests of what can be seen inside a search.
+// Models and engines for the tests of inspection.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ struct InspectedModel {
   converter::FileImage int8, float32;
 };
 
-// Of one decoder layer and of two.
+// Models with one decoder layer and with two.
 inline const std::vector<InspectedModel>& inspected_models() {
   static const std::vector<InspectedModel> all = [] {
     std::vector<InspectedModel> made;
@@ -31,9 +31,9 @@ inline const std::vector<InspectedModel>& inspected_models() {
   return all;
 }
 
-constexpr float kCloseInspection = 2e-5f;  // of a float32 file and a pass in double
+constexpr float kCloseInspection = 2e-5f;  // the largest difference between a float32 file and a pass in double
 
-// Limits that ask for everything.
+// Limits that ask for all results of inspection.
 inline EngineSetup inspecting(uint32_t beam_size, uint32_t batch) {
   EngineSetup setup;
   setup.limits.beam_size = setup.limits.n_best = beam_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking inside: token scores, scores of given targets and alignments are those of a naive forward pass in double,
-// cost no bit of the results, and are the same with every kernel table.
+// Inspection: token scores, scores of given targets and alignments are those of a naive forward pass in double. They do
+// not change the results, and are the same with every kernel table.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,14 +32,14 @@ double log_prob(const std::vector<double>& logits, int32_t token) {
   return logits[static_cast<size_t>(token)] - std::log(sum);
 }
 
-// In order, as the engine adds them.
+// Adds in order, as the engine does.
 float sum_of(const std::vector<float>& values) {
   float sum = 0;
   for (const float value : values) sum += value;
   return sum;
 }
 
-// A result's token scores against the naive pass along it. n_free: tokens at its end that were forced.
+// Compares a result's token scores with the naive pass along it. The last `n_free` tokens were forced.
 void expect_naive_scores(const ModelSpec& spec, const std::vector<int32_t>& source, const Translation& found,
                          size_t n_free) {
   const Naive::Sequence logits = Naive::logits(spec, source, found.tokens);
@@ -96,7 +96,7 @@ TEST(TokenScores, AreNullWhereTheLimitsDoNotAsk) {
   EXPECT_TRUE(engine.run(std::vector<int32_t>{3, 1, 2}).token_log_probs.empty());
 }
 
-// Nothing of a search depends on who looks.
+// Inspection changes nothing in a search.
 TEST(Inspection, ChangesNoBit) {
   for (const Model& model : models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
@@ -151,7 +151,7 @@ TEST(Score, IsTheForwardPasssOfAnyTarget) {
       TestEngine engine(model.float32.span(), inspecting(planned_beams, 1));
       const uint32_t longest = engine.memory().limits.max_target_tokens;
       for (int i = 0; i < 5; ++i) {
-        // Any ids: also suppressed ones, an end token in the middle, and none at the end.
+        // Uses any ids: suppressed ones, an end token in the middle, and none at the end.
         const std::vector<int32_t> source = random_source(rng, model.spec);
         const std::vector<int32_t> target =
             rng.ids(i == 0 ? longest : rng.between(1, longest), engine.info().target_vocab_size);
@@ -165,7 +165,7 @@ TEST(Score, IsTheForwardPasssOfAnyTarget) {
   }
 }
 
-// What a search chose has the same log-probabilities, logits and alignments when it is given.
+// A search's result has the same log-probabilities, logits and alignments as a given target.
 TEST(Score, OfASearchsResultIsTheSearchs) {
   for (const Model& model : models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
@@ -213,7 +213,7 @@ TEST(Score, DependsNeitherOnTheBatchNorOnTheSlicing) {
   }
 }
 
-// One source, followed along its target: no step says that a token was chosen.
+// Follows one source along its target: no step reports a chosen token.
 TEST(Score, GivesNoTokensOnTheWay) {
   TestEngine engine(models()[0].int8.span(), inspecting(1, 1));
   const std::vector<int32_t> source = {1, 2, 3}, target = {4, 5, 0};
@@ -230,7 +230,7 @@ TEST(Score, GivesNoTokensOnTheWay) {
   EXPECT_EQ(searched, other.run(source));
 }
 
-// Refusals, each with its text.
+// Refusals, each with its message.
 class Refused : public testing::Test {
  protected:
   void expect(int status, int wanted, const std::string& message, int32_t index = -1) const {
@@ -261,7 +261,7 @@ TEST_F(Refused, Targets) {
   EXPECT_EQ(score(1, {7, 0}), GOLDCREST_OK);
   expect(goldcrest_run(engine_.get()), GOLDCREST_ERROR_STATE, "score: only some sources of the batch have a target");
   EXPECT_EQ(score(0, {7, 8, 9}), GOLDCREST_OK);
-  EXPECT_EQ(score(0, {8, 0}), GOLDCREST_OK) << "replaces the one before";
+  EXPECT_EQ(score(0, {8, 0}), GOLDCREST_OK) << "replaces the previous one";
   EXPECT_EQ(goldcrest_step(engine_.get(), nullptr), GOLDCREST_WORKING);
   expect(score(0, {8, 0}), GOLDCREST_ERROR_STATE, "score: begin first, and give targets before the first step");
   EXPECT_EQ(goldcrest_run(engine_.get()), GOLDCREST_DONE);

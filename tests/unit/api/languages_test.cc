@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target languages by name: which there are, what they put before a text, and tries that are no trees.
+// Target languages by name: the list of languages, the ids that each puts before a text, and tries that contain
+// circles.
 #include "goldcrest/languages.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ using Languages = std::vector<std::pair<std::string, int32_t>>;
 constexpr uint32_t kMaxSource = 6;
 const std::string kLongest(kMaxLanguageBytes, 'q');
 
-// Letters from 'a' on, which are ids from 2 on; with codes in the place of some of them.
+// A file whose ids from 2 on are the letters from 'a' on; codes replace some of them.
 FileImage file_with(const std::vector<std::pair<uint32_t, std::string>>& codes) {
   converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
   test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
@@ -87,13 +88,13 @@ TEST(Languages, OneIsPutBeforeEachTextWithoutACode) {
   for (const auto& [code, id] : languages_of(file)) {
     ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, code.c_str()), GOLDCREST_OK) << code;
     EXPECT_EQ(ids_of(engine, "ab"), (Ids{id, 2, 3, 0}));
-    EXPECT_EQ(ids_of(engine, ">>deu<<ab"), (Ids{7, 2, 3, 0})) << "a text keeps its own";
+    EXPECT_EQ(ids_of(engine, ">>deu<<ab"), (Ids{7, 2, 3, 0})) << "a text's own code stays";
     EXPECT_EQ(ids_of(engine, ""), (Ids{id, 0}));
   }
   ASSERT_EQ(goldcrest_set_languages(engine.get(), "mul", "fra"), GOLDCREST_OK);
   EXPECT_EQ(ids_of(engine, "abab"), (Ids{5, 2, 3, 2, 3, 0}));
   EXPECT_EQ(goldcrest_begin_text(engine.get(), "ababa", 5), GOLDCREST_ERROR_TOO_LONG) << "it counts among the tokens";
-  EXPECT_EQ(ids_of(engine, "ab"), (Ids{5, 2, 3, 0})) << "for all texts that follow";
+  EXPECT_EQ(ids_of(engine, "ab"), (Ids{5, 2, 3, 0})) << "for all later texts";
   ASSERT_EQ(goldcrest_add_text(engine.get(), "b", 1), GOLDCREST_ERROR_TOO_LONG);
   ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, nullptr), GOLDCREST_OK);
   EXPECT_EQ(ids_of(engine, "ab"), (Ids{2, 3, 0}));
@@ -135,7 +136,7 @@ int visit_units(const std::vector<uint32_t>& units) {
 }
 
 TEST(Languages, TriesThatAreNoTreesAreGivenUp) {
-  // Byte b leads from every node to node 256 + b: there are more ways than a walk would end.
+  // Byte b leads from every node to node 256 + b, so a walk over all ways would not end.
   std::vector<uint32_t> circles(512);
   for (uint32_t i = 0; i < circles.size(); ++i) circles[i] = (i ^ 256) << 10 | (i & 0xFF);
   EXPECT_EQ(visit_units(circles), GOLDCREST_ERROR_MODEL_CORRUPT);
@@ -150,12 +151,12 @@ TEST(Languages, TriesThatAreNoTreesAreGivenUp) {
   }
 }
 
-// A trie's own writer makes no edge of a zero byte, but a file may have one.
+// No writer of tries makes an edge of a zero byte, but a file may have such an edge.
 TEST(Languages, ACodeWithAZeroByteIsNone) {
   for (const uint8_t byte : {uint8_t{0}, uint8_t{1}}) {
     const uint8_t entry[] = {'>', '>', byte, '<', '<'};
     std::vector<uint32_t> units(7);
-    for (uint32_t node = 0; node < 5; ++node) {  // the next node is the child
+    for (uint32_t node = 0; node < 5; ++node) {  // the child is the next node
       units[node] |= (node ^ entry[node] ^ (node + 1)) << 10;
       units[node + 1] = entry[node];
     }

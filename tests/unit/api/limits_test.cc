@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last value that each limit and each setting of the search takes, and the first that it does not.
+// The last value that each limit and each setting of the search takes, and the first that it refuses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ const converter::FileImage& some_file() {
   return file;
 }
 
-// The message, or nothing where the limits pass.
+// Returns the message, or nothing if the limits are taken.
 std::string planned(const goldcrest_limits& limits, const converter::FileImage& file = some_file()) {
   goldcrest_memory memory;
   goldcrest_detail detail = {};
@@ -77,7 +77,7 @@ TEST(Limits, TextNeedsATokenizer) {
   EXPECT_EQ(detail.index, -1);
 }
 
-// Of 32 layers each bit is one.
+// With 32 layers each bit stands for a layer.
 TEST(Limits, AlignmentOfAsManyLayersAsBits) {
   test::TinyOptions options;
   options.decoder.n_layers = 32;
@@ -100,7 +100,7 @@ class Search : public testing::Test {
     return made;
   }
 
-  // The message, or nothing where the search is taken.
+  // Returns the message, or nothing if the search is taken.
   std::string set(const std::function<void(goldcrest_search&)>& change) {
     goldcrest_search search = {};
     search.length_penalty = 1;

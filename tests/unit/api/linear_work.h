@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a call, as its comment states it, bounds its instructions: counted at three sizes of what makes it work
-// most, with the `reference` kernels, of which no other table needs more.
+// The work of a call, as its comment states it, bounds its instructions. They are counted at three sizes of the input
+// that makes the most work. The `reference` kernels run, which need the most instructions of all tables.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ struct Cost {
   uint64_t instructions = 0, work = 0;
 };
 
-// A call that needs at most so many instructions a unit of its work, beside a fixed few thousand.
+// A call that needs at most this many instructions for each unit of its work, and a fixed few thousand.
 struct StatedWork {
   std::string call;
   uint64_t instructions_each;
 };
 
-// cost(size) for the sizes 1, 2 and 4: within the statement, and grows as the work does or less.
+// Calls cost(size) for the sizes 1, 2 and 4. Each cost must stay below the stated bound and grow at most as the work.
 void expect_linear(const StatedWork& stated, const std::function<Cost(uint32_t size)>& cost);
 
 }  // namespace goldcrest::test

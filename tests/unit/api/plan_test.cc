@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The printed formula is the plan, the plan is what the engine needs to the byte, and what lies in the arena before
-// does not matter.
+// The printed formula is the plan, which is what the engine needs, to the byte. The arena's old contents do not matter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +81,7 @@ PlannedMemory plan(const FileImage& file, const goldcrest_limits& limits) {
   return planned;
 }
 
-// The formula of goldcrest.h, written once more.
+// The formula of goldcrest.h, in a second implementation.
 uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits) {
   const std::map<int, uint64_t> factors = {
       {GOLDCREST_FACTOR_NONE, 1},
@@ -156,7 +155,7 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   return limits;
 }
 
-// A batch of sources as long as the limits allow and shorter ones.
+// A batch of sources as long as the limits allow, and shorter ones.
 std::vector<std::vector<int32_t>> some_sources(Rng& rng, const goldcrest_memory& memory, uint32_t vocab_size) {
   std::vector<std::vector<int32_t>> sources;
   for (uint32_t i = 0; i < memory.limits.batch; ++i) {
@@ -198,8 +197,7 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
   EXPECT_EQ(detail.index, static_cast<int32_t>(memory.scratch_bytes));
 }
 
-// One set of limits: the plan, the engine in exactly that memory with either fill and in two regions, and one byte
-// less.
+// Tests one set of limits: the plan, the engine in exactly that memory (either fill, two regions), and one byte less.
 void check_limits(const FileImage& file, Rng& rng) {
   EngineSetup setup;
   setup.limits = random_limits(rng, file);
@@ -259,7 +257,7 @@ TEST(PlanMemory, AShortlistTakesWhatItGathers) {
   };
   const uint64_t bits = 64;
   EXPECT_EQ(added(listed_file(), 100), 3 * 112 * (32 + 16) + bits);
-  EXPECT_EQ(added(listed_file(), 1000), 3 * 304 * (32 + 16) + bits) << "no more than the vocabulary has";
+  EXPECT_EQ(added(listed_file(), 1000), 3 * 304 * (32 + 16) + bits) << "at most the vocabulary's size";
   EXPECT_EQ(added(listed_float32_file(), 100), 3 * 112 * (4 * 32 + 8) + bits);
   limits.max_candidates = 0;
   EXPECT_EQ(plan(listed_file(), limits).memory.limits.max_candidates, 300u) << "the file's";
@@ -267,8 +265,8 @@ TEST(PlanMemory, AShortlistTakesWhatItGathers) {
   EXPECT_EQ(plan(deep_file(), limits).memory.limits.max_candidates, 0u) << "a file without a shortlist";
 }
 
-// Two cells for each hypothesis and recurrent layer, whatever the length; keys of target positions for the other layers
-// alone.
+// Each hypothesis has two cells for each recurrent layer, for any length. Only the other layers have keys of target
+// positions.
 TEST(PlanMemory, RecurrentLayersKeepNoPositions) {
   const auto find = [](const PlannedMemory& planned, const std::string& name) {
     const auto found = std::find_if(planned.buffers.begin(), planned.buffers.end(),
@@ -286,14 +284,14 @@ TEST(PlanMemory, RecurrentLayersKeepNoPositions) {
   EXPECT_EQ(find(student, "decoder.keys").name, nullptr);
   EXPECT_EQ(find(plan(deep_file(), limits), "decoder.cells").name, nullptr);
 
-  // What a longer target takes: of self-attention nothing, so ids and slots of the search alone.
+  // A longer target needs only ids and slots of the search, because no layer has self-attention.
   limits.max_target_tokens = 20;
   const uint64_t longer = plan(student_file(), limits).memory.decode_bytes;
   limits.max_target_tokens = 19;
   EXPECT_LE(longer - plan(student_file(), limits).memory.decode_bytes, 3u * 64);
 }
 
-// The largest step counts the matrices that it has: of a layer and of a position.
+// The largest step counts only matrices that exist, for a layer and for a position.
 TEST(PlanMemory, RecurrentLayersCountInTheWorkOfAStep) {
   goldcrest_limits limits = {};
   limits.encoder_rows = 1;

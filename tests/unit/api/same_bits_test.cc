@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must not change a bit: the size of a step, the company in a batch, another engine at work in between,
-// verification.
+// Choices that must not change a bit: the size of a step, the other sentences of a batch, another engine that works in
+// between, verification.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -63,7 +63,7 @@ const std::vector<Model>& models() {
           if (has_rules) spec.generation.rules = all_rules();
           test::add_shortlist(5, spec);
           goldcrest_limits limits = {};
-          limits.max_candidates = 170;  // long sources have more
+          limits.max_candidates = 170;  // long sources have more candidates
           made.push_back({name, test::tiny_file(spec, Layout::kN16K4, limits, weights), options.source_vocab_size,
                           options.encoder.positions, options.decoder.positions});
         }
@@ -85,7 +85,7 @@ std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n, u
 
 constexpr uint32_t kAllFlags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
 
-// Results with everything that can be asked of them.
+// Limits that ask for all results of inspection.
 EngineSetup inspected_setup() {
   EngineSetup setup;
   setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;

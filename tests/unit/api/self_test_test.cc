@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest_self_test passes on the file that holds what this engine computes, and names the first line that differs.
+// goldcrest_self_test passes if the file holds this engine's results, and otherwise names the first line that differs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using test::Translation;
 
 Payload tiny_payload() { return converter::build_payload(test::tiny_spec(test::odd_tiny_options()), {}); }
 
-// What the engine computes for some sources, as the converter stores it.
+// Computes the engine's results for some sources, as the converter stores them.
 std::vector<SelfTestLine> lines_for(const FileImage& file) {
   TestEngine engine(file.span(), {});
   goldcrest_search search = engine.search();
@@ -99,7 +99,7 @@ TEST(SelfTest, NamesTheFirstLineThatDiffers) {
   }
 }
 
-// Damage to one weight: found by the checksum, and where someone repaired that, by the self-test.
+// The checksum finds a damaged weight. If the checksum was repaired, the self-test finds it.
 TEST(SelfTest, OneWeightBitIsFound) {
   Payload payload = tiny_payload();
   const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
@@ -121,7 +121,7 @@ TEST(SelfTest, OneWeightBitIsFound) {
 
   *weight ^= 4;
   EngineSetup setup;
-  setup.verify = GOLDCREST_VERIFY_STRUCTURE;  // the sum of the row's weights would tell too
+  setup.verify = GOLDCREST_VERIFY_STRUCTURE;  // full verification would also compare the sum of the row's weights
   EXPECT_EQ(self_test(assemble(payload, lines), setup, &detail), GOLDCREST_ERROR_SELF_TEST);
   EXPECT_EQ(detail.index, 0);
 }

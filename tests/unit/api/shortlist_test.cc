@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a source is searched among all outputs although the file has a shortlist, what a step gathers, and the
+// Sources that are searched among all outputs although the file has a shortlist, the gathering in steps, and the
 // self-test.
 #include <gtest/gtest.h>
 
@@ -64,11 +64,12 @@ TEST(Shortlist, CanBeTurnedOff) {
     EXPECT_NE(results(listed_file(), 0, beam_size, 0), plain);
     EXPECT_EQ(results(listed_file(), GOLDCREST_NO_SHORTLIST, beam_size, 0), plain) << "by the limits";
     EXPECT_EQ(results(listed_file(), 0, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "by the search";
-    EXPECT_EQ(results(plain_file(), 50, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "where there is none";
+    EXPECT_EQ(results(plain_file(), 50, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain)
+        << "in a file without a shortlist";
   }
 }
 
-// One after the other, in a batch too.
+// Sources with too many candidates, one after the other and in a batch.
 TEST(Shortlist, ASourceWithTooManyCandidatesHasAllOutputs) {
   const auto sources = some_sources();
   std::vector<uint32_t> counts;
@@ -96,7 +97,7 @@ TEST(Shortlist, ASourceWithTooManyCandidatesHasAllOutputs) {
   }
 }
 
-// A target is scored by the model alone, also where it has ids that are no candidates.
+// Scoring a target uses the whole vocabulary, even if its ids are not candidates.
 TEST(Shortlist, ScoresAreAmongAllOutputs) {
   const auto sources = some_sources();
   std::vector<std::vector<int32_t>> targets;
@@ -133,7 +134,7 @@ TEST(Shortlist, GathersOneSentenceAStep) {
   EXPECT_EQ(count_steps(listed_file(), 3), count_steps(plain_file(), 3) + 3);
 }
 
-// What the engine computes for some sources, as the converter stores it: among candidates, and among all.
+// Computes the engine's results for some sources, as the converter stores them: among candidates, and among all.
 std::vector<SelfTestLine> self_test_lines() {
   std::vector<SelfTestLine> lines;
   const FileImage& file = listed_file();
@@ -171,7 +172,7 @@ TEST(Shortlist, TheSelfTestRunsBothKindsOfLines) {
   }
 }
 
-// Lines that need more candidates than there is memory for.
+// Lines that need more candidates than the memory holds.
 TEST(Shortlist, TheSelfTestLeavesOutWhatDoesNotFit) {
   std::vector<SelfTestLine> lines = self_test_lines();
   goldcrest_detail detail = {};

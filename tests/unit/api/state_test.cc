@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function in every state: the documented status, and an engine that works on afterwards.
+// Calls every function in every state: it returns the documented status, and the engine still works afterwards.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -74,7 +74,7 @@ class EveryState : public testing::TestWithParam<State> {
     busy_ = GetParam() == State::kEncoding || GetParam() == State::kDecoding;
   }
 
-  // Whatever the calls before did: the engine translates as a new one does.
+  // Whatever was called before, the engine then translates as a new one does.
   void TearDown() override {
     goldcrest_reset(engine_.get());
     engine_.set_search(engine_.search());
@@ -108,7 +108,7 @@ TEST_P(EveryState, BadSourcesAreRefusedAndChangeNothing) {
     }
   }
   for (const auto store : {goldcrest_begin_text, goldcrest_add_text}) {
-    EXPECT_EQ(store(engine(), "a", 1), GOLDCREST_ERROR_UNSUPPORTED) << "planned for ids only";
+    EXPECT_EQ(store(engine(), "a", 1), GOLDCREST_ERROR_UNSUPPORTED) << "the memory is planned for ids only";
     EXPECT_EQ(store(engine(), nullptr, 1), GOLDCREST_ERROR_ARGUMENT);
   }
   const int32_t* stored = nullptr;
@@ -116,7 +116,7 @@ TEST_P(EveryState, BadSourcesAreRefusedAndChangeNothing) {
     ASSERT_EQ(goldcrest_get_source(engine(), 0, &stored), 5);
     EXPECT_EQ((std::vector<int32_t>{stored, stored + 5}), kSource);
   }
-  // What was under way goes on.
+  // The work in progress continues.
   EXPECT_EQ(goldcrest_run(engine()), n_sources_ == 0 ? GOLDCREST_ERROR_STATE : GOLDCREST_DONE);
 }
 
@@ -142,7 +142,7 @@ TEST_P(EveryState, BeginStartsOver) {
   EXPECT_EQ(goldcrest_run(engine()), GOLDCREST_DONE);
 }
 
-// A source may be what get_source gave.
+// The source can be the one that get_source returned.
 TEST_P(EveryState, BeginWithTheStoredSource) {
   const int32_t* stored = nullptr;
   if (n_sources_ == 0) return;
@@ -228,7 +228,7 @@ TEST_P(EveryState, SetSearch) {
   }
 }
 
-// The results of a finished search stay as they are when the next one's options are set.
+// Setting the next search's options keeps the results of a finished search.
 TEST_P(EveryState, SetSearchDoesNotTouchResults) {
   if (!finished_) return;
   const std::vector<Translation> before = engine_.results(0);

@@ -40,7 +40,7 @@ std::vector<int32_t> stored_source(const TestEngine& engine, uint32_t sentence) 
   return n < 0 ? std::vector<int32_t>() : std::vector<int32_t>(ids, ids + n);
 }
 
-// Ids to text by the file's letters: id 2 is U+0100.
+// Turns ids into text by the file's letters: id 2 is U+0100.
 std::string letters_of(const std::vector<int32_t>& ids) {
   std::string text;
   for (const int32_t id : ids) {
@@ -61,7 +61,7 @@ TEST(Text, BecomesIdsWithTheSuffix) {
   EXPECT_EQ(stored_source(engine, 1), (std::vector<int32_t>{17, 0}));
   EXPECT_EQ(stored_source(engine, 0), (std::vector<int32_t>{2, 3, 1, 0}));
   EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-  ASSERT_EQ(goldcrest_begin_text(engine.get(), nullptr, 0), 0) << "no text is the suffix alone";
+  ASSERT_EQ(goldcrest_begin_text(engine.get(), nullptr, 0), 0) << "an empty text is only the suffix";
   EXPECT_EQ(stored_source(engine, 0), (std::vector<int32_t>{0}));
 }
 
@@ -83,7 +83,7 @@ TEST(Text, LimitsAreErrorsAndNeverCutSilently) {
   EXPECT_TRUE(engine.memory_intact());
 }
 
-// The tokenizer's scratch lies where encoder and decoder work; it must not reach what lives always.
+// The tokenizer's scratch shares its memory with encoder and decoder. It must not reach buffers that always live.
 TEST(Text, TheScratchOfTheTokenizerIsItsOwn) {
   const FileImage file = text_file(TokenizerKind::kUnigram);
   EngineSetup setup = text_setup();
@@ -120,7 +120,7 @@ TEST(Translate, EveryBufferSizeGivesWholeCharacters) {
       const std::string written = out.get();
       EXPECT_TRUE(expected.starts_with(written));
       EXPECT_EQ(written.size() % 2, 0u) << "half a character";
-      EXPECT_GE(written.size() + 2, size - 1) << "what fits is written";
+      EXPECT_GE(written.size() + 2, size - 1) << "the part that fits is written";
     }
   }
   EXPECT_EQ(goldcrest_translate(engine.get(), "hello", 5, nullptr, 10), GOLDCREST_ERROR_ARGUMENT);

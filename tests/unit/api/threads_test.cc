@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of tasks, the order they run in and the threads that run them must not change a bit.
+// The number of tasks, their order, and the threads that run them must not change a bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using test::Rng;
 using test::TestEngine;
 using test::Translation;
 
-// Large enough for single operations of a few rows to be split, of which the smaller models have none.
+// Large enough that single operations on a few rows are split, which does not happen in smaller models.
 test::TinyOptions wide_options() {
   test::TinyOptions options;
   options.seed = 13;
@@ -30,7 +30,7 @@ test::TinyOptions wide_options() {
   options.decoder = {256, 1040, 8, 32, 1, 40, converter::Activation::kRelu, false, false, false};
   options.source_vocab_size = 60;
   options.target_vocab_size = 2100;
-  options.end_bias = 0;  // long translations
+  options.end_bias = 0;  // so translations are long
   return options;
 }
 
@@ -59,7 +59,7 @@ const std::vector<Model>& models() {
     const test::TinyOptions options = wide_options();
     converter::ModelSpec with_rules = test::tiny_spec(options);
     with_rules.generation.rules.renormalize = true;
-    with_rules.generation.rules.repetition_penalty = 1.2f;  // the output layer twice
+    with_rules.generation.rules.repetition_penalty = 1.2f;  // runs the output layer twice
     with_rules.generation.rules.no_repeat_ngram = 2;
     with_rules.generation.rules.more_end_ids = {17, 1800};
     with_rules.generation.rules.biases = {{5, 1.0f}, {2000, 2.0f}};
@@ -71,7 +71,7 @@ const std::vector<Model>& models() {
     for (converter::ModelSpec spec : {test::tiny_spec(options), with_rules}) {
       test::add_shortlist(7, spec);
       goldcrest_limits limits = {};
-      limits.max_candidates = 1600;  // the longest sources have more
+      limits.max_candidates = 1600;  // the longest sources have more candidates
       made.push_back({"wide, listed", test::tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
                       options.encoder.positions});
     }
@@ -89,7 +89,7 @@ std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n) {
   return sources;
 }
 
-// Runs tasks on the calling thread, last first, and counts.
+// Runs tasks on the calling thread, the last one first, and counts them.
 struct Backwards {
   size_t n_regions = 0, most_tasks = 0;
 };
@@ -155,7 +155,7 @@ TEST(Threads, ChangeNoBit) {
   }
 }
 
-// Where work is to be split, it is: else the test above would compare nothing.
+// Large work is split; otherwise the test above would compare nothing.
 TEST(Threads, ShareTheWork) {
   const Model& wide = models()[2];
   for (const Case& c : kCases) {
@@ -164,14 +164,14 @@ TEST(Threads, ShareTheWork) {
     EXPECT_EQ(counts.most_tasks, 3u) << "batch " << c.batch;
     EXPECT_GT(counts.n_regions, 10u);
   }
-  // Nothing of a small model is worth a second thread, one sentence at a time.
+  // With one sentence at a time, nothing in a small model is worth a second thread.
   Backwards counts;
   translate(models()[0], kCases[0], 3, run_backwards, &counts);
   EXPECT_EQ(counts.n_regions, 0u);
 }
 
-// Two threads, of which one is three times as slow: it ends a call of a kernel only when the other has made three more,
-// or has no more work. What it stands for is a core of another kind, or one that something else runs on.
+// Two threads, one three times as slow: it ends a kernel call only when the other has made three more or has no more
+// work. This is like a slower core, or a core that another program uses.
 struct UnequalThreads {
   const Kernels* native;
   std::atomic<uint32_t> fast_calls = 0, slow_calls = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads a file takes work in its bytes and in what its metadata names, as often as it is named: files whose layers
-// are all the same one, and lines of the self-test.
+// The work of reading a file grows with its bytes and with the contents that its metadata names, counted as often as
+// they are named. The test files repeat one layer, or one line of the self-test.
 #include <gtest/gtest.h>
 
 #include "kernels/reference/reference.h"
@@ -18,7 +18,7 @@ using converter::FileImage;
 
 constexpr uint32_t kLineIds = 64;
 
-// Makes all elements of a vector of tables the first one.
+// Makes all elements of a vector of tables refer to the first one.
 template <typename Table>
 void repeat_first(const flatbuffers::Vector<flatbuffers::Offset<Table>>* tables, uint32_t except = 0) {
   auto* const places = const_cast<uint8_t*>(tables->Data());
@@ -37,7 +37,7 @@ TinyOptions options_of(uint32_t n_layers, uint32_t vocab_size) {
   return options;
 }
 
-// One line of the self-test so many times.
+// A file whose self-test repeats one line.
 FileImage file_of_lines(uint32_t n_lines) {
   TinyOptions options = options_of(1, 37);
   options.decoder.positions = kLineIds;
@@ -54,7 +54,7 @@ FileImage file_of_lines(uint32_t n_lines) {
   return file;
 }
 
-// One layer of the encoder and one of the decoder so many times.
+// A file whose stacks each repeat one layer.
 FileImage file_of_layers(uint32_t n_layers) {
   FileImage file = remade(tiny_file(tiny_spec(options_of(1, 37))), [n_layers](format::ModelT& metadata) {
     for (format::StackT* stack : {metadata.encoder.get(), metadata.decoder.get()}) {
@@ -67,7 +67,7 @@ FileImage file_of_layers(uint32_t n_layers) {
   return file;
 }
 
-// What metadata names, as often as it does.
+// Counts the contents that metadata names, as often as it names them.
 struct Named {
   uint64_t tables = 0, ids = 0, values = 0, weights = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine does takes work in multiply-accumulates, text steps, ids or bytes, whatever the model and the text
-// are: models whose logits ascend, texts of pieces that begin alike, results that do not fit.
+// The work of an engine's calls grows with multiply-accumulates, text steps, ids or bytes, for every model and text.
+// The tests use models whose logits ascend, texts of pieces with the same beginning, and results that do not fit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ EngineSetup setup_of(uint32_t max_source_tokens) {
   return setup;
 }
 
-// The outputs in ascending order, whatever the decoder says: each enters the lists of the best.
+// Outputs ascend whatever the decoder computes, so each enters the lists of the best.
 ModelSpec ascending_spec(uint32_t n_outputs, uint32_t n_source, uint32_t n_target = kPositions) {
   TinyOptions options;
   options.encoder.positions = n_source;
@@ -45,7 +45,7 @@ ModelSpec ascending_spec(uint32_t n_outputs, uint32_t n_source, uint32_t n_targe
 
 std::vector<int32_t> some_source(uint32_t n) { return std::vector<int32_t>(n, 2); }
 
-// The largest step of a search over the longest source to the last position.
+// Returns the largest step of a search from the longest source to the last position.
 uint64_t largest_step(const TestEngine& engine, goldcrest_search search, uint32_t n_source) {
   search.min_target_tokens = engine.memory().limits.max_target_tokens - 1;
   search.length_penalty = 0.5f;
@@ -73,7 +73,7 @@ Cost cost_of_step(uint32_t n_outputs, uint32_t n_source, goldcrest_step_size ste
 TEST(WorkOfRuns, IsOfMultiplyAccumulatesForSteps) {
   for (const goldcrest_step_size step : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
     const std::string call = step == GOLDCREST_STEP_LAYER ? "goldcrest_step of a layer, " : "goldcrest_step, ";
-    // From eight blocks of outputs on: of a list's first block few are listed, of all others every output.
+    // The sizes start at eight blocks of outputs: the first block lists few outputs, all later ones list every output.
     expect_linear({call + "outputs", 24}, [step](uint32_t size) { return cost_of_step(2048 * size, 16, step); });
     expect_linear({call + "source", 24}, [step](uint32_t size) { return cost_of_step(64, 64 * size, step); });
   }
@@ -92,7 +92,7 @@ TEST(WorkOfRuns, IsOfSuppressedIdsToo) {
   });
 }
 
-// Rules look through a row's past once for each block, and for each token of it once more.
+// Rules look through a row's past once for each block, and once more for each of its tokens.
 TEST(WorkOfRuns, IsOfThePastForRules) {
   constexpr uint32_t kOutputs = 512;
   expect_linear({"goldcrest_step, rules", 24}, [](uint32_t size) {
@@ -110,7 +110,7 @@ TEST(WorkOfRuns, IsOfThePastForRules) {
   });
 }
 
-// Every list that a source's ids name is gone through, 4 bytes an id; then the candidates' weights are gathered.
+// Reads every list of a source's ids, 4 bytes an id, and then gathers the candidates' weights.
 TEST(WorkOfRuns, IsOfTheListsOfASource) {
   constexpr uint32_t kOutputs = 2048;
   expect_linear({"goldcrest_step, shortlist", 24}, [](uint32_t size) {
@@ -141,7 +141,7 @@ TEST(WorkOfRuns, IsOfIdsForSources) {
   });
 }
 
-// "a", "aa", "aaa", ..., with better scores the longer.
+// "a", "aa", "aaa", ...; a longer one has a better score.
 converter::TokenizerSpec chain(converter::TokenizerKind kind, PieceType type) {
   converter::TokenizerSpec spec;
   spec.kind = kind;
@@ -161,7 +161,7 @@ FileImage file_of_text(const converter::TokenizerSpec& tokenizer, uint32_t n_sou
   return tiny_file(spec);
 }
 
-// The most of some texts: of one byte again and again, and of lines of every kind.
+// Returns the most work of several texts: one byte again and again, and lines of every kind.
 uint64_t worst_text(const TestEngine& engine, uint32_t bytes) {
   std::vector<std::string> texts = {std::string(bytes, 'a'), std::string(bytes, ' '), std::string(bytes, '\xff')};
   for (const uint32_t seed : {1u, 2u}) {
@@ -174,7 +174,7 @@ uint64_t worst_text(const TestEngine& engine, uint32_t bytes) {
   for (const std::string& text : texts) {
     const Counted counted =
         count_instructions([&] { return goldcrest_begin_text(engine.get(), text.data(), text.size()); });
-    EXPECT_TRUE(counted.value == 0 || counted.value == GOLDCREST_ERROR_ARGUMENT) << counted.value;  // spaces alone
+    EXPECT_TRUE(counted.value == 0 || counted.value == GOLDCREST_ERROR_ARGUMENT) << counted.value;  // only spaces
     most = std::max(most, counted.instructions);
   }
   return most;
@@ -197,7 +197,7 @@ TEST(WorkOfRuns, IsOfTextStepsForTexts) {
   }
 }
 
-// All of a text is measured before nothing is written of one that does not fit.
+// The whole text is measured even if it does not fit and nothing is written.
 TEST(WorkOfRuns, IsOfTheirBytesForResultsAsText) {
   constexpr uint32_t kPieceBytes = 300;
   ModelSpec spec = ascending_spec(37, 16);
@@ -238,7 +238,7 @@ TEST(WorkOfRuns, IsOfTheTrieForLanguages) {
     const Counted counted = count_instructions(
         [&] { return goldcrest_target_languages(file.bytes(), file.size(), nullptr, nullptr, &detail); });
     EXPECT_EQ(counted.value, options.source_vocab_size - 4) << detail.message;
-    // Each unit's place is tried as the child of one node for each byte.
+    // For each byte, each unit's place is tried as the child of one node.
     return Cost{counted.instructions, uint64_t{256} * format::GetModel(file.bytes())->tokenizer()->trie_units()};
   });
 }
@@ -263,11 +263,11 @@ TEST(WorkOfRuns, IsOfIdsForGivenTargets) {
     const Counted counted =
         count_instructions([&] { return goldcrest_get_alignment(engine.get(), &wanted, weights.data(), n); });
     EXPECT_EQ(counted.value, n);
-    return Cost{counted.instructions, n * 2 * 16};  // heads, their padded width
+    return Cost{counted.instructions, n * 2 * 16};  // heads; their padded width
   });
 }
 
-// All else takes as long whatever the model is.
+// All other calls take the same time for every model.
 TEST(WorkOfRuns, IsFixedForTheRest) {
   for (const uint32_t size : {1u, 16u}) {
     ModelSpec spec = ascending_spec(64 * size, 16 * size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C against published vectors, and its chaining.
+// Compares CRC-32C with published vectors, and tests its chaining.
 #include "base/crc32c.h"
 
 #include <gtest/gtest.h>

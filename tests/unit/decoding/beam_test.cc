@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's beam search against the naive one, over models, sources and options.
+// Compares the engine's beam search with the naive one, over models, sources and options.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using test::Translation;
 
 constexpr uint32_t kMaxTarget = 9;
 
-// The engine's n-best list of one source and the naive one's, compared. Returns the number of tokens of the best.
+// Compares the engine's n-best list of one source with the naive one's. Returns the number of tokens of the best.
 size_t compare(const ModelSpec& spec, const FileImage& file, const goldcrest_search& search,
                const std::vector<int32_t>& source, PrefixLogits& logits) {
   NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
@@ -91,7 +91,7 @@ TEST(Beam, EveryBeamSizeAndLengthPenalty) {
   EXPECT_LT(shortest, longest) << "the cases should not all have the same length";
 }
 
-// Hypotheses take their cells along when beams are reordered, end and grow.
+// Hypotheses keep their cells when beams are reordered, end and grow.
 TEST(Beam, RecurrentLayers) {
   for (const test::TinyOptions& options : {test::mixed_tiny_options(), test::student_tiny_options()}) {
     Model model(test::tiny_spec(options));
@@ -146,7 +146,7 @@ TEST(Beam, ForcedFirstAndSuppressedTokens) {
   }
 }
 
-// Fewer continuations than beams: 3 ids, one of them suppressed, one the end.
+// There are fewer continuations than beams: 3 ids, one of which is suppressed and one is the end.
 TEST(Beam, VocabularySmallerThanTheBeam) {
   const Model model = model_with(24, 3, 0);
   const std::vector<int32_t> source = {1, 2, 3};
@@ -156,7 +156,7 @@ TEST(Beam, VocabularySmallerThanTheBeam) {
 }
 
 // Equal rows in a tied embedding give equal logits and equal futures: the earlier parent wins, then the lower token.
-// The end token is one of three equals, so that a finished hypothesis and a living one have the same score.
+// The end token is one of three equals, so a finished hypothesis and a live one have the same score.
 void check_ties(float bias_of_first_group) {
   Model model = model_with(25, 40, 0);
   auto rows = std::make_shared<converter::Matrix>(*model.spec.decoder.embedding);

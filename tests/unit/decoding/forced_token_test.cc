@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one function that forces tokens: which of them it forces, where, and at what cost.
+// The function that forces tokens: which tokens it forces, where, and at what cost.
 #include "decoding/forced_token.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ void expect_free(const ForcedToken& forced, int32_t token, bool ends) {
   EXPECT_EQ(forced.ends, ends);
   EXPECT_FALSE(forced.scored);
   EXPECT_FALSE(forced.needs_output());
-  EXPECT_EQ(forced.needs_layers(), !ends) << "later positions need its keys";
+  EXPECT_EQ(forced.needs_layers(), !ends) << "later positions need this position's keys";
 }
 
 void expect_none(const ForcedToken& forced) {
@@ -62,7 +62,7 @@ TEST(ForcedToken, NoFirstWhereTheFileHasNone) {
   expect_none(search.at(0));
 }
 
-// The length may follow from the source's.
+// The greatest length can depend on the source's length.
 TEST(ForcedToken, EndAtTheLongestLengthOfTheSource) {
   Case search;
   search.options.max_extra_tokens = 1;
@@ -92,7 +92,7 @@ TEST(ForcedToken, FirstMayEndTheText) {
   }
 }
 
-// Nothing else is forced then; an end within the target does not end it.
+// Scoring a target forces only its tokens; an end token within the target does not end it.
 TEST(ForcedToken, ATargetsTokensAreScored) {
   Case search;
   const std::vector<int32_t> target = {5, kEnd, kFirst, 4};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine is forced along a prefix by writing the prefix's token where it keeps its own choice.
+// Forces the engine along a prefix by writing the prefix's token where the engine keeps its own choice.
 #include "naive_search.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ EngineSetup forced_setup(uint32_t max_target_tokens, std::vector<std::vector<flo
   return setup;
 }
 
-// log(sum of e^value) of those that may be chosen.
+// log(sum of e^value) over the tokens that may be chosen.
 double log_sum_exp(const std::vector<double>& values) {
   const double largest = *std::max_element(values.begin(), values.end());
   double sum = 0;
@@ -129,7 +129,7 @@ NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double lo
   return child;
 }
 
-// Whether the best of `live` could still enter a full list of finished ones.
+// Returns whether the best of `live` can still enter a full list of finished ones.
 bool has_hope(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveHypothesis>& finished,
               const NaiveOptions& options, uint32_t most) {
   using converter::EarlyStopping;
@@ -144,13 +144,13 @@ bool has_hope(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveH
 PrefixLogits::PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> source, uint32_t max_target_tokens)
     : source_(std::move(source)), engine_(model, forced_setup(max_target_tokens, &traced_)) {
   goldcrest_search search = engine_.search();
-  search.min_target_tokens = search.max_target_tokens = max_target_tokens;  // nothing ends it before that
+  search.min_target_tokens = search.max_target_tokens = max_target_tokens;  // nothing ends the search earlier
   search.max_extra_tokens = UINT32_MAX;
   search.max_length_factor = HUGE_VALF;
   engine_.set_search(search);
 }
 
-// Runs greedy search, but puts the prefix in the place of what it chose.
+// Runs greedy search, but replaces its choices by the prefix.
 void PrefixLogits::decode_along(const std::vector<int32_t>& prefix) {
   traced_.clear();
   if (goldcrest_begin(engine_.get(), source_.data(), source_.size()) < 0) throw std::runtime_error("begin");
@@ -178,7 +178,7 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
   const auto better_score = [](const NaiveHypothesis& a, const NaiveHypothesis& b) { return a.score > b.score; };
   std::vector<NaiveHypothesis> live(1), finished;
   while (!live.empty()) {
-    // All continuations of all hypotheses, in the order parent, token: a stable sort keeps it among equals.
+    // All continuations of all hypotheses, by parent and token; a stable sort keeps this order among equals.
     std::vector<NaiveHypothesis> continuations;
     for (const NaiveHypothesis& parent : live) {
       const std::vector<double> log_probs = next_log_probs(logits, options, parent.tokens);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search written down from its rules alone: whole prefixes, no caches, doubles. Its logits are the engine's own,
-// one greedy engine forced along each prefix, so that the int8 numbers are the same to the bit and only the search is
-// tested: its order, its finishing rule, and that reordering beams keeps each hypothesis's past.
+// Beam search written only from its rules: whole prefixes, no caches, doubles. Its logits are the engine's own: one
+// greedy engine is forced along each prefix, so int8 numbers agree to the bit. So tests compare only the search: its
+// order, its finishing rule, and whether reordered beams keep each hypothesis's past.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace goldcrest::test {
 
-// What the model's decoder says after a prefix.
+// Returns the decoder's logits after a prefix.
 class PrefixLogits {
  public:
-  // `model` must outlive this.
+  // `model` must outlive this object.
   PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> source, uint32_t max_target_tokens);
 
-  // Logits of the token that follows `prefix` (generated ids, the start token left out), which is shorter than
+  // Returns the logits of the token after `prefix`, which has generated ids without the start token and is shorter than
   // max_target_tokens - 1.
   const std::vector<float>& after(const std::vector<int32_t>& prefix);
   uint32_t vocab_size() const { return engine_.info().target_vocab_size; }
@@ -36,13 +36,13 @@ class PrefixLogits {
 };
 
 struct NaiveOptions {
-  goldcrest_search search;  // every default filled in
+  goldcrest_search search;  // has every default filled in
   uint32_t end_id;
   int32_t forced_first_id;  // -1: none
   std::vector<uint32_t> suppressed_ids;
   converter::RulesSpec rules = {};
-  uint32_t start_id = 0;                  // counts among the tokens of a text where rules look at them
-  std::vector<uint32_t> candidates = {};  // what the search is among; none: all
+  uint32_t start_id = 0;                  // rules count it among the tokens of a text
+  std::vector<uint32_t> candidates = {};  // the only ids that can be chosen; none: all ids
 };
 
 struct NaiveHypothesis {
@@ -50,10 +50,10 @@ struct NaiveHypothesis {
   double log_prob = 0, score = 0;
 };
 
-// At most beam_size hypotheses, best first.
+// Returns at most beam_size hypotheses, best first.
 std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const NaiveOptions& options);
 
-// With log-probabilities of what the rules make of logits.
+// Log-probabilities are those of the logits after the rules.
 NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& options);
 
 }  // namespace goldcrest::test

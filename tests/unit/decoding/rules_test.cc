@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy search and what greedy and beam search have in common: lengths, forced and suppressed ids, scores.
+// Greedy search, and the parts that greedy and beam search share: lengths, forced and suppressed ids, scores.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(HypothesisScore, IsTheFormula) {
   }
 }
 
-// The largest logit at every position, and its log-probability when asked for.
+// Takes the largest logit at every position; has its log-probability if that was asked for.
 TEST(Greedy, TakesTheLargestLogit) {
   const ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
   const FileImage file = test::tiny_file(spec);
@@ -88,7 +88,7 @@ TEST(Greedy, TakesTheLargestLogit) {
   EXPECT_EQ(unscored.logits_hash, 0u);
 }
 
-// In an engine planned for beams, greedy search uses another stride of slots but gives the same.
+// In an engine planned for beams, greedy search uses another stride of slots but gives the same results.
 TEST(Greedy, DoesNotDependOnThePlannedBeams) {
   const FileImage file = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
   test::Rng rng(2);
@@ -104,7 +104,7 @@ TEST(Greedy, DoesNotDependOnThePlannedBeams) {
 
 TEST(Lengths, HoldForGreedyAndBeams) {
   test::TinyOptions options;
-  options.end_bias = 50;  // ends at once where it may
+  options.end_bias = 50;  // ends as soon as it may
   const FileImage file = test::tiny_file(test::tiny_spec(options));
   const std::vector<int32_t> source = {3, 4, 5};
   for (const uint32_t beam_size : {1u, 4u}) {
@@ -171,7 +171,7 @@ TEST(Constraints, ForcedFirstAndSuppressedIds) {
   }
 }
 
-// A file may suppress everything; the search still ends with what is left: the end token.
+// A file may suppress everything; the search then ends with the only token left, the end token.
 TEST(Constraints, EverythingSuppressedEndsTheSearch) {
   ModelSpec spec = test::tiny_spec({});
   spec.generation.suppressed_ids.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a search, one by one and all together, against the naive search: as the file has them, and as the caller
-// asks for them. Each must change something, else the test would compare nothing.
+// Compares the rules of a search, one by one and all together, with the naive search. The file or the caller asks for
+// them. Each rule must change a result, because otherwise the test would compare nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using test::Translation;
 
 constexpr uint32_t kMaxTarget = 14, kVocabulary = 300, kSourceVocabulary = 29;
 
-// Likes to repeat itself, and one token that it must not say most of all.
+// A model that often repeats itself, and prefers one token that is not allowed.
 ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias) {
   test::TinyOptions options;
   options.seed = seed;
@@ -43,7 +43,7 @@ ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias)
   return spec;
 }
 
-// The caller's way to ask for the rules; more ends and biases are the file's alone.
+// The search that asks for the rules as a caller; more ends and biases come only from the file.
 goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_t max_target_tokens) {
   goldcrest_search search = {};
   search.beam_size = beam_size;
@@ -98,8 +98,8 @@ void expect_same(const std::vector<Translation>& found, const std::vector<NaiveH
   }
 }
 
-// Searches with the rules, asked for by the file and by the caller. Returns how many sources came out otherwise than
-// without them: other tokens or another score.
+// Searches with the rules, given by the file and by the caller. Returns the number of sources whose tokens or score
+// differ from a search without the rules.
 size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty = 0.8f, float end_bias = 3) {
   size_t n_changed = 0;
   for (uint64_t seed = 1; seed <= 3; ++seed) {
@@ -142,7 +142,7 @@ TEST(SearchRules, EarlyStopping) {
   expect_changes({.early_stopping = EarlyStopping::kFull}, {2, 4, 7}, 2.0f);
   expect_changes({.early_stopping = EarlyStopping::kNever}, {2, 4, 7}, 1.0f, 8);
   EXPECT_EQ(compare({.early_stopping = EarlyStopping::kNever}, 4, -0.5f), 0u)
-      << "shorter is better: the same as likely";
+      << "shorter texts win, and they are equally likely";
   EXPECT_EQ(compare({.early_stopping = EarlyStopping::kFull}, 1), 0u) << "beams only";
 }
 
@@ -205,7 +205,7 @@ TEST(SearchRules, AllAtOnce) {
   }
 }
 
-// Every token of a text forbidden at once, ends too: the text ends all the same.
+// If every token is forbidden at once, ends too, the text still ends.
 TEST(SearchRules, NothingLeftEndsTheText) {
   RulesSpec rules = {.force_end = false, .no_repeat_ngram = 1};
   test::TinyOptions options;
@@ -217,7 +217,7 @@ TEST(SearchRules, NothingLeftEndsTheText) {
   for (const uint32_t beam_size : {1u, 2u}) {
     const std::vector<Translation> found = engine_results(spec, search_with(rules, beam_size, 9), {1, 2});
     ASSERT_FALSE(found.empty());
-    EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then nothing is left but the end";
+    EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then only the end remains";
     EXPECT_EQ(found[0].tokens.back(), 0);
   }
 }

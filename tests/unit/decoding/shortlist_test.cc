@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches among a source's candidates: which they are, that gathered logits have the bits of the whole vocabulary's,
-// and that the search is the naive one over these alone.
+// Searches among a source's candidates: the choice of candidates; gathered logits, with the bits of the whole
+// vocabulary's; and the search, which must equal the naive one over only these ids.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ ModelSpec listed_spec(uint64_t seed, uint32_t target_vocab_size = 300) {
   return spec;
 }
 
-// By looking for every list's ids in the source.
+// Looks for every list's ids in the source.
 std::vector<uint32_t> naive_candidates(const ModelSpec& spec, const std::vector<int32_t>& source) {
   const converter::ShortlistSpec& shortlist = *spec.shortlist;
   std::set<uint32_t> ids(shortlist.always.begin(), shortlist.always.end());
@@ -56,7 +56,7 @@ std::vector<uint32_t> naive_candidates(const ModelSpec& spec, const std::vector<
   return {ids.begin(), ids.end()};
 }
 
-// A source of pairs and triples that have lists of their own, with other ids between.
+// A source with the pairs and triples that have lists, and with other ids between them.
 std::vector<int32_t> source_with_ngrams(const ModelSpec& spec, Rng& rng) {
   std::vector<int32_t> source;
   for (int i = 0; i < 3; ++i) {
@@ -94,7 +94,7 @@ struct Stored {
   converter::Weights weights;
 };
 
-// Both engines are fed the same tokens up to the first that differs; so far the gathered logits are the same bits, in
+// Feeds both engines the same tokens up to the first difference. Until then the gathered logits have the same bits, in
 // the order of the ids.
 void expect_same_logits(const ModelSpec& spec, const FileImage& file, const char* kernels, Rng& rng) {
   Traced listed, whole;
@@ -201,7 +201,7 @@ TEST(Shortlist, SearchesAreTheNaiveOnesAmongCandidates) {
   }
 }
 
-// Biased and suppressed ids, ends and repeated ones are there, or are not.
+// Biased and suppressed ids, ends and repeated ids, which are candidates or not.
 TEST(Shortlist, RulesLookAtCandidates) {
   Rng rng(10);
   for (int round = 0; round < 10; ++round) {
@@ -230,7 +230,7 @@ TEST(Shortlist, TheEndIsAlwaysACandidate) {
   EXPECT_EQ(outputs_of(engine), 1u);
 }
 
-// A forced id need not be among the candidates.
+// A forced id need not be a candidate.
 TEST(Shortlist, AForcedIdIsForced) {
   ModelSpec spec = listed_spec(12);
   Rng rng(12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of stages: their order, who ends a block, and when two passes are needed.
+// A list of stages: their order, which stage ends a block, and when two passes are needed.
 #include "decoding/stages.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 std::string log;  // the letters of the stages that ran
 std::string_view running, summing, ending;
 
-// A stage with the name kLetter, which does what the strings above say of it.
+// A stage with the name kLetter, which behaves as the strings above say.
 template <char kLetter>
 class Letter {
  public:
@@ -30,7 +30,7 @@ class Letter {
   const bool runs_;
 };
 
-// A stage that no build has.
+// A stage that this build leaves out.
 struct Absent {};
 
 using Inner = StageList<Letter<'b'>, Letter<'c'>>;
@@ -41,7 +41,7 @@ class StagesTest : public testing::Test {
   StagesTest() { summing = ending = "", running = "abcd"; }
 
   List list() const { return List(step_); }
-  // The letters that ran, and whether the block was left for the next stage.
+  // Returns the letters that ran, and whether the block was left for the next stage.
   std::string run() const {
     log.clear();
     if (list().run({nullptr, {0, 0}, {}, lists_, 0})) log += '+';

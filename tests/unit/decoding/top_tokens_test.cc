@@ -53,7 +53,7 @@ TEST(MayEnter, OnlyWhatIsBetterThanAFullList) {
   EXPECT_TRUE(may_enter(row.lists, 0, 0));
   row.count = 2;
   row.values = {3.0f, 2.0f};
-  EXPECT_FALSE(may_enter(row.lists, 0, 1));  // the token of a lower id stays
+  EXPECT_FALSE(may_enter(row.lists, 0, 1));  // of equal values the lower id stays
   row.block_max[1] = 2.5f;
   EXPECT_TRUE(may_enter(row.lists, 0, 1));
   row.block_max[1] = std::numeric_limits<float>::quiet_NaN();
@@ -65,7 +65,7 @@ TEST(Collect, EqualsAStableSort) {
   for (const uint32_t vocab_size : {1u, 2u, 17u, 255u, 256u, 257u, 1000u}) {
     for (const uint32_t per_row : {1u, 2u, 8u, 32u}) {
       std::vector<float> x(vocab_size);
-      // Few distinct values make ties, also across blocks; some are removed.
+      // A few distinct values make ties, also across blocks; some are removed.
       for (float& value : x) {
         value = rng.below(5) == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(rng.below(40));
       }
@@ -85,7 +85,7 @@ TEST(Collect, EqualsAStableSort) {
   }
 }
 
-// Tasks that each took some of the blocks, in ascending order, find together what one finds.
+// Several tasks, each with some of the blocks in ascending order, together find what one task finds.
 TEST(Collect, MergedListsOfAnyBlocksAreTheListOfAll) {
   test::Rng rng(4);
   constexpr uint32_t kBlocks = 6;
@@ -111,7 +111,7 @@ TEST(Collect, MergedListsOfAnyBlocksAreTheListOfAll) {
   }
 }
 
-// Tasks with neighbouring outputs, within a block.
+// Tasks have neighbouring outputs within a block.
 TEST(Collect, MergedListsAreTheListOfAll) {
   test::Rng rng(3);
   for (const uint32_t per_row : {1u, 2u, 8u}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementary functions against the C library's in double: the errors that math.h states hold.
+// Compares the elementary functions with the C library's in double: the errors that math.h states hold.
 #include "kernels/reference/math.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Every 1009th float of [low, high], both ends included.
 std::vector<float> dense_floats(float low, float high) {
-  // Bits as integers that ascend with the float.
+  // Returns the bits as an integer that ascends with the float.
   const auto ordinal = [](float x) {
     const auto bits = static_cast<int32_t>(float_bits(x));
     return bits < 0 ? INT32_MIN - bits : bits;
@@ -29,7 +29,7 @@ std::vector<float> dense_floats(float low, float high) {
   return values;
 }
 
-// The largest |f(x) - expected(x)| over [low, high], divided by |expected(x)| when `relative` (unless that is 0).
+// Returns the largest |f(x) - expected(x)| over [low, high], divided by |expected(x)| if `relative` (unless that is 0).
 template <typename F, typename Expected>
 double largest_error(float low, float high, bool relative, F f, Expected expected) {
   double largest = 0;
@@ -93,7 +93,7 @@ TEST(Log, RelativeErrorIsBelow3e7) {
   EXPECT_EQ(log_float(1.0f), 0.0f);
 }
 
-// Small lengths and the exponents that people use for them.
+// Small lengths and the usual exponents.
 TEST(Pow, RelativeErrorGrowsWithTheLogarithm) {
   for (int base = 1; base <= 1024; ++base) {
     for (const float exponent : {-2.0f, -0.6f, 0.2f, 0.6f, 0.7f, 1.5f, 2.0f, 3.0f}) {
@@ -128,7 +128,7 @@ TEST(Erf, Errors) {
   EXPECT_EQ(erf_float(-kInfinity), -1.0f);
 }
 
-// Any bits in: no trap, no loop, and (under the sanitizers) no undefined conversion.
+// For any bits: no trap, no endless loop, and (under the sanitizers) no undefined conversion.
 TEST(AllFunctions, AcceptAnyBits) {
   float sum = 0;
   uint32_t bits = 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the reference kernels compute again, in other words than the kernels: the tree by recursion,
-// rounding by the C library.
+// Second implementations for the tests of the reference kernels: the tree by recursion, rounding by the C library.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@ inline std::vector<float> random_floats(Rng& rng, size_t n, float scale) {
   return values;
 }
 
-// The tree over partial sums i, i + stride, i + 2 stride, ...
+// Adds the partial sums i, i + stride, i + 2 stride, ... in a tree.
 inline float tree(const std::array<float, 16>& lanes, size_t i, size_t stride) {
   return stride == 16 ? lanes[i] : tree(lanes, i, 2 * stride) + tree(lanes, i + stride, 2 * stride);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's attention against a naive re-computation: int64 sums, keys through the ancestor table one by one.
+// Compares the reference's attention with a naive one: int64 sums, keys looked up through the ancestor table one by
+// one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using test::random_weights;
 using test::Rng;
 using test::strided_sum;
 
-// A cache of keys and values [n_heads, cache_rows, d_head] and queries; key t of query row r at row_of(t, r).
+// A cache of keys and values [n_heads, cache_rows, d_head] and queries; key t of query row r is at row_of(t, r).
 void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed) {
   Rng rng(seed);
   const uint32_t heads = 2, rows = 3, slots = beams ? 4 : 1, cache_rows = n_keys * slots + 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference kernels against naive re-computations of their contracts (kernels.h, FORMAT.md) in other words:
-// row-major weights, int64 sums, recursion for the tree.
+// Compares the reference kernels with naive implementations of their contracts (kernels.h, FORMAT.md): row-major
+// weights, int64 sums, recursion for the tree.
 #include "kernels/reference/reference.h"
 
 #include <gtest/gtest.h>
@@ -288,10 +288,11 @@ TEST(ListLargest, ListsWhatMayBeAmongTheLargest) {
   EXPECT_EQ(listed(x, 0, 4.5f), Indices{});
   EXPECT_EQ(listed(x, 0, nan), Indices{});
   EXPECT_EQ(listed(x, 1, -kInfinity), (Indices{6}));
-  EXPECT_EQ(listed(x, 3, -kInfinity), (Indices{1, 2, 4, 6})) << "both that are equal to the third largest";
+  EXPECT_EQ(listed(x, 3, -kInfinity), (Indices{1, 2, 4, 6})) << "both values that equal the third largest";
   EXPECT_EQ(listed(x, 3, 3.0f), (Indices{4, 6}));
   EXPECT_EQ(listed(x, 16, -kInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
-  // Index i % 16 has one maximum: of 32 ascending numbers the first of the last 16 is the sixteenth largest.
+  // Indices with the same i % 16 share a maximum. In 32 ascending numbers the sixteenth largest is the first of the
+  // last 16.
   std::vector<float> ascending(40);
   std::iota(ascending.begin(), ascending.end(), 0.0f);
   EXPECT_EQ(listed(ascending, 2, -kInfinity), (Indices{38, 39}));
@@ -318,7 +319,7 @@ TEST(ListLargest, MissesNoneOfTheLargest) {
       }
     }
     std::sort(maxima.rbegin(), maxima.rend());
-    for (const uint8_t j : indices) EXPECT_GE(x[j], maxima[largest - 1]) << "and little else";
+    for (const uint8_t j : indices) EXPECT_GE(x[j], maxima[largest - 1]) << "and few others";
   }
 }
 

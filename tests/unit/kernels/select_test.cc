@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel table is chosen: the list, the name, the environment.
+// The choice of a kernel table: by the list, the name, the environment.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -95,7 +95,7 @@ TEST(BuildCheck, EveryTablePasses) {
   }
 }
 
-// What a fused multiply-add or another order of a sum would do: the last bit of one result.
+// Changes the last bit of one result, as a fused multiply-add or another order of a sum would.
 TEST(BuildCheck, ATableWithOneOtherBitFails) {
   Kernels linear = kernels_reference;
   linear.int8.linear = [](const LinearArgs<int8_t>& args) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of linear layers' calls (layers/call_sites.h, decoding/output_layer.h), by which a backend prepares, hold
+// The lists of linear layers' calls (layers/call_sites.h, decoding/output_layer.h), from which a backend prepares, have
 // exactly the calls that an engine makes.
 #include "layers/call_sites.h"
 
@@ -20,7 +20,7 @@ namespace {
 // residual.
 using Call = std::tuple<size_t, uint32_t, uint32_t, Activation, bool>;
 
-// Kernels are plain functions, so what they write to is here.
+// Kernels are plain functions, so they write to this global.
 struct Recording {
   const Kernels* native = nullptr;
   const uint8_t* file = nullptr;
@@ -82,7 +82,7 @@ void expect_calls_listed(const converter::FileImage& file) {
   }
   exchange_kernels(engine.get(), &table);
   goldcrest_search search = engine.search();
-  search.min_target_tokens = 2;  // some position is not the last
+  search.min_target_tokens = 2;  // so one position is not the last
   engine.set_search(search);
   (void)engine.run({5, 3, 1});
   EXPECT_EQ(recording.calls, listed_calls(file.bytes()));

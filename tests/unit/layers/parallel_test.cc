@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in pieces: each once, whoever takes it, and most of them by the tasks that are fast.
+// Work in pieces: each runs once, on any task, and fast tasks run most of them.
 #include "layers/parallel.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace goldcrest {
 namespace {
 
-// A pool as plain as can be: task i on a thread of its own.
+// The simplest pool: task i runs on a thread of its own.
 void run_on_threads(void*, void (*task)(void*, size_t), void* task_context, size_t n) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < n; ++i) threads.emplace_back(task, task_context, i);
@@ -34,7 +34,7 @@ TEST(Split, FollowsFromTheWorkAndTheTasksAlone) {
   EXPECT_EQ(most.n_pieces, 4 * kPiecesPerTask);
   const Split small = split_work(3 * kMacsPerTask, 100, 4), few = split_work(1000 * kMacsPerTask, 5, 4);
   EXPECT_EQ(small.n_tasks, 3u);
-  EXPECT_EQ(small.n_pieces, 6u) << "each is worth taking";
+  EXPECT_EQ(small.n_pieces, 6u) << "each piece is worth a task";
   EXPECT_EQ(few.n_tasks, 4u);
   EXPECT_EQ(few.n_pieces, 5u);
 }
@@ -81,7 +81,7 @@ TEST(RunPieces, EveryPieceOnceAndInOrderWithinATask) {
   }
 }
 
-// A core that is so slow that the others do all else while it does one piece: they do not wait for its share.
+// One core is so slow that the others do all other pieces while it does one. They do not wait for its share.
 TEST(RunPieces, TheOthersTakeOverFromASlowTask) {
   constexpr uint32_t kPieces = 32, kTasks = 4;
   std::atomic<uint32_t> n_done = 0, done_of[kTasks] = {};

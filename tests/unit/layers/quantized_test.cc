@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several matrices multiply what a block gets, as a gated feed-forward does, wherever their products go.
+// Several matrices multiply a block's input, as in a gated feed-forward, wherever their products are stored.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -20,7 +20,7 @@ std::vector<float> product(const Pass& pass, const LinearView& view, Quantized h
   return {pass.projected, pass.projected + size_t{kRows} * view.n};
 }
 
-// With pre-norm norm(x) is made in pass.projected, which the first product then overwrites.
+// With pre-norm, norm(x) is computed in pass.projected, which the first product overwrites.
 TEST(Quantized, OutlivesTheFirstProduct) {
   for (const bool pre_norm : {false, true}) {
     test::TinyOptions options = test::odd_tiny_options();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layer's output of the engine against the float reference, over a table of architectures, int8 and float32.
+// Compares every layer's output of the engine with the float reference, over a table of architectures, int8 and
+// float32.
 //
-// The tolerance: rounding a row to int8 changes each value by at most half a step, amax / 254; uniformly spread, that
-// is an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are near
+// The tolerance: rounding a row to int8 changes each value by at most half a step, amax / 254. Uniformly spread, this
+// is an error of amax / 254 / sqrt(3), relative to the row's root mean square r: (amax / r) / 440. Rows here are nearly
 // normal, amax / r is about 3, so one rounding adds 0.7 %. A block (attention or feed-forward) rounds at most seven
-// times on the way (input, weights, query, keys, values, attention's output, weights again): sqrt(7) * 0.7 % = 1.8 %.
-// Independent errors add in squares, and each block's output goes on into the next: after n blocks the error is
-// near 1.8 % * sqrt(n). That is the bound, and about twice what is found; a norm, a scale or a bias in the wrong place
-// costs far more.
+// times (input, weights, query, keys, values, attention's output, weights again): sqrt(7) * 0.7 % = 1.8 %. Independent
+// errors add in squares, and each block's output is the next one's input, so after n blocks the error is near 1.8 % *
+// sqrt(n). That is the bound, about twice the errors found. A norm, a scale or a bias in the wrong place costs far
+// more.
 //
 // Float32 files differ from the reference in the order of sums and in the last bits of exp, erf and tanh. A sum of n
-// products is off by about sqrt(n) * 2^-24, n is about 100 here, and a block has eight sums of products or more, on
+// products is off by about sqrt(n) * 2^-24, with n about 100 here. A block has eight sums of products or more, on
 // either side: sqrt(16) * sqrt(100) * 2^-24 = 2.4e-6.
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ double relative_error(const std::vector<float>& found, const std::vector<float>&
   return std::sqrt(error / energy);
 }
 
-// Blocks that a traced value has behind it.
+// Returns the number of blocks before a traced value.
 double blocks_before(const std::string& stage, const TinyOptions& options) {
   const uint32_t encoder = 2 * options.encoder.n_layers, decoder = 3 * options.decoder.n_layers;
   if (stage == "encoder.embed -1" || stage == "decoder.embed -1") return 1;
@@ -86,7 +87,7 @@ Run run_engine(const converter::FileImage& file, const std::vector<int32_t>& sou
   return run;
 }
 
-// What the reference has at every stage, fed the run's own tokens.
+// Returns the reference's rows at every stage, when it is fed the run's own tokens.
 Trace expected_trace(const converter::ModelSpec& spec, const std::vector<int32_t>& source, const Run& run) {
   Trace expected;
   converter::Reference reference(spec);

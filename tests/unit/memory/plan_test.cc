@@ -111,7 +111,7 @@ TEST(Plan, OfNothingIsNothing) {
   EXPECT_EQ(plan.longest_phase(Region::kScratch), 0u);
 }
 
-// A buffer of a phase lies behind all that always lives, in either region, and behind its phase's others.
+// In either region a phase's buffer follows all buffers that always live, and the phase's other buffers.
 TEST(Plan, OffsetsCountWhatLivesAlwaysInBothRegions) {
   const auto fill = [](Plan& plan) {
     (void)plan.add("main", Phase::kAlways, Region::kMain, {64, 0, {}});
@@ -166,9 +166,9 @@ TEST(Plan, OverflowIsKeptAndNothingWraps) {
   const uint8_t factor = GOLDCREST_FACTOR_BATCH;
   const BufferSize too_large[] = {
       {0, 1, {factor, factor, factor, 0}},        // beyond 64 bits
-      {UINT64_MAX, 1, {}},                        // the constant alone
+      {UINT64_MAX, 1, {}},                        // by the constant
       {0, (uint64_t{1} << 40) + 1, {}},           // beyond any arena
-      {0, uint64_t{1} << 63, {factor, 0, 0, 0}},  // the coefficient
+      {0, uint64_t{1} << 63, {factor, 0, 0, 0}},  // by the coefficient
   };
   for (const BufferSize& size : too_large) {
     Plan plan(limits);
@@ -187,7 +187,7 @@ TEST(Plan, TheLargestBufferIsNoOverflow) {
   EXPECT_EQ(plan.longest_phase(), uint64_t{UINT32_MAX} * 64);
 }
 
-// Offsets are 32 bits of 64-byte units: 256 GiB.
+// Offsets have 32 bits and count units of 64 bytes: 256 GiB.
 TEST(Plan, AnOffsetThatDoesNotFitIsAnOverflow) {
   Plan plan(some_limits());
   const BufferSize quarter = {uint64_t{1} << 36, 0, {}};
@@ -200,7 +200,7 @@ TEST(Plan, AnOffsetThatDoesNotFitIsAnOverflow) {
 
 using Wide = unsigned __int128;
 
-// In 128 bits, which none of these can leave: a buffer's bytes, and whether they are an overflow.
+// Computes a buffer's bytes and overflow in 128 bits, which no size here exceeds, and compares with the plan.
 void expect_exact(uint64_t constant, uint64_t coefficient, uint32_t batch, uint32_t beam) {
   goldcrest_limits limits = some_limits();
   limits.batch = batch;
@@ -226,7 +226,7 @@ TEST(Exhaustive, BuffersOfSmallNumbers) {
   }
 }
 
-// Every power of two, and what lies beside it.
+// Every power of two, and its neighbours.
 TEST(Exhaustive, BuffersAroundPowersOfTwo) {
   std::vector<uint64_t> numbers;
   for (int power = 0; power < 64; ++power)
@@ -241,7 +241,7 @@ TEST(Exhaustive, BuffersAroundPowersOfTwo) {
   }
 }
 
-// Of every dimension that a file may have, and every number of bytes up to 16 million.
+// All dimensions that a file may have, and all numbers of bytes up to 16 million.
 TEST(Exhaustive, Roundings) {
   for (uint32_t n = 0; n <= 1u << 24; ++n) {
     ASSERT_EQ(pad16(n), (n / 16 + (n % 16 != 0)) * 16);

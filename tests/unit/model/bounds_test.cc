@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last value that each bound of the metadata lets pass, and the first that it does not. Sections are as large as
-// any of these values wants them, and are not read.
+// The last value that each bound of the metadata allows, and the first that it does not. Sections are as large as these
+// values need, and are not read.
 #include "base/bounds.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using test::smallest_listed_file;
 using Room = std::array<size_t, 4>;
 constexpr Room kSome = {1u << 15, 1u << 15, 1u << 15, 1u << 15}, kWide = {1u << 22, 1u << 20, 1u << 21, 1u << 15};
 
-// The message, or nothing where the file passes.
+// Returns the message, or nothing if the file passes.
 std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>& mutate, const Room& room) {
   const FileImage changed = test::remade_with_contents(file, [&](ModelT& m, test::Contents& contents) {
     for (size_t i = 0; i < room.size(); ++i) contents[i].resize(room[i]);
@@ -43,7 +43,7 @@ std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>
   return status == GOLDCREST_OK ? "" : detail.message;
 }
 
-// `set` gives the metadata a value: all of `good` pass, none of `bad` does.
+// `set` gives the metadata a value. All of `good` must pass, and none of `bad`.
 template <typename Value>
 void expect_bounds(const char* name, const std::function<void(ModelT&, Value)>& set, const std::vector<Value>& good,
                    const std::vector<Value>& bad, const FileImage& file = smallest_file(), const Room& room = kSome) {
@@ -71,7 +71,7 @@ void expect_reals(const char* name, const SetReal& set, float low, float high) {
   expect_bounds<float>(name, set, {low, high}, {std::nextafter(low, -INFINITY), std::nextafter(high, INFINITY), NAN});
 }
 
-// The encoder's heads, with the matrices that depend on them.
+// Sets the encoder's heads, and the matrices that depend on them.
 void set_heads(ModelT& m, uint32_t n_heads, uint32_t d_head) {
   format::StackT& stack = *m.encoder;
   stack.n_heads = n_heads;
@@ -276,7 +276,7 @@ TEST(Bounds, Tokenizers) {
   expect_integers("detokenizer: vocabulary",
                   [](ModelT& m, uint32_t n) { m.detokenizer->kind = static_cast<format::TokenizerKind>(n); }, {0, 3},
                   {4});
-  // Scores go with some kinds alone.
+  // Only some kinds have scores.
   const auto set_kind_without_scores = [](ModelT& m, uint32_t kind) {
     m.tokenizer->kind = static_cast<format::TokenizerKind>(kind);
     m.tokenizer->score = UINT32_MAX;
@@ -305,7 +305,7 @@ TEST(Exhaustive, ExtentsInSmallSections) {
   }
 }
 
-// Whether the bounds of floats are those of their magnitudes, for each pattern of bits from `begin` on in steps.
+// The bounds of floats must be those of their magnitudes, for each pattern of bits from `begin` on in steps.
 void expect_float_bounds(uint64_t begin, uint64_t end, uint64_t step) {
   for (uint64_t pattern = begin; pattern < end; pattern += step) {
     const auto bits = static_cast<uint32_t>(pattern);
@@ -327,7 +327,7 @@ TEST(Exhaustive, FloatsAroundTheirBounds) {
   }
 }
 
-// In the suite full: a minute.
+// Runs in the full tests: takes a minute.
 TEST(Exhaustive, DISABLED_EveryFloat) { expect_float_bounds(0, uint64_t{1} << 32, 1); }
 
 }  // namespace

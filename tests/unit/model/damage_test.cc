@@ -40,12 +40,12 @@ TEST(Truncation, EveryLengthIsRefused) {
     ASSERT_EQ(validate(file.bytes(), n, &detail), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
     ASSERT_NE(detail.message, nullptr) << n;
   }
-  // The cut-off bytes cannot even be read.
+  // The cut-off bytes are unreadable.
   for (size_t n = 64; n < file.size(); n += 64) {
     GuardedBuffer<uint8_t> cut(n);
     std::memcpy(cut.get(), file.bytes(), n);
     ASSERT_EQ(validate(cut.get(), n), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
-    // Also not when the trailer is there, but speaks of a longer file.
+    // The file is also refused if the trailer is there but belongs to a longer file.
     std::memcpy(cut.get() + n - 64, file.bytes() + file.size() - 64, 64);
     ASSERT_EQ(validate(cut.get(), n), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
   }
@@ -77,7 +77,7 @@ TEST(Truncation, WhatIsNoFileAtAll) {
   EXPECT_EQ(detail.index, -1);
 }
 
-// A file whose trailer, with a right checksum, says so many bytes of metadata.
+// A file whose trailer gives this number of bytes of metadata, with a right checksum.
 FileImage with_metadata_bytes(uint32_t metadata_bytes) {
   FileImage file = smallest_file();
   uint8_t* const trailer = file.bytes() + file.size() - 64;
@@ -97,7 +97,7 @@ TEST(Truncation, MetadataThatCannotLieInTheFileIsRefused) {
   }
 }
 
-// The least and the most that could be are found wrong by their contents.
+// For the smallest and the largest possible size the checksum of the contents is wrong.
 TEST(Truncation, MetadataThatMightLieInTheFileIsLookedAt) {
   for (const uint32_t metadata_bytes : {16u, static_cast<uint32_t>(smallest_file().size() - 64)}) {
     const FileImage file = with_metadata_bytes(metadata_bytes);
@@ -107,7 +107,7 @@ TEST(Truncation, MetadataThatMightLieInTheFileIsLookedAt) {
   }
 }
 
-// Every bit of metadata, parameters, positions, tokenizer, padding and trailer.
+// Flips every bit of metadata, parameters, positions, tokenizer, padding and trailer.
 TEST(BitFlip, EveryBitButTheWeights) {
   FileImage file = smallest_file();
   const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
@@ -125,7 +125,7 @@ TEST(BitFlip, EveryBitButTheWeights) {
   EXPECT_EQ(validate(file.bytes(), file.size()), GOLDCREST_OK);
 }
 
-// The trailer with one number of another value and a right checksum, by the validation that reads no section.
+// Changes one number of the trailer, makes its checksum right, and validates without reading a section.
 int with_trailer(size_t offset, uint64_t value, size_t bytes, goldcrest_detail* detail = nullptr) {
   static FileImage file = smallest_file();
   uint8_t* const trailer = file.bytes() + file.size() - 64;
@@ -199,7 +199,7 @@ TEST(BitFlip, WeightsAreFoundByFullVerification) {
     file.bytes()[byte] ^= mask;
     ASSERT_EQ(validate(file.bytes(), file.size()), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
     ASSERT_EQ(validate_model(file.bytes(), file.size(), {kFull.crc32c, nullptr, true}, nullptr), GOLDCREST_OK)
-        << "the structure alone is intact";
+        << "only the structure is intact";
     file.bytes()[byte] ^= mask;
   }
 }
@@ -219,7 +219,7 @@ TEST(BitFlip, DamagedWeightsFailTheirChecksum) {
   }
 }
 
-// The same with right checksums: then a flipped bit may be meaningful. It is refused with a reason or it runs.
+// With right checksums a flipped bit may be meaningful. The file is refused with a reason, or it runs.
 TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
   test::Rng rng(2);
   int refused = 0, accepted = 0;

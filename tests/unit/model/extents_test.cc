@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every array may lie at the very end of its section, and is refused by name where one byte of it lies behind.
+// Every array may be stored at the very end of its section. If one byte of it is outside, it is refused by name.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -122,7 +122,7 @@ std::vector<Array> arrays_of(const FileImage& file) {
   return arrays;
 }
 
-// The file with a copy of the array as the last bytes of its section, and that section a few bytes longer or shorter.
+// Copies the array to the end of its section, and makes that section a few bytes longer or shorter.
 FileImage with_array_last(const FileImage& file, const Array& array, int more_bytes) {
   return test::remade_with_contents(file, [&](ModelT& m, test::Contents& contents) {
     std::vector<uint8_t>& section = contents[static_cast<size_t>(array.section)];
@@ -143,7 +143,7 @@ TEST(Extents, EveryArrayFitsItsSectionToTheByte) {
       SCOPED_TRACE(testing::Message() << array.name << ", " << array.bytes << " bytes");
       const test::Verdict whole = test::try_file(with_array_last(*file, array, 0));
       EXPECT_EQ(whole.status, GOLDCREST_OK) << whole.detail;
-      // Without reading what the arrays hold, which would be refused too.
+      // Does not read the arrays' contents, which would be refused, too.
       const FileImage cut = with_array_last(*file, array, -1);
       goldcrest_detail detail = {};
       EXPECT_EQ(validate_model(cut.bytes(), cut.size(), {crc32c, nullptr, true, true}, &detail),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with float32 weights: accepted whole, refused by name where they lie, and by builds that cannot run them.
+// Files with float32 weights: accepted if they are sound, refused by the name of a wrong part, and refused by builds
+// that cannot run them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -61,10 +62,10 @@ TEST(Float32, LiesAreRefusedByName) {
           {"projection", [](ModelT& m) { m.features = 0; }},
       });
   const Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = 1; }));
-  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << "int8 weights under the name of float32";
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << "int8 weights that are called float32";
 }
 
-// Weights that could make an infinity or a denormal: in full verification, at every place of a matrix.
+// Full verification refuses weights that could make an infinity or a denormal, at every place of a matrix.
 TEST(Float32, WeightsOutOfRangeAreRefused) {
   const FileImage& file = smallest_float32_file();
   const format::Model& model = *format::GetModel(file.bytes());
@@ -82,12 +83,13 @@ TEST(Float32, WeightsOutOfRangeAreRefused) {
       const Verdict verdict = try_file(changed);
       EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << bad;
       EXPECT_EQ(verdict.detail, "layers.feed_forward.in");
-      EXPECT_EQ(validate_model(changed.bytes(), changed.size(), structure, nullptr), GOLDCREST_OK) << "weights unread";
+      EXPECT_EQ(validate_model(changed.bytes(), changed.size(), structure, nullptr), GOLDCREST_OK)
+          << "the weights are not read";
     }
   }
 }
 
-// The largest weights that are allowed, everywhere: sums and rows may grow, and the search still ends as it should.
+// All weights have the largest allowed value: sums and rows grow, and the search still ends as it should.
 TEST(Float32, TheLargestWeightsRun) {
   FileImage file(smallest_float32_file().size());
   std::memcpy(file.bytes(), smallest_float32_file().bytes(), file.size());

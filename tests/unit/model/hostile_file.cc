@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A writer of its own for the file's frame: it shares nothing with the converter's but the checksum.
+// A separate writer for the file's frame, which shares only the checksum with the converter's.
 #include "hostile_file.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using converter::FileImage;
 
-constexpr uint64_t kLargestArena = 64u << 20;  // a file may ask for more; then it is not run
+constexpr uint64_t kLargestArena = 64u << 20;  // a file that needs more is not run
 
 template <typename T>
 void store(FileImage& file, size_t offset, T value) {
@@ -34,7 +34,7 @@ T load(const FileImage& file, size_t offset) {
   return value;
 }
 
-// With every scalar written, so that no value changes the size.
+// Writes every scalar, so that no value changes the size.
 flatbuffers::DetachedBuffer serialize(const format::ModelT& metadata) {
   flatbuffers::FlatBufferBuilder builder;
   builder.ForceDefaults(true);
@@ -80,7 +80,7 @@ FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent, S
   spec.generation.beam_size = 2;
   converter::BuildOptions build;
   build.weights = weights;
-  const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, which is no business of these tests
+  const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, but these tests do not check it
   converter::SelfTestLine second = line;
   if (shortlist == Shortlist::kSome) {
     // The sources of these tests have the ids 0 and 1.
@@ -191,7 +191,7 @@ void repair_checksums(FileImage& file) {
 }
 
 Verdict try_file(const FileImage& image) {
-  // Nothing behind the file may be read.
+  // The engine must not read behind the file.
   GuardedBuffer<uint8_t> file(image.size());
   std::copy(image.span().begin(), image.span().end(), file.begin());
   goldcrest_detail detail = {};

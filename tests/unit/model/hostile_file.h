@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with right checksums and wrong content, and what an engine makes of them.
+// Files with right checksums and wrong contents, and the engine's reaction to them.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ const converter::FileImage& smallest_float32_file();
 // The same with a recurrent decoder layer, int8.
 const converter::FileImage& smallest_recurrent_file();
 
-// The same with a shortlist that has n-grams, one of the lines of whose self-test is of candidates.
+// The same with a shortlist that has n-grams; one line of its self-test is searched among candidates.
 const converter::FileImage& smallest_listed_file();
 
 // The same with subword-nmt's merges on both sides.
@@ -28,20 +28,20 @@ const converter::FileImage& smallest_subword_file();
 
 using Mutation = std::function<void(format::ModelT&)>;
 
-// The file with its metadata changed by `mutate` and all places and checksums made right again; then, with the sections
-// at their places, by `mutate_placed` (which must not change the metadata's size), and the metadata's checksum again.
+// Changes the metadata by `mutate` and makes all places and checksums right again. Then, with the sections at their
+// places, calls `mutate_placed`, which must not change the metadata's size, and repairs the metadata's checksum.
 converter::FileImage remade(const converter::FileImage& file, const Mutation& mutate,
                             const Mutation& mutate_placed = nullptr);
 
-// The bytes of its sections, in their order.
+// The bytes of the sections, in order.
 using Contents = std::vector<std::vector<uint8_t>>;
 
-// The file with its metadata and the contents of its sections changed; sizes, places and checksums follow.
+// Changes the metadata and the contents of the sections; sizes, places and checksums follow.
 converter::FileImage remade_with_contents(const converter::FileImage& file,
                                           const std::function<void(format::ModelT&, Contents&)>& mutate,
                                           const Mutation& mutate_placed = nullptr);
 
-// Makes the checksums of a file right whose bytes were changed: sections, metadata and trailer.
+// Repairs the checksums of a file with changed bytes: sections, metadata and trailer.
 void repair_checksums(converter::FileImage& file);
 
 struct Verdict {
@@ -49,9 +49,9 @@ struct Verdict {
   std::string detail;  // its message
 };
 
-// Starts an engine; when the file is accepted, also translates ids and text with greedy and beam search and runs the
-// self-test. Whatever the file holds, that must end, and the sanitizers must have nothing to say. Also asks every size
-// query, which must agree on what is refused.
+// Starts an engine. If it accepts the file, also translates ids and text with greedy and beam search and runs the
+// self-test. This must end for any file, without a finding of the sanitizers. Also calls every size query; all must
+// agree on what is refused.
 Verdict try_file(const converter::FileImage& image);
 
 struct Lie {
@@ -59,14 +59,14 @@ struct Lie {
   Mutation tell;
 };
 
-// Each lie alone makes the file corrupt.
+// Each change by itself makes the file corrupt.
 void expect_refused(const converter::FileImage& file, const std::vector<Lie>& lies);
 
-// Every truncation is refused, and every byte with a bit flipped, where checksums are as they were.
+// Every truncation is refused, and so is every flipped bit while the checksums are the old ones.
 void expect_damage_refused(converter::FileImage file);
 
-// With right checksums a flipped bit of the metadata or of the last section, which has what text needs, may be
-// meaningful: it is refused with a reason or it runs.
+// Repairs checksums after a flipped bit of the metadata or of the last section, which has the tables for text. The file
+// is refused with a reason, or it runs.
 void expect_flips_refused_or_run(const converter::FileImage& file);
 
 }  // namespace goldcrest::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata that lies, with right checksums: each lie is refused by name, and no value of any field makes the engine
+// Wrong metadata with right checksums: the engine refuses each wrong value by name, and no value of any field makes it
 // misbehave.
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(Hostile, RealNumbersOutOfRange) {
   }
 }
 
-// A value in a section; the checksum is right again.
+// Puts a value into a section and repairs the checksum.
 Verdict with_value(format::SectionKind kind, uint32_t units, uint32_t element, uint32_t bits) {
   FileImage file = smallest_file();
   for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
@@ -153,7 +153,7 @@ TEST(Hostile, ScalesBiasesAndPositions) {
       << "-128";
 }
 
-// An embedding in the projection's layout need not be the projection: its values are checked all the same.
+// An embedding in the projection's layout need not be the projection; its values are still checked.
 TEST(Hostile, ATiledEmbeddingOfItsOwn) {
   const format::Model& original = *format::GetModel(smallest_file().bytes());
   ASSERT_NE(original.decoder()->embedding()->weights(), original.projection()->weights());
@@ -178,7 +178,7 @@ TEST(Hostile, ATiledEmbeddingOfItsOwn) {
   }
 }
 
-// Every integer of the metadata that names a size, a count or a place.
+// Every integer of the metadata that is a size, a count or a place.
 std::vector<uint32_t*> integers(ModelT& m) {
   std::vector<uint32_t*> all;
   const auto add_linear = [&](format::LinearT& t) {
@@ -261,7 +261,7 @@ TEST(Hostile, EveryIntegerTakesEveryExtreme) {
         const int status = try_file(file).status;
         if (HasFailure()) return;
         (status < 0 ? refused : accepted) += 1;
-        // Where the largest number is right, the field has no bound to check.
+        // If a field may have the largest number, it has no bound to check.
         const bool is_unused = value == UINT32_MAX && status == GOLDCREST_OK;
         if (is_unused) {
           ModelT metadata;
@@ -272,11 +272,11 @@ TEST(Hostile, EveryIntegerTakesEveryExtreme) {
       }
     }
     EXPECT_GT(refused, 1000);
-    EXPECT_GT(accepted, 100) << "small offsets lie inside";
+    EXPECT_GT(accepted, 100) << "small offsets are inside";
   }
 }
 
-// Two lies at once can agree with each other.
+// Two wrong values can agree with each other.
 TEST(Hostile, PairsOfIntegers) {
   const uint32_t extremes[] = {0, 1, 16, 17, 65536, 0x04000000u, 0x80000000u, UINT32_MAX};
   test::Rng rng(5);
@@ -319,7 +319,7 @@ TEST(Hostile, VersionsAndFeatures) {
     EXPECT_EQ(verdict.detail, "metadata: feature bits");
   }
   for (uint32_t bit = 1; bit < 32; ++bit) {
-    // Those have tests of their own: recurrent_test.cc, shortlist_test.cc, rules_test.cc, subword_test.cc.
+    // These bits have tests of their own: recurrent_test.cc, shortlist_test.cc, rules_test.cc, subword_test.cc.
     constexpr uint32_t kTested = kFeatureRecurrent | kFeatureShortlist | kFeatureRules | kFeatureSubword;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {

@@ -15,7 +15,7 @@ using format::ModelT;
 using format::SectionKind;
 using test::Verdict;
 
-// Products of n and k beyond 65,536, the bytes of a piece, in widths that do not divide it; and k beyond 4,096.
+// Products of n and k beyond a piece's 65,536 bytes, in widths that do not divide it; and k beyond 4,096.
 const FileImage& large_file(converter::Weights weights) {
   const auto make = [](converter::Weights kind) {
     test::TinyOptions options;
@@ -82,7 +82,7 @@ TEST(Pieces, Float32Weights) {
     expect_found<float>(file, {SectionKind::Weights, projection, at, 1e30f}, "projection");
 }
 
-// Ids of bytes, which the smallest file lacks: they are the last array of their section, and something follows them.
+// Ids of bytes, which the smallest file lacks: they are the last array of their section, and other bytes follow them.
 TEST(Pieces, ByteIds) {
   const auto with_ids = [](size_t i, uint32_t id) {
     return test::try_file(test::remade_with_contents(test::smallest_file(), [&](ModelT& m, test::Contents& contents) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with recurrent layers: what is announced and what is not, lies, damage.
+// Files with recurrent layers: blocks with and without the feature bit, wrong values, damage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ TEST(Recurrent, TheFileRuns) {
   EXPECT_EQ(format::GetModel(smallest_recurrent_file().bytes())->features(), kFeatureRecurrent);
 }
 
-// Older engines refuse the bit; one that knows it reads no file in which a block lacks the bit, or a layer has both.
+// Older engines refuse the bit. An engine that knows it refuses files with a block but no bit, and layers with both
+// kinds of blocks.
 TEST(Recurrent, BlocksThatAreNotAnnouncedOrMisplaced) {
   expect_refused(
       smallest_recurrent_file(),
@@ -81,7 +82,7 @@ TEST(Recurrent, MissingAndWrongParts) {
       });
 }
 
-// All of a recurrent block's integers.
+// All integers of a recurrent block.
 std::vector<uint32_t*> integers(ModelT& m) {
   format::RecurrentT& block = *m.decoder->layers[0]->recurrent;
   format::LinearT& linear = *block.input_forget;
@@ -106,7 +107,7 @@ TEST(Recurrent, EveryIntegerTakesEveryExtreme) {
 
 TEST(Recurrent, EveryTruncationAndEveryFlippedBitIsRefused) { test::expect_damage_refused(smallest_recurrent_file()); }
 
-// With right checksums a flipped bit may be meaningful: it is refused with a reason or it runs.
+// With right checksums a flipped bit may be meaningful. The file is refused with a reason, or it runs.
 TEST(Recurrent, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
   test::Rng rng(6);
   int refused = 0, accepted = 0;
@@ -133,7 +134,7 @@ TEST(Recurrent, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
     flatbuffers::Verifier verifier(file.bytes(), n, 8, 8192);
     bool expected = verifier.VerifyBuffer<format::Model>(nullptr);
     const bool found = metadata_is_sound(file.bytes(), n);
-    // The generated check lets a table of a vector lie on its own offset, which is zero then.
+    // The generated check accepts a table of a vector at the place of its own offset, which is then zero.
     uint32_t word;
     std::memcpy(&word, file.bytes() + bit / 32 * 4, sizeof word);
     if (expected && word == 0 && !found) expected = false;
@@ -142,7 +143,7 @@ TEST(Recurrent, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
   }
 }
 
-// Which layers are recurrent, and how many alike lie before each.
+// The recurrent layers, and the number of layers of the same kind before each.
 TEST(Recurrent, ViewsOfMixedLayers) {
   test::TinyOptions options = test::mixed_tiny_options();
   options.decoder.n_layers = 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with rules of the search: none without the bit that announces them, none beyond its bounds.
+// Files with rules of the search: none without the feature bit, none beyond its bounds.
 #include <gtest/gtest.h>
 
 #include <limits>

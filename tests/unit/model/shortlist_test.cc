@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with a shortlist: what is announced and what is not, lies, damage.
+// Files with a shortlist: parts with and without the feature bit, wrong values, damage.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ using test::smallest_listed_file;
 using test::try_file;
 using test::Verdict;
 
-// The file with one of its shortlist's numbers changed. `units`: of the array in its section.
+// Changes one number of the file's shortlist. `units` is the place of the array in its section.
 template <typename T>
 FileImage with_number(uint32_t format::ShortlistT::*units, size_t at, T value) {
   FileImage file = smallest_listed_file();
@@ -67,7 +67,7 @@ TEST(Shortlist, TheView) {
   EXPECT_FALSE(view_shortlist(smallest_file().bytes(), &view));
 }
 
-// Older engines refuse the bit; one that knows it reads no file in which something lacks the bit.
+// Older engines refuse the bit. An engine that knows it refuses files with a part of a shortlist but no bit.
 TEST(Shortlist, WhatIsNotAnnounced) {
   expect_refused(smallest_listed_file(), {
                                              {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
@@ -106,11 +106,11 @@ TEST(Shortlist, NumbersThatAreNoList) {
   expect_bad_number<uint16_t>(&S::ids, 1, 1, ids);
   expect_bad_number<uint16_t>(&S::ids, 2, 7, ids);
   expect_bad_number<uint16_t>(&S::ids, 5, UINT16_MAX, ids);
-  expect_bad_number<uint32_t>(&S::ngram_keys, 0, 1, keys);      // behind what follows it
-  expect_bad_number<uint32_t>(&S::ngram_keys, 2, kNoId, keys);  // as the next one
+  expect_bad_number<uint32_t>(&S::ngram_keys, 0, 1, keys);      // greater than the next key
+  expect_bad_number<uint32_t>(&S::ngram_keys, 2, kNoId, keys);  // equal to the next key
   expect_bad_number<uint32_t>(&S::ngram_keys, 3, 6, keys);
-  expect_bad_number<uint32_t>(&S::ngram_keys, 4, kNoId, keys);  // one id alone
-  expect_bad_number<uint32_t>(&S::ngram_keys, 5, 6, keys);      // neither an id nor none
+  expect_bad_number<uint32_t>(&S::ngram_keys, 4, kNoId, keys);  // only one id
+  expect_bad_number<uint32_t>(&S::ngram_keys, 5, 6, keys);      // neither an id nor kNoId
   expect_bad_number<uint32_t>(&S::ngram_keys, 7, kNoId, keys);
 }
 
@@ -167,7 +167,7 @@ TEST(Shortlist, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
     flatbuffers::Verifier verifier(file.bytes(), n, 8, 8192);
     bool expected = verifier.VerifyBuffer<format::Model>(nullptr);
     const bool found = metadata_is_sound(file.bytes(), n);
-    // The generated check lets a table of a vector lie on its own offset, which is zero then.
+    // The generated check accepts a table of a vector at the place of its own offset, which is then zero.
     uint32_t word;
     std::memcpy(&word, file.bytes() + bit / 32 * 4, sizeof word);
     if (expected && word == 0 && !found) expected = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest_check_weights: slices of any size find what one pass finds, and read no byte that is not there yet.
+// goldcrest_check_weights: slices of any size find what one pass finds, and read no byte that has not arrived.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Outcome {
   goldcrest_detail detail = {"", -1};
 };
 
-// The file in slices of so many bytes.
+// Checks the file in slices of this many bytes.
 Outcome check(const uint8_t* file, size_t bytes, size_t slice_bytes) {
   Outcome outcome;
   goldcrest_check state = {};
@@ -54,7 +54,7 @@ TEST(Slices, OfAnySizeFindAWholeFileWhole) {
     EXPECT_EQ(check(*other, 100).status, GOLDCREST_DONE);
 }
 
-// What is behind the end is not looked at, but for the trailer.
+// Bytes behind a slice's end are not read, except for the trailer.
 TEST(Slices, AFileIsCheckedWhileItArrives) {
   const FileImage& file = smallest_file();
   test::GuardedBuffer<uint8_t> arriving(file.size());
@@ -73,7 +73,7 @@ TEST(Slices, AFileIsCheckedWhileItArrives) {
   EXPECT_EQ(goldcrest_check_weights(arriving.get(), file.size(), bytes, &state, &detail), GOLDCREST_DONE);
 }
 
-// A flipped bit of any byte is found, at the latest where the part that it is in has its end.
+// A flipped bit of any byte is found, at the latest at the end of its part.
 TEST(Slices, AFlippedBitIsFound) {
   constexpr size_t kSlice = 2048;
   FileImage file = smallest_file();
@@ -129,7 +129,7 @@ TEST(Slices, WrongArguments) {
   EXPECT_STREQ(detail.message, "check: a state that no call has left");
 }
 
-// A state that something has written over: at worst a wrong answer, never a byte that is not the file's.
+// If something has overwritten the state, the answer may be wrong, but no byte outside the file is read.
 TEST(Slices, AnyStateIsSafe) {
   const FileImage& file = smallest_file();
   test::GuardedBuffer<uint8_t> guarded(file.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structure check against FlatBuffers' own verifier with the generated functions, on damaged metadata.
+// Compares the structure check with FlatBuffers' own verifier with the generated functions, on damaged metadata.
 #include "model/structure.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ bool generated_check(const uint8_t* metadata, size_t n) {
   return verifier.VerifyBuffer<format::Model>(nullptr);
 }
 
-// Only scalars, strings, tables, and vectors of scalars or of tables.
+// Expects only scalars, strings, tables, and vectors of scalars or of tables.
 void expect_known(const flatbuffers::TypeTable& type) {
   ASSERT_EQ(type.st, flatbuffers::ST_TABLE);
   for (size_t i = 0; i < type.num_elems; ++i) {
@@ -56,7 +56,7 @@ TEST(Structure, EveryFlippedBitIsJudgedAsByTheGeneratedCheck) {
   for (size_t bit = 0; bit < 8 * n; ++bit) {
     metadata[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
     bool expected = generated_check(metadata.get(), n);
-    // The generated check lets a table of a vector lie on its own offset, which is zero then.
+    // The generated check accepts a table of a vector at the place of its own offset, which is then zero.
     uint32_t word;
     std::memcpy(&word, metadata.get() + bit / 32 * 4, sizeof word);
     if (expected && word == 0 && !metadata_is_sound(metadata.get(), n)) expected = false;
@@ -81,7 +81,7 @@ TEST(Structure, TheNumberOfTablesIsJudgedAsByTheGeneratedCheck) {
     EXPECT_EQ(metadata_is_sound(file.bytes(), n), expected) << n_lines << " lines";
     return expected;
   };
-  size_t fewest = 1, most = 8192;  // allowed, and not
+  size_t fewest = 1, most = 8192;  // allowed; not allowed
   while (most - fewest > 1) {
     const size_t middle = (fewest + most) / 2;
     (judged(middle) ? fewest : most) = middle;

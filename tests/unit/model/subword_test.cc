@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose texts subword-nmt's merges cut: what is announced and what is not, lies, damage.
+// Files whose texts subword-nmt's merges cut: tokenizers with and without the feature bit, wrong values, damage.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(Subword, TheView) {
   EXPECT_EQ(std::string(text.text, text.text_bytes), "\u2047 ababa ab ");
 }
 
-// Older engines refuse the bit; one that knows it reads no file in which a tokenizer lacks the bit.
+// Older engines refuse the bit. An engine that knows it refuses files with such a tokenizer but no bit.
 TEST(Subword, WhatIsNotAnnounced) {
   expect_refused(smallest_subword_file(), {
                                               {"tokenizer.kind", [](ModelT& m) { m.features = 0; }},

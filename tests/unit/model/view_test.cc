@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest_model_info says what went into the file.
+// goldcrest_model_info returns what was written into the file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -120,7 +120,7 @@ TEST(ModelInfo, TheWeightsHashIgnoresTheLayout) {
   EXPECT_NE(a.weights_hash, c.weights_hash);
 }
 
-// The engine's table of features is the schema's.
+// The engine's table of features equals the schema's.
 TEST(Features, AreThoseOfTheSchema) {
   uint32_t bits = 0, known = 0;
 #define GOLDCREST_FEATURE(name, bit, ...)                                            \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merge order and ties on models small enough to follow by hand, and the longest text.
+// Merge order and ties on models that are small enough to follow by hand, and the longest text.
 #include "text/bpe.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(Bpe, TakesTextsUpToItsLimitInAboutLinearTime) {
   const auto run = [&](const std::string& text) {
     return tokenize({&view, text.data(), text.size(), scratch.data(), scratch.size() * 4, ids.data(), ids.size()});
   };
-  // 3 bytes go to the dummy prefix.
+  // The dummy prefix takes 3 bytes.
   const std::string longest(kBpeMaxNormalizedBytes - 3, 'e');
   const auto start = std::chrono::steady_clock::now();
   EXPECT_GT(run(longest), 1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's own source of tries under another name, and step_trie around it: the linker takes this object's
-// definitions and leaves the library's out.
+// The engine's own source of tries under another name, with a step_trie around it. The linker takes this object's
+// definitions instead of the library's.
 #include "unit/text/counted_trie.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): a function's name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts every step through a trie of a program that counted_trie.cc is linked into.
+// Counts every step through a trie in a program that links counted_trie.cc.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ const std::vector<std::string> kTexts = {"\u2581", "\u2581a", "b",      "<0xE2>"
 TEST(Detokenize, TurnsMarksIntoSpacesAndDropsTheFirst) {
   TokenizerSpec spec = spec_of(TokenizerKind::kUnigram, kTexts);
   EXPECT_EQ(TestTokenizer(spec).decode({3, 4, 3, 1}), "ab a");
-  EXPECT_EQ(TestTokenizer(spec).decode({1, 2, 2, 3}), "a");  // control ids and lone marks are nothing at the start
+  EXPECT_EQ(TestTokenizer(spec).decode({1, 2, 2, 3}), "a");  // at the start, control ids and lone marks give no text
   EXPECT_EQ(TestTokenizer(spec).decode({4, 2, 2, 3}), "b   a");
   EXPECT_EQ(TestTokenizer(spec).decode({3, 0, 4}), "a \u2047 b");
   spec.remove_extra_whitespace = false;
@@ -47,8 +47,8 @@ TEST(Detokenize, TurnsMarksIntoSpacesAndDropsTheFirst) {
 TEST(Detokenize, PutsBytesTogetherToCharacters) {
   const TestTokenizer tokenizer(spec_of(TokenizerKind::kUnigram, kTexts));
   const std::string bad = "\xEF\xBF\xBD";
-  EXPECT_EQ(tokenizer.decode({5, 6, 7}), "\xE2\x96\x81");   // stays U+2581
-  EXPECT_EQ(tokenizer.decode({5, 6, 4}), bad + bad + "b");  // cut by a piece
+  EXPECT_EQ(tokenizer.decode({5, 6, 7}), "\xE2\x96\x81");   // U+2581 stays
+  EXPECT_EQ(tokenizer.decode({5, 6, 4}), bad + bad + "b");  // cut by another piece
   EXPECT_EQ(tokenizer.decode({5, 6}), bad + bad);           // cut by the end
   EXPECT_EQ(tokenizer.decode({9, 5, 6, 7, 8}), bad +
                                                    "\xE2\x96\x81"
@@ -75,7 +75,7 @@ std::vector<Ids> id_sequences(const TestTokenizer& tokenizer, uint32_t seed) {
   }
   for (int i = 0; i < 200; ++i) {
     Ids ids(generator() % 20);
-    // Mostly low ids: the byte pieces are there.
+    // Ids are mostly low, because the byte pieces are there.
     for (int32_t& id : ids) id = static_cast<int32_t>(generator() % (i % 2 == 0 ? 262 : 700));
     sequences.push_back(ids);
   }

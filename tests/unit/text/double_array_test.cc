@@ -18,7 +18,7 @@ namespace {
 using converter::build_double_array;
 using converter::TrieEntry;
 
-// Value of the whole key; -1 when it is not in the trie.
+// Returns the value of the whole key, or -1 if it is not in the trie.
 int64_t find(const std::vector<uint32_t>& units, const std::string& key) {
   const DoubleArray trie = {units.data(), static_cast<uint32_t>(units.size())};
   uint32_t node = 0, value = 0;
@@ -61,7 +61,7 @@ TEST(DoubleArray, FindsEveryKeyAndNothingElse) {
   }
 }
 
-// Offsets beyond 21 bits take the other form of a unit.
+// Offsets beyond 21 bits need the other form of a unit.
 TEST(DoubleArray, HoldsMoreThanTwoMillionUnits) {
   const std::map<std::string, uint32_t> keys = random_keys(5, 400000, 255);
   const std::vector<uint32_t> units = build_double_array(entries_of(keys));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any content of a file's tokenizer arrays either gives ids in range or an error; with sanitizers, no read outside
-// them.
+// Any contents of a file's tokenizer arrays give ids in range or an error. The sanitizers see no read outside the
+// arrays.
 #include <gtest/gtest.h>
 
 #include "goldcrest/goldcrest.h"

@@ -35,7 +35,7 @@ std::vector<int32_t> reference_ids(const sentencepiece::SentencePieceProcessor& 
   return {ids.begin(), ids.end()};
 }
 
-// Ids, and the text of these ids.
+// Compares ids, and the text of these ids.
 void expect_equal_on_all_lines(const std::string& model, const std::string& name) {
   const auto processor = load_processor(model);
   const TestTokenizer tokenizer(converter::parse_sentencepiece_model(model, name));
@@ -54,7 +54,7 @@ std::string varint(uint64_t value) {
   return bytes + static_cast<char>(value);
 }
 
-// The model with some of its normal pieces made unused: in a message the last of several types counts.
+// Marks some of the model's normal pieces as unused: in a message the last of several types counts.
 template <typename Choose>
 std::string with_unused_pieces(const std::string& model, Choose choose) {
   const std::vector<converter::Piece> pieces = converter::parse_sentencepiece_model(model, "model").pieces;
@@ -89,9 +89,9 @@ TEST_P(SmallModel, GivesSentencePiecesIdsWithUnusedPieces) {
   }
 }
 
-// What was removed from a unigram vocabulary is never produced: that is what SentencePiece calls an unused piece. From
-// one of byte-pair encoding the merges go with their results, but for those on the way to a kept piece: lines of kept
-// pieces are cut as before. Characters stay, of which SentencePiece produces unused ones too.
+// A piece removed from a unigram vocabulary is never produced, as SentencePiece's unused pieces. In byte-pair encoding
+// merges go with their results, except on the way to a kept piece, so lines of kept pieces are cut as before.
+// Characters stay; SentencePiece produces even unused ones.
 TEST_P(SmallModel, ATrimmedVocabularyCutsIntoWhatIsKept) {
   const TokenizerSpec whole = converter::parse_sentencepiece_model(bytes(), GetParam());
   const bool merges = whole.kind == converter::TokenizerKind::kBpe;
@@ -107,7 +107,7 @@ TEST_P(SmallModel, ATrimmedVocabularyCutsIntoWhatIsKept) {
     }
     const std::vector<uint32_t> kept = converter::with_needed_ids(spec, wanted).source;
     const auto is_kept = [&](int32_t id) { return std::ranges::binary_search(kept, static_cast<uint32_t>(id)); };
-    std::vector<bool> stays;  // of the normal pieces
+    std::vector<bool> stays;  // whether each normal piece stays
     for (uint32_t id = 0; id < whole.vocab_size; ++id)
       if (whole.pieces[id].type == PieceType::kNormal) stays.push_back(is_kept(static_cast<int32_t>(id)));
     size_t normal = 0;
@@ -150,7 +150,7 @@ std::string random_model(std::mt19937* generator, uint32_t model_type) {
     const uint32_t bits = std::bit_cast<uint32_t>(score);
     std::string message = field(1, text) + "\x15";
     for (int shift = 0; shift < 32; shift += 8) message += static_cast<char>(bits >> shift);
-    const size_t kind = text == *texts.begin() ? 5 : below(12);  // at least one is normal
+    const size_t kind = text == *texts.begin() ? 5 : below(12);  // at least one piece is normal
     if (kind == 0) message += "\x18\x04";                        // user-defined
     if (kind <= 4 && kind > 0) message += "\x18\x05";            // unused
     model += field(1, message);

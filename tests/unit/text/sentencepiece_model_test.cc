@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reader takes from a model file, and what it says about files that are none.
+// The contents that the reader takes from a model file, and its messages about other files.
 #include "tokenizers/sentencepiece_model.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ testing::AssertionResult says(const std::string& message, const std::vector<std:
   return testing::AssertionSuccess();
 }
 
-// Messages shorter than 128 bytes, by hand: a tag byte, a length byte, the bytes.
+// Builds messages shorter than 128 bytes by hand: a tag byte, a length byte, the bytes.
 std::string field(int number, const std::string& bytes) {
   return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + bytes;
 }
@@ -155,7 +155,7 @@ TEST(SentencePieceModel, SaysWhatAFileIsThatIsNoModel) {
   EXPECT_THROW(converter::read_sentencepiece_model("no/such.spm"), Error);
 }
 
-// Every byte of a small model changed in several ways: an Error or a model, never a crash.
+// Changes every byte of a small model in several ways: an Error or a model, never a crash.
 TEST(SentencePieceModel, SurvivesDamageAnywhere) {
   const std::string bytes = read_bytes(source_path("tests/data/char.model"));
   size_t n_refused = 0;

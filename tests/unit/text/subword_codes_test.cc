@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of merges: versions, what the peer takes and what it refuses, damage; and the vocabularies that go with them.
+// Files of merges: versions, what subword-nmt takes and what it refuses, damage; and their vocabularies.
 #include "tokenizers/subword_codes.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using converter::Error;
 using converter::Merge;
 using converter::parse_subword_codes;
 
-// "ab c|a b_": left and right of each merge, with _ for a word's end.
+// Returns "ab c|a b_": left and right of each merge, with _ for a word's end.
 std::string merges_of(const std::string& content) {
   std::vector<std::string> merges;
   for (const Merge& merge : parse_subword_codes(content, "codes").merges) {
@@ -57,7 +57,7 @@ TEST(SubwordCodes, LinesAsThePeerReadsThem) {
   EXPECT_EQ(merges_of("#version: 0.2\r\na b</w>\r\n c d \r\n"), "a b_|c d");
   EXPECT_EQ(merges_of("a b\n\n\n"), "a b");
   EXPECT_EQ(merges_of("a b"), "a b");
-  EXPECT_EQ(merges_of("#version: 0.2\na b\nc d\na b\na b</w>\n"), "a b|c d|a b_") << "the first place counts";
+  EXPECT_EQ(merges_of("#version: 0.2\na b\nc d\na b\na b</w>\n"), "a b|c d|a b_") << "the first occurrence counts";
   EXPECT_EQ(merges_of("# c\na\tb \u00A0\n"), "# c|a\tb \u00A0");
 }
 
@@ -132,7 +132,7 @@ TEST(SubwordVocabulary, MergesAreFurtherEntries) {
       parse_subword_codes("b c\nab c</w>\n", "codes"), {"vocabulary", {"<unk>", "bc@@", "b", ">>x<<", ""}, 0, {}});
   const converter::PackedTokenizer packed = converter::pack_tokenizer(spec);
   EXPECT_EQ(packed.vocab_size, 5u);
-  EXPECT_EQ(packed.n_pieces, 5u + 2 + 1);  // the word's end of version 0.1
+  EXPECT_EQ(packed.n_pieces, 5u + 2 + 1);  // 1: the word's end of version 0.1
   EXPECT_EQ(packed.score, (std::vector<float>{0, 0, 0, 0, 0, 0, -1, 0}));
   EXPECT_EQ(packed.type, (std::vector<uint8_t>{2, 1, 1, 7, 3, 5, 5, 5}));
   EXPECT_EQ(packed.max_piece_bytes, 5u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// subword-nmt's merges: its own answers, and cases small enough to follow by hand.
+// subword-nmt's merges: answers of subword-nmt, and cases that are small enough to follow by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace {
 using Ids = std::vector<int32_t>;
 using Strings = std::vector<std::string>;
 
-// Ids of the entries from 2 on; 0 is unknown, 1 the end.
+// Entries have the ids from 2 on; 0 is unknown, 1 the end.
 converter::TokenizerSpec spec_of(const std::string& codes, const Strings& entries) {
   Strings all = {"<unk>", "</s>"};
   all.insert(all.end(), entries.begin(), entries.end());
   return converter::subword_tokenizer(converter::parse_subword_codes(codes, "codes"), {"vocabulary", all, 0, {1}});
 }
 
-// What a text is cut into, entries with spaces between them.
+// Cuts a text and returns the entries with spaces between them.
 std::string cut(const converter::TokenizerSpec& spec, const std::string& text) {
   Strings entries;
   for (const int32_t id : TestTokenizer(spec).encode(text)) {
@@ -37,7 +37,7 @@ std::string cut(const converter::TokenizerSpec& spec, const std::string& text) {
 
 class Golden : public testing::TestWithParam<const char*> {};
 
-// Lines, a tab, and the ids of what apply_bpe.py of subword-nmt 0.3.8 makes of them.
+// Each line has a text, a tab, and the ids of apply_bpe.py of subword-nmt 0.3.8.
 TEST_P(Golden, GivesSubwordNmtsIds) {
   const TestTokenizer tokenizer(subword_spec(GetParam()));
   const Strings lines = subword_file(std::string(GetParam()) + ".golden");
@@ -66,7 +66,7 @@ TEST(Subword, TheFirstMergeOfTheFileComesFirst) {
   EXPECT_EQ(cut(spec, "abcc"), "ab@@ c@@ c");
 }
 
-// "abc" is a + bc and ab + c: what counts is the pair, not the text that it makes.
+// "abc" is both a + bc and ab + c: the pair decides, not the text that it makes.
 TEST(Subword, OneTextOfTwoPairs) {
   const Strings entries = {"ab@@", "bc@@", "abc@@", "abc", "abb@@"};
   EXPECT_EQ(cut(letters_and("b c\na b\nab c\n", entries), "abca"), "a@@ bc@@ a");
@@ -75,7 +75,7 @@ TEST(Subword, OneTextOfTwoPairs) {
       << "bb comes first, then bc";
 }
 
-// Both places of b + c are merged before a + bc, which comes earlier in the file, is looked at.
+// b + c is merged in both places before a + bc is tried, although a + bc comes earlier in the file.
 TEST(Subword, AMergeIsMadeEverywhereBeforeTheNext) {
   const converter::TokenizerSpec spec = letters_and("bc b\nb c\n", {"bc@@", "bcb@@", "bcb", "bc"});
   EXPECT_EQ(cut(spec, "bcbca"), "bc@@ bc@@ a");
@@ -98,7 +98,7 @@ TEST(Subword, AWordEndsInItsLastCharacterOrApart) {
   EXPECT_EQ(cut(spec_of("b </w>\na b</w>\n", entries), "ab aba"), "ab a@@ b@@ a");
 }
 
-// A vocabulary lacks "b", the symbol "ab" and the character U+20AC.
+// A vocabulary without "b", the symbol "ab" and the character U+20AC.
 TEST(Subword, EachUnknownSymbolKeepsItsPlace) {
   const converter::TokenizerSpec spec = spec_of("#version: 0.2\na b\n", {"a@@", "a", "c"});
   EXPECT_EQ(cut(spec, "abb\u20AC\u20ACc b"), "<unk> <unk> <unk> <unk> c <unk>");
@@ -113,7 +113,7 @@ TEST(Subword, WordsAreBetweenSpaces) {
   EXPECT_EQ(cut(spec, "a\tb"), "a@@ \t@@ b") << "no space, as for subword-nmt";
   EXPECT_EQ(cut(spec, "a\u00A0b \u2581"), "a@@ <unk> b \u2581");
   for (const char* nothing : {"", " ", "   ", "\n", " \r\n "}) EXPECT_EQ(cut(spec, nothing), "");
-  EXPECT_EQ(cut(spec, "</s> a"), "<unk> <unk> <unk> <unk> a") << "a control entry is never found in a text";
+  EXPECT_EQ(cut(spec, "</s> a"), "<unk> <unk> <unk> <unk> a") << "a text never gives a control entry";
 }
 
 TEST(Subword, MarksInTheText) {
@@ -176,7 +176,7 @@ TEST(Subword, GivesBackATextOfKnownCharacters) {
   }
 }
 
-// As subword-nmt with --vocabulary: what is not in it is taken apart again, merge by merge.
+// As subword-nmt with --vocabulary, splits entries that are not in the vocabulary again, merge by merge.
 TEST(Subword, WhatATrimmedVocabularyLacksIsSplitAgain) {
   const converter::TokenizerSpec whole =
       letters_and("a b\nab c\nc c\na b</w>\nc ab</w>\n", {"ab@@", "abc@@", "cc@@", "ab", "cab"});
@@ -192,7 +192,7 @@ TEST(Subword, WhatATrimmedVocabularyLacksIsSplitAgain) {
   EXPECT_EQ(cut(trimmed({8, 9}), "abca abcb"), "a@@ b@@ c@@ a a@@ b@@ c@@ b");
   EXPECT_EQ(cut(trimmed({10, 12}), "abca cccab ccab"), "abc@@ a c@@ c@@ c@@ ab c@@ c@@ ab");
   EXPECT_EQ(cut(trimmed({11, 12}), "cab"), "c@@ a@@ b");
-  EXPECT_EQ(cut(trimmed({2, 8, 9}), "abca"), "<unk> b@@ c@@ a") << "a character of no entry";
+  EXPECT_EQ(cut(trimmed({2, 8, 9}), "abca"), "<unk> b@@ c@@ a") << "a character without an entry";
   const converter::TokenizerSpec apart = spec_of("a b\nab </w>\nc ab</w>\n", {"a@@", "b@@", "c@@", "b", "ab", "cab"});
   converter::KeptIds kept = {{0, 1, 2, 3, 4, 5, 6}, {0}};
   EXPECT_EQ(cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"), "c@@ ab ab");
@@ -210,7 +210,7 @@ TEST(Subword, TakesTextsUpToItsLimitInAboutLinearTime) {
     return tokenize({&view, text.data(), text.size(), scratch.data(), scratch.size() * 4, ids.data(), ids.size()});
   };
   std::mt19937 generator(1);
-  // 1 byte goes to the space that ends the word.
+  // The space that ends the word takes 1 byte.
   std::string longest(kBpeMaxNormalizedBytes - 1, 'a');
   const auto start = std::chrono::steady_clock::now();
   EXPECT_GT(run(longest), 1000);

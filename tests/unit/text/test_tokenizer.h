@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tokenizer made by the converter and run by the engine, without a model file between them; and the lines to try it
-// on.
+// A tokenizer that the converter makes and the engine runs, without a model file between them; and lines for tests.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +26,9 @@ class TestTokenizer {
   TokenizerView view() const { return view_of(packed_); }
   DetokenizerView detokenizer_view() const { return view_of(packed_detokenizer_); }
 
-  // Ids of a text, with room for a text that grows sixteen times. Fails the test on an error.
+  // Returns the ids of a text, with room for sixteen times its size. Fails the test on an error.
   std::vector<int32_t> encode(std::string_view text) const;
-  // The whole text of some ids, flushed. Fails the test on an error.
+  // Returns the whole text of some ids, flushed. Fails the test on an error.
   std::string decode(const std::vector<int32_t>& ids) const;
 
  private:
@@ -37,10 +36,10 @@ class TestTokenizer {
   converter::PackedDetokenizer packed_detokenizer_;
 };
 
-// A model of next to nothing with this source tokenizer.
+// The smallest model with this source tokenizer.
 converter::ModelSpec tokenizer_only(const converter::TokenizerSpec& tokenizer);
 
-// Of tests/data/subword: merges, their vocabulary (<unk> first, then </s>), what subword-nmt makes of lines.
+// Reads a file of tests/data/subword: merges, their vocabulary (<unk> first, then </s>), subword-nmt's results.
 std::vector<std::string> subword_file(const std::string& name);
 converter::TokenizerSpec subword_spec(const std::string& codes);
 
@@ -48,18 +47,17 @@ converter::TokenizerSpec subword_spec(const std::string& codes);
 std::string source_path(const std::string& relative);
 std::string read_bytes(const std::string& path);
 
-// "line, then its bytes" for messages.
+// Returns "line, then its bytes" for messages.
 std::string shown(std::string_view text);
 
-// Both columns of tests/data/enfr/valid.tsv.
+// Returns both columns of tests/data/enfr/valid.tsv.
 std::vector<std::string> valid_lines();
 std::vector<std::string> hostile_lines();
-// Seeded lines of random bytes, of random valid and broken characters, and of pieces of the data put together at
-// random.
+// Seeded lines of random bytes, of random valid and broken characters, and of random pieces of the data.
 std::vector<std::string> random_lines(uint32_t seed, size_t n_lines);
 std::vector<std::string> all_lines();
 
-// vocab.json with the model's pieces around it, as the converter makes a Marian tokenizer.
+// Reads vocab.json with the model's pieces around it, as the converter makes a Marian tokenizer.
 converter::Vocabulary read_vocabulary(const std::string& path);
 
 }  // namespace goldcrest::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text is tokenized within a stated number of steps, whatever a file's tables hold: tables that once took seconds, and
-// random ones with every step through a trie counted.
+// Tokenizing text stays within a stated number of steps, for any tables of a file. The tests use tables that once took
+// seconds, and random ones with every step through a trie counted.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -15,10 +15,10 @@ namespace {
 using converter::PackedTokenizer;
 using converter::PieceType;
 
-// Far above what any of these takes now, with sanitizers too, and below what they took.
+// Far more than any of these needs now, even with sanitizers, and less than they once took.
 constexpr double kMostCpuSeconds = 3;
 
-// Tokenizes a text of at most max_source_bytes and holds both bounds. Returns what tokenize does.
+// Tokenizes a text of at most max_source_bytes and checks both bounds. Returns the result of tokenize.
 int run_within_bounds(const PackedTokenizer& packed, const std::string& text, uint32_t max_source_bytes) {
   const TokenizerView view = view_of(packed);
   const ScratchSize size = tokenizer_scratch(view.kind);
@@ -33,7 +33,7 @@ int run_within_bounds(const PackedTokenizer& packed, const std::string& text, ui
   return n;
 }
 
-// "a", "aa", "aaa", ... with better scores the longer; all but the first are unused.
+// "a", "aa", "aaa", ...: a longer one has a better score; all but the first are unused.
 TEST(TextWork, OfAChainOfUnusedPiecesIsBounded) {
   converter::TokenizerSpec spec;
   spec.kind = converter::TokenizerKind::kBpe;
@@ -88,7 +88,7 @@ TEST(TextWork, OfDamagedTablesIsBounded) {
   }
 }
 
-// What is printed, once by hand: 100 bytes are 308 normalized ones.
+// Computes the printed bound by hand: 100 bytes are 308 normalized ones.
 TEST(TextWork, IsAFormulaOfTheTables) {
   TokenizerView view = {};
   view.kind = goldcrest::TokenizerKind::kUnigram;

@@ -27,8 +27,7 @@ TokenizerSpec read_model(const std::string& name) {
   return converter::read_sentencepiece_model(source_path("tests/data/" + name + ".model"));
 }
 
-// Tokenizes with exactly this much scratch and room for exactly max_ids; fails the test when a byte around them
-// changes.
+// Tokenizes with exactly this much scratch and room for exactly max_ids. Fails the test if a byte around them changes.
 int tokenize_guarded(const TokenizerView& view, const std::string& text, size_t scratch_bytes, size_t max_ids) {
   std::vector<uint8_t> scratch(scratch_bytes + 2 * kGuardBytes, kGuard);
   std::vector<int32_t> ids(max_ids + 2 * kGuardBytes, 0x55555555);
@@ -61,7 +60,7 @@ TEST(TokenizerScratch, IsTheDocumentedSize) {
   EXPECT_TRUE(is(goldcrest::TokenizerKind::kSubword, 72, 27));
 }
 
-// Spaces and bad bytes grow threefold: the most that a text grows without a rule that lengthens it.
+// Spaces and bad bytes grow threefold: without a rule that lengthens it, no text grows more.
 TEST(TokenizerScratch, SufficesForEveryTextThatNoRuleLengthens) {
   for (const char* name : {"bpe_bytes", "unigram_bytes", "char", "codes", "codes_0_1"}) {  // models without a map
     const TestTokenizer tokenizer(read_model(name));
@@ -124,7 +123,7 @@ TEST(TokenizeWords, SplitsAtAsciiWhiteSpaceOnly) {
   EXPECT_EQ(tokenizer.encode(""), Ids{});
 }
 
-// Against a loop over the text's bytes: hostile lines too, and every word of the data an entry.
+// Compares with a loop over the text's bytes, on hostile lines, too; every word of the data is an entry.
 TEST(TokenizeWords, LooksUpEachWordOfEveryLine) {
   const auto words_of = [](const std::string& line) {
     std::vector<std::string> words = {""};
@@ -145,7 +144,7 @@ TEST(TokenizeWords, LooksUpEachWordOfEveryLine) {
       if (ids.emplace(word, vocabulary.id_to_text.size()).second) vocabulary.id_to_text.push_back(word);
     }
   }
-  ids.erase("</s>");  // a control entry is never found in a text
+  ids.erase("</s>");  // a text never gives a control entry
   const TestTokenizer tokenizer(converter::word_tokenizer(vocabulary));
   for (const std::string& line : all_lines()) {
     Ids expected;
@@ -165,7 +164,7 @@ TEST(TokenizeCharacters, GivesOneIdForEachCodePoint) {
   EXPECT_EQ(with_replacement.encode("a\xFF\xEF\xBF\xBDz"), (Ids{1, 2, 2, 0}));
 }
 
-// A small Marian vocabulary: pieces of the model in another order, codes and words that the model lacks.
+// A small Marian vocabulary: the model's pieces in another order, codes, and words that the model lacks.
 TokenizerSpec marian_spec(const std::string& model) {
   const TokenizerSpec spec = read_model(model);
   Vocabulary vocabulary = {"vocab.json", {"</s>", "<unk>", ">>fra<<", "\xE4\xBD\xA0\xE5\xA5\xBD", ">>x<<"}, 1, {0}};
@@ -214,7 +213,7 @@ TEST(Surfaces, AWholeRunOfUnknownsIsLookedUp) {
 
 TEST(Surfaces, APieceOutsideTheVocabularyGivesTheUnknownIdAlone) {
   TokenizerSpec spec = read_model("bpe_rules");
-  Vocabulary vocabulary = {"vocab.json", {"<unk>", "</s>"}, 0, {1}};  // no ordinary piece at all
+  Vocabulary vocabulary = {"vocab.json", {"<unk>", "</s>"}, 0, {1}};  // no ordinary piece
   const TestTokenizer tokenizer(converter::combine_with_vocabulary(spec, vocabulary));
   const TestTokenizer own(spec);
   EXPECT_EQ(tokenizer.encode("How are you?"), Ids(own.encode("How are you?").size(), 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which byte sequences are characters: the borders of every range of the Unicode standard's table 3-7.
+// Byte sequences that are characters: the borders of every range of the Unicode standard's table 3-7.
 #include "text/utf8.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(ValidCharBytes, RefusesWhatIsNoCharacter) {
   EXPECT_EQ(valid_bytes("\xf0\x9f\x98\xc0"), 0u);
 }
 
-// Bytes of the character that begins `text`, by decoding it and encoding it again; 0: there is none.
+// Decodes the character that begins `text` and encodes it again. Returns its bytes; 0: there is none.
 uint32_t recoded_bytes(const uint8_t (&text)[4], uint32_t n) {
   constexpr struct { uint8_t lead, mask; } kLeads[] = {{0x00, 0x80}, {0xC0, 0xE0}, {0xE0, 0xF0}, {0xF0, 0xF8}};
   for (uint32_t length = 1; length <= n; ++length) {
@@ -62,7 +62,7 @@ uint32_t recoded_bytes(const uint8_t (&text)[4], uint32_t n) {
   return 0;
 }
 
-// All texts of `n` bytes whose first lies in [first, last].
+// Checks all texts of `n` bytes whose first byte is in [first, last].
 void expect_exact(uint32_t n, uint32_t first, uint32_t last) {
   for (uint64_t bits = uint64_t{first} << 8 * (n - 1); bits < uint64_t{last + 1} << 8 * (n - 1); ++bits) {
     uint8_t text[4] = {};
@@ -75,7 +75,7 @@ TEST(Exhaustive, EveryTextOfUpToThreeBytes) {
   for (uint32_t n = 1; n <= 3; ++n) expect_exact(n, 0, 0xFF);
 }
 
-// In the suite full: a minute.
+// Runs in the full tests: takes a minute.
 TEST(Exhaustive, DISABLED_EveryTextOfFourBytes) { expect_exact(4, 0, 0xFF); }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(CombineWithVocabulary, SeesLanguageCodes) {
   EXPECT_FALSE(combine_with_vocabulary(model(), {"v", {"<unk>", ">><<", ">>", "<<a>>"}, 0, {}}).language_codes);
 }
 
-// The least score counts although its piece is not in the vocabulary: SentencePiece segments with all of its pieces.
+// The lowest score counts even if its piece is not in the vocabulary, because SentencePiece segments with all pieces.
 TEST(PackTokenizer, FindsTheBoundsOfTheScores) {
   const PackedTokenizer packed =
       pack_tokenizer(combine_with_vocabulary(model(), {"vocab.json", {"</s>", "<unk>", "zz"}, 1, {0}}));
