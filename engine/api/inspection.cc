@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking inside: targets to score, and alignments of results.
+// Inspection: scores given targets and returns the alignments of results.
 #include "goldcrest/inspection.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ int choose_targets(const goldcrest_engine& engine, bool* follows) {
 
 namespace {
 
-// The layers and heads that an alignment is the mean of.
+// An alignment is the mean over these layers and heads.
 struct HeadSet {
   Range layers, heads;
 };

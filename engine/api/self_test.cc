@@ -8,7 +8,7 @@ using namespace goldcrest;
 
 namespace {
 
-// With the line's own length as the limit, so that the engine's does not matter.
+// Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
 [[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
   search->max_target_tokens = line.n_target;
   if constexpr (kHasShortlist) {
@@ -25,7 +25,7 @@ namespace {
   return GOLDCREST_OK;
 }
 
-// Whether the limits have the memory for the source's candidates.
+// Returns whether the source's candidates fit the limits.
 [[gnu::cold]] bool is_among_candidates(const goldcrest_engine& engine) {
   return keeps_candidates(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }

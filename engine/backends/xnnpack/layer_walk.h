@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every linear layer that an engine computes for a model, as it calls it.
+// Visits every linear layer that an engine computes for a model, in the form in which the engine calls it.
 #pragma once
 
 #include "model/model_view.h"
@@ -15,13 +15,13 @@ struct LayerUse {
   bool is_float() const { return view.weight_type == WeightType::kFloat32; }
 };
 
-// The call's weights, int8_t or float: what the kernels are given as `w`.
+// Returns the call's weights, int8_t or float: the `w` that kernels receive.
 inline const void* weights_of(const void* file, const LayerUse& use) {
   return static_cast<const uint8_t*>(file) + size_t{use.view.weights} * kAlignment;
 }
 
-// visit(context, use) for every call that the lists of layers/ and decoding/ have. One that is
-// forgotten here is computed by the native table.
+// Calls visit(context, use) for every call site that layers/ and decoding/ list. The native table computes a call that
+// is missing here.
 void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerUse& use),
                  void* context);
 

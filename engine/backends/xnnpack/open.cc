@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest/xnnpack.h: how much memory a model needs, and its weights packed into it.
+// Implements goldcrest/xnnpack.h: counts the memory that a model needs and packs its weights.
 #include "backends/xnnpack/parts.h"
 #include "base/status.h"
 #include "goldcrest/xnnpack.h"
@@ -10,7 +10,7 @@ namespace goldcrest {
 
 namespace {
 
-// int8 weights of `view`, row by row.
+// rows [n, k] <- the int8 weights of `view`, row by row.
 void unpack_rows(const void* file, const LinearView& view, int8_t* rows) {
   const int8_t* w = tensor<int8_t>(file, view.weights);
   for (uint32_t output = 0; output < view.n; ++output) {
@@ -20,7 +20,7 @@ void unpack_rows(const void* file, const LinearView& view, int8_t* rows) {
   }
 }
 
-// Bytes of one layer row by row; float32 files have them so.
+// Returns the bytes of a layer's weights row by row; 0 for float32 files, which store them in this order.
 uint64_t row_bytes(const LinearView& view) {
   return view.weight_type == WeightType::kFloat32 ? 0 : align_bytes(uint64_t{view.n} * view.k);
 }
@@ -39,7 +39,7 @@ goldcrest_xnnpack_memory memory_for(const void* file, const goldcrest_limits& li
   return memory;
 }
 
-// Packs all layers behind the model's parts.
+// Packs all layers into the memory behind the model's other parts.
 int pack_layers(const goldcrest_xnnpack_config& config, const ModelParts& parts, goldcrest_detail* detail) {
   const XnnpackModel& model = *parts.model;
   int8_t* const rows = static_cast<int8_t*>(config.packing);

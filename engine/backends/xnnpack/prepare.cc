@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goldcrest_init asks the backend for: XNNPACK's operators for every linear layer of one engine, and the engine's
-// table.
+// Makes the objects that goldcrest_init asks the backend for: XNNPACK's operators for every linear layer of an engine,
+// and the engine's kernel table.
 #include <cstring>
 #include <new>
 
@@ -13,7 +13,7 @@ namespace goldcrest {
 
 namespace {
 
-// A call of the layer over the trial's rows.
+// Returns the arguments of a call of the layer over the trial's rows.
 template <typename Element>
 LinearArgs<Element> trial_args(const void* file, const LayerUse& use, const EngineParts& parts) {
   LinearArgs<Element> args = {};
@@ -34,7 +34,7 @@ LinearArgs<Element> trial_args(const void* file, const LayerUse& use, const Engi
   return args;
 }
 
-// XnnpackLayer.row_classes by a measurement.
+// Returns XnnpackLayer.row_classes, by measurement.
 uint32_t measure(const void* file, const LayerUse& use, const EngineParts& parts) {
   const XnnpackEngine& engine = *parts.engine;
   return use.is_float()
@@ -42,7 +42,7 @@ uint32_t measure(const void* file, const LayerUse& use, const EngineParts& parts
              : faster_row_classes(engine.table.int8, engine.native->int8, trial_args<int8_t>(file, use, parts));
 }
 
-// Computes one row, so that what XNNPACK might refuse it refuses now.
+// Computes one row, so that XNNPACK refuses a layer now rather than in a search.
 bool try_operator(const LayerUse& use, const EngineParts& parts, xnnpack::Operator& op) {
   for (uint32_t i = 0; i <= xnnpack::kExtraRowScales; ++i) parts.scales[i] = {0, 0.0f};
   if (use.is_float()) {
@@ -51,7 +51,7 @@ bool try_operator(const LayerUse& use, const EngineParts& parts, xnnpack::Operat
   return xnnpack::run_int8(op, reinterpret_cast<const int8_t*>(parts.trial.x), parts.scales, 1, parts.trial.y, nullptr);
 }
 
-// The operators of layer `index`, one for each lane.
+// Makes the operators of layer `index`, one for each lane.
 bool make_layer(const XnnpackModel& model, const LayerUse& use, uint32_t index, const EngineParts& parts,
                 xnnpack::Region* region) {
   const uint32_t n_lanes = parts.engine->n_lanes;
@@ -65,7 +65,8 @@ bool make_layer(const XnnpackModel& model, const LayerUse& use, uint32_t index, 
   return true;
 }
 
-// Row classes for all layers, which are in order; those of one shape are alike.
+// Chooses the row classes of all layers, which must be sorted. Measures each shape once: layers of one shape are
+// equally fast.
 void choose_layers(const XnnpackModel& model, const ModelView& view, const EngineParts& parts) {
   struct Shape {
     uint32_t n, k, classes;
@@ -85,7 +86,7 @@ void choose_layers(const XnnpackModel& model, const ModelView& view, const Engin
 void start_lanes(const EngineParts& parts, const Extent& extent) {
   XnnpackEngine& engine = *parts.engine;
   for (uint32_t i = 0; i < engine.n_lanes; ++i) {
-    // In the caller's memory: an atomic must be constructed, and nothing is allocated.
+    // Placement new, because an atomic must be constructed; it allocates nothing.
     XnnpackLane* const lane = new (&engine.lanes[i]) XnnpackLane;
     lane->taken = false;
     lane->scales = parts.scales + i * parts.scales_stride;
