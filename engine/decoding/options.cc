@@ -8,7 +8,7 @@ namespace goldcrest {
 
 namespace {
 
-// `factor` times n, rounded up, or `most` where that is less.
+// Returns `factor` times n, rounded up, but at most `most`.
 uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   const float product = factor * static_cast<float>(n);
   if (!(product < static_cast<float>(most))) return most;

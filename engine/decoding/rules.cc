@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The past is read again for each block: that needs no memory, and is little work next to the block's products.
+// Each block reads the past again: this needs no memory, and is little work compared with the block's products.
 #include "decoding/rules.h"
 
 namespace goldcrest {

@@ -54,7 +54,7 @@ TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t 
 bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block) {
   const uint32_t listed = lists.counts[row];
   if (listed < lists.per_row) return true;
-  // Not "is larger": a block_max that is not a number says nothing of the block.
+  // Not "is larger", because a block_max that is not a number tells nothing about the block.
   return !(lists.block_max[size_t{row} * lists.block_stride + block] <= lists.row_values(row)[listed - 1]);
 }
 
