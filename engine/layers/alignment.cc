@@ -13,7 +13,7 @@ uint32_t count_kept_before(uint32_t layers, uint32_t layer) {
   return n;
 }
 
-// The operations of one element type, as the attention of kernels/reference/ has them.
+// The operations of one element type, in the same order as in the attention of kernels/reference/.
 struct Int8Rows {
   using Element = int8_t;
   static const TypedKernels<int8_t>& kernels(const Runtime& runtime) { return runtime.kernels->int8; }
