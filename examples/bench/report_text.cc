@@ -116,7 +116,7 @@ struct KernelsTable {
     append("                 called again", [&](size_t slot) { return record.kernels[slot].again_s / passes; });
     text += format_text("\n");
     if (machine == nullptr) return;
-    append("       products, exponentials alone",
+    append("       only products, exponentials",
            [&](size_t slot) { return arithmetic_s(record.kernels[slot], *machine) / passes; });
     text += format_text("\n");
   }
