@@ -76,7 +76,7 @@ struct LinearArgs {
   Layout layout;              // float: kRowMajor
   Activation activation;
   const void* backend = nullptr;   // Kernels.backend
-  bool alone = false;              // no other task of this engine runs: a backend may use all threads
+  bool is_only_task = false;       // no other task of this engine runs: a backend may use all threads
   SharedInputs* shared = nullptr;  // of x; null: no other call reads the same rows
 };
 
@@ -200,7 +200,7 @@ struct Kernels {
   // The function returns whether `linear` over all n outputs of the layer with the weights `w` splits itself over
   // threads, so that the engine must not split it.
   const void* backend;
-  bool (*computes_whole)(const void* backend, const void* w, uint32_t n, uint32_t rows);
+  bool (*parallelizes_itself)(const void* backend, const void* w, uint32_t n, uint32_t rows);
 };
 
 // Returns table `index` of those that this build has and this CPU runs, best first; null past the end. All are exact.

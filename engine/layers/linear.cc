@@ -20,15 +20,16 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
 }
 
 // Returns whether a backend's table splits the call over threads itself.
-bool computes_whole(const Runtime& runtime, const LinearCall& call) {
+bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
   const Kernels& kernels = *runtime.kernels;
-  return kHasBackends && kernels.computes_whole != nullptr &&
-         kernels.computes_whole(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
+  return kHasBackends && kernels.parallelizes_itself != nullptr &&
+         kernels.parallelizes_itself(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n,
+                                     call.rows);
 }
 
 void run_call(const Pass& pass, const LinearCall& call) {
   const Operations& operation = operations(pass.runtime);
-  if (computes_whole(pass.runtime, call)) return operation.linear(pass.runtime, call);
+  if (parallelizes_itself(pass.runtime, call)) return operation.linear(pass.runtime, call);
   const LinearView& view = *call.view;
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);

@@ -51,7 +51,7 @@ void linear(const Runtime& runtime, const LinearCall& call) {
   args.y = call.y;
   args.y_stride = call.y_stride;
   args.activation = call.activation;
-  args.alone = call.alone;
+  args.is_only_task = call.is_only_task;
   kernels_of<Element>(runtime).linear(args);
 }
 

@@ -37,7 +37,7 @@ struct LinearCall {
   const float* residual;  // [rows, view->n], row stride y_stride; null: none; may be y
   float* y;               // [rows, view->n], row stride y_stride
   size_t y_stride;        // elements
-  bool alone;             // no other task of this engine runs
+  bool is_only_task;      // no other task of this engine runs
 };
 
 // Computes the logits of some rows for at most 256 outputs.

@@ -105,7 +105,7 @@ struct ObservedKernels {
   // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_recurrence,
-                 own_list_largest, crc32c, weights_valid, backend, computes_whole] = own;
+                 own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
@@ -117,7 +117,7 @@ struct ObservedKernels {
             crc32c,
             weights_valid,
             backend,
-            computes_whole};
+            parallelizes_itself};
   }
 
  private:

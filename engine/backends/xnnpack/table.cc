@@ -44,7 +44,7 @@ const XnnpackLayer* layer_for(const XnnpackEngine& engine, const void* w, uint32
   return layer != nullptr && layer->computes(rows) ? layer : nullptr;
 }
 
-bool computes_whole(const void* backend, const void* w, uint32_t n, uint32_t rows) {
+bool parallelizes_itself(const void* backend, const void* w, uint32_t n, uint32_t rows) {
   return layer_for(*static_cast<const XnnpackEngine*>(backend), w, n, rows) != nullptr;
 }
 
@@ -95,12 +95,12 @@ bool run(const XnnpackLayer& layer, const LinearArgs<int8_t>& args, const TakenL
   // Kernels for several rows compute the last row again in place of missing ones.
   for (uint32_t i = 0; i < xnnpack::kExtraRowScales; ++i) scales[args.rows + i] = scales[args.rows - 1];
   return xnnpack::run_int8(layer.operators[lane.index()], args.x, scales, args.rows, y,
-                           args.alone ? engine_of(args).threads : nullptr);
+                           args.is_only_task ? engine_of(args).threads : nullptr);
 }
 
 bool run(const XnnpackLayer& layer, const LinearArgs<float>& args, const TakenLane& lane, float* y) {
   return xnnpack::run_float(layer.operators[lane.index()], args.x, args.rows, y,
-                            args.alone ? engine_of(args).threads : nullptr);
+                            args.is_only_task ? engine_of(args).threads : nullptr);
 }
 
 // Computes one linear layer. `native` is the native table's kernel, which computes what XNNPACK does not.
@@ -130,7 +130,7 @@ void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Ele
 template <typename Element>
 void output_block(const OutputBlockArgs<Element>& args, const TypedKernels<Element>& native) {
   const LinearArgs<Element>& logits = args.linear;
-  if (!computes_whole(logits.backend, logits.w, logits.n, logits.rows)) return native.output_block(args);
+  if (!parallelizes_itself(logits.backend, logits.w, logits.n, logits.rows)) return native.output_block(args);
   linear(logits, native.linear);
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < logits.rows; ++row) {
@@ -160,7 +160,7 @@ void make_xnnpack_table(const char* name, XnnpackEngine* engine) {
   engine->table.int8.linear = linear_int8;
   engine->table.int8.output_block = output_block_int8;
   engine->table.backend = engine;
-  engine->table.computes_whole = computes_whole;
+  engine->table.parallelizes_itself = parallelizes_itself;
   if (engine->native->float32 == nullptr) return;
   engine->float_table = *engine->native->float32;
   engine->float_table.linear = linear_float;
