@@ -33,10 +33,10 @@ struct RecordedPath {
 };
 
 // Places the buffers of all sentences. A buffer that is not planned stays null.
-void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* all);
+void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* recording);
 
 // Returns the buffers of the sentence with this first slot and first hypothesis token.
-RecordedPath recorded_path(const RecordedPath& all, size_t first_slot, size_t first_token);
+RecordedPath recorded_path(const RecordedPath& recording, size_t first_slot, size_t first_token);
 
 // Records a finished hypothesis whose tokens begin at `first_token` of the sentence's: the log-probabilities and slots
 // of its past, and the log-probability of its last token.

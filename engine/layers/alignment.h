@@ -18,15 +18,15 @@ struct AlignmentRefs {
 AlignmentRefs plan_alignment(Plan& plan, const StackView& stack);
 
 // Returns whether decoder layer `layer` records its queries.
-inline bool keeps_alignment(const goldcrest_limits& limits, uint32_t layer) {
+inline bool records_queries(const goldcrest_limits& limits, uint32_t layer) {
   return kHasInspection && layer < 32 && (limits.alignment_layers >> layer & 1) != 0;
 }
 
 // Returns the recorded queries of a layer as a cache without values. rows: positions times slots.
-KvCache kept_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows);
+KvCache recorded_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows);
 
 // Stores one row's query [n_heads * d_head] in a row of the cache.
-void keep_query(const Pass& pass, const float* query, size_t row, const KvCache& queries);
+void record_query(const Pass& pass, const float* query, size_t row, const KvCache& queries);
 
 // One query of a head, and the keys that it attends to.
 struct AlignedHead {

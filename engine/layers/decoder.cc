@@ -138,11 +138,11 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
   LayerKeys keys = keys_of_layer(runtime, refs, targets, view, layer);
-  const bool keeps_queries = keeps_alignment(runtime.limits, layer);
+  const bool is_recorded = records_queries(runtime.limits, layer);
   const KvCache queries =
-      keeps_queries ? kept_queries(runtime, refs.alignment, layer, targets.position_capacity * targets.n_slots)
-                    : KvCache{};
-  keys.queries = keeps_queries ? &queries : nullptr;
+      is_recorded ? recorded_queries(runtime, refs.alignment, layer, targets.position_capacity * targets.n_slots)
+                  : KvCache{};
+  keys.queries = is_recorded ? &queries : nullptr;
   for_all_rows(runtime, stack, refs.pass, {0, targets.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
     run_layer(pass, targets, view, keys, x);

@@ -38,7 +38,7 @@ void decoder_layer_source_keys(const Runtime& runtime, const DecoderRefs& refs, 
 void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t position, uint32_t row, uint32_t token);
 
 // Computes one layer for all rows. The last layer ends with the final norm, if the model has a final norm.
-void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer);
+void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets, uint32_t layer);
 
 // Returns the decoder's rows, [rows, d_model padded], from row `first` on.
 inline float* decoder_rows(const Runtime& runtime, const DecoderRefs& refs, uint32_t first) {

@@ -39,7 +39,7 @@ struct SourceOfRows {
 // Records each hypothesis' query in its slot of the current position.
 inline void record_queries(const Pass& pass, const SourceOfRows& source, const float* query) {
   for_each_new_row(pass, source.targets, [&](size_t row, size_t stored) {
-    keep_query(pass, query + row * pass.stack.attention_width(), stored, *source.recorded_queries);
+    record_query(pass, query + row * pass.stack.attention_width(), stored, *source.recorded_queries);
   });
 }
 
