@@ -7,7 +7,7 @@
 namespace goldcrest {
 
 // One linear layer as the engine calls it.
-struct LayerUse {
+struct LayerCall {
   LinearView view;
   uint32_t y_stride;  // elements
   bool relu, residual;
@@ -16,19 +16,19 @@ struct LayerUse {
 };
 
 // Returns the call's weights, int8_t or float: the `w` that kernels receive.
-inline const void* weights_of(const void* file, const LayerUse& use) {
-  return static_cast<const uint8_t*>(file) + size_t{use.view.weights} * kAlignment;
+inline const void* weights_of(const void* file, const LayerCall& call) {
+  return static_cast<const uint8_t*>(file) + size_t{call.view.weights} * kAlignment;
 }
 
-// Calls visit(context, use) for every call site that layers/ and decoding/ list. The native table computes a call that
+// Calls visit(context, call) for every call site that layers/ and decoding/ list. The native table computes a call that
 // is missing here.
-void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerUse& use),
+void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call),
                  void* context);
 
 template <typename Visit>
 void for_each_layer(const void* file, const ModelView& model, const Visit& visit) {
-  const auto call = [](void* context, const LayerUse& use) { (*static_cast<const Visit*>(context))(use); };
-  walk_layers(file, model, call, const_cast<Visit*>(&visit));
+  const auto visit_one = [](void* context, const LayerCall& call) { (*static_cast<const Visit*>(context))(call); };
+  walk_layers(file, model, visit_one, const_cast<Visit*>(&visit));
 }
 
 }  // namespace goldcrest

@@ -32,9 +32,9 @@ goldcrest_xnnpack_memory memory_for(const void* file, const goldcrest_limits& li
   lay_out_model(model_space, extent);
   lay_out_engine(engine_space, extent, limits);
   goldcrest_xnnpack_memory memory = {model_space.used_bytes(), 0, engine_space.used_bytes()};
-  for_each_layer(file, view, [&](const LayerUse& use) {
-    memory.weights_bytes += xnnpack::packed_bytes(layer_of(file, use, tensor<int8_t>(file, use.view.weights)));
-    if (row_bytes(use.view) > memory.packing_bytes) memory.packing_bytes = row_bytes(use.view);
+  for_each_layer(file, view, [&](const LayerCall& call) {
+    memory.weights_bytes += xnnpack::packed_bytes(layer_of(file, call, tensor<int8_t>(file, call.view.weights)));
+    if (row_bytes(call.view) > memory.packing_bytes) memory.packing_bytes = row_bytes(call.view);
   });
   return memory;
 }
@@ -45,9 +45,9 @@ int pack_layers(const goldcrest_xnnpack_config& config, const ModelParts& parts,
   int8_t* const rows = static_cast<int8_t*>(config.packing);
   size_t used_bytes = 0;
   uint32_t index = 0, n_failed = 0;
-  for_each_layer(model.file, view_model(model.file), [&](const LayerUse& use) {
-    if (n_failed == 0 && !use.is_float()) unpack_rows(model.file, use.view, rows);
-    const bool packed = n_failed == 0 && xnnpack::pack(layer_of(model.file, use, rows), index, model.provider,
+  for_each_layer(model.file, view_model(model.file), [&](const LayerCall& call) {
+    if (n_failed == 0 && !call.is_float()) unpack_rows(model.file, call.view, rows);
+    const bool packed = n_failed == 0 && xnnpack::pack(layer_of(model.file, call, rows), index, model.provider,
                                                        model.weights, &used_bytes);
     if (!packed) ++n_failed;
     index += packed;

@@ -84,7 +84,7 @@ EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_l
 
 // Describes a layer to XNNPACK. rows: the int8 weights row by row [n, k]. XNNPACK reads them only while it packs the
 // layer; later any non-null pointer will do.
-xnnpack::Layer layer_of(const void* file, const LayerUse& use, const int8_t* rows);
+xnnpack::Layer layer_of(const void* file, const LayerCall& call, const int8_t* rows);
 
 // goldcrest_backend.prepare of an XnnpackModel.
 int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels,
