@@ -26,8 +26,8 @@ namespace {
 }
 
 // Returns whether the source's candidates fit the limits.
-[[gnu::cold]] bool is_among_candidates(const goldcrest_engine& engine) {
-  return keeps_candidates(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
+[[gnu::cold]] bool has_candidates(const goldcrest_engine& engine) {
+  return plans_shortlist(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }
 
 [[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
@@ -44,7 +44,7 @@ namespace {
     if (line.n_source > limits.max_source_tokens || line.n_target > limits.max_target_tokens) continue;
     bool same = false;
     GOLDCREST_TRY(run_line(engine, line, &search, &same));
-    if (kHasShortlist && line.shortlist && !is_among_candidates(*engine)) continue;
+    if (kHasShortlist && line.shortlist && !has_candidates(*engine)) continue;
     if (!same) {
       return fail(detail, GOLDCREST_ERROR_SELF_TEST, "self_test: another result than the converter's",
                   static_cast<int32_t>(i));

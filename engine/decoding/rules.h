@@ -20,7 +20,7 @@ inline bool lists_log_probs(const SearchOptions& options) {
 // Returns whether the log-sum-exp of a row covers the values after rules and masks. That is so if the search
 // renormalizes, and in greedy search with changed logits: its scores must subtract the sum of the values that it lists.
 // Scoring a given target ignores rules.
-inline bool sums_what_is_left(const SearchOptions& options) {
+inline bool sums_after_rules(const SearchOptions& options) {
   if (!kHasRules || !options.needs_sums || (kHasInspection && options.follows_targets)) return false;
   return renormalizes(options) ||
          (options.strategy->one_hypothesis && (penalizes_repetition(options) || options.generation->n_biased > 0));
@@ -28,7 +28,7 @@ inline bool sums_what_is_left(const SearchOptions& options) {
 
 // Returns whether the pass that lists a block's tokens also computes the sums of its logits.
 inline bool sums_logits(const SearchOptions& options) {
-  return options.needs_sums && !sums_what_is_left(options) && !lists_log_probs(options);
+  return options.needs_sums && !sums_after_rules(options) && !lists_log_probs(options);
 }
 
 // Turns logits into log-probabilities.
@@ -91,10 +91,10 @@ class ForbidNgrams {
 };
 
 // Computes the sums of a block from the values that the stages before it left.
-class SumWhatIsLeft {
+class SumAfterRules {
  public:
-  explicit SumWhatIsLeft(const OutputStep& step)
-      : runs_(sums_what_is_left(step.options)), kernels_(*step.runtime.kernels) {}
+  explicit SumAfterRules(const OutputStep& step)
+      : runs_(sums_after_rules(step.options)), kernels_(*step.runtime.kernels) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }

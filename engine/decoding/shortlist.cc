@@ -134,7 +134,7 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
 
 [[gnu::cold]] ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
   ShortlistRefs refs = {};
-  if (!keeps_candidates(plan.limits())) return refs;
+  if (!plans_shortlist(plan.limits())) return refs;
   const LinearView& projection = model.projection;
   const auto add = [&](const char* name, uint64_t bytes) {
     return plan.add(name, Phase::kDecode, Region::kMain,
@@ -153,7 +153,7 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
 }
 
 [[gnu::cold]] void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed) {
-  if (!keeps_candidates(runtime.limits)) return;
+  if (!plans_shortlist(runtime.limits)) return;
   const LinearView& projection = runtime.model.projection;
   SentencePanels& panels = placed->panels;
   place(runtime, refs.ids, &panels.ids);

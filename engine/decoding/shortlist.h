@@ -39,7 +39,7 @@ struct ShortlistBuffers {
 ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model);
 void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed);
 
-inline bool keeps_candidates(const goldcrest_limits& limits) {
+inline bool plans_shortlist(const goldcrest_limits& limits) {
   return kHasShortlist && limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST;
 }
 

@@ -19,9 +19,9 @@ TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
       plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(sizeof(float) * uint64_t{kOutputBlock}));
   refs.block_max = plan.add("output.block_max", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
   refs.block_sum = plan.add("output.block_sum", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
-  refs.values = plan.add("candidates.values", Phase::kDecode, Region::kScratch, list);
-  refs.tokens = plan.add("candidates.tokens", Phase::kDecode, Region::kScratch, list);
-  refs.counts = plan.add("candidates.counts", Phase::kDecode, Region::kScratch, task_rows_of(4));
+  refs.values = plan.add("top_tokens.values", Phase::kDecode, Region::kScratch, list);
+  refs.tokens = plan.add("top_tokens.tokens", Phase::kDecode, Region::kScratch, list);
+  refs.counts = plan.add("top_tokens.counts", Phase::kDecode, Region::kScratch, task_rows_of(4));
   return refs;
 }
 

@@ -60,7 +60,7 @@ class Merger {
 
   uint32_t winner(uint32_t node) const { return node >= text_.n ? node - text_.n : tree_[node]; }
   uint32_t best_pair() const { return text_.n == 1 ? 0 : tree_[1]; }
-  uint32_t next_alike(uint32_t begin, uint32_t key) const;
+  uint32_t next_equal(uint32_t begin, uint32_t key) const;
   void play(uint32_t node);
   void set_key(uint32_t begin, uint32_t key);
 
@@ -69,7 +69,7 @@ class Merger {
   bool word_ends_stand_apart() const;
   void join_word_ends();
   void merge(uint32_t begin, uint32_t time);
-  uint32_t merge_alike(uint32_t time);
+  uint32_t merge_equal(uint32_t time);
   bool split_unused(uint32_t begin);
 
   const TokenizerView& view_;
@@ -97,7 +97,7 @@ void Merger::set_key(uint32_t begin, uint32_t key) {
 }
 
 // Returns the next pair with this key behind `begin`; text_.n if there is none. No key may be larger.
-uint32_t Merger::next_alike(uint32_t begin, uint32_t key) const {
+uint32_t Merger::next_equal(uint32_t begin, uint32_t key) const {
   uint32_t next = text_.n;
   const auto offer = [&](uint32_t node) {
     const uint32_t place = winner(node);
@@ -156,11 +156,11 @@ void Merger::merge(uint32_t begin, uint32_t time) {
 
 // kSubword: merges the best pair everywhere, from left to right; a merge changes no equal pair further right. Returns
 // the time of the last merge.
-uint32_t Merger::merge_alike(uint32_t time) {
+uint32_t Merger::merge_equal(uint32_t time) {
   uint32_t begin = best_pair();
   const uint32_t key = key_[begin];
   merge(begin, time);
-  while ((begin = next_alike(begin, key)) < text_.n) merge(begin, ++time);
+  while ((begin = next_equal(begin, key)) < text_.n) merge(begin, ++time);
   return time;
 }
 
@@ -172,7 +172,7 @@ void Merger::run() {
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
   for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time) {
     if (is_subword()) {
-      time = merge_alike(time);
+      time = merge_equal(time);
     } else {
       merge(best_pair(), time);
     }

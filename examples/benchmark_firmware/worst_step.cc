@@ -118,7 +118,7 @@ bool is_unbounded(const goldcrest_engine& engine) {
   const GenerationView& generation = engine.runtime.generation;
   const bool has_rules = kHasRules && (penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
                                        generation.n_biased > 0 || generation.n_more_ends > 0);
-  return !kHasFpu || has_rules || (kHasShortlist && keeps_candidates(engine.runtime.limits));
+  return !kHasFpu || has_rules || (kHasShortlist && plans_shortlist(engine.runtime.limits));
 }
 
 }  // namespace
