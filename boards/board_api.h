@@ -24,8 +24,9 @@ const char *board_name(void);
 void board_write(const char *text, size_t n);
 
 /* Reads one line from the console and echoes it. The line ends with a carriage return, a line feed or both, which are
- * not stored; a terminating zero is stored. Backspace removes the last character. Returns the line's length; -1 at the
- * end of the input, which is Ctrl-D (byte 4); -2 for a line of line_bytes bytes or more, which is discarded. */
+ * not stored; a terminating zero is stored. Backspace removes the last character. Ctrl-D (byte 4) ends the input. A
+ * line of line_bytes bytes or more is discarded. Returns the line's length; -1 at the end of the input; -2 for a
+ * discarded line. */
 int board_read_line(char *line, size_t line_bytes);
 
 /* A clock that only counts up, board_ticks_per_second() ticks in a second. Under an emulator with -icount one tick is a

@@ -31,8 +31,8 @@
 enum { kResetIoBank0 = 1 << 6, kResetPadsBank0 = 1 << 9, kResetPllSys = 1 << 14, kResetUart0 = 1 << 26 };
 enum { kCrystalHz = 12000000, kClockHz = 150000000, kBaud = 115200 };
 
-/* The boot ROM searches the first 4 KiB of flash for this definition: an executable for Arm cores in the secure state,
- * which starts through the vector table at its beginning (datasheet, 5.9.5.1). */
+/* The boot ROM searches the first 4 KiB of flash for this definition. It describes an executable for Arm cores in the
+ * secure state, which starts through the vector table at its beginning (datasheet, 5.9.5.1). */
 static const uint32_t image_definition[] __attribute__((section(".image_definition"), used)) = {
     0xFFFFDED3u, 0x10210142u, 0x000001FFu, 0x00000000u, 0xAB123579u};
 

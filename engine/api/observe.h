@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam for observers. A program of this project counts or times the kernels of an engine by exchanging its table:
-// the slots of the new table keep the books and call the old one.
+// The seam for observers. A program of this project exchanges an engine's table to count or time its kernels. The slots
+// of the new table keep the books and call the old one.
 #pragma once
 
 #include "goldcrest/goldcrest.h"

@@ -9,10 +9,10 @@
 // The only exception is a backend: a library of compute kernels outside the tables (XNNPACK, goldcrest/xnnpack.h). The
 // table that it gives an engine is close, not equal. For a linear layer, before the activation,
 //   |y - reference y| <= 2^-21 * (|sum * x_scale * w_scale| + |bias|) + 2^-126
-// because the sums are the same integers, and each side rounds them only a few times: the reference in two
+// because the sums are the same integers, and each side rounds them at most three times: the reference in two
 // multiplications and an addition, the backend in two of each, some of them fused. This is at most six halves of an
 // ulp, and the backend may turn results below 2^-126 into 0. Logits, for the same source and the same earlier tokens,
-// are within kCloseLogits of the position's largest magnitude: a last bit can move a value from one int8 step to the
+// are within kCloseLogits of the position's largest magnitude. A last bit can move a value from one int8 step to the
 // next, and later layers amplify that.
 #pragma once
 
@@ -197,8 +197,8 @@ struct Kernels {
   // Returns whether every weight is in [-127, 127] and weight_sum has every row's sum.
   bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
   // Only in a table that a backend made for an engine; both are null in all others. `backend` is LinearArgs.backend.
-  // The function returns whether `linear` over all n outputs of the layer with the weights `w` splits itself over
-  // threads, so that the engine must not split it.
+  // The function tells whether `linear` over all n outputs of the weights `w` splits itself over threads; the engine
+  // then does not split it.
   const void* backend;
   bool (*parallelizes_itself)(const void* backend, const void* w, uint32_t n, uint32_t rows);
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses a kernel table on machines with an operating system: the best that the CPU runs, or the table that the caller
-// or the environment variable GOLDCREST_KERNELS names. Only this file of the engine calls the C library.
+// Chooses a kernel table on machines with an operating system. It is the best that the CPU runs, unless the caller or
+// the environment variable GOLDCREST_KERNELS names one. Only this file of the engine calls the C library.
 //
 // The instruction set does not tell whether a 64-bit Arm core issues in order, but Linux shows the identification
 // register of each core. If all CPUs on which the process may run are Cortex-A53 or A55, the tables for these come
-// first. Otherwise the tables for out-of-order cores come first: with a big core among them, with another kind of core
-// (Cortex-A510, which we have not measured), or on a system without these files.
+// first. Otherwise the tables for out-of-order cores come first. This includes big cores among them, other kinds of
+// core (Cortex-A510, which we have not measured), and systems without these files.
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)

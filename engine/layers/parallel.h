@@ -20,13 +20,13 @@ constexpr uint64_t kMacsPerTask = uint64_t{1} << 18;
 // us.
 constexpr uint64_t kMacsPerPiece = kMacsPerTask / 2;
 
-// The most pieces of a task on equal cores. With 8 pieces the others wait for a core of a quarter of their speed for at
-// most half of their own time; with one piece they wait for three times their own time.
+// The most pieces of a task on equal cores. Suppose that one core has a quarter of the others' speed. With 8
+// pieces the others wait for it for at most half of their own time; with one piece, for three times their own time.
 constexpr uint32_t kPiecesPerTask = kHasUnequalCores ? 8 : 1;
 
-// With at least this many rows for each task, whole layers are split by rows: every task reads all weights, but waits
-// for the others only once a layer. With fewer rows each linear layer is split by outputs, so that weights are read
-// once.
+// With at least this many rows for each task, whole layers are split by rows. Every task then reads all weights, but
+// waits for the others only once a layer. With fewer rows each linear layer is split by outputs, so that weights are
+// read once.
 constexpr uint32_t kRowsPerTask = 8;
 
 // The fewest rows of a piece if a task has several. With fewer, reading the weights again for each piece costs more

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline of a case: the least time in which this machine, at its measured speeds, can do the multiply-accumulates
-// of the case and read its bytes (Williams, Waterman, Patterson 2009).
+// The roofline of a case (Williams, Waterman, Patterson 2009): this machine, at its measured speeds, needs at least
+// this time for the case's multiply-accumulates and for reading its bytes.
 #pragma once
 
 #include <cstdint>

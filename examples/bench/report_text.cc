@@ -122,8 +122,8 @@ struct KernelsTable {
   }
 };
 
-// Appends two limits that are nearer than the machine's and leave out everything between the calls: the kernels with
-// all their operands in the caches, and only their products and exponentials.
+// Appends two limits that are nearer than the machine's: the kernels with all their operands in the caches, and only
+// their products and exponentials. Both leave out everything between the calls.
 void append_nearer_limits(Text& text, const Report& report, const Case& measured, const MachineSpeeds* machine) {
   const auto append = [&](const char* what, const auto& slot_seconds) {
     double seconds = 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the largest step instead of computing it: the engine's own code over the longest source up to the last position,
-// with kernels and a search whose values lead to the most work. Shapes decide nearly all work. Values decide the rest:
+// Runs the largest step instead of computing it. The engine's own code works on the longest source up to the last
+// position, with kernels and a search whose values lead to the most work. Shapes decide nearly all work. Values decide:
 //   attention     equal scores: no exponential is left out as too small
 //   output layer  ascending logits, all of them listed: each output enters its row's list, in front of all others
-//   beams         equal scores of all hypotheses, so that none ever joins another's past; at the last position all
-//   except
-//                 the first end, and the others change places, so that the whole past is reordered
+//   beams         equal scores of all hypotheses, so that none ever joins another's past; at the last position only
+//                 the first does not end, and the others change places, so that the whole past is reordered
 // kAllowance covers the rest, such as the outcome of comparisons of two numbers.
 #include "worst_step.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measures the longest goldcrest_step on this board, for a watchdog: with the linked model at the limits that its
- * engine is planned for, for any source and any text.
+ * Measures the longest goldcrest_step on this board, for a watchdog. The bound holds for the linked model at the limits
+ * of its engine, for any source and any text.
  */
 #ifndef GOLDCREST_EXAMPLES_WORST_STEP_H_
 #define GOLDCREST_EXAMPLES_WORST_STEP_H_
@@ -28,8 +28,8 @@ typedef struct worst_step {
 } worst_step;
 
 /* *most <- the bounds of a step of such a search. Discards the engine's results and sets its search to that of
- * `wanted`. Both bounds are 0 if none can be given: the search has rules or the file a shortlist, whose work depends on
- * the source, or the CPU has no floating-point unit. Returns a status. */
+ * `wanted`. Both bounds are 0 if none can be given: with rules or a shortlist the work depends on the source, and
+ * without a floating-point unit it depends on values. Returns a status. */
 int measure_worst_step(goldcrest_engine *engine, const worst_search *wanted, worst_step *most);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-inspect shows the content of a .gcst file, its origin and the memory that it needs, and checks whether this
-// machine computes the same as the converter did.
+// goldcrest-inspect shows the content of a .gcst file, its origin and the memory that it needs. It also checks whether
+// this machine computes the same as the converter did.
 #include <cstdio>
 #include <exception>
 #include <optional>

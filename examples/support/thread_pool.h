@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads that a program lends to its engine. A caller waits only for tasks that another thread has begun. A thread
-// that the system does not run in time costs nothing, because the others do its tasks. (Pools in which every thread
-// reports to every region, such as pthreadpool and OpenMP, are far slower than a single thread on a busy machine: the
-// regions here last microseconds.)
+// that the system does not run in time costs nothing, because the others do its tasks. (In pthreadpool and OpenMP every
+// thread reports to every region. The regions here last microseconds, so on a busy machine such a pool is far slower
+// than a single thread.)
 #pragma once
 
 #include <cstdint>

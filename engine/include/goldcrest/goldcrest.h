@@ -54,8 +54,7 @@ extern "C" {
 #define GOLDCREST_MUST_CHECK
 #endif
 
-/* Negative values are errors, so that a function can return either a count or an error. Released values never change.
- */
+/* Negative values are errors, so that a function can return a count or an error. Released values never change. */
 typedef enum goldcrest_status {
   GOLDCREST_OK = 0,
   GOLDCREST_WORKING = 1, /* goldcrest_step: call again */
@@ -221,8 +220,8 @@ typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *b
 GOLDCREST_MUST_CHECK int goldcrest_model_info(const void *model, size_t model_bytes, goldcrest_info *info,
                                               goldcrest_detail *detail);
 
-/* Computes the memory that `limits` (null: all defaults) need. Calls visit (may be null) once for every buffer, in
- * order. Errors: those of goldcrest_model_info; ERROR_ARGUMENT (memory null; a limit out of its range, or all too large
+/* Computes the memory for `limits` (null: all defaults). Calls visit (may be null) once for every buffer, in order.
+ * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (memory null; a limit out of its range, or all too large
  * together), ERROR_UNSUPPORTED (limits.max_source_bytes for a model without a tokenizer). */
 GOLDCREST_MUST_CHECK int goldcrest_plan_memory(const void *model, size_t model_bytes, const goldcrest_limits *limits,
                                                goldcrest_memory *memory, goldcrest_plan_function visit,
@@ -255,11 +254,10 @@ typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_
 typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_context, size_t i), void *task_context,
                                        size_t n);
 
-/* Reports that the engine reads `bytes` bytes of the model from `weights` on no more before the next source. These are
- * the matrices of encoding, once goldcrest_init has checked them and each time the encoder has used them. They are also
- * int8 tables of which the engine looks up only single rows, once they are checked. A program that has mapped the file
- * may release these pages; the system loads them again when they are read. Called on the thread that uses the engine.
- */
+/* Reports `bytes` bytes of the model from `weights` on that the engine does not read before the next source. These
+ * are the matrices of encoding, once goldcrest_init has checked them and each time the encoder has used them. They are
+ * also checked int8 tables, if the engine looks up only single rows of them. A program that has mapped the file may
+ * release these pages; the system loads them again when they are read. Called on the thread that uses the engine. */
 typedef void (*goldcrest_idle_weights)(void *context, const void *weights, size_t bytes);
 
 typedef struct goldcrest_engine goldcrest_engine;
@@ -316,8 +314,9 @@ const char *goldcrest_kernels_built(uint32_t index);
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
 /* Starts over with one source of n ids in [0, source_vocab_size), with an end token if the model expects one. Only
- * stores them. Discards all earlier results. Returns the source's index, 0. Errors: ERROR_ARGUMENT (engine or source
- * null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens), ERROR_TOKEN_RANGE (detail.index: which id). */
+ * stores them. Discards all earlier results. Returns the source's index, 0.
+ * Errors: ERROR_ARGUMENT (engine or source null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens),
+ * ERROR_TOKEN_RANGE (detail.index: which id). */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
 /* The same with UTF-8 text, which the file's tokenizer reads. Needs limits.max_source_bytes. See goldcrest/languages.h.
@@ -372,25 +371,25 @@ typedef struct goldcrest_text_state {
   uint8_t pending[4];
 } goldcrest_text_state;
 
-/* Writes the text of n ids to out, continuing from *state, and returns its bytes. Writes no terminator and cuts no
- * UTF-8 character: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). An error writes
- * nothing and leaves the state unchanged. Errors: ERROR_ARGUMENT (a null pointer; a state that no call has left),
- * ERROR_UNSUPPORTED (the model has no detokenizer), ERROR_TOKEN_RANGE (an id outside the target vocabulary),
- * ERROR_TRUNCATED (out too small). */
+/* Writes the text of n ids to out, continuing from *state, and returns its bytes. Writes no terminator, cuts no UTF-8
+ * character: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). An error writes
+ * nothing and leaves the state unchanged.
+ * Errors: ERROR_ARGUMENT (a null pointer; a state that no call has left), ERROR_UNSUPPORTED (the model has no
+ * detokenizer), ERROR_TOKEN_RANGE (an id outside the target vocabulary), ERROR_TRUNCATED (out too small). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
                                                   const int32_t *tokens, size_t n, char *out, size_t out_bytes);
 
 /* Translates text to text: begin_text, run, detokenize the best hypothesis. Writes a terminating zero to out. Returns
- * the bytes of the text without it. Errors: those of goldcrest_begin_text; ERROR_ARGUMENT (out null, or out_bytes 0),
- * ERROR_UNSUPPORTED (the model has no detokenizer), ERROR_TRUNCATED (out too small: the whole characters that fit are
- * written and terminated). */
+ * the bytes of the text without it.
+ * Errors: those of goldcrest_begin_text; ERROR_ARGUMENT (out null, or out_bytes 0), ERROR_UNSUPPORTED (the model has no
+ * detokenizer), ERROR_TRUNCATED (out too small: the whole characters that fit are written and terminated). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_translate(goldcrest_engine *engine, const char *text, size_t text_bytes,
                                                  char *out, size_t out_bytes);
 
-/* Runs the file's own self-test: compares the greedy ids and logits hashes of a few sources. Skips lines that exceed
- * the engine's limits. Ends any search under way; keeps the engine's search options. detail may be null. Errors:
- * ERROR_ARGUMENT (engine null), ERROR_SELF_TEST (detail.index: the first line that differs), ERROR_TOO_LONG (no line
- * fits the limits, or the file has no line). */
+/* Runs the file's own self-test: compares greedy ids and logits hashes of a few sources. Skips lines that exceed the
+ * engine's limits. Ends any search under way; keeps the engine's search options. detail may be null.
+ * Errors: ERROR_ARGUMENT (engine null), ERROR_SELF_TEST (detail.index: the first line that differs), ERROR_TOO_LONG (no
+ * line fits the limits, or the file has no line). */
 GOLDCREST_MUST_CHECK int goldcrest_self_test(goldcrest_engine *engine, goldcrest_detail *detail);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@
  * after goldcrest_init, and that the sizes are exact. XNNPACK sets these limits to the promise:
  *   - XNNPACK is initialized once in a process, and all users share its first caller's allocator. The allocator of
  *     goldcrest_xnnpack_open uses the memory given here, and malloc for other users of XNNPACK in the program. If
- * another part of the program initialized XNNPACK before, goldcrest_xnnpack_open returns GOLDCREST_ERROR_STATE.
+ *     another part of the program initialized XNNPACK before, the function returns GOLDCREST_ERROR_STATE.
  *   - Initializing it takes some KB of the heap (cpuinfo), once in a process; nothing frees them.
  *   - Sizes depend on the CPU and on XNNPACK's version: ask on the machine that runs the model.
  *   - Its kernels read up to 16 bytes behind their input, for which the engine's plan has room, and treat denormals as

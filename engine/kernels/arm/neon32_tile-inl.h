@@ -5,9 +5,8 @@
 //
 // A turn takes eight inputs. %[s0] to %[s7] are the sums. q8 and q9 are the weights of four outputs, for their first
 // and their last four inputs; q10 and q11 those of the next four outputs. q12 and q13 are inputs of a row each, the
-// first and the last four in all lanes. q14 and q15 are sums of two products, which fit 16 bits because all factors are
-// in
-// [-127, 127].
+// first and the last four in all lanes. q14 and q15 are sums of two products, which fit 16 bits because all factors
+// are in [-127, 127].
 
 // clang-format off
 #define GOLDCREST_WITH(text) text

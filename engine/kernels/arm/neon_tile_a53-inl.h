@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes a tile of a linear layer by SMULL and SMLAL on Cortex-A53. A load of 64 bits into a vector register shares
-// its cycle with a move from a general register; a load into a general register shares it with any vector operation. So
+// its cycle with a move from a general register. A load into a general register shares it with any vector operation. So
 // weights are loaded in halves, two groups ahead. The sums of two products are added four cycles later, among the next
 // products. Compilers do not keep such an order.
 //

@@ -4,8 +4,9 @@
 namespace goldcrest {
 namespace {
 
-// The weights that a tile prefetches while it reads its own. If two tiles fit the first-level cache, these are the next
-// tile's, as one stream in the order of the file; else those that follow soon in each of its own panels.
+// The weights that a tile prefetches while it reads its own. If two tiles fit the first-level cache, it prefetches the
+// next tile, as one stream in the order of the file. Otherwise it prefetches the weights that follow soon in each of
+// its own panels.
 struct Prefetch {
   size_t at, panel_step, step;  // bytes: from the tile's start; to the next panel's; for each `step_bytes` of a panel
 };
