@@ -55,7 +55,7 @@ T value_or(T value, decltype(T{}) fallback) {
 }
 static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 20, "the rules, without gaps");
 
-// Returns 0 without a shortlist. A limit of the vocabulary's size or more allows the whole vocabulary.
+// Returns 0 without a shortlist. Caps the limit at the vocabulary's size, with which every source fits.
 [[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted) {
   const uint32_t of_file = info.limits.max_candidates;
   if (of_file == 0) return 0;

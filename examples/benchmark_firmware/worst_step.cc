@@ -43,7 +43,7 @@ void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
   native->int8.output_block(ascending);
 }
 
-// Runs the native kernel with a threshold that lists as few as possible, then lists all.
+// Runs the native kernel as it is called, then once more so that it lists every value. No single call costs more.
 uint32_t list_all(const ListLargestArgs& args) {
   native->list_largest(args);
   ListLargestArgs all = args;
