@@ -8,7 +8,7 @@
 
 namespace goldcrest {
 
-// Which layers a backend computes: none, all, or each where it measured faster than the native table.
+// The layers that a backend computes: none, all, or those that it computes faster than the native table, as measured.
 enum class BackendUse : uint32_t { kNone, kAll, kWhereFaster };
 
 // The kernels that goldcrest_config.kernels asks for.
