@@ -124,8 +124,8 @@ Rate rounds_rate(double amount, const ThreadPool& pool, size_t rounds, const Pat
   return {amount / timing.median_s, timing.spread};
 }
 
-// Returns the faster of two loops: the C library's search uses the widest loads of this CPU, the plain loop only those of
-// the compiler's baseline.
+// Returns the faster of two loops: the C library's search uses the widest loads of this CPU, the plain loop only those
+// of the compiler's baseline.
 Rate plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, const Patience& patience) {
   const size_t n_words = bytes / pool.threads() / sizeof(uint64_t) + 1;  // of one thread
   const size_t part_bytes = n_words * sizeof(uint64_t);
