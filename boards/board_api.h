@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the example and test firmware needs of a board: a console, a clock, an end. One board is one folder beside this
- * file; each implements all of it, without heap and without the C library's streams.
+ * The functions of a board that the example and test firmware calls: a console, a clock, an exit. Each board is a
+ * folder next to this file and implements all of them, without a heap and without the C library's streams.
  */
 #ifndef GOLDCREST_BOARD_API_H_
 #define GOLDCREST_BOARD_API_H_
@@ -13,22 +13,24 @@
 extern "C" {
 #endif
 
-/* Clocks, caches, floating point, console. The start-up code has called nothing before main; main calls this first. */
+/* Starts clocks, caches, floating point and console. main must call it first: the start-up code calls nothing before
+ * main. */
 void board_init(void);
 
-/* The board's name, as its folder is called. */
+/* Returns the board's name, which is its folder's name. */
 const char *board_name(void);
 
-/* Writes n bytes to the console and returns when all are on their way. */
+/* Writes n bytes to the console. Returns once all are handed to the port. */
 void board_write(const char *text, size_t n);
 
-/* Reads one line from the console and echoes it: bytes up to a carriage return, a line feed or both, which are not
- * stored. A terminating zero is. Backspace takes the last character back. Returns the line's length; -1 at the end of
- * the input, which is Ctrl-D (byte 4); -2 for a line of line_bytes or more, which is swallowed whole. */
+/* Reads one line from the console and echoes it. The line ends with a carriage return, a line feed or both, which are
+ * not stored; a terminating zero is stored. Backspace removes the last character. Ctrl-D (byte 4) ends the input. A
+ * line of line_bytes bytes or more is discarded. Returns the line's length; -1 at the end of the input; -2 for a
+ * discarded line. */
 int board_read_line(char *line, size_t line_bytes);
 
-/* A clock that only counts up; board_ticks_per_second() of it are a second. Under an emulator with -icount one tick
- * stands for a fixed number of instructions. */
+/* A clock that only counts up, board_ticks_per_second() ticks in a second. Under an emulator with -icount one tick is a
+ * fixed number of instructions. */
 uint64_t board_ticks(void);
 uint32_t board_ticks_per_second(void);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The board that -DGOLDCREST_BOARD=NAME selects of this folder, or -DGOLDCREST_BOARD_DIR=FOLDER of any other, as the library
-# `goldcrest_board`: a program links it and gets start-up code, memory map and board_api.h. Where an emulator has the
-# board, CMake runs programs there.
+# Makes the library `goldcrest_board` of a board: one of this folder (-DGOLDCREST_BOARD=NAME) or of any other
+# (-DGOLDCREST_BOARD_DIR=FOLDER). A program that links it gets start-up code, memory map and board_api.h. If an emulator
+# has the board, CMake runs programs there.
 set(GOLDCREST_BOARD "" CACHE STRING "Folder under boards/: builds for that board instead of this machine")
 set(GOLDCREST_BOARD_DIR "" CACHE PATH "Folder of a board of your own, in place of GOLDCREST_BOARD")
 set(goldcrest_boards "${CMAKE_CURRENT_LIST_DIR}")
@@ -32,7 +32,7 @@ if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
     "--toolchain toolchains/arm-none-eabi-cortex-....cmake")
 endif()
 
-# goldcrest_board_sources(FILE...): makes goldcrest_board of the common start-up, these files and linker.ld.
+# goldcrest_board_sources(FILE...) makes goldcrest_board from the common start-up, these files and linker.ld.
 function(goldcrest_board_sources)
   set(common "${goldcrest_boards}/common")
   add_library(goldcrest_board OBJECT "${common}/startup.c" "${common}/fault.c" "${common}/console.c" "${common}/systick.c"
@@ -55,7 +55,7 @@ endfunction()
 
 include("${goldcrest_board_folder}/board.cmake")
 set(CMAKE_EXECUTABLE_SUFFIX .elf)
-# Linked by the C driver, also where the sources are C++: no C++ library is needed or found.
+# The C driver links programs, also those with C++ sources: they need no C++ library, and the driver finds none.
 set(CMAKE_CXX_LINK_EXECUTABLE
   "${CMAKE_C_COMPILER} <FLAGS> <CMAKE_CXX_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
 if(GOLDCREST_BOARD_RUN)

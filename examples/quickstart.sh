@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Everything once: installs what is missing, builds, converts the shipped English-French checkpoint, translates with it. The
-# programs are then in build/bin.
+# Installs missing packages, builds the programs into build/bin, converts the shipped English-French checkpoint and
+# translates with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -13,7 +13,7 @@ void board_write(const char *text, size_t n) {
   for (size_t i = 0; i < n; ++i) uart_write_byte((uint8_t)text[i]);
 }
 
-/* Length without the last UTF-8 character. */
+/* Returns the length without the last UTF-8 character. */
 static size_t without_last_character(const char *line, size_t n) {
   while (n > 0 && ((uint8_t)line[n - 1] & 0xC0u) == 0x80u) --n;
   return n > 0 ? n - 1 : 0;

@@ -13,7 +13,7 @@
 #define CONFIGURABLE_FAULT_STATUS (*(volatile uint32_t *)0xE000ED28u)
 #define STACK_OVERFLOW (1u << 20) /* where the CPU checks the stack's limit: Armv8-M */
 
-/* Byte by byte: the C library's strlen is not for firmware to need. */
+/* Writes byte by byte, so that firmware does not need the C library's strlen. */
 static void write_text(const char *text) {
   for (; *text != '\0'; ++text) board_write(text, 1);
 }
@@ -25,8 +25,8 @@ static void write_hex(const char *name, uint32_t value) {
   board_write(digits, sizeof digits);
 }
 
-/* frame: the registers that the exception stored, r0 r1 r2 r3 r12 lr pc xpsr; outside of the stack after its overflow.
- */
+/* frame: the registers that the exception stored, r0 r1 r2 r3 r12 lr pc xpsr. After a stack overflow it points outside
+ * of the stack. */
 static void __attribute__((used, noreturn)) report_fault(const uint32_t *frame) {
   uint32_t number;
   __asm__ volatile("mrs %0, ipsr" : "=r"(number));

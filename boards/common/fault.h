@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a program that did what the CPU cannot do, or got an interrupt that it has no handler for.
+ * Ends a program that caused a fault or got an interrupt without a handler.
  */
 #ifndef GOLDCREST_BOARDS_FAULT_H_
 #define GOLDCREST_BOARDS_FAULT_H_
 
-/* Writes the exception's number, where it happened and the CPU's reason to the console, then ends the program with
+/* Writes the exception's number, its address and the CPU's reason to the console, then ends the program with
  * 128 + number. */
 void fault_handler(void);
 
-/* The same, unless the program defines them. External_Handler takes all external interrupts. */
+/* These do the same, unless the program defines its own. External_Handler takes all external interrupts. */
 void NMI_Handler(void);
 void SVC_Handler(void);
 void PendSV_Handler(void);

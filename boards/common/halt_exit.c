@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * board_exit for hardware: says the status and sleeps until reset.
+ * board_exit for hardware: writes the status to the console and sleeps until reset.
  */
 #include "board_api.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * board_exit for emulators: semihosting (Arm IHI 0100, SYS_EXIT_EXTENDED) makes the program's status the emulator's. On
- * hardware it needs a debugger that knows semihosting.
+ * board_exit for emulators: with semihosting (Arm IHI 0100, SYS_EXIT_EXTENDED) the emulator exits with the program's
+ * status. On hardware it needs a debugger that knows semihosting.
  */
 #include "board_api.h"
 

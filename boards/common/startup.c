@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From reset to main on any Cortex-M: vector table, floating point, variables, constructors.
+ * Runs from reset to main on any Cortex-M: vector table, floating point, variables, constructors.
  */
 #include <stdint.h>
 
@@ -27,7 +27,7 @@ struct vector_table {
   handler interrupts[N_INTERRUPTS];
 };
 
-/* VTOR wants a power of two that holds the table. */
+/* VTOR needs an alignment to the power of two that holds the table. */
 static const struct vector_table vectors __attribute__((section(".vectors"), used, aligned(1024))) = {
     .stack_top = board_stack_top,
     .exceptions = {Reset_Handler, NMI_Handler, fault_handler, fault_handler, fault_handler, fault_handler,
@@ -35,8 +35,8 @@ static const struct vector_table vectors __attribute__((section(".vectors"), use
     .interrupts = {[0 ... N_INTERRUPTS - 1] = External_Handler},
 };
 
-/* Apart from Reset_Handler, so that the compiler moves no floating-point or Helium instruction before their unit is
- * switched on. */
+/* Separate from Reset_Handler, so that the compiler moves no floating-point or Helium instruction to a place where its
+ * unit is still off. */
 static void __attribute__((noinline, noreturn)) start_program(void) {
   const uint32_t *from = board_data_load;
   for (uint32_t *to = board_data_start; to < board_data_end; ++to, ++from) *to = *from;

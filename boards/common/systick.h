@@ -5,7 +5,8 @@
 #ifndef GOLDCREST_BOARDS_SYSTICK_H_
 #define GOLDCREST_BOARDS_SYSTICK_H_
 
-/* Starts at zero. Its interrupt counts the overflows and must not wait for as long as one takes, 2^24 clocks. */
+/* Starts the clock at zero. Its interrupt counts the overflows and must not be delayed by a whole round of 2^24 clocks.
+ */
 void systick_start(void);
 
 #endif /* GOLDCREST_BOARDS_SYSTICK_H_ */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What console.c needs of a board's serial port, without interrupts.
+ * The functions of a board's serial port that console.c calls. They use no interrupts.
  */
 #ifndef GOLDCREST_BOARDS_UART_H_
 #define GOLDCREST_BOARDS_UART_H_
 
 #include <stdint.h>
 
-/* Waits until there is room, then sends. */
+/* Waits until the port has room, then sends. */
 void uart_write_byte(uint8_t byte);
 
 /* Waits for a byte. */

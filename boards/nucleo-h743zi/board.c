@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST NUCLEO-H743ZI: Cortex-M7 with caches, at the clock that it has after reset, the 64 MHz internal oscillator. The
- * console is USART3 on PD8 and PD9, which the ST-LINK shows as a USB serial port. Addresses and bits: RM0433.
+ * ST NUCLEO-H743ZI: Cortex-M7 with caches, at its clock after reset, the internal oscillator of 64 MHz. The console is
+ * USART3 on PD8 and PD9, which the ST-LINK shows as a USB serial port. Addresses and bits: RM0433.
  */
 #include "board_api.h"
 #include "common/systick.h"

@@ -9,7 +9,7 @@
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 
-/* Writing ones to a register's alias sets or clears those bits. */
+/* Writing ones to these aliases of a register sets or clears the same bits of the register. */
 #define SET_BITS(address) REGISTER((address) + 0x2000u)
 #define CLEAR_BITS(address) REGISTER((address) + 0x3000u)
 
@@ -31,8 +31,8 @@
 enum { kResetIoBank0 = 1 << 6, kResetPadsBank0 = 1 << 9, kResetPllSys = 1 << 14, kResetUart0 = 1 << 26 };
 enum { kCrystalHz = 12000000, kClockHz = 150000000, kBaud = 115200 };
 
-/* What the boot ROM looks for in the first 4 KiB of flash: an executable for Arm cores in the secure state, started
- * through the vector table at its beginning (datasheet, 5.9.5.1). */
+/* The boot ROM searches the first 4 KiB of flash for this definition. It describes an executable for Arm cores in the
+ * secure state, which starts through the vector table at its beginning (datasheet, 5.9.5.1). */
 static const uint32_t image_definition[] __attribute__((section(".image_definition"), used)) = {
     0xFFFFDED3u, 0x10210142u, 0x000001FFu, 0x00000000u, 0xAB123579u};
 
@@ -46,7 +46,7 @@ static void end_reset(uint32_t units) {
   wait_for_bits(RESETS_DONE, units);
 }
 
-/* 12 MHz crystal * 125 / 5 / 2 = 150 MHz for the CPU; the crystal itself for the serial port. */
+/* The CPU runs at 12 MHz (the crystal) * 125 / 5 / 2 = 150 MHz, the serial port at the crystal's clock. */
 static void start_clocks(void) {
   REGISTER(XOSC + 0xCu) = 47; /* 1 ms to settle, in units of 256 periods */
   REGISTER(XOSC) = 0xFABu << 12 | 0xAA0u;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksums of a file a slice at a time.
+// Checks the checksums of a file slice by slice.
 #include "goldcrest/check.h"
 
 #include "api/engine_plan.h"

@@ -10,7 +10,7 @@ namespace goldcrest {
 
 namespace {
 
-// One block of rows of an encoding stage.
+// Runs an encoding stage on one block of rows.
 void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
@@ -26,7 +26,7 @@ void encode_block(const goldcrest_engine& engine, Range block) {
   }
 }
 
-// All rows have been through a stage: tells of weights that are not read again, and names the next one.
+// Returns the stage after the one that all rows have passed. Reports the weights that are not read again.
 Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
@@ -46,7 +46,7 @@ Progress next_stage(const goldcrest_engine& engine) {
   }
 }
 
-// The outputs of the next sentence.
+// Chooses the candidates of the next sentence; after the last one decoding starts.
 void choose_candidates(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
   choose_outputs(engine.runtime, engine.buffers, engine.batch, progress.first_row);
@@ -70,7 +70,7 @@ int encode_step(goldcrest_engine& engine) {
   return GOLDCREST_WORKING;
 }
 
-// One stage of a target position. Returns whether the position is complete.
+// Runs one stage of a target position. Returns whether the position is complete.
 bool decode_stage(goldcrest_engine& engine, int32_t* token) {
   const Runtime& runtime = engine.runtime;
   const SearchBuffers& buffers = engine.buffers;

@@ -9,19 +9,20 @@ namespace goldcrest {
 
 constexpr uint32_t kEngineBytes = 2048;  // reserved for the engine object, the same on every machine
 
-// What a caller may do next.
+// The states decide which calls are allowed next.
 enum class EngineState : uint32_t { kIdle, kSourcesStored, kEncoding, kDecoding, kLastTokenGiven, kDone };
 
-// The pieces of work, in this order; all rows of the batch go through one before the next begins. Encoding: the
-// embeddings, then for each encoder layer its keys and values and the rest of it, then for each decoder layer its keys
-// and values of the source; where there is a shortlist, each sentence's candidates. Decoding, once a target position:
-// each decoder layer, the first with the embeddings, then the output layer with the choice of the next tokens.
+// The stages of a search, in this order. All rows of the batch pass one stage before the next begins.
+// Encoding: the embeddings; for each encoder layer its keys and values, then the rest of the layer; for each decoder
+// layer its keys and values of the source; with a shortlist, the candidates of each sentence.
+// Decoding, for each target position: each decoder layer (the first also embeds); then the output layer, which also
+// chooses the next tokens.
 enum class Stage : uint32_t { kEmbed, kEncoderKeys, kEncoderRest, kSourceKeys, kCandidates, kDecoderLayer, kOutput };
 
 struct Progress {
   Stage stage;
   uint32_t layer;      // of the stage's stack
-  uint32_t first_row;  // encoding: of the next block of rows; with kCandidates the next sentence
+  uint32_t first_row;  // encoding: of the next block; kCandidates: the next sentence
 };
 
 }  // namespace goldcrest
@@ -53,11 +54,11 @@ constexpr uint32_t kEngineMagic = 0x476f6c64;  // set while an engine is usable
 
 inline bool usable(const goldcrest_engine* engine) { return engine != nullptr && engine->magic == kEngineMagic; }
 
-// One bounded piece of work; see goldcrest_step.
+// Runs one bounded piece of work; see goldcrest_step.
 int engine_step(goldcrest_engine& engine, int32_t* token);
 
-// *follows <- whether the stored sources' targets are followed in place of a search. ERROR_STATE where only some have
-// one.
+// *follows <- whether the targets of the stored sources replace the search. ERROR_STATE if only some sources have a
+// target.
 int choose_targets(const goldcrest_engine& engine, bool* follows);
 
 // Forgets the sources and starts over.

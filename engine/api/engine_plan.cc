@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects every layer's buffers into one plan, counts the work of a step, and answers what a file needs.
+// Collects every layer's buffers into one plan, counts the work of a step, and tells how much memory a file needs.
 #include "api/engine_plan.h"
 
 #include "api/engine.h"
@@ -33,12 +33,12 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
 
 namespace {
 
-// Multiply-accumulates of the largest step, by its size.
+// Returns the multiply-accumulates of the largest step of this size.
 uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size) {
   const DecoderMacs decoder = decoder_macs(model, limits);
   const uint64_t passes = kHasRules && limits.beam_size > 1 ? model.output_passes : 1;
   // A shortlist makes this cheaper except for sentences that exceed max_candidates, so count the full vocabulary.
-  // Gathering moves fewer weights than these.
+  // Copying a shortlist's panels moves fewer weights than these.
   const uint64_t output = passes * limits.beam_size * limits.batch * model.decoder.d_model_padded * model.projection.n;
   const uint64_t decode =
       step_size == GOLDCREST_STEP_LAYER ? larger(decoder.largest_layer, output) : decoder.layers + output;

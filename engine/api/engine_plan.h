@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything lies. The plan is the same for the size query and for the engine.
+// The memory plan of an engine. The size query and the engine use the same plan.
 #pragma once
 
 #include "backends/backend.h"
@@ -22,10 +22,11 @@ struct EngineRefs {
 // Collects the buffers of all layers of `file`.
 EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file);
 
-// The sums of a finished plan; the figures of work stay as they are.
+// Writes the byte counts of a finished plan to *memory; leaves its figures of work as they are.
 void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory);
 
-// How the best kernels of this machine check metadata. ERROR_ARGUMENT where the environment names none.
+// *functions <- the metadata checks of the best kernels of this machine. ERROR_ARGUMENT if GOLDCREST_KERNELS names a
+// table that this build or CPU lacks.
 inline int metadata_functions(VerifyFunctions* functions, goldcrest_detail* detail) {
   const Kernels* kernels = choose_kernels(nullptr).native;
   GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,

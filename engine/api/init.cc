@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making an engine: every check of the file, of the caller's memory and of this build, then the object itself.
+// Makes an engine: checks the file, the caller's memory and this build, then makes the object.
 #include <cstring>
 
 #include "api/engine.h"
@@ -16,7 +16,7 @@ using namespace goldcrest;
 
 namespace {
 
-// Where each region's part for each phase begins, in one arena or in two regions.
+// Sets where the part of each region and phase begins, in one arena or in two regions.
 void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runtime) {
   constexpr int kMain = static_cast<int>(Region::kMain), kScratch = static_cast<int>(Region::kScratch);
   for (int p = 0; p < kPhases; ++p) {
@@ -34,7 +34,7 @@ void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runt
   }
 }
 
-// Lets the backend make its objects; its table takes the place of the native one.
+// Lets the backend make its objects. The backend's table replaces the native one.
 int prepare_backend(const goldcrest_config& config, BackendUse use, Runtime* runtime) {
   PrepareArgs args = {};
   args.model = config.model;
@@ -49,7 +49,7 @@ int prepare_backend(const goldcrest_config& config, BackendUse use, Runtime* run
   return config.backend->prepare(*config.backend, args, &runtime->kernels, config.detail);
 }
 
-// The options that need no file.
+// Checks the options that do not depend on the file.
 int check_options(const goldcrest_config& config, const KernelChoice& choice) {
   goldcrest_detail* detail = config.detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
@@ -87,7 +87,7 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
   return GOLDCREST_OK;
 }
 
-// What the engine knows of its surroundings. All else of it follows from the plan.
+// Sets the part of *runtime that the caller gives. The plan gives the rest.
 void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const ModelView& model,
                   const goldcrest_limits& limits, Runtime* runtime) {
   runtime->file = static_cast<const uint8_t*>(config.model);
@@ -104,7 +104,7 @@ void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const 
   runtime->threads = config.trace != nullptr ? 1 : limits.threads;
 }
 
-// The parts of the engine that point into its memory.
+// Sets the parts of the engine that point into its memory.
 void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   const Runtime& runtime = engine->runtime;
   engine->batch.sentences = runtime.buffer<Sentence>(refs.sentences);
@@ -146,7 +146,7 @@ extern "C" {
   goldcrest_memory memory;
   fill_memory(plan, limits, &memory);
   GOLDCREST_TRY(check_memory(*config, memory));
-  static_assert(kBuildCheckBytes <= kEngineBytes, "where the engine will lie");
+  static_assert(kBuildCheckBytes <= kEngineBytes, "the build check runs in the slot of the engine");
   GOLDCREST_REQUIRE(kernels_compute_reference_bits(kernels, config->arena), GOLDCREST_ERROR_BUILD,
                     "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
                     -1);

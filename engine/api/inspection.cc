@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking inside: targets to score, and alignments of results.
+// Inspection: scores given targets and returns the alignments of results.
 #include "goldcrest/inspection.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ int choose_targets(const goldcrest_engine& engine, bool* follows) {
 
 namespace {
 
-// The layers and heads that an alignment is the mean of.
+// An alignment is the mean over these layers and heads.
 struct HeadSet {
   Range layers, heads;
 };
@@ -30,7 +30,7 @@ int choose_heads(const goldcrest_engine& engine, const goldcrest_alignment& want
   const StackView& stack = engine.runtime.model.decoder;
   goldcrest_detail* detail = engine.detail;
   const uint32_t layer = static_cast<uint32_t>(wanted.layer), head = static_cast<uint32_t>(wanted.head);
-  GOLDCREST_REQUIRE(wanted.layer == -1 || keeps_alignment(engine.runtime.limits, layer), GOLDCREST_ERROR_ARGUMENT,
+  GOLDCREST_REQUIRE(wanted.layer == -1 || records_queries(engine.runtime.limits, layer), GOLDCREST_ERROR_ARGUMENT,
                     "alignment: a layer that limits.alignment_layers lacks", -1);
   GOLDCREST_REQUIRE(wanted.head == -1 || head < stack.n_heads, GOLDCREST_ERROR_ARGUMENT, "alignment: no such head",
                     static_cast<int32_t>(stack.n_heads));
@@ -49,8 +49,8 @@ void mean_of_heads(const goldcrest_engine& engine, const HeadSet& heads, const S
   uint32_t n = 0;
   for (uint32_t i = 0; i < source.n_rows; ++i) weights[i] = 0.0f;
   for (uint32_t l = heads.layers.first; l < heads.layers.first + heads.layers.count; ++l) {
-    if (!keeps_alignment(runtime.limits, l)) continue;
-    const KvCache queries = kept_queries(runtime, decoder.alignment, l, query_rows);
+    if (!records_queries(runtime.limits, l)) continue;
+    const KvCache queries = recorded_queries(runtime, decoder.alignment, l, query_rows);
     const KvCache keys =
         kv_cache_layer(runtime, runtime.model.decoder, decoder.source_keys, l, engine.batch.row_capacity);
     for (uint32_t h = heads.heads.first; h < heads.heads.first + heads.heads.count; ++h, ++n) {

@@ -35,7 +35,7 @@ T value_or(T value, decltype(T{}) fallback) {
   return GOLDCREST_OK;
 }
 
-// The file's rules where the caller chose none.
+// Fills in the file's rules where the caller chose none.
 [[gnu::cold]] void fill_rules(const goldcrest_search& file, goldcrest_search* search) {
   search->renormalize = value_or(search->renormalize, file.renormalize);
   search->force_end = value_or(search->force_end, file.force_end);
@@ -47,7 +47,7 @@ T value_or(T value, decltype(T{}) fallback) {
   search->max_length_factor = value_or(search->max_length_factor, file.max_length_factor);
 }
 
-// Whether the caller leaves all rules to the file.
+// Returns whether the caller leaves all rules to the file.
 [[maybe_unused]] bool leaves_rules(const goldcrest_search& search) {
   uint32_t words[5];
   memcpy(words, &search.renormalize, sizeof words);
@@ -55,7 +55,7 @@ T value_or(T value, decltype(T{}) fallback) {
 }
 static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 20, "the rules, without gaps");
 
-// 0 without a shortlist; as many as the vocabulary has are all of it.
+// Returns 0 without a shortlist. Caps the limit at the vocabulary's size, with which every source fits.
 [[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted) {
   const uint32_t of_file = info.limits.max_candidates;
   if (of_file == 0) return 0;

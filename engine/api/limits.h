@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers ask for: defaults filled in, ranges checked.
+// Fills in the defaults of a caller's limits and search options, and checks their ranges.
 #pragma once
 
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {
 
-// goldcrest_limits with the file's defaults. ERROR_ARGUMENT or ERROR_UNSUPPORTED with *detail (may be null).
+// *limits <- `wanted` with the file's defaults. ERROR_ARGUMENT or ERROR_UNSUPPORTED with *detail (may be null).
 int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
                    goldcrest_detail* detail);
 
@@ -15,7 +15,7 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
 int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
                    goldcrest_detail* detail);
 
-// *search <- the file's own, as far as the limits reach.
+// *search <- the file's own options, cut to the limits.
 void default_search(const goldcrest_info& info, const goldcrest_limits& limits, goldcrest_search* search);
 
 }  // namespace goldcrest

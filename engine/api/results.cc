@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results: hypotheses as ids, and as text.
+// Returns results: hypotheses as ids and as text.
 #include "api/engine.h"
 #include "decoding/output_choice.h"
 #include "text/detokenizer.h"
@@ -60,7 +60,7 @@ int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t t
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
-  // Token by token, so that what fits is written when not all does.
+  // Token by token: if `out` is too small, the text that fits is written all the same.
   goldcrest_text_state state = {};
   size_t written = 0;
   for (uint32_t i = 0; i <= result.n_tokens; ++i) {

@@ -8,7 +8,7 @@ using namespace goldcrest;
 
 namespace {
 
-// With the line's own length as the limit, so that the engine's does not matter.
+// Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
 [[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
   search->max_target_tokens = line.n_target;
   if constexpr (kHasShortlist) {
@@ -25,9 +25,9 @@ namespace {
   return GOLDCREST_OK;
 }
 
-// Whether the limits have the memory for the source's candidates.
-[[gnu::cold]] bool is_among_candidates(const goldcrest_engine& engine) {
-  return keeps_candidates(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
+// Returns whether the source's candidates fit the limits.
+[[gnu::cold]] bool has_candidates(const goldcrest_engine& engine) {
+  return plans_shortlist(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }
 
 [[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
@@ -44,7 +44,7 @@ namespace {
     if (line.n_source > limits.max_source_tokens || line.n_target > limits.max_target_tokens) continue;
     bool same = false;
     GOLDCREST_TRY(run_line(engine, line, &search, &same));
-    if (kHasShortlist && line.shortlist && !is_among_candidates(*engine)) continue;
+    if (kHasShortlist && line.shortlist && !has_candidates(*engine)) continue;
     if (!same) {
       return fail(detail, GOLDCREST_ERROR_SELF_TEST, "self_test: another result than the converter's",
                   static_cast<int32_t>(i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources: ids, or text that becomes ids, checked and stored behind those of the batch.
+// Takes sources, as ids or as text: checks them and stores their ids behind those of the batch.
 #include <cstring>
 
 #include "api/engine.h"
@@ -10,10 +10,10 @@ using namespace goldcrest;
 
 namespace {
 
-// Where the next source's ids go.
+// Returns where the ids of the next source are stored.
 int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + engine.batch.n_rows; }
 
-// Appends a sentence whose source of n ids lies at next_ids. Returns its index.
+// Appends a sentence whose n source ids are stored at next_ids. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
@@ -23,7 +23,7 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
   return static_cast<int>(batch.n_sentences++);
 }
 
-// Room for one more source; `fresh` forgets the others first.
+// Makes room for one more source. If `fresh`, forgets the others first.
 [[gnu::cold]] int open_source(goldcrest_engine* engine, bool fresh) {
   if (fresh) engine_clear(*engine);
   const bool adding = engine->state == EngineState::kSourcesStored;
@@ -63,7 +63,8 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
                     "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
   GOLDCREST_TRY(open_source(engine, fresh));
   TokenizerView tokenizer;
-  if (!view_tokenizer(engine->runtime.file, &tokenizer)) return GOLDCREST_ERROR_UNSUPPORTED;  // limits were checked
+  if (!view_tokenizer(engine->runtime.file, &tokenizer))
+    return GOLDCREST_ERROR_UNSUPPORTED;  // cannot be: limits were checked
   const GenerationView& generation = engine->runtime.generation;
   const uint32_t around = generation.n_prefix + generation.n_suffix;
   const char* const too_many = "text: more tokens than limits.max_source_tokens";

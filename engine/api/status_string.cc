@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a status.
+// Describes a status in words.
 #include "goldcrest/goldcrest.h"
 
 extern "C" const char* goldcrest_status_string(int status) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The languages of texts, by name.
+// Sets the languages of texts by name.
 #include "api/engine.h"
 #include "goldcrest/languages.h"
 #include "text/languages.h"
@@ -16,12 +16,13 @@ bool is_same(const char* a, const char* b) {
 
 void count_only(void*, const char*, size_t, int32_t) {}
 
-// The entry of the model's language of this name: kNoEntry for the only one that it has. False where it has none such.
+// *entry <- the entry of the model's language `name`; kNoEntry if the model has only one language. Returns false if the
+// model lacks the language.
 bool find_target(const goldcrest_engine& engine, const char* name, const char* only, uint32_t* entry) {
   TokenizerView tokenizer;
   *entry = kNoEntry;
   if (!view_tokenizer(engine.runtime.file, &tokenizer) || !tokenizer.language_codes) return is_same(name, only);
-  uint32_t n = 0;  // bytes, up to one more than is found
+  uint32_t n = 0;  // bytes of the name, counted up to one more than the longest code
   while (n <= kMaxLanguageBytes && name[n] != '\0') ++n;
   *entry = find_language(tokenizer, {reinterpret_cast<const uint8_t*>(name), n});
   return *entry != kNoEntry;

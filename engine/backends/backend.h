@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between an engine and a backend, a library of compute kernels beside the exact tables: which names ask for
-// one, and how it gives an engine its table.
+// The seam between an engine and a backend. A backend is a library of compute kernels that are not bit-exact. Names
+// ask for a backend, and its `prepare` gives an engine a kernel table.
 #pragma once
 
 #include "goldcrest/goldcrest.h"
@@ -8,17 +8,17 @@
 
 namespace goldcrest {
 
-// Which layers a backend computes: none, all, or each where it measured faster than the native table.
+// The layers that a backend computes: none, all, or those that it computes faster than the native table, as measured.
 enum class BackendUse : uint32_t { kNone, kAll, kWhereFaster };
 
-// What goldcrest_config.kernels asks for.
+// The kernels that goldcrest_config.kernels asks for.
 struct KernelChoice {
   const Kernels* native;  // null: no such table for this build and CPU
   BackendUse use;
 };
 
-// The choice of `name`, or of the environment for null (wanted_kernels). "xnnpack" wants a backend for all layers and
-// "fastest" where it is faster, all else from the best table.
+// Returns the choice of `name`; null: the environment's (wanted_kernels). "xnnpack" asks a backend to compute all
+// layers, "fastest" those layers that it computes faster. Both take the best table for the rest.
 KernelChoice choose_kernels(const char* name);
 
 struct PrepareArgs {
@@ -28,14 +28,14 @@ struct PrepareArgs {
   const goldcrest_limits* limits;
   goldcrest_parallel_for parallel_for;
   void* parallel_context;
-  void* memory;  // goldcrest_config.backend_memory, in which all that the backend makes lies
+  void* memory;  // goldcrest_config.backend_memory, which holds all objects of the backend
   size_t memory_bytes;
   BackendUse use;
 };
 
 }  // namespace goldcrest
 
-// The first member of every backend's object; prepare makes the table of one engine and returns a status. See
+// The first member of every backend's object. prepare makes the kernel table of one engine and returns a status. See
 // goldcrest_config.backend.
 struct goldcrest_backend {
   int (*prepare)(const goldcrest_backend& backend, const goldcrest::PrepareArgs& args,

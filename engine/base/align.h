@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two roundings that sizes go through: buffers to 64 bytes, matrix dimensions to 16 elements.
+// Rounds sizes up: buffers to 64 bytes, matrix dimensions to 16 elements.
 #pragma once
 
 #include <cstddef>

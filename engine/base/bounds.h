@@ -6,8 +6,8 @@
 
 namespace goldcrest {
 
-// Dimensions: far beyond any real model, and small enough that no product of them overflows 64 bits and no sum of a
-// kernel, 255 * 127 * k, an int32.
+// Dimensions: far beyond any real model. No product of them overflows 64 bits, and no sum of a kernel, 255 * 127 * k,
+// overflows an int32.
 constexpr uint32_t kMaxWidth = 65536;
 constexpr uint32_t kMaxVocabulary = 1u << 24;
 constexpr uint32_t kMaxLayers = 256;
@@ -31,7 +31,7 @@ constexpr uint32_t kMaxBatch = 256;
 constexpr uint32_t kMaxEncoderRows = 1024;
 constexpr uint32_t kMaxThreads = 64;
 
-// goldcrest_search; within these, powers of any length stay finite
+// goldcrest_search: within these bounds the powers of any length stay finite.
 constexpr float kMinLengthPenalty = -2.0f, kMaxLengthPenalty = 4.0f;
 constexpr float kMinWordPenalty = -1024.0f, kMaxWordPenalty = 1024.0f;
 constexpr float kMinRepetitionPenalty = 1.0f / 1024, kMaxRepetitionPenalty = 1024.0f;
@@ -40,7 +40,7 @@ constexpr float kMinLengthFactor = 1.0f / 1024, kMaxLengthFactor = 1024.0f;
 // Shortlists: ids of the longest n-gram.
 constexpr uint32_t kMaxSourceNgram = 16;
 
-// Rules of a file: end ids beside the first, magnitude of a bias.
+// Rules of a file: end ids after the first, magnitude of a bias.
 constexpr uint32_t kMaxMoreEnds = 15;
 constexpr float kMaxBias = 65536.0f;
 

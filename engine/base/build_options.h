@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this build of the engine can do, by its CMake options.
+// The features of this build of the engine, as its CMake options say.
 #pragma once
 
 #include <cstdint>
 
 namespace goldcrest {
 
-// An option that is not defined expands to its own name.
+// A macro that is not defined expands to its own name, which begins with G.
 constexpr bool is_defined(const char* expanded_option) { return expanded_option[0] != 'G'; }
 
-// kHasFloat32, kFeatureFloat32 and so on: whether this build has it, and its bit of a file's features.
+// kHasFloat32 and so on: whether this build has the feature; kFeatureFloat32 and so on: its bit in a file's features.
 #define GOLDCREST_TEXT(tokens) #tokens
 #define GOLDCREST_FEATURE(name, bit, option, ...)                 \
   constexpr bool kHas##name = is_defined(GOLDCREST_TEXT(option)); \
@@ -17,7 +17,7 @@ constexpr bool is_defined(const char* expanded_option) { return expanded_option[
 #include "base/features-inl.h"
 #undef GOLDCREST_FEATURE
 
-// What this build runs: it refuses a file with any other bit.
+// The features that this build runs. It refuses a file with any other bit.
 #define GOLDCREST_FEATURE(name, ...) | (kHas##name ? kFeature##name : 0)
 constexpr uint32_t kSupportedFeatures = 0
 #include "base/features-inl.h"
@@ -26,7 +26,7 @@ constexpr uint32_t kSupportedFeatures = 0
 #undef GOLDCREST_TEXT
 
 #ifdef GOLDCREST_BACKENDS
-constexpr bool kHasBackends = true;  // knows goldcrest_config.backend; not without an operating system
+constexpr bool kHasBackends = true;  // goldcrest_config.backend works; only with an operating system
 #else
 constexpr bool kHasBackends = false;
 #endif

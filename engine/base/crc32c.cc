@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C a byte at a time over a table made at compile time: small enough for firmware, the same on every machine.
+// Computes CRC-32C byte by byte with a table made at compile time: small enough for firmware, the same on every
+// machine.
 #include "base/crc32c.h"
 
 namespace goldcrest {

@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-// The checksum of n bytes that follow bytes whose checksum is `crc`; 0 to start.
+// Continues the checksum `crc` (0 to start) with n more bytes.
 uint32_t crc32c(uint32_t crc, const void* bytes, size_t n);
 
 }  // namespace goldcrest

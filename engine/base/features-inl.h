@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build of the engine may leave out, one line each: name, bit in a file's features (schema/model.fbs, Feature;
-// 0: files do not need it), CMake option, what the option does, further sources. Define GOLDCREST_FEATURE, then include
-// this file. features.cmake reads the lines too, so each must stay one line.
+// The features that a build of the engine may leave out, one line each: name, bit in a file's features
+// (schema/model.fbs, Feature; 0: files do not need it), CMake option, its help, further sources. Define
+// GOLDCREST_FEATURE, then include this file. features.cmake reads the lines too, so each must stay one line.
 // clang-format off
 GOLDCREST_FEATURE(Float32, 1, GOLDCREST_FLOAT32, "Run files with float32 weights", "kernels/reference/float32.cc")
 GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")

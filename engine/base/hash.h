@@ -11,15 +11,15 @@ namespace goldcrest {
 
 constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
 
-// All continue `hash`; kHashStart to start.
+// All of them continue `hash`; start with kHashStart.
 constexpr uint64_t hash_word(uint64_t hash, uint32_t word) { return (hash ^ word) * 0x100000001b3u; }
 
-// The words low, high.
+// Continues with two words: the low half of `value`, then the high half.
 constexpr uint64_t hash_halves(uint64_t hash, uint64_t value) {
   return hash_word(hash_word(hash, static_cast<uint32_t>(value)), static_cast<uint32_t>(value >> 32));
 }
 
-// The bits of each float, one word each.
+// Continues with the bits of each float, one word each.
 inline uint64_t hash_floats(uint64_t hash, const float* values, size_t n) {
   static_assert(sizeof(float) == sizeof(uint32_t));
   for (size_t i = 0; i < n; ++i) {
@@ -30,7 +30,7 @@ inline uint64_t hash_floats(uint64_t hash, const float* values, size_t n) {
   return hash;
 }
 
-// Four elements a word, the first in the lowest byte. n % 4 == 0.
+// Continues with four elements a word, the first in the lowest byte. n % 4 == 0.
 inline uint64_t hash_int8(uint64_t hash, const int8_t* values, size_t n) {
   for (size_t i = 0; i < n; i += 4) {
     uint32_t word = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses inside the engine: the C API's integers, one way to make an error and one to pass it on.
+// Statuses inside the engine: the integers of the C API, one way to make an error and one way to pass it on.
 #pragma once
 
 #include "goldcrest/goldcrest.h"
@@ -19,7 +19,7 @@ inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* m
   return status;
 }
 
-// A count of bytes as a detail's index.
+// Returns a count of bytes as the index of a detail; -1 if it does not fit.
 inline int32_t byte_index(uint64_t bytes) { return bytes > INT32_MAX ? -1 : static_cast<int32_t>(bytes); }
 
 }  // namespace goldcrest
@@ -31,12 +31,12 @@ inline int32_t byte_index(uint64_t bytes) { return bytes > INT32_MAX ? -1 : stat
     if (try_status < 0) return try_status;               \
   } while (0)
 
-// A check on data from outside (model/validate/, api/); needs `detail` in scope.
+// Checks data from outside (model/validate/, api/); needs `detail` in scope.
 #define GOLDCREST_REQUIRE(condition, status, message, index)                    \
   do {                                                                          \
     if (!(condition)) return ::goldcrest::fail(detail, status, message, index); \
   } while (0)
 
-// The same of a model file.
+// Checks a model file in the same way.
 #define GOLDCREST_REQUIRE_INTACT(condition, message, index) \
   GOLDCREST_REQUIRE(condition, GOLDCREST_ERROR_MODEL_CORRUPT, message, index)

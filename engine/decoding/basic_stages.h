@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that are no rules of a file.
+// The stages of every build, which do not depend on a file's rules.
 #pragma once
 
 #include "base/hash.h"
@@ -26,7 +26,7 @@ class HashLogits {
   const OutputStep& step_;
 };
 
-// Lists the given target's next token, whatever its logit, and no other token.
+// Lists only the next token of the given target, whatever its logit is.
 class ListTarget {
  public:
   explicit ListTarget(const OutputStep& step) : runs_(step.options.follows_targets), step_(step) {}
@@ -46,7 +46,7 @@ class ListTarget {
   const OutputStep& step_;
 };
 
-// Ends a block whose largest logit cannot enter the row's list. Only where the block's sums are known already and no
+// Ends a block whose largest logit cannot enter the row's list. Runs only if the block's sums are known already and no
 // later stage changes its values.
 class SkipLowBlock {
  public:
@@ -60,7 +60,7 @@ class SkipLowBlock {
   const bool runs_;
 };
 
-// Removes the tokens that must not be chosen now: suppressed ids, and ends before the shortest length.
+// Removes the tokens that must not be chosen at this position: suppressed ids, and end ids before the minimum length.
 class MaskTokens {
  public:
   explicit MaskTokens(const OutputStep& step)

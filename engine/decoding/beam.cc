@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search with the finishing rules of Hugging Face transformers' generate (5.23.0): of the best continuations, an
-// end token among the first beam_size finishes a hypothesis, the best beam_size others live on; the search stops when
-// beam_size hypotheses are finished and, for early_stopping=False, the best living one could not enter their list at
-// its present length. Equal scores: the earlier parent first, then that parent's own order.
+// Beam search with the finishing rules of Hugging Face transformers' generate (5.23.0). It sorts the continuations of
+// all live hypotheses. An end token among the first beam_size finishes a hypothesis; the best beam_size others live on.
+// The search stops once beam_size hypotheses are finished. With early_stopping=False it goes on while the best living
+// hypothesis could still enter their list at its present length. Ties: the earlier parent comes first, then the order
+// of that parent's list.
 #include <cstring>
 
 #include "base/bounds.h"
@@ -13,10 +14,10 @@ namespace goldcrest {
 
 namespace {
 
-// With n end ids, n * beam_size of the best may be ends, and beam_size others are left to live on.
+// With n end ids, up to n * beam_size of the best tokens may be ends, and beam_size others must be left to live on.
 uint32_t list_size(const goldcrest_search& options, uint32_t n_ends) { return (1 + n_ends) * options.beam_size; }
 
-// The best continuations of all live hypotheses, best first, from the sorted lists of each.
+// Merges the sorted lists of all live hypotheses: yields their continuations, best first.
 class Continuations {
  public:
   Continuations(const SearchOptions& options, const SentenceView& view, const TopTokens& lists)
@@ -27,7 +28,7 @@ class Continuations {
     }
   }
 
-  // False: there is no other.
+  // Returns false if none is left.
   bool next(Continuation* best) {
     bool found = false;
     for (uint32_t b = 0; b < view_.state->n_live; ++b) {
@@ -50,9 +51,9 @@ class Continuations {
   uint32_t taken_[kMaxBeams];
 };
 
-// Gives every new hypothesis its parent's past, and its own token and score. From the last position backwards:
-// hypotheses that meet in a slot share all before it, so where nothing changes, nothing changes before (unless there
-// are more of them than parents: the entries of the new ones are empty).
+// Gives every new hypothesis the past of its parent, and its own token and score. Goes backwards from the last position
+// and stops where nothing changes: hypotheses that meet in a slot share everything before it. If there are more
+// hypotheses than parents, it does not stop, because the entries of the new ones are empty.
 void reorder(const SentenceView& view, uint32_t position, const Continuation* chosen, uint32_t n_chosen) {
   bool changed = true;
   for (uint32_t t = position + 1; t > 0 && changed; --t) {
@@ -71,8 +72,8 @@ void reorder(const SentenceView& view, uint32_t position, const Continuation* ch
 
 bool needs_sums(const goldcrest_search&) { return true; }
 
-// Whether the best living hypothesis, whose next token would be at the position after this, could still enter the list
-// of finished ones.
+// Returns whether the best living hypothesis could still enter the list of finished ones. log_prob includes its token
+// at `position`.
 bool can_still_improve(const SearchOptions& options, uint32_t position, const SentenceView& view, float log_prob) {
   if (view.state->n_finished < options.beam_size) return true;
   if (stops_when_full(options)) return false;
@@ -96,7 +97,7 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
     }
   }
 
-  if (n_living == 0 && view.state->n_finished == 0) {  // everything is suppressed: end, as in greedy search
+  if (n_living == 0 && view.state->n_finished == 0) {  // every token is suppressed: end, as in greedy search
     finish_hypothesis(options, view, position,
                       {view.scores[0], 0.0f, 0, static_cast<int32_t>(options.generation->end_id)});
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The buffers that decoding may write, by name.
 //
-// A hypothesis b of sentence s has slot s * beam_size + b. Its past is found through the ancestor table (past.h).
+// Hypothesis b of sentence s has slot s * beam_size + b. The ancestor table leads to its past (past.h).
 #pragma once
 
 #include "decoding/recording.h"
@@ -12,7 +12,8 @@
 
 namespace goldcrest {
 
-// A finished result. `storage` names its tokens' place; the list of a sentence is sorted by score, best first.
+// A finished hypothesis. `storage` is its row in hypothesis_tokens. The list of a sentence is sorted by score, best
+// first.
 struct Hypothesis {
   float score;
   float log_prob;
@@ -24,7 +25,7 @@ struct SentenceState {
   uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
   uint32_t n_finished;
   uint32_t first_row;     // of its live hypotheses in the current step
-  uint32_t n_candidates;  // in its shortlist; 0: it has the whole vocabulary
+  uint32_t n_candidates;  // in its shortlist; 0: its outputs are the whole vocabulary
   uint64_t logits_hash;
 };
 
@@ -51,18 +52,18 @@ struct SearchBuffers {
   ShortlistBuffers shortlist;
   RecordedPath recorded;
   TargetBuffers targets;
-  // What they are planned for.
+  // The limits that the buffers are planned for.
   uint32_t beam_size, target_tokens;
   size_t n_slots;
   size_t source_rows;  // of all sentences
 };
 
-// *placed, all zeros, <- the views; `sources` are the batch's.
+// *placed, which must be all zeros, <- the views; `sources` are the batch's.
 void place_search(const Runtime& runtime, const SearchRefs& refs, const Batch& batch, SearchBuffers* placed);
 
 inline size_t count_slots(const goldcrest_limits& limits) { return size_t{limits.batch} * limits.beam_size; }
 
-// One sentence's parts of the buffers: all that continuing it may write.
+// One sentence's parts of the buffers. Continuing the sentence writes nothing else.
 struct SentenceView {
   SentenceState* state;
   uint8_t* ancestor;           // [target tokens, beam_size] or null
@@ -71,13 +72,13 @@ struct SentenceView {
   Hypothesis* hypotheses;      // [beam_size]
   int32_t* hypothesis_tokens;  // [beam_size, target tokens]
   RecordedPath recorded;
-  const int32_t* target;  // [n_target], the given one
+  const int32_t* target;  // [n_target], the given target
   uint32_t n_target;
   uint32_t n_source;                  // ids of the source; only with rules
   uint32_t beam_size, target_tokens;  // that the buffers are planned for
   size_t n_slots;
 
-  // Of hypothesis b, up to the current position.
+  // Returns the past of hypothesis b up to `position`.
   Past past_of(uint32_t b, uint32_t position) const { return {tokens, ancestor, n_slots, beam_size, b, position}; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which token a position of a sentence must have.
+// Decides which token a position of a sentence must have.
 #pragma once
 
 #include "decoding/hypotheses.h"
@@ -8,7 +8,7 @@ namespace goldcrest {
 
 struct ForcedToken {
   bool exists;  // false: the strategy chooses
-  bool scored;  // its log-probability counts, so the output layer must run; else it costs none
+  bool scored;  // its log-probability counts, so the output layer must run; false: it counts as 0
   bool ends;    // the text ends with it
   int32_t token;
 
@@ -16,7 +16,8 @@ struct ForcedToken {
   bool needs_output() const { return !exists || scored; }
 };
 
-// The only place that forces a token: a given target's next, the end at the last position, the file's first id.
+// The only function that forces a token: the next token of a given target, the end at the last position, or the file's
+// first id.
 ForcedToken forced_token(const SearchOptions& options, const SentenceView& sentence, uint32_t position);
 
 }  // namespace goldcrest

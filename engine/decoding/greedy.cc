@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy search: the largest logit, the lowest id among equals. No soft-max is needed unless scores are asked for.
+// Greedy search takes the largest logit, and among equal ones the lowest id. It computes a soft-max only if scores are
+// asked for.
 #include "decoding/hypotheses.h"
 
 namespace goldcrest {
@@ -12,7 +13,7 @@ bool needs_sums(const goldcrest_search& options) { return (options.flags & GOLDC
 
 int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& sentence, const TopTokens& lists) {
   const uint32_t row = sentence.state->first_row;
-  const bool is_empty = lists.counts[row] == 0;  // everything is suppressed: end
+  const bool is_empty = lists.counts[row] == 0;  // every token is suppressed: end
   const int32_t token = is_empty ? static_cast<int32_t>(options.generation->end_id) : *lists.row_tokens(row);
   float log_prob = 0.0f;
   if (options.needs_sums && !is_empty) {

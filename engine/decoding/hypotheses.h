@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sentence's hypotheses: how they grow, end and score.
+// Grows, ends and scores the hypotheses of a sentence.
 #pragma once
 
 #include "decoding/buffers.h"
@@ -9,20 +9,21 @@ namespace goldcrest {
 
 // A living hypothesis of a sentence and its next token.
 struct Continuation {
-  float log_prob, token_log_prob;  // of both, and of the token only
+  float log_prob, token_log_prob;  // of the hypothesis with the token; of the token only
   uint32_t parent;
   int32_t token;
 };
 
-// (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty, or by the penalty's other kind
+// Returns (log_prob - word_penalty * n_tokens) / n_tokens^length_penalty; with GOLDCREST_LENGTH_WU the divisor is
+// ((5 + n_tokens) / 6)^length_penalty.
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens);
 
-// Whether `position` is the last of the sentence.
+// Returns whether `position` is the last that rules and limits allow for the sentence.
 inline bool is_last_position(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
   return position + 1 == most_target_tokens(options, sentence.n_source);
 }
 
-// Whether `token` ends the sentence's text at `position`.
+// Returns whether `token` ends the sentence's text at `position`.
 inline bool ends_text(const SearchOptions& options, const SentenceView& sentence, uint32_t position, int32_t token) {
   return is_end(*options.generation, token) || (!forces_end(options) && is_last_position(options, sentence, position));
 }
@@ -34,7 +35,7 @@ inline void feed_token(const SentenceView& sentence, uint32_t position, uint32_t
   if (kHasInspection && sentence.recorded.token_log_probs != nullptr) sentence.recorded.token_log_probs[at] = log_prob;
 }
 
-// Adds a hypothesis whose last token is at `position` to the finished ones if it is good enough.
+// Adds a hypothesis whose last token is at `position` to the finished ones, if its score is good enough for their list.
 void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
                        const Continuation& last);
 

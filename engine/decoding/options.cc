@@ -8,7 +8,7 @@ namespace goldcrest {
 
 namespace {
 
-// `factor` times n, rounded up, or `most` where that is less.
+// Returns `factor` times n, rounded up, but at most `most`.
 uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   const float product = factor * static_cast<float>(n);
   if (!(product < static_cast<float>(most))) return most;
@@ -36,7 +36,7 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   options->needs_sums = options->strategy->needs_sums(*options);
   // The shortlist applies to searches only; scoring a given target uses the whole vocabulary.
   options->uses_shortlist =
-      keeps_candidates(runtime.limits) && !follows_targets && (options->flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
+      plans_shortlist(runtime.limits) && !follows_targets && (options->flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
 }
 
 uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source) {

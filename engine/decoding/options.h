@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is asked for, by the caller and by the file. Constant while the search runs. In builds without rules
-// (GOLDCREST_RULES) each question about them is a constant, so that the compiler drops the code that it decides.
+// The options of a search, set by the caller and by the file. They are constant while the search runs. In builds
+// without GOLDCREST_RULES, each question about rules is a constant, so that the compiler drops the code that depends on
+// it.
 #pragma once
 
 #include "base/arithmetic.h"
@@ -10,24 +11,24 @@
 
 namespace goldcrest {
 
-// The caller's options with every default filled in, and what follows from them.
+// The caller's options with every default filled in, and the values that follow from them.
 struct SearchOptions : goldcrest_search {
   const ModelView* model;
   const GenerationView* generation;
   const Strategy* strategy;
   uint32_t n_sentences;
-  uint32_t list_size;       // tokens in the list of each row's best
+  uint32_t list_size;       // tokens in each row's list of its best
   bool needs_sums;          // log-probabilities are computed
-  bool follows_targets;     // in place of a search: goldcrest_score
+  bool follows_targets;     // scores given targets instead of searching (goldcrest_score)
   bool uses_shortlist;      // each sentence may have outputs of its own
-  bool records_alignments;  // so every position runs the layers
+  bool records_alignments;  // if so, every position runs the layers
 };
 
-// *options <- those of a search of n_sentences, or of scoring the targets that they were given.
+// *options <- the options for n_sentences: of a search, or of scoring their targets if follows_targets.
 void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences, bool follows_targets,
                  SearchOptions* options);
 
-// Whether the hash of each sentence's logits is wanted: by a strategy with one hypothesis.
+// Returns whether to hash the logits of each sentence. Only a strategy with one hypothesis can.
 inline bool hashes_logits(const SearchOptions& options) {
   return options.strategy->one_hypothesis && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
 }
@@ -54,7 +55,7 @@ inline bool is_end(const GenerationView& generation, int32_t token) {
 
 inline uint32_t count_ends(const ModelView& model) { return kHasRules ? model.n_ends : 1; }
 
-// The most tokens that rules and limits allow for a source of n_source ids.
+// Returns the most tokens that rules and limits allow for a source of n_source ids.
 uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source);
 
 inline uint32_t most_target_tokens(const goldcrest_search& options, uint32_t n_source) {

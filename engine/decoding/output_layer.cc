@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block by block of 256 outputs: logits, their stages, the best few of each row. Split by blocks, so that weights are
-// read once; each task lists the outputs that it computed. Rows with outputs of their own are split by sentences.
+// Computes blocks of 256 outputs: their logits, the stages over them, and the best few tokens of each row. Tasks split
+// the blocks, so that each weight is read once; each task lists the tokens of its blocks. With a shortlist, tasks split
+// the sentences instead, because each has outputs of its own.
 #include "decoding/output_layer.h"
 
 #include <cstring>
@@ -14,10 +15,10 @@ namespace goldcrest {
 
 namespace {
 
-// What happens to a block of logits, in this order. A stage more is a line here.
+// The stages that a block of logits passes, in this order. Add a new stage here.
 using Rules = StageList<LogProbabilities, AddBiases, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, SkipLowBlock, StageIf<kHasRules, Rules>,
-                         MaskTokens, StageIf<kHasRules, SumWhatIsLeft>>;
+                         MaskTokens, StageIf<kHasRules, SumAfterRules>>;
 
 class OutputLayer {
  public:
@@ -25,7 +26,7 @@ class OutputLayer {
       : step_(step), runtime_(step.runtime), outputs_(outputs), stages_(step), sums_(sums_logits(step.options)) {}
 
   uint32_t n_blocks() const { return count_output_blocks(outputs_.n); }
-  // Whether all blocks are computed twice, first for the rows' log-sum-exp.
+  // Returns whether all blocks are computed twice, first for the log-sum-exp of each row.
   bool needs_sum() const { return kHasRules && stages_.needs_sum(); }
 
   TopTokens lists(uint32_t task) const {
@@ -41,7 +42,7 @@ class OutputLayer {
     return pass.inputs;
   }
 
-  // All that a task does for rows of its own.
+  // Computes rows that only this task computes, over all blocks.
   void run_rows(Range rows) const {
     const LinearInputs inputs = quantize(rows);
     const Range blocks = {0, n_blocks()};
@@ -74,7 +75,7 @@ class OutputLayer {
     }
   }
 
-  // The first of two passes: the rows' log-sum-exp parts among some blocks.
+  // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
   void sum(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
@@ -82,7 +83,7 @@ class OutputLayer {
     }
   }
 
-  // And its end: each row's log-sum-exp, in the place of the row's inputs, which `quantize` has read.
+  // Ends the first pass: stores each row's log-sum-exp over the row's inputs, which `quantize` has read already.
   void store_sums(Range rows) const {
     for (uint32_t row = rows.first; row < rows.first + rows.count; ++row) {
       *decoder_rows(runtime_, step_.decoder, row) = log_sum_exp(lists(0), row);
@@ -94,7 +95,7 @@ class OutputLayer {
     return {block * kOutputBlock, smaller(outputs_.n - block * kOutputBlock, kOutputBlock)};
   }
 
-  // The logits of a block, [rows, 256]; with them its sums, where they are wanted.
+  // Returns the logits of a block, [rows, 256]. If `sums`, also computes the block's maxima and sums.
   float* compute(Range rows, const LinearInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
                  bool sums) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
@@ -110,7 +111,7 @@ class OutputLayer {
   const Runtime& runtime_;
   const OutputSet& outputs_;
   const Stages stages_;
-  const bool sums_;  // of the logits, as they are computed
+  const bool sums_;  // the pass that lists tokens also computes the blocks' sums
 };
 
 }  // namespace
@@ -118,7 +119,7 @@ class OutputLayer {
 [[gnu::cold]] void collect(const Kernels& kernels, const LogitBlock& block) {
   const TopTokens& lists = block.lists;
   uint8_t indices[kOutputBlock];
-  // While a list is not full, its threshold lets all in: there the block's own maxima say more.
+  // While a list is not full, its threshold lets every value in. Then ask only for the block's largest values.
   const uint32_t largest = lists.is_full(block.row) || lists.per_row > 16 ? 0 : lists.per_row;
   const uint32_t listed =
       kernels.list_largest({block.values, indices, block.outputs.count, largest, lists.threshold(block.row)});
@@ -133,13 +134,13 @@ class OutputLayer {
 
 namespace {
 
-// The rows of all live sentences, which have the same outputs.
+// Computes the rows of all live sentences, which have the same outputs.
 void run_together(const OutputStep& step, const OutputSet& outputs) {
   const Runtime& runtime = step.runtime;
   const uint32_t n_rows = step.rows.n_rows;
   const OutputLayer layer(step, outputs);
   const uint64_t macs = linear_macs(n_rows, outputs.panels.n, outputs.panels.k);
-  // A hash is of blocks in order.
+  // A hash needs the blocks in order, so one task computes them all.
   const Split split = split_work(macs, layer.n_blocks(), hashes_logits(step.options) ? 1 : runtime.threads);
   const LinearInputs inputs = layer.quantize({0, n_rows});
   if (layer.needs_sum()) {
@@ -157,7 +158,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
   }
 }
 
-// Sentence by sentence, each with outputs of its own.
+// Computes the rows sentence by sentence, each with outputs of its own.
 [[maybe_unused]] void run_by_sentence(const OutputStep& step) {
   const Runtime& runtime = step.runtime;
   const LiveSentence* const live = step.rows.sentences;

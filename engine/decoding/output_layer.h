@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output layer: the logits of the current position's rows over their outputs, and what is kept of them.
+// The output layer computes the logits of the current position's rows and lists the best tokens of each row.
 #pragma once
 
 #include "decoding/stages.h"
@@ -7,17 +7,17 @@
 
 namespace goldcrest {
 
-// Adds the best tokens of a block to its row's list; -infinity never enters.
+// Adds the best tokens of a block to its row's list. A value of -infinity never enters the list.
 void collect(const Kernels& kernels, const LogitBlock& block);
 
-// Computes all rows of a position: the lists of their best tokens, log-sum-exp parts and logits hashes.
+// Computes all rows of a position: their lists of best tokens, log-sum-exp parts and logits hashes.
 void run_output_layer(const OutputStep& step);
 
 // Subtract this from a listed value to get its log-probability.
 float row_normalizer(const SearchOptions& options, const TopTokens& lists, uint32_t row);
 
-// visit(LinearCallSite) for every call of a linear layer that the output layer makes of the whole vocabulary: its
-// blocks. No backend knows the copied panels of a shortlist.
+// Calls visit(LinearCallSite) for every block of the whole vocabulary: each is one call of a linear layer. A
+// shortlist's copied panels are left out, because no backend computes them.
 template <typename Visit>
 void for_each_output_call_site(const ModelView& model, const Visit& visit) {
   for (uint32_t first = 0; first < model.projection.n; first += kOutputBlock) {

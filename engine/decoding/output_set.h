@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outputs that are computed for a row, in ascending order of their token ids: panels of weights and what tokens
-// they are of. The whole vocabulary, or a sentence's candidates.
+// The outputs that are computed for a row: the whole vocabulary, or the candidates of a sentence. An output set has
+// panels of weights and their token ids, in ascending order.
 #pragma once
 
 #include "layers/operations.h"
@@ -17,7 +17,7 @@ inline uint32_t output_token(const OutputSet& set, uint32_t output) {
   return !kHasShortlist || set.ids == nullptr ? output : set.ids[output];
 }
 
-// Where a token is among the outputs `block` of the set, from 0; block.count: it is not.
+// Returns the index of a token among the outputs `block` of the set, from 0; block.count if it is not among them.
 inline uint32_t index_in_block(const OutputSet& set, Range block, uint32_t token) {
   if (!kHasShortlist || set.ids == nullptr) {
     const uint32_t index = token - block.first;  // wraps around before the block

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named views of planned buffers, made once by an engine.
+// Makes named views of planned buffers, once for each engine.
 #pragma once
 
 #include "layers/runtime.h"
 
 namespace goldcrest {
 
-// Not inline: an engine places many buffers, once.
+// Not inlined, to save flash: goldcrest_init places many buffers.
 [[gnu::noinline, gnu::cold]] inline void* address_of(const Runtime& runtime, const BufferRef& ref) {
   return runtime.buffer<uint8_t>(ref);
 }

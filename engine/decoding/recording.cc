@@ -22,16 +22,16 @@ RecordingRefs plan_recording(Plan& plan) {
   return refs;
 }
 
-[[gnu::cold]] void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* all) {
+[[gnu::cold]] void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* recording) {
   if (records_token_scores(runtime.limits)) {
-    place(runtime, refs.token_log_probs, &all->token_log_probs);
-    place(runtime, refs.hypothesis_log_probs, &all->hypothesis_log_probs);
+    place(runtime, refs.token_log_probs, &recording->token_log_probs);
+    place(runtime, refs.hypothesis_log_probs, &recording->hypothesis_log_probs);
   }
-  if (records_alignments(runtime.limits)) place(runtime, refs.hypothesis_slots, &all->hypothesis_slots);
+  if (records_alignments(runtime.limits)) place(runtime, refs.hypothesis_slots, &recording->hypothesis_slots);
 }
 
-RecordedPath recorded_path(const RecordedPath& all, size_t first_slot, size_t first_token) {
-  RecordedPath path = all;
+RecordedPath recorded_path(const RecordedPath& recording, size_t first_slot, size_t first_token) {
+  RecordedPath path = recording;
   if (path.token_log_probs != nullptr) {
     path.token_log_probs += first_slot;
     path.hypothesis_log_probs += first_token;

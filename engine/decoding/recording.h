@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search records for inspection (limits.inspection, limits.alignment_layers): the log-probability of each token,
-// and the slots that a result's tokens came from. Builds without GOLDCREST_INSPECTION record nothing.
+// Records a search for inspection (limits.inspection, limits.alignment_layers): the log-probability of each token, and
+// the slots that the tokens of a result came from. Builds without GOLDCREST_INSPECTION record nothing.
 #pragma once
 
 #include "base/build_options.h"
@@ -9,7 +9,7 @@
 
 namespace goldcrest {
 
-// Each is planned only where the limits ask for it.
+// Each buffer is planned only if the limits ask for it.
 struct RecordingRefs {
   BufferRef token_log_probs;       // float [target tokens, slots]: of the input token of each position and slot
   BufferRef hypothesis_log_probs;  // float [slots, target tokens]
@@ -25,21 +25,21 @@ inline bool records_alignments(const goldcrest_limits& limits) {
   return kHasInspection && limits.alignment_layers != 0;
 }
 
-// The buffers of a sentence, or of all; what the limits do not ask for is null.
+// The buffers of one sentence, or of the first of all. A buffer that the limits do not ask for is null.
 struct RecordedPath {
   float* token_log_probs;       // of slot b's token at position t: [t * n_slots + b]
   float* hypothesis_log_probs;  // [beam_size, target tokens]
   uint8_t* hypothesis_slots;    // [beam_size, target tokens]
 };
 
-// Of all sentences; what is not planned stays null.
-void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* all);
+// Places the buffers of all sentences. A buffer that is not planned stays null.
+void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* recording);
 
-// Of the sentence with these first slot and first token of a hypothesis.
-RecordedPath recorded_path(const RecordedPath& all, size_t first_slot, size_t first_token);
+// Returns the buffers of the sentence with this first slot and first hypothesis token.
+RecordedPath recorded_path(const RecordedPath& recording, size_t first_slot, size_t first_token);
 
-// Records a finished hypothesis, whose tokens begin at `first_token` of the sentence's: its past's log-probabilities
-// and slots, and the log-probability of its last token.
+// Records a finished hypothesis whose tokens begin at `first_token` of the sentence's: the log-probabilities and slots
+// of its past, and the log-probability of its last token.
 void record_finished(const RecordedPath& path, const Past& past, float last_log_prob, size_t first_token);
 
 }  // namespace goldcrest

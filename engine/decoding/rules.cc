@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The past is read again for each block: that needs no memory, and is little work next to the block's products.
+// Each block reads the past again: this needs no memory, and is little work compared with the block's products.
 #include "decoding/rules.h"
 
 namespace goldcrest {
@@ -63,7 +63,7 @@ bool ForbidNgrams::run(const LogitBlock& block) const {
   return true;
 }
 
-bool SumWhatIsLeft::run(const LogitBlock& block) const {
+bool SumAfterRules::run(const LogitBlock& block) const {
   const TopTokens& lists = block.lists;
   const size_t sum = size_t{block.row} * lists.block_stride + block.index();
   kernels_.logit_sums({block.values, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.block_stride, 1,

@@ -7,31 +7,31 @@
 
 namespace goldcrest {
 
-// Whether rules change values before tokens are listed.
+// Returns whether rules change values before tokens are listed.
 inline bool changes_logits(const SearchOptions& options) {
   return kHasRules && (options.generation->n_biased > 0 || penalizes_repetition(options) || forbids_ngrams(options));
 }
 
-// Whether beams penalize repetition, which they do to log-probabilities.
+// Returns whether tokens are listed by log-probability: beams apply the repetition penalty to log-probabilities.
 inline bool lists_log_probs(const SearchOptions& options) {
   return penalizes_repetition(options) && !options.strategy->one_hypothesis;
 }
 
-// Whether the log-sum-exp of a row is that of what rules and masks leave: wherever a search renormalizes, and where
-// greedy search, which lists changed logits, would otherwise subtract the sum of other values. A given target is scored
-// by the model only.
-inline bool sums_what_is_left(const SearchOptions& options) {
+// Returns whether the log-sum-exp of a row covers the values after rules and masks. That is so if the search
+// renormalizes, and in greedy search with changed logits: its scores must subtract the sum of the values that it lists.
+// Scoring a given target ignores rules.
+inline bool sums_after_rules(const SearchOptions& options) {
   if (!kHasRules || !options.needs_sums || (kHasInspection && options.follows_targets)) return false;
   return renormalizes(options) ||
          (options.strategy->one_hypothesis && (penalizes_repetition(options) || options.generation->n_biased > 0));
 }
 
-// Whether the sums of a block's logits are computed with them, in the pass that lists its tokens.
+// Returns whether the pass that lists a block's tokens also computes the sums of its logits.
 inline bool sums_logits(const SearchOptions& options) {
-  return options.needs_sums && !sums_what_is_left(options) && !lists_log_probs(options);
+  return options.needs_sums && !sums_after_rules(options) && !lists_log_probs(options);
 }
 
-// Makes log-probabilities of logits.
+// Turns logits into log-probabilities.
 class LogProbabilities {
  public:
   explicit LogProbabilities(const OutputStep& step)
@@ -47,7 +47,7 @@ class LogProbabilities {
   const DecoderRefs& decoder_;
 };
 
-// Adds the file's bias to each token that has one.
+// Adds the file's biases to the values of their tokens.
 class AddBiases {
  public:
   explicit AddBiases(const OutputStep& step)
@@ -62,7 +62,7 @@ class AddBiases {
   const GenerationView& generation_;
 };
 
-// Penalizes each token of the row's past once, however often it came.
+// Penalizes each token of the row's past once, however often it occurs there.
 class PenalizeRepetition {
  public:
   explicit PenalizeRepetition(const OutputStep& step) : runs_(penalizes_repetition(step.options)), step_(step) {}
@@ -76,7 +76,7 @@ class PenalizeRepetition {
   const OutputStep& step_;
 };
 
-// Removes every token that would end a run of n tokens which the row's past already has.
+// Removes every token that would complete an n-gram which the row's past already contains.
 class ForbidNgrams {
  public:
   explicit ForbidNgrams(const OutputStep& step) : runs_(forbids_ngrams(step.options)), step_(step) {}
@@ -90,11 +90,11 @@ class ForbidNgrams {
   const OutputStep& step_;
 };
 
-// Sums what the stages before it left of the block.
-class SumWhatIsLeft {
+// Computes the sums of a block from the values that the stages before it left.
+class SumAfterRules {
  public:
-  explicit SumWhatIsLeft(const OutputStep& step)
-      : runs_(sums_what_is_left(step.options)), kernels_(*step.runtime.kernels) {}
+  explicit SumAfterRules(const OutputStep& step)
+      : runs_(sums_after_rules(step.options)), kernels_(*step.runtime.kernels) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }

@@ -10,8 +10,8 @@ namespace goldcrest {
 
 namespace {
 
-// *step <- that of `position`: decides which layers run. Hashes cover every position and alignments every token, forced
-// ones included.
+// *step <- the step of `position`; decides which layers run at it. Hashes cover every position and alignments every
+// token, forced ones included.
 [[gnu::cold]] void start_position(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position,
                                   SearchStep* step) {
   step->position = position;
@@ -46,7 +46,7 @@ void take_forced(const SearchOptions& options, uint32_t position, const Sentence
   if (forced.ends) sentence.state->n_live = 0;
 }
 
-// Continues one sentence. Returns its token, where it has one hypothesis.
+// Continues one sentence. With one hypothesis, returns its token.
 int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position,
                          uint32_t sentence) {
   const SentenceView view = sentence_view(buffers, sentence);

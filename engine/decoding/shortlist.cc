@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of bits puts the lists of a sentence's ids and n-grams in order, each candidate once. Then rows of the
-// projection are copied into panels of the same layout, so that kernels do not see that they are copies.
+// A set of bits merges the lists of a sentence's ids and n-grams into ascending order, each candidate once. Then rows
+// of the projection are copied into panels of the same layout, so that kernels need no code of their own for them.
 #include "decoding/shortlist.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ constexpr uint32_t kWordBits = 32;
 
 uint32_t count_words(uint32_t vocab_size) { return (vocab_size + kWordBits - 1) / kWordBits; }
 
-// The outputs that were chosen for a sentence.
+// The set of outputs that are chosen for a sentence.
 class CandidateSet {
  public:
   CandidateSet(const ShortlistView& shortlist, uint32_t* bits, uint32_t vocab_size)
@@ -27,7 +27,7 @@ class CandidateSet {
 
   void add(uint32_t id) { bits_[id / kWordBits] |= 1u << id % kWordBits; }
 
-  // ids [n], of the target, as the file has them
+  // Adds target ids [first, first + n) of a list in the file.
   void add_all(const void* ids, uint32_t first, uint32_t n) {
     for (uint32_t i = first; i < first + n; ++i) {
       add(shortlist_.wide_ids ? static_cast<const uint32_t*>(ids)[i] : static_cast<const uint16_t*>(ids)[i]);
@@ -39,8 +39,8 @@ class CandidateSet {
     add_all(shortlist_.ids, offset[0], offset[1] - offset[0]);
   }
 
-  // The lists of all n-grams that a source's ids [n] begin with. Keys with the same first ids lie together; the one
-  // that ends with them is their last.
+  // Adds the lists of all n-grams that the source ids [n] begin with. Keys with the same first ids stand together, and
+  // the key that consists of only these ids is the last of them.
   void add_ngrams(const int32_t* ids, uint32_t n) {
     const uint32_t width = shortlist_.max_ngram;
     const uint32_t* const keys = shortlist_.ngram_keys;
@@ -56,7 +56,7 @@ class CandidateSet {
     }
   }
 
-  // Writes the ids to ids [capacity] and returns their number; 0 where they are more.
+  // Writes the ids to ids [capacity] and returns their number; 0 if there are more than `capacity`.
   uint32_t list(uint32_t* ids, uint32_t capacity) const {
     uint32_t n = 0;
     for (uint32_t word = 0; word < n_words_; ++word) {
@@ -69,7 +69,7 @@ class CandidateSet {
   }
 
  private:
-  // The first of some keys whose id at `column` is not below `id`, or their end.
+  // Returns the first of `keys` whose id at `column` is not below `id`, or the end of `keys`.
   uint32_t first_not_below(uint32_t column, uint32_t id, Range keys) const {
     uint32_t low = keys.first, high = keys.first + keys.count;
     while (low < high) {
@@ -87,8 +87,8 @@ class CandidateSet {
   uint32_t n_words_;
 };
 
-// Copies rows of a projection [n, k], `ids`, into panels [n padded, k] of its layout; in padding, zeros. kRows: of a
-// panel, which is blocks of 64 bytes.
+// Copies the rows `ids` of a projection [n, k] into panels [n padded, k] of the same layout, with zeros as padding.
+// kRows: rows of a panel, which consists of blocks of 64 bytes.
 template <uint32_t kRows>
 void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
   constexpr size_t kPiece = kAlignment / kRows;  // bytes of a row in a block
@@ -105,7 +105,7 @@ void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uin
   }
 }
 
-// The same for rows one after another, as floats.
+// Copies the rows of a float32 projection, which are stored one after another.
 [[maybe_unused]] void copy_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
   const float* const weights = static_cast<const float*>(from.weights);
   for (uint32_t i = 0; i < n; ++i)
@@ -134,7 +134,7 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
 
 [[gnu::cold]] ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
   ShortlistRefs refs = {};
-  if (!keeps_candidates(plan.limits())) return refs;
+  if (!plans_shortlist(plan.limits())) return refs;
   const LinearView& projection = model.projection;
   const auto add = [&](const char* name, uint64_t bytes) {
     return plan.add(name, Phase::kDecode, Region::kMain,
@@ -153,7 +153,7 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
 }
 
 [[gnu::cold]] void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed) {
-  if (!keeps_candidates(runtime.limits)) return;
+  if (!plans_shortlist(runtime.limits)) return;
   const LinearView& projection = runtime.model.projection;
   SentencePanels& panels = placed->panels;
   place(runtime, refs.ids, &panels.ids);
@@ -178,7 +178,7 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
 [[gnu::cold]] OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
                                           const ShortlistIds& ids) {
   ShortlistView shortlist;
-  (void)view_shortlist(runtime.file, &shortlist);  // the limits have candidates, so the file has one
+  (void)view_shortlist(runtime.file, &shortlist);  // true: the limits have candidates, so the file has a shortlist
   CandidateSet chosen(shortlist, buffers.chosen, runtime.model.vocab_size);
   chosen.add_all(shortlist.always, 0, shortlist.n_always);
   chosen.add(ids.generation.end_id);

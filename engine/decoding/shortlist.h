@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortlists: the outputs that a source's ids leave (its candidates), and copies of their panels of weights, made once
-// a source. Builds without GOLDCREST_SHORTLIST have none.
+// A shortlist restricts the outputs of a sentence to its candidates, which the ids of its source choose. Their panels
+// of weights are copied once for each source. Builds without GOLDCREST_SHORTLIST have no shortlists.
 #pragma once
 
 #include "decoding/output_set.h"
 
 namespace goldcrest {
 
-// Each [batch, max_candidates padded] but the last.
+// Shapes: [batch, max_candidates padded], except `chosen`.
 struct ShortlistRefs {
   BufferRef ids;         // uint32, ascending
   BufferRef weights;     // [d_model padded] of each, in the projection's layout
@@ -17,7 +17,7 @@ struct ShortlistRefs {
   BufferRef chosen;      // a bit for each output of the vocabulary
 };
 
-// The candidates of one sentence, and what the projection has for them.
+// The candidates of one sentence, and copies of their rows of the projection.
 struct SentencePanels {
   uint32_t* ids;
   uint8_t* weights;
@@ -35,28 +35,28 @@ struct ShortlistBuffers {
   SentencePanels of(uint32_t sentence) const;
 };
 
-// Both do nothing where the limits have no candidates.
+// Both functions do nothing if the limits have no candidates.
 ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model);
 void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed);
 
-inline bool keeps_candidates(const goldcrest_limits& limits) {
+inline bool plans_shortlist(const goldcrest_limits& limits) {
   return kHasShortlist && limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST;
 }
 
-// The ids that choose candidates: a source's, and those that end a text.
+// The ids that choose candidates: those of a source, and those that end a text.
 struct ShortlistIds {
   const int32_t* source;  // [n]
   uint32_t n;
   const GenerationView& generation;
 };
 
-// Chooses the candidates of a sentence and copies their panels. A set of 0 outputs: they are more than
-// limits.max_candidates. Work: a memory access for each candidate's weight, each id of the lists and each 32 outputs of
-// the vocabulary.
+// Chooses the candidates of a sentence and copies their panels. Returns a set of 0 outputs if there are more than
+// limits.max_candidates. Work: one memory access for each weight of a candidate, for each id of the lists and for each
+// 32 outputs of the vocabulary.
 OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
                             const ShortlistIds& ids);
 
-// The set that was chosen for a sentence, of n > 0 outputs.
+// Returns the set that was chosen for a sentence, of n > 0 outputs.
 OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n);
 
 }  // namespace goldcrest

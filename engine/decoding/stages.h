@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages that a block of a row's logits goes through before its best tokens are listed. A stage is a class with
 //
-//   explicit Stage(const OutputStep&);          what it needs of this position
-//   bool runs() const;                          whether this search has it
-//   bool needs_sum() const;                     whether it needs each row's log-sum-exp first: the output layer then
-//                                               computes all blocks twice
-//   bool run(const LogitBlock& block) const;    false: the row is done with this block, no later stage sees it
+//   explicit Stage(const OutputStep&);          reads what the stage needs to know of this position
+//   bool runs() const;                          whether this search uses the stage
+//   bool needs_sum() const;                     whether the stage needs each row's log-sum-exp first: the output layer
+//                                               then computes all blocks twice
+//   bool run(const LogitBlock& block) const;    false: the row is done with this block, and no later stage sees it
 //
-// A list of stages is a stage. No call is indirect, and a stage that the build lacks leaves no code.
+// A list of stages is itself a stage. No call is indirect, and a stage that the build lacks leaves no code.
 #pragma once
 
 #include <type_traits>
@@ -20,7 +20,7 @@ namespace goldcrest {
 // One position of the output layer.
 struct OutputStep {
   const Runtime& runtime;
-  const DecoderRefs& decoder;  // its rows are the inputs; where a stage needs their sums, these are written over them
+  const DecoderRefs& decoder;  // its rows are the inputs; store_sums overwrites them if a stage needs the sums
   const SearchOptions& options;
   const TargetRows& rows;             // read
   const int32_t* tokens;              // [position + 1, slots], read
@@ -41,7 +41,7 @@ struct LogitBlock {
   const TopTokens& lists;
   uint32_t row;
 
-  // Of a token; null where the block lacks it.
+  // Returns the value of a token; null if the block lacks the token.
   float* of(uint32_t token) const {
     const uint32_t index = index_in_block(set, outputs, token);
     return index < outputs.count ? values + index : nullptr;
@@ -54,7 +54,8 @@ constexpr float kNever = -__builtin_huge_valf();  // the value of a token that m
 template <typename... Stages>
 class StageList : Stages... {
  public:
-  // Always inline: GCC's call graphs, by which the stack is bounded, name a constructor by an alias that they lack.
+  // Always inline: the test that bounds the stack reads GCC's call graphs, which call a constructor by an alias that
+  // they do not define.
   [[gnu::always_inline]] explicit StageList(const OutputStep& step) : Stages(step)..., runs_((Stages::runs() || ...)) {}
 
   bool runs() const { return runs_; }
@@ -65,7 +66,7 @@ class StageList : Stages... {
   const bool runs_;
 };
 
-// In the place of a stage that the build lacks.
+// Replaces a stage that the build lacks.
 template <typename Stage>
 struct NoStage {
   explicit NoStage(const OutputStep&) {}

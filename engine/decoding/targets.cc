@@ -9,7 +9,7 @@ TargetRefs plan_targets(Plan& plan) {
   constexpr uint8_t kBatch = GOLDCREST_FACTOR_BATCH, kTarget = GOLDCREST_FACTOR_TARGET_TOKENS;
   TargetRefs refs = {};
   if (!takes_targets(plan.limits())) return refs;
-  // Always there: targets are given before the source is encoded.
+  // Phase kAlways, because targets are given before the source is encoded.
   refs.ids = plan.add("targets.ids", Phase::kAlways, Region::kMain, {0, 4, {kTarget, kBatch, 0, 0}});
   refs.lengths = plan.add("targets.lengths", Phase::kAlways, Region::kMain, {0, 4, {kBatch, 0, 0, 0}});
   return refs;

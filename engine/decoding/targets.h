@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The targets that are followed in place of a search (goldcrest_score). Builds without GOLDCREST_INSPECTION have none.
+// The given targets, which are scored instead of searching (goldcrest_score). Builds without GOLDCREST_INSPECTION have
+// no targets.
 #pragma once
 
 #include "base/build_options.h"
@@ -7,7 +8,7 @@
 
 namespace goldcrest {
 
-// Planned only where the limits ask for targets.
+// Planned only if the limits ask for targets.
 struct TargetRefs {
   BufferRef ids;      // int32 [batch, target tokens]
   BufferRef lengths;  // uint32 [batch]; 0: no target
@@ -25,7 +26,7 @@ struct Target {
   uint32_t* n;   // 0: none
 };
 
-// Null where the limits do not ask for targets.
+// The pointers are null if the limits do not ask for targets.
 struct TargetBuffers {
   int32_t* ids;       // [batch, target tokens]
   uint32_t* lengths;  // [batch]

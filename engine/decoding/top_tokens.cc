@@ -19,9 +19,9 @@ TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
       plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(sizeof(float) * uint64_t{kOutputBlock}));
   refs.block_max = plan.add("output.block_max", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
   refs.block_sum = plan.add("output.block_sum", Phase::kDecode, Region::kScratch, rows_of(4ull * n_blocks));
-  refs.values = plan.add("candidates.values", Phase::kDecode, Region::kScratch, list);
-  refs.tokens = plan.add("candidates.tokens", Phase::kDecode, Region::kScratch, list);
-  refs.counts = plan.add("candidates.counts", Phase::kDecode, Region::kScratch, task_rows_of(4));
+  refs.values = plan.add("top_tokens.values", Phase::kDecode, Region::kScratch, list);
+  refs.tokens = plan.add("top_tokens.tokens", Phase::kDecode, Region::kScratch, list);
+  refs.counts = plan.add("top_tokens.counts", Phase::kDecode, Region::kScratch, task_rows_of(4));
   return refs;
 }
 
@@ -54,7 +54,7 @@ TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t 
 bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block) {
   const uint32_t listed = lists.counts[row];
   if (listed < lists.per_row) return true;
-  // Not "is larger": a block_max that is not a number says nothing of the block.
+  // Not "is larger", because a block_max that is not a number tells nothing about the block.
   return !(lists.block_max[size_t{row} * lists.block_stride + block] <= lists.row_values(row)[listed - 1]);
 }
 

@@ -8,7 +8,7 @@
 
 namespace goldcrest {
 
-// Each task lists the outputs that it computed. The blocks' sums are shared.
+// Each task has its own logits and lists; block_max and block_sum are shared.
 struct TopTokenRefs {
   BufferRef logits;     // float [rows, 256], the current block
   BufferRef block_max;  // float [rows, blocks of the vocabulary]
@@ -20,7 +20,7 @@ struct TopTokenRefs {
 
 TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model);
 
-// A buffer of which each task has one.
+// A buffer with one part for each task.
 template <typename T>
 struct TaskBuffer {
   T* first;
@@ -42,7 +42,7 @@ struct TopTokenBuffers {
 
 void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopTokenBuffers* placed);
 
-// The lists of one task.
+// The lists of one task, and the sums of all.
 struct TopTokens {
   float* logits;
   float* block_max;
@@ -59,23 +59,24 @@ struct TopTokens {
 
   bool is_full(uint32_t row) const { return counts[row] == per_row; }
 
-  // What a value must exceed to enter a row's list.
+  // Returns the bound that a value must exceed to enter a row's list.
   float threshold(uint32_t row) const { return is_full(row) ? row_values(row)[per_row - 1] : -__builtin_huge_valf(); }
 };
 
-// The lists of a task, for rows with this many outputs. After merge_top_tokens, those of task 0 are of all outputs.
+// Returns the lists of a task, for rows with this many outputs. After merge_top_tokens, the lists of task 0 cover all
+// outputs.
 TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t n_outputs, uint32_t task);
 
-// Whether logits of an output block, whose block_max is known, can still enter a row's list.
+// Returns whether logits of an output block can still enter a row's list. The block's block_max must be known.
 bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block);
 
-// Puts a token into its place in a row's full or partial list; a full list loses its last.
+// Inserts a token into a row's list in order. A full list loses its last token.
 void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t token);
 
 // Merges a row's list of other outputs into `into`.
 void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row);
 
-// M + log(sum over blocks of s_b * exp(m_b - M)), M = max m_b, in block order.
+// Returns M + log(sum over blocks b of block_sum[b] * exp(block_max[b] - M)) with M = max block_max[b], in block order.
 float log_sum_exp(const TopTokens& lists, uint32_t row);
 
 }  // namespace goldcrest

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed vector through every kind of arithmetic: a build whose compiler flags change the bits is found at start-up.
+// Runs a fixed vector through every kind of arithmetic. This finds, at start-up, a build whose compiler flags change
+// the bits.
 #include <initializer_list>
 
 #include "base/hash.h"
@@ -20,12 +21,12 @@ struct Numbers {
   int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(next() >> 24) % 128); }
 };
 
-// The longer ones of what the kernels read and write.
+// The longer arrays that the kernels read and write.
 struct Operands {
   int8_t w[kWidth * kWidth];
   float x[kRows * kWidth], y[kRows * kWidth], scale[kWidth], bias[kWidth], gamma[kWidth], beta[kWidth];
 };
-static_assert(sizeof(Operands) == kBuildCheckBytes, "what the caller gives");
+static_assert(sizeof(Operands) == kBuildCheckBytes, "the caller's scratch holds the operands");
 
 }  // namespace
 
@@ -53,7 +54,7 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
     kernels.layer_norm({y, x, gamma, beta, kWidth, kRows, kWidth, kWidth, 1e-5f});
     hash = hash_floats(hash_floats(hash, y, kRows * kWidth), x, kRows * kWidth);
   }
-  // Two heads of 16, the rows being keys, values and queries at once.
+  // Two heads of 16. The rows are keys, values and queries at the same time.
   for (uint32_t row = 0; row < kRows; ++row) {
     kernels.int8.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth,
                                 kRows * kHeadWidth, kRows, 2, kHeadWidth});
@@ -63,7 +64,7 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
   args.keys = args.values = q;
   args.key_scales = args.value_scales = keys_scale;
   args.out = y;
-  args.weights = gamma;  // which nobody needs any longer
+  args.weights = gamma;  // gamma is no longer needed
   args.q_row = reinterpret_cast<int8_t*>(beta);
   args.q_stride = args.out_stride = kWidth;
   args.head_stride = kRows;

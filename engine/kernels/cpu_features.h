@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel table may need of the CPU.
+// The CPU features that a kernel table may need.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ enum CpuFeature : uint32_t {
   kCpuNeon = 1u << 8,  // Advanced SIMD, of AArch64 or of ARMv7
   kCpuDotProduct = 1u << 9,
   kCpuMatrixInt8 = 1u << 10,
-  kCpuCrc32 = 1u << 11,  // optional before ARMv8.1, and there in every Cortex-A
+  kCpuCrc32 = 1u << 11,  // optional before ARMv8.1, but every Cortex-A has CRC-32
 };
 
-// The features of the CPU that this runs on.
+// Returns the features of the CPU that runs it.
 uint32_t detect_cpu_features();
 
 }  // namespace goldcrest

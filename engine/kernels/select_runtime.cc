@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a kernel table on machines with an operating system: the best that the CPU runs, or the one that the
-// caller or the environment variable GOLDCREST_KERNELS names. The only engine file that calls the C library.
+// Chooses a kernel table on machines with an operating system. It is the best that the CPU runs, unless the caller or
+// the environment variable GOLDCREST_KERNELS names one. Only this file of the engine calls the C library.
 //
-// What an instruction set does not tell is whether a 64-bit Arm core issues in order. Linux shows the identification
-// register of each core; tables for Cortex-A53 and A55 go first where all CPUs on which the process may run are one of
-// the two. A big core among them, a core of another kind (Cortex-A510, whose pipes nobody has measured for us), or a
-// system without these files: the tables for cores out of order go first, as for any unknown CPU.
+// The instruction set does not tell whether a 64-bit Arm core issues in order, but Linux shows the identification
+// register of each core. If all CPUs on which the process may run are Cortex-A53 or A55, the tables for these come
+// first. Otherwise the tables for out-of-order cores come first. This includes big cores among them, other kinds of
+// core (Cortex-A510, which we have not measured), and systems without these files.
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
@@ -42,7 +42,7 @@ extern const Kernels kernels_arm_neon32;
 
 namespace {
 
-// Best first; the CPU must have a table's features.
+// The tables, best first. The CPU must have a table's features.
 const Kernels* const kTables[] = {
 #if defined(__x86_64__)
     &kernels_x86_avx512vnni,
@@ -57,14 +57,14 @@ const Kernels* const kTables[] = {
 };
 
 #if defined(__aarch64__) && defined(__linux__)
-// The same where all cores are Cortex-A53 or A55.
+// The same for machines whose cores are all Cortex-A53 or A55.
 const Kernels* const kInOrderTables[] = {
     &kernels_arm_i8mm,     &kernels_arm_dotprod_a55, &kernels_arm_dotprod,
     &kernels_arm_neon_a53, &kernels_arm_neon,        &kernels_reference,
 };
 static_assert(std::size(kInOrderTables) == std::size(kTables), "the same tables");
 
-// The low half of a core's MIDR_EL1, or 0.
+// Returns the low half of a core's MIDR_EL1, or 0.
 uint32_t identification_of(uint32_t cpu) {
   char path[] = "/sys/devices/system/cpu/cpu0000/regs/identification/midr_el1";
   char* end = strchr(path, '0');
@@ -100,7 +100,7 @@ const Kernels* const* tables() { return all_cores_issue_in_order() ? kInOrderTab
 const Kernels* const* tables() { return kTables; }
 #endif
 
-// All but AVX-VNNI.
+// Returns all features except AVX-VNNI.
 uint32_t features_but_avx_vnni() {
   uint32_t features = 0;
 #if defined(__x86_64__)
@@ -123,10 +123,10 @@ uint32_t features_but_avx_vnni() {
   return features;
 }
 
-// Of a CPU that has AVX2. CPUID traps in a virtual machine, where it takes microseconds.
+// Call it only on a CPU with AVX2: CPUID traps in a virtual machine, where it takes microseconds.
 bool has_avx_vnni() {
 #if defined(__x86_64__)
-  // Leaf 7, subleaf 1: bit 4 of EAX. Older compilers' __builtin_cpu_supports do not know it.
+  // Leaf 7, subleaf 1: bit 4 of EAX. The __builtin_cpu_supports of older compilers does not know it.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1u << 4) != 0;
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel table of a machine without an operating system: the build names it (GOLDCREST_KERNEL_TABLE), or the
-// compiler's flags do. A program links that one table; with GOLDCREST_ALL_KERNEL_TABLES, for tests, all of the build's.
+// Chooses the kernel table of a machine without an operating system: GOLDCREST_KERNEL_TABLE of the build names it, or
+// the compiler's flags decide. A program links only this table; with GOLDCREST_ALL_KERNEL_TABLES, for tests, it links
+// all.
 #include "goldcrest/goldcrest.h"
 #include "kernels/reference/reference.h"
 
@@ -15,7 +16,7 @@ extern const Kernels kernels_cortexm_helium;
 
 namespace {
 
-// Best first.
+// The tables, best first.
 const Kernels* const kTables[] = {
 #if defined(GOLDCREST_KERNEL_TABLE)
     &GOLDCREST_KERNEL_TABLE,

@@ -13,7 +13,7 @@ uint32_t count_kept_before(uint32_t layers, uint32_t layer) {
   return n;
 }
 
-// The operations of one element type, as the attention of kernels/reference/ has them.
+// The operations of one element type, in the same order as in the attention of kernels/reference/.
 struct Int8Rows {
   using Element = int8_t;
   static const TypedKernels<int8_t>& kernels(const Runtime& runtime) { return runtime.kernels->int8; }
@@ -87,13 +87,13 @@ AlignmentRefs plan_alignment(Plan& plan, const StackView& stack) {
   return refs;
 }
 
-KvCache kept_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows) {
+KvCache recorded_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows) {
   const KvCacheRefs queries = {refs.queries, refs.queries, refs.query_scales, refs.query_scales};
   return kv_cache_layer(runtime, runtime.model.decoder, queries,
                         count_kept_before(runtime.limits.alignment_layers, layer), rows);
 }
 
-void keep_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
+void record_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
   if (kHasFloat32 && pass.stack.cache_type == CacheType::kFloat32) return keep<Float32Rows>(pass, query, row, queries);
   keep<Int8Rows>(pass, query, row, queries);
 }

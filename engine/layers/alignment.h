@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alignments: how much the decoder attends to each source position. The queries of the layers in
-// limits.alignment_layers are kept as their attention reads them, one for each target position and slot; the weights
-// are computed from these and the source's keys when they are asked for, beside the kernels' attention, which they
-// equal.
+// Alignments tell how much the decoder attends to each source position. The layers in limits.alignment_layers record
+// their queries, one for each target position and slot, in the form that attention reads. When the caller asks for
+// weights, align_head computes them from these queries and the source's keys. They equal those of the kernels'
+// attention.
 #pragma once
 
 #include "base/build_options.h"
@@ -11,24 +11,24 @@
 namespace goldcrest {
 
 struct AlignmentRefs {
-  // Like keys, [kept layer][head][(target position, slot)][d_head], with their scales.
+  // Stored like keys, [recorded layer][head][(target position, slot)][d_head], with their scales.
   BufferRef queries, query_scales;
 };
 
 AlignmentRefs plan_alignment(Plan& plan, const StackView& stack);
 
-// Decoder layer `layer` is one whose queries are kept.
-inline bool keeps_alignment(const goldcrest_limits& limits, uint32_t layer) {
+// Returns whether decoder layer `layer` records its queries.
+inline bool records_queries(const goldcrest_limits& limits, uint32_t layer) {
   return kHasInspection && layer < 32 && (limits.alignment_layers >> layer & 1) != 0;
 }
 
-// Queries of a layer that keeps them, in a cache without values. rows: positions times slots.
-KvCache kept_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows);
+// Returns the recorded queries of a layer as a cache without values. rows: positions times slots.
+KvCache recorded_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows);
 
-// Puts one row's query [n_heads * d_head] into a row of the cache.
-void keep_query(const Pass& pass, const float* query, size_t row, const KvCache& queries);
+// Stores one row's query [n_heads * d_head] in a row of the cache.
+void record_query(const Pass& pass, const float* query, size_t row, const KvCache& queries);
 
-// One query of a head, and the keys that it meets.
+// One query of a head, and the keys that it attends to.
 struct AlignedHead {
   const KvCache& queries;
   const KvCache& keys;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values of the rows of a pass, and their attention, sentence by sentence: each row sees keys of its own
-// sentence alone.
+// Stores keys and values of the rows of a pass and computes attention, sentence by sentence. Each row attends only to
+// keys of its own sentence.
 #pragma once
 
 #include "layers/linear.h"
 
 namespace goldcrest {
 
-// What one query value and its key and value take, in multiply-accumulates of a linear layer.
+// The time for one query value with its key and value, in multiply-accumulates of a linear layer.
 constexpr uint64_t kAttentionCost = 8;
 
-// Multiply-accumulates of rows that each attend to this many keys.
+// Returns the multiply-accumulates of rows that each attend to this many keys.
 inline uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t keys) {
   return 2 * rows * keys * stack.attention_width();
 }
 
-// Puts one row's keys and values into its row of the cache.
+// Stores one row's keys and values in its row of the cache.
 inline void store_key_value(const Pass& pass, const NewKeys& keys, const KvCache& cache) {
   operations(pass.runtime).store(pass.runtime, pass.stack, keys, cache);
 }
 
-// The same for all rows of a pass, whose numbers are those of the cache's rows. stack: of the cache. keys_values:
-// [rows, 2, n_heads * d_head]
+// Stores keys_values [rows, 2, n_heads * d_head] of all rows of a pass, each in the cache's row of the same number.
+// stack: that of the cache.
 void store_keys_values(const Pass& pass, const StackView& stack, const float* keys_values, const KvCache& cache);
 
-// What all rows of a pass have alike.
+// The arguments of an attention that are the same for all rows of a pass.
 struct AttentionRows {
   const float* query;      // [rows, n_heads * d_head], row stride query_stride
   float* out;              // [rows, n_heads * d_head]
@@ -32,23 +32,23 @@ struct AttentionRows {
   KvCache cache;           // one layer's
   size_t position_stride;  // rows of the cache from one key to the next
   size_t ancestor_stride;  // of SentenceKeys.ancestor
-  uint64_t n_products;     // pairs of a row and a key, about
+  uint64_t n_products;     // approximate number of pairs of a row and a key
 };
 
-// The rows of one sentence in a pass, and the keys that they see.
+// The rows of one sentence in a pass, and the keys that they attend to.
 struct SentenceKeys {
   Range rows;        // of the pass; count 0: the sentence has none here
-  size_t first_key;  // row of the cache at which key 0 of slot 0 lies
+  size_t first_key;  // row of the cache that holds key 0 of slot 0
   uint32_t n_keys;
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
 };
 
-// Some heads of one sentence's rows, by one task.
+// Computes some heads of one sentence's rows, by one task.
 void attend_sentence(const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads,
                      uint32_t task);
 
-// rows.out <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Split by heads where the work is worth
-// more than one task.
+// rows.out <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Splits the heads over tasks if the work is
+// worth more than one task.
 template <typename KeysOf>
 void attend(const Pass& pass, const AttentionRows& rows, uint32_t n_sentences, const KeysOf& keys_of) {
   const uint64_t macs = rows.n_products * pass.stack.attention_width() * kAttentionCost;

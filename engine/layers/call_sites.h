@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of a linear layer that encoder.cc and decoder.cc make; decoding/output_layer.h has those of the output
+// Lists every call of a linear layer in encoder.cc and decoder.cc. decoding/output_layer.h lists those of the output
 // layer.
 #pragma once
 
@@ -16,7 +16,7 @@ struct CallSiteVisitor {
 void for_each_encoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit);
 void for_each_decoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit);
 
-// visit(LinearCallSite) for the layers of both stacks.
+// Calls visit(LinearCallSite) for every call site of both stacks.
 template <typename Visit>
 void for_each_call_site(const void* file, const ModelView& model, const Visit& visit) {
   const auto call = [](void* context, const LinearCallSite& site) { (*static_cast<const Visit*>(context))(site); };
@@ -25,8 +25,8 @@ void for_each_call_site(const void* file, const ModelView& model, const Visit& v
   for_each_decoder_call_site(file, model, visitor);
 }
 
-// For one layer, by the lists in blocks/: each file there has for_each_call_site(stack, kind, view, visit) of its
-// block.
+// Calls visit(LinearCallSite) for every call site of one layer. Each file in blocks/ lists those of its block in
+// for_each_call_site(stack, kind, view, visit).
 template <typename LayerView, typename Visit>
 void for_each_call_site_of_layer(const StackView& stack, const LayerView& layer, const Visit& visit) {
   for_each_block(

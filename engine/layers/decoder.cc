@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row is one hypothesis at the current target position: floats of d_model, padded with zeros to a multiple of 16,
-// as every dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it
-// (post-norm), and the block's last matrix adds to it. Rows are given out to tasks (for_all_rows); a task reads and
-// writes nothing of another's rows. Of the past, hypotheses share what their ancestors stored, which is never written
-// again; the source's keys and values are complete before the first position (decoder_layer_source_keys).
+// Each row is one hypothesis at the current target position: d_model floats, padded with zeros to a multiple of 16, as
+// every dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm),
+// and the block's last matrix adds to it. Tasks share out the rows (for_all_rows); no task reads or writes another
+// task's rows. Hypotheses share the keys and values that their ancestors stored, which are never written again. The
+// source's keys and values are complete before the first position (decoder_layer_source_keys).
 #include "layers/decoder.h"
 
 #include "layers/blocks/cross_attention.h"
@@ -18,14 +18,14 @@ namespace goldcrest {
 
 namespace {
 
-// The keys and values, or the cells, that a layer has of earlier positions, and its keys of the source.
+// A layer's keys and values (or cells) of earlier positions, and its keys and values of the source.
 struct LayerKeys {
   union {
     KvCache past;
     Cells cells;  // of a recurrent layer
   };
   KvCache source;
-  const KvCache* queries;  // for alignments; null where the layer keeps none
+  const KvCache* queries;  // recorded for alignments; null if the layer records none
 };
 
 LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets,
@@ -43,7 +43,7 @@ LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const T
           nullptr};
 }
 
-// One layer: Vaswani et al. 2017, figure 1, right.
+// Computes one layer: Vaswani et al. 2017, figure 1, right.
 void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys,
                float* x) {
   if (kHasRecurrent && layer.kind.is_recurrent) {
@@ -61,12 +61,12 @@ void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerVi
   residual(pass, layer.feed_forward.norm, x, [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
-// Layers with self-attention: only these have keys of each target position.
+// Returns the number of layers with self-attention. Only these store keys of each target position.
 uint32_t count_self_attending(const ModelView& model) {
   return kHasRecurrent ? model.decoder.n_layers - model.n_recurrent : model.decoder.n_layers;
 }
 
-// add(kind) for each kind of layer that the decoder can have; the first one always.
+// Calls add(kind) for each kind of layer that the model's decoder has.
 template <typename Add>
 void for_each_kind(const ModelView& model, const Add& add) {
   add(LayerKind{true, false, model.features});
@@ -80,7 +80,7 @@ void for_each_kind(const ModelView& model, const Add& add) {
   const StackView& stack = model.decoder;
   const bool self_attends = !kHasRecurrent || count_self_attending(model) > 0;
   DecoderRefs refs;
-  if (kHasRecurrent) refs = {};  // without buffers that no layer has
+  if (kHasRecurrent) refs = {};  // buffers that no layer needs stay unplanned
   refs.source_keys = plan_source_keys(plan, stack);
   if (self_attends) refs.past = plan_past(plan, stack, count_self_attending(model));
   if (kHasRecurrent && model.n_recurrent > 0) refs.cells = plan_cells(plan, model);
@@ -138,11 +138,11 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
   const StackView& stack = runtime.model.decoder;
   const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
   LayerKeys keys = keys_of_layer(runtime, refs, targets, view, layer);
-  const bool keeps_queries = keeps_alignment(runtime.limits, layer);
+  const bool is_recorded = records_queries(runtime.limits, layer);
   const KvCache queries =
-      keeps_queries ? kept_queries(runtime, refs.alignment, layer, targets.position_capacity * targets.n_slots)
-                    : KvCache{};
-  keys.queries = keeps_queries ? &queries : nullptr;
+      is_recorded ? recorded_queries(runtime, refs.alignment, layer, targets.position_capacity * targets.n_slots)
+                  : KvCache{};
+  keys.queries = is_recorded ? &queries : nullptr;
   for_all_rows(runtime, stack, refs.pass, {0, targets.n_rows}, [&](const Pass& pass) {
     float* x = decoder_rows(runtime, refs, pass.rows.first);
     run_layer(pass, targets, view, keys, x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder, one target position at a time for all live hypotheses.
+// The decoder computes one target position at a time, for all live hypotheses.
 #pragma once
 
 #include "layers/alignment.h"
@@ -9,7 +9,7 @@ namespace goldcrest {
 
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
-  KvCacheRefs past;         // self-attention: [layer][head][sentence][position][hypothesis], of the layers that have it
+  KvCacheRefs past;         // of layers with self-attention: [layer][head][sentence][position][hypothesis]
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
   AlignmentRefs alignment;
@@ -18,14 +18,14 @@ struct DecoderRefs {
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);
 
-// Multiply-accumulates of the largest steps: the source's keys and values of a layer, a layer, all layers.
+// Multiply-accumulates of the largest steps: one layer's keys and values of the source; one layer; all layers.
 struct DecoderMacs {
   uint64_t source_keys, largest_layer, layers;
 };
 DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits);
 
-// The keys and values that one decoder layer's cross-attention reads of the source, for a block of the encoder's output
-// rows.
+// A block of the encoder's output rows. decoder_layer_source_keys computes its keys and values for one decoder layer's
+// cross-attention.
 struct SourceRows {
   const EncoderRefs& encoder;
   const Batch& batch;
@@ -37,10 +37,10 @@ void decoder_layer_source_keys(const Runtime& runtime, const DecoderRefs& refs, 
 // x[row] <- embedding of `token` at the current position.
 void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t position, uint32_t row, uint32_t token);
 
-// One layer for all rows; the last layer ends with the final norm, if any.
-void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& all, uint32_t layer);
+// Computes one layer for all rows. The last layer ends with the final norm, if the model has a final norm.
+void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets, uint32_t layer);
 
-// The decoder's rows, [rows, d_model padded], from row `first` on.
+// Returns the decoder's rows, [rows, d_model padded], from row `first` on.
 inline float* decoder_rows(const Runtime& runtime, const DecoderRefs& refs, uint32_t first) {
   return runtime.buffer<float>(refs.x) + size_t{first} * runtime.model.decoder.d_model_padded;
 }

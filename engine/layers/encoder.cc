@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row is one position of one sentence's source: floats of d_model, padded with zeros to a multiple of 16, as every
+// Each row is one position of one sentence's source: d_model floats, padded with zeros to a multiple of 16, as every
 // dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm), and
-// the block's last matrix adds to it. Rows are given out to tasks (for_all_rows); a task reads nothing of another's
-// rows but their keys and values, which are complete before any row reads them: encoder_layer_keys writes them, one
-// pass earlier.
+// the block's last matrix adds to it. Tasks share out the rows (for_all_rows). From another task's rows a task reads
+// only keys and values, which encoder_layer_keys has written one pass earlier.
 #include "layers/encoder.h"
 
 #include "layers/blocks/feed_forward.h"
@@ -16,7 +15,7 @@ namespace goldcrest {
 
 namespace {
 
-// All of a layer but the keys and values: Vaswani et al. 2017, figure 1, left.
+// Computes a layer except its keys and values: Vaswani et al. 2017, figure 1, left.
 void run_layer(const Pass& pass, const SentencesOfRows& sentences, const EncoderLayerView& layer, float* x) {
   residual(pass, layer.self_attention.norm, x,
            [&](Quantized h) { add_self_attention(pass, layer.self_attention, sentences, h, x); });

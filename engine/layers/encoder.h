@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoder, over blocks of rows: the source positions of all sentences lie one after another, and a block may span
+// The encoder computes blocks of rows. The source positions of all sentences follow one another, and a block may span
 // sentences.
 #pragma once
 
@@ -8,26 +8,26 @@
 namespace goldcrest {
 
 struct EncoderRefs {
-  BufferRef x;       // float [row_capacity, d_model padded], the residual stream and in the end the encoder's output
+  BufferRef x;       // float [row_capacity, d_model padded]: the residual stream, finally the encoder's output
   KvCacheRefs keys;  // of the current layer
   PassRefs pass;
 };
 
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model);
 
-// Multiply-accumulates of the largest of the steps below.
+// Returns the multiply-accumulates of the largest of the steps below.
 uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits);
 
 // x <- embeddings and positions, for a block of the batch's rows.
 void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, Range block);
 
-// A layer takes two passes over all rows: first their keys and values, then the rest, block by block.
+// A layer takes two passes over all rows, block by block: first their keys and values, then the rest of the layer.
 void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer,
                         Range block);
 void encoder_layer_rest(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer,
                         Range block);
 
-// The encoder's rows, [row_capacity, d_model padded], from row `first` on.
+// Returns the encoder's rows, [row_capacity, d_model padded], from row `first` on.
 inline float* encoder_rows(const Runtime& runtime, const EncoderRefs& refs, uint32_t first) {
   return runtime.buffer<float>(refs.x) + size_t{first} * runtime.model.encoder.d_model_padded;
 }

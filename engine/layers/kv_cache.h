@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 keys and values with a scale for each (row, head), or floats in float32 files: [layer][head][row][d_head], where
-// a row is a source position or a (target position, slot) pair. Written once, never moved.
+// Caches of keys and values: int8 with a scale for each (row, head), or floats for float32 files. Their shape is
+// [layer][head][row][d_head]; a row is a source position or a (target position, slot) pair. Rows never move.
 #pragma once
 
 #include "memory/plan.h"
@@ -25,7 +25,7 @@ KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan&
 struct KvCache {
   void* keys;           // [n_heads, rows, d_head] int8 or float
   void* values;         // likewise
-  float* key_scales;    // [n_heads, rows]; none for float
+  float* key_scales;    // [n_heads, rows]; null for float
   float* value_scales;  // likewise
   size_t rows;
 };

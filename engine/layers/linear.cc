@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
 
-// The part of a call that computes the outputs [first, first + n); `slice` receives its view.
+// Returns the part of a call that computes the outputs [first, first + n). *slice <- its view.
 LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, LinearView* slice) {
   *slice = slice_outputs(*whole.view, first, n);
   LinearCall part = whole;
@@ -19,16 +19,17 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
   return part;
 }
 
-// Whether a backend's table splits the call over threads itself.
-bool computes_whole(const Runtime& runtime, const LinearCall& call) {
+// Returns whether a backend's table splits the call over threads itself.
+bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
   const Kernels& kernels = *runtime.kernels;
-  return kHasBackends && kernels.computes_whole != nullptr &&
-         kernels.computes_whole(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
+  return kHasBackends && kernels.parallelizes_itself != nullptr &&
+         kernels.parallelizes_itself(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n,
+                                     call.rows);
 }
 
 void run_call(const Pass& pass, const LinearCall& call) {
   const Operations& operation = operations(pass.runtime);
-  if (computes_whole(pass.runtime, call)) return operation.linear(pass.runtime, call);
+  if (parallelizes_itself(pass.runtime, call)) return operation.linear(pass.runtime, call);
   const LinearView& view = *call.view;
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);
@@ -41,7 +42,7 @@ void run_call(const Pass& pass, const LinearCall& call) {
   });
 }
 
-// activation(view(x)) + residual
+// The end of a call: activation(view(x)) + residual.
 struct Finish {
   Activation activation;
   const float* residual;  // null: none; may be y
@@ -72,7 +73,7 @@ void add_product(const Pass& pass, const LinearView& view, Quantized, float* y) 
 }
 
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {
-  // 16 outputs take 16 * k weights and 64 bytes of each parameter, in every layout.
+  // In every layout, 16 outputs have 16 * k weights and 64 bytes of each parameter.
   LinearView slice = view;
   slice.weights += first / 16 * (view.k / 4 * bytes_of(view.weight_type));
   slice.scale += first / 16;

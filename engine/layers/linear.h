@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers over the rows of a pass: quantize the rows once (float32 files: copy them), then multiply them by each
-// matrix that shares them.
+// Linear layers over the rows of a pass. Quantize the rows once (for float32 files this copies them), then multiply
+// them by each matrix that shares them.
 #pragma once
 
 #include "layers/pass.h"
 
 namespace goldcrest {
 
-// The rows of a pass as linear layers read them, [rows, k] in pass.inputs, until the pass quantizes others.
+// Quantized rows of a pass, [rows, k] in pass.inputs. They are valid until the pass quantizes others.
 struct Quantized {
   uint32_t k;
 };
@@ -15,8 +15,8 @@ struct Quantized {
 // x: [rows, k], dense
 Quantized quantize(const Pass& pass, const float* x, uint32_t k);
 
-// y [rows, view.n] = view(x), x [rows, view.k]; dense rows. y may be what was quantized: no product reads it. Split by
-// outputs where the work is worth more than one task.
+// y [rows, view.n] = view(x) with x [rows, view.k] and dense rows. y may be the buffer that was quantized, because no
+// product reads it. Splits the outputs over tasks if the work is worth more than one task.
 void multiply(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
 // y = activation(view(x))
@@ -25,14 +25,14 @@ void multiply_activated(const Pass& pass, const LinearView& view, Activation act
 // y = y + view(x)
 void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
-// One call of a linear layer, which a backend prepares for.
+// A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {
   LinearView view;
   Activation activation;
   bool adds;  // to a residual
 };
 
-// The outputs [first, first + n) of a linear layer; both multiples of 16.
+// Returns the outputs [first, first + n) of a linear layer; first and n must be multiples of 16.
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n);
 
 }  // namespace goldcrest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm, and the residual that every block has around it.
+// Layer norm, and the residual around every block.
 #pragma once
 
 #include "layers/linear.h"
@@ -19,11 +19,11 @@ inline void layer_norm(const Pass& pass, const NormView& norm, float* x) {
   layer_norm(pass.runtime, pass.stack, norm, {x, x, pass.rows.count});
 }
 
-// What a block multiplies, quantized: norm(x) with pre-norm, x itself with post-norm. x: [rows, d_model padded]
+// Returns the quantized input of a block: norm(x) with pre-norm, x itself with post-norm. x: [rows, d_model padded]
 Quantized block_input(const Pass& pass, const NormView& norm, const float* x);
 
-// One block with its residual and its norm: x = x + block(norm(x)) (pre-norm) or x = norm(x + block(x)) (post-norm).
-// add_block(h) adds what the block makes of h to x. h is quantized, so that no product overwrites it. x: [rows, d_model
+// Computes a block with its residual and its norm: x = x + block(norm(x)) (pre-norm) or x = norm(x + block(x))
+// (post-norm). add_block(h) adds block(h) to x. h is a quantized copy, so no product overwrites it. x: [rows, d_model
 // padded]
 template <typename AddBlock>
 void residual(const Pass& pass, const NormView& norm, float* x, const AddBlock& add_block) {

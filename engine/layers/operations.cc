@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each operation once, over the element type: the kernels' arguments from views, buffers and shapes.
+// Each operation is written once, as a template over the element type. It makes the kernels' arguments from views,
+// buffers and shapes.
 #include "layers/operations.h"
 
 namespace goldcrest {
@@ -7,7 +8,7 @@ namespace goldcrest {
 namespace {
 
 template <typename Element>
-constexpr bool kScaled = sizeof(Element) == 1;  // int8 comes with scales
+constexpr bool kScaled = sizeof(Element) == 1;  // int8 has scales
 
 template <typename Element>
 const TypedKernels<Element>& kernels_of(const Runtime& runtime);
@@ -21,7 +22,7 @@ void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n,
   kernels_of<Element>(runtime).quantize_rows({x, static_cast<Element*>(inputs.rows), inputs.scales, n, n, 1, rows, n});
 }
 
-// Of n outputs, from `first` on, and the inputs x of some rows.
+// Returns the arguments for n outputs, from `first` on, and the inputs x of some rows.
 template <typename Element>
 LinearArgs<Element> linear_args(const Runtime& runtime, const LinearTensors& tensors, Range outputs,
                                 const LinearInputs& x, uint32_t rows) {
@@ -50,7 +51,7 @@ void linear(const Runtime& runtime, const LinearCall& call) {
   args.y = call.y;
   args.y_stride = call.y_stride;
   args.activation = call.activation;
-  args.alone = call.alone;
+  args.is_only_task = call.is_only_task;
   kernels_of<Element>(runtime).linear(args);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that depend on the type of a file's weights, int8 or float32: one table of them is chosen when an
-// engine starts, and above them encoder, decoder and output layer know no type. In float32 files rows are copied where
-// int8 files quantize them, into buffers four times as large, and there are no scales.
+// The operations that depend on the type of a file's weights, int8 or float32. An engine chooses one table of them when
+// it starts; encoder, decoder and output layer know no type. With float32 files `quantize` copies the rows, into
+// buffers four times as large, and there are no scales.
 #pragma once
 
 #include "base/build_options.h"
@@ -10,18 +10,18 @@
 
 namespace goldcrest {
 
-// Rows as a linear layer reads them.
+// The input rows of a linear layer.
 struct LinearInputs {
   void* rows;     // [rows, k] int8 or float
-  float* scales;  // [rows]; none for float
+  float* scales;  // [rows]; null for float
 };
 
-// The tensors of a linear layer where they lie: in the file, or gathered.
+// The tensors of a linear layer: in the file, or a shortlist's copies.
 struct LinearTensors {
   const void* weights;        // [n, k] in `layout`
-  const float* scale;         // [n]; float: none
+  const float* scale;         // [n]; unused for float
   const float* bias;          // [n]
-  const int32_t* weight_sum;  // [n]; float: none
+  const int32_t* weight_sum;  // [n]; unused for float
   uint32_t n, k;              // padded
   WeightType weight_type;
   Layout layout;
@@ -37,40 +37,40 @@ struct LinearCall {
   const float* residual;  // [rows, view->n], row stride y_stride; null: none; may be y
   float* y;               // [rows, view->n], row stride y_stride
   size_t y_stride;        // elements
-  bool alone;             // no other task of this engine runs
+  bool is_only_task;      // no other task of this engine runs
 };
 
-// Some rows' logits of at most 256 outputs.
+// Computes the logits of some rows for at most 256 outputs.
 struct OutputCall {
   const LinearTensors* outputs;
   uint32_t first, count;  // of the outputs; first % 16 == 0
   LinearInputs x;
   uint32_t rows;
-  float* logits;  // [rows, count], row stride 256; those of the padding to a multiple of 16 are written too
-  SharedInputs* shared = nullptr;  // of x and rows; null: no other call multiplies them
+  float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
+  SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them
 };
 
-// The largest of each row's outputs in one block of the output layer and the sum of exp(output - largest).
+// For one block of the output layer: each row's largest output, and its sum of exp(output - largest).
 struct BlockSums {
-  float* largest;  // [rows], stride `stride`; null: neither is wanted
+  float* largest;  // [rows], stride `stride`; null: compute neither
   float* sum;      // [rows], stride `stride`
   size_t stride;   // elements
 };
 
-// One row's keys and values of all heads, on their way into row `row` of a cache.
+// One row's keys and values of all heads, to be stored in row `row` of a cache.
 struct NewKeys {
   const float* key;    // [n_heads * d_head]
   const float* value;  // [n_heads * d_head]
   size_t row;
 };
 
-// Some query rows of one sentence, the keys that they see, and some heads.
+// Attention of some query rows of one sentence to their keys, for some heads.
 struct AttentionCall {
   const float* query;  // [rows, n_heads * d_head], row stride query_stride
   float* out;          // [rows, n_heads * d_head], row stride n_heads * d_head
   size_t query_stride;
   uint32_t rows, n_keys;
-  size_t first_key;         // row of the cache at which key 0 of slot 0 lies
+  size_t first_key;         // row of the cache that holds key 0 of slot 0
   size_t position_stride;   // rows of the cache from one key to the next
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each query row; null: slot 0
   size_t ancestor_stride;
@@ -83,7 +83,7 @@ struct Operations {
   // inputs <- x [rows, n], row stride n; n % 16 == 0
   void (*quantize)(const Runtime&, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs);
   void (*linear)(const Runtime&, const LinearCall&);
-  // Logits and their sums.
+  // Computes the logits of a block and their sums.
   void (*output_block)(const Runtime&, const OutputCall&, const BlockSums&);
   // x [d_model padded] <- table[token] * embedding_scale + positions[position]
   void (*embed)(const Runtime&, const StackView&, uint32_t token, uint32_t position, float* x);
@@ -96,7 +96,7 @@ extern const Operations kInt8Operations;
 extern const Operations kFloat32Operations;
 #endif
 
-// The table for a file's weights.
+// Returns the table for a file's weights.
 inline const Operations* operations_for(WeightType type) {
 #ifdef GOLDCREST_FLOAT32
   if (type == WeightType::kFloat32) return &kFloat32Operations;

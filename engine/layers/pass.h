@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass: some rows on their way through one layer, computed by one task, with the buffers that they need. Encoder and
-// decoder rows alike.
+// A pass takes some rows through one layer: one task computes them, with the buffers that they need. Encoder and
+// decoder use the same passes.
 #pragma once
 
 #include "layers/operations.h"
@@ -12,18 +12,18 @@ struct PassRefs {
   uint32_t input_bytes, projected_width, attention_width;  // of a row
 };
 
-// What some matrices ask of the rows that go through them.
+// The needs of the rows that pass some matrices.
 struct MatrixNeeds {
-  uint32_t input, output;  // the widest rows that they read and make, padded
+  uint32_t input, output;  // widths of the widest rows that the matrices read and write, padded
   uint64_t macs;           // multiply-accumulates of a row
 };
 
-// By the pass that multiplies them: the encoder's has the decoder's matrices that read the source, too.
+// The needs of each stack's pass. The encoder's pass also multiplies the decoder's matrices that read the source.
 struct PassNeeds {
   MatrixNeeds encoder, decoder;
 };
 
-// Adds the matrices of a layer.
+// Adds the matrices of a layer to `needs`.
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs);
 
 struct PassPlan {
@@ -38,29 +38,29 @@ PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted);
 struct Pass {
   const Runtime& runtime;
   const StackView& stack;
-  Range rows;           // that this task computes, of all that the layer has
-  uint32_t n_tasks;     // that an operation on these rows may be split into
+  Range rows;           // of the layer; this task computes them
+  uint32_t n_tasks;     // an operation on these rows may be split into this many
   LinearInputs inputs;  // written only by quantize
   float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
-  float* attended;      // [rows, n_heads * d_head]: what attention makes of the values
-  // For each task an operation is split into: [keys padded to 16], and [d_head] of the cache's type.
+  float* attended;      // [rows, n_heads * d_head]: the output of attention
+  // For each task that an operation is split into: [keys padded to 16], and [d_head] of the cache's type.
   float* attention_weights;
   uint8_t* query_row;
   size_t attention_weights_stride, query_row_stride;  // elements, bytes
 };
 
-// Which rows a task computes, and its share of the tasks.
+// The rows that a task computes, and the number of tasks that an operation on them may be split into.
 struct TaskRows {
   Range rows;
   uint32_t task, n_tasks;
 };
 
-// `first_row`: where in the planned buffers the rows lie.
+// Makes a pass whose rows are stored from `first_row` of the planned buffers on.
 Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& refs, uint32_t first_row,
                const TaskRows& task_rows);
 
-// Calls work(Pass) until all of `rows` are done. Many rows are split: each task does everything for its own. Few rows
-// stay together, and each operation on them is split.
+// Calls work(Pass) until all of `rows` are done. Many rows are split: each task does everything for its own rows. Few
+// rows stay in one pass, and each operation on them is split.
 template <typename Work>
 void for_all_rows(const Runtime& runtime, const StackView& stack, const PassRefs& refs, Range rows, const Work& work) {
   const Split split = split_rows(runtime, rows.count);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose rows a layer computes: the sentences of a batch in the encoder, hypotheses that still grow in the decoder.
+// The rows that a layer computes: in the encoder those of a batch's sentences, in the decoder those of live hypotheses.
 #pragma once
 
 #include "layers/pass.h"
 
 namespace goldcrest {
 
-// A sentence of the batch: the rows of its source.
+// The source rows of a sentence of the batch.
 struct Sentence {
   uint32_t first_row, n_rows;
 };
@@ -14,17 +14,17 @@ struct Sentence {
 // The sentences that are translated together.
 struct Batch {
   Sentence* sentences;  // [n_sentences], rows without gaps
-  int32_t* ids;         // [n_rows], of the sources
+  int32_t* ids;         // [n_rows], the ids of the sources
   uint32_t n_sentences, n_rows;
   size_t row_capacity;  // rows that the caches are planned for
 };
 
-// A sentence with hypotheses that still grow: they have rows [first_row, first_row + n_rows) of the activations.
+// A sentence with live hypotheses: these have rows [first_row, first_row + n_rows) of the activations.
 struct LiveSentence {
   Sentence source;
   uint32_t first_row, n_rows;
   uint32_t first_slot;  // of hypothesis 0
-  uint32_t first_past;  // where its [position, beam_size] begin in the self-attention cache and in the ancestor table
+  uint32_t first_past;  // start of its [position, beam_size] in the self-attention cache and in the ancestor table
 };
 
 // The rows of one decoding step.
@@ -35,7 +35,7 @@ struct TargetRows {
   uint32_t position;
   uint32_t beam_size;
   size_t n_slots;            // hypotheses that the self-attention cache is planned for
-  size_t position_capacity;  // target positions, likewise
+  size_t position_capacity;  // target positions that it is planned for
   size_t source_capacity;    // source rows that the cross-attention cache is planned for
 };
 
@@ -50,7 +50,8 @@ inline SentencePart part_of_sentence(const Pass& pass, const LiveSentence& sente
   return {rows.first - sentence.first_row, {rows.first - pass.rows.first, rows.count}};
 }
 
-// store(row of the pass, row of a cache) for each hypothesis: each stores in its own slot of the current position.
+// Calls store(row of the pass, row of a cache) for each hypothesis: each stores in its own slot of the current
+// position.
 template <typename Store>
 [[gnu::always_inline]] inline void for_each_new_row(const Pass& pass, const TargetRows& targets, const Store& store) {
   for (uint32_t i = 0; i < targets.n_sentences; ++i) {

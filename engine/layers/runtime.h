@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every layer needs at run time: the model's bytes, the kernels, and the caller's memory.
+// The state that every layer needs at run time: the model's bytes, the kernels, and the caller's memory.
 #pragma once
 
 #include "kernels/kernels.h"
@@ -17,8 +17,8 @@ struct Runtime {
   const Operations* operations;  // for the type of the file's weights
   ModelView model;
   GenerationView generation;
-  goldcrest_limits limits;           // that the memory is planned for
-  uint8_t* part[kRegions][kPhases];  // where each region's part for a phase begins
+  goldcrest_limits limits;           // the memory is planned for them
+  uint8_t* part[kRegions][kPhases];  // start of each region's part for a phase
   goldcrest_trace_function trace;
   void* trace_context;
   goldcrest_parallel_for parallel_for;  // null: tasks run one after another
@@ -26,7 +26,7 @@ struct Runtime {
   IdleWeights idle;
   uint32_t threads;  // tasks that work may be split into, >= 1
 
-  // A tensor of the file, by its offset in units.
+  // Returns the tensor at this offset of the file, in units.
   template <typename T>
   const T* tensor(uint32_t units) const {
     return reinterpret_cast<const T*>(file + size_t{units} * kAlignment);
@@ -38,7 +38,7 @@ struct Runtime {
                                 size_t{ref.offset} * kAlignment);
   }
 
-  // Of a buffer for each task, the one of `task`.
+  // Returns the part of `task` in a buffer with a part for each task.
   template <typename T>
   T* task_buffer(BufferRef ref, uint32_t task) const {
     ref.offset += task * ref.task_stride;
@@ -49,7 +49,7 @@ struct Runtime {
 // Rows of values for the trace hook.
 struct TracedRows {
   const char* name;
-  int32_t layer;         // -1: of no layer
+  int32_t layer;         // -1: none
   uint32_t first_row;    // source position, or target position
   const float* values;   // [rows, count], row stride `stride`
   uint32_t rows, count;  // values of each

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of each block's matrices, and the walks over a layer's blocks: whoever needs all matrices walks here. A list
-// serves every type of its block: the schema's table, that table's object (FeedForwardT), the view, and the converter's
-// spec, which gives the parts of a matrix that a checkpoint has apart.
+// The list of each block's matrices, and the walks over a layer's blocks. All code that needs every matrix walks here.
+// A list serves every type of its block: the schema's table, that table's object (FeedForwardT), the view, and the
+// converter's spec. The spec has the parts of a matrix that a checkpoint stores separately.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace goldcrest {
 
-// What the dimensions of matrices are multiples of.
+// The widths whose multiples are the dimensions of matrices.
 enum class Width : uint8_t {
   kModel,        // d_model
   kHeads,        // n_heads * d_head
@@ -39,12 +39,13 @@ struct Dimension {
 struct MatrixEntry {
   const char* name;  // in errors
   Dimension n, k;    // outputs, inputs
-  // Its inputs are the encoder's outputs: computed once for a source, not for each target position.
+  // Returns whether its inputs are the encoder's outputs. Then it is computed once for each source, not for each target
+  // position.
   constexpr bool reads_source() const { return k.width == Width::kSourceModel; }
 };
 
-// A member of `object`: what a table's accessor returns (a pointer; one small function serves all walks), or the data
-// member itself.
+// Returns a member of `object`: the result of a table's accessor (a pointer), or the data member itself. One small
+// function serves all walks.
 template <auto kAccessor, typename Object>
 [[gnu::noinline]] auto member_of(const Object& object) -> decltype((object.*kAccessor)()) {
   return (object.*kAccessor)();
@@ -54,7 +55,7 @@ template <auto kMember, typename Object>
   return object.*kMember;
 }
 
-// The same of a number, inlined.
+// The same for a number, inlined.
 template <auto kMember, typename Object>
 [[gnu::always_inline]] inline uint32_t number_of(const Object& object) {
   if constexpr (std::is_member_function_pointer_v<decltype(kMember)>)
@@ -63,10 +64,10 @@ template <auto kMember, typename Object>
     return object.*kMember;
 }
 
-// A dimension's elements: in groups, each of which a file can pad on its own, as it does with heads.
+// The elements of a dimension, in groups. A file can pad each group separately, as it does with heads.
 struct Groups {
   uint32_t count, elements;
-  uint32_t stored_elements;  // with the padding
+  uint32_t stored_elements;  // with padding
 };
 
 struct StackGroups {
@@ -74,8 +75,8 @@ struct StackGroups {
   constexpr const Groups& of(Width width) const { return values[static_cast<int>(width)]; }
 };
 
-// The widths of a stack: the schema's table or object, a view, the converter's spec. All that a stack's choice changes
-// of a matrix's shape is said here. source_d_model: the encoder's d_model.
+// Returns the widths of a stack: the schema's table or object, a view, or the converter's spec. Only here does a choice
+// of a stack change the shape of a matrix. source_d_model: the encoder's d_model.
 template <typename Stack>
 [[gnu::always_inline]] inline StackGroups groups_of(const Stack& stack, uint32_t source_d_model) {
   const uint32_t d_model = number_of<&Stack::d_model>(stack), d_ff = number_of<&Stack::d_ff>(stack),
@@ -95,16 +96,16 @@ template <typename Stack>
   return widths;
 }
 
-// What a layer is: all of its blocks follow from it.
+// The kind of a layer, which decides its blocks.
 struct LayerKind {
   bool is_decoder, is_recurrent;
   uint32_t features;  // of the file
 };
 
-// Each block: its name; the feature that a file with it needs (0: none); its errors where it is missing or does not
-// belong (null: never); whether it belongs in a layer; its matrices in the file's order; where a layer has it; and
-// visit(entry, matrix of each of `blocks`) for these matrices. Several blocks are walked side by side, as a table and
-// its view.
+// Each block has: its name; the feature that a file with it needs (0: none); its errors if it is missing or misplaced
+// (null: never); whether it belongs in a layer; its matrices in the file's order; its member of a layer; and a walk
+// that calls visit(entry, matrix of each of `blocks`) for these matrices. A walk takes several blocks in parallel, such
+// as a table and its view.
 struct SelfAttentionView {
   LinearView query_key_value;  // [3 * n_heads * d_head, d_model]
   LinearView out;              // [d_model, n_heads * d_head]
@@ -131,7 +132,7 @@ struct SelfAttentionBlock {
   }
 };
 
-// In place of self-attention, in layers of the decoder: f = sigmoid(forget(x)), cell = f * cell + (1 - f) * input(x)
+// Replaces self-attention in layers of the decoder: f = sigmoid(forget(x)), cell = f * cell + (1 - f) * input(x)
 struct RecurrentView {
   LinearView input_forget;  // [2 * d_model padded, d_model]
   NormView norm;
@@ -209,7 +210,7 @@ struct FeedForwardBlock {
   }
 };
 
-// What layers can hold: the views of an encoder's and of a decoder's.
+// The views of an encoder's and of a decoder's layer, with all blocks that such a layer can have.
 struct EncoderLayerView {
   LayerKind kind;
   SelfAttentionView self_attention;
@@ -219,15 +220,16 @@ struct DecoderLayerView {
   LayerKind kind;
   union {
     SelfAttentionView self_attention;
-    RecurrentView recurrent;  // where kind.is_recurrent
+    RecurrentView recurrent;  // if kind.is_recurrent
   };
   CrossAttentionView cross_attention;
   FeedForwardView feed_forward;
-  uint32_t index_among_kind;  // earlier layers of the decoder that are recurrent if this one is, else the others; in
-                              // builds that run recurrent layers
+  // The number of earlier decoder layers of the same kind, recurrent or not; only in builds that run recurrent layers.
+  uint32_t index_among_kind;
 };
 
-// Whether a type of layer can hold a block. The schema's own has a feature's blocks in builds that run it or convert.
+// Tells whether a type of layer can hold a block. The schema's own type holds a feature's block in builds that run the
+// feature or convert.
 template <typename Block, typename Layer, typename = void>
 constexpr bool kCanHold = false;
 template <typename Block, typename Layer>
@@ -248,24 +250,24 @@ struct BlockList {
   }
 };
 
-// In the order of their computation, which is that of a file's matrices.
+// All blocks in the order of their computation, which is also the order of a file's matrices.
 using AllBlocks = BlockList<SelfAttentionBlock, RecurrentBlock, CrossAttentionBlock, FeedForwardBlock>;
 
-// visit(block, that block of each of `layers`) for what all of these types of layer can hold, side by side; without
-// layers, visit(block).
+// Calls visit(block, that block of each of `layers`) for every block that all of these types of layer can hold. Without
+// layers it calls visit(block).
 template <typename Visit, typename... Layers>
 [[gnu::always_inline]] inline void for_each_block(Visit&& visit, Layers&... layers) {
   AllBlocks::for_each(visit, layers...);
 }
 
-// Whether a layer, the schema's table, has a recurrent block.
+// Returns whether a layer (the schema's table) has a recurrent block.
 template <typename Table>
 bool has_recurrent([[maybe_unused]] const Table& layer) {
   if constexpr (kCanHold<RecurrentBlock, const Table>) return member_of<&Table::recurrent>(layer) != nullptr;
   return false;
 }
 
-// visit(entry, linear) for every matrix of the layers of a stack, the schema's object.
+// Calls visit(entry, linear) for every matrix of the layers of a stack (the schema's object).
 template <typename Stack, typename Visit>
 void for_each_linear(Stack& stack, const Visit& visit) {
   for (auto& layer : stack.layers) {

@@ -20,8 +20,8 @@ uint32_t bits_at(const float* values, uint64_t i) {
   return bits;
 }
 
-// The sign bit of the result is set if bits, itself without sign bit, are not in [low, high]. No branches: the compiler
-// makes vectors of the loops below.
+// Sets the sign bit of the result if `bits` are outside [low, high]. `bits` must have no sign bit. Branches are
+// avoided, so that the compiler vectorizes the loops below.
 uint32_t beyond(uint32_t bits, uint32_t low, uint32_t high) { return (bits - low) | (high - bits); }
 
 constexpr uint32_t kSignBit = 0x80000000u;

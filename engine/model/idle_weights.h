@@ -10,14 +10,14 @@
 namespace goldcrest {
 
 struct IdleWeights {
-  goldcrest_idle_weights report = nullptr;  // null: nobody wants to know
+  goldcrest_idle_weights report = nullptr;  // null: no reports
   void* context = nullptr;
 };
 
 void report_idle(const IdleWeights& idle, const void* weights, size_t bytes);
 
-// Of an encoder layer, and of what a decoder layer keeps of the source: what encoding alone reads. `model`: validated
-// as far as this layer.
+// Report the weights that only encoding reads: those of an encoder layer, or those that make a decoder layer's keys and
+// values of the source. `model` must be validated as far as this layer.
 void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer);
 void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of a linear layer and of a norm, of which all blocks are made. Offsets are in 64-byte units from the start of
+// Views of a linear layer and of a norm; all blocks consist of these. Offsets are in 64-byte units from the start of
 // the file.
 #pragma once
 
@@ -32,7 +32,7 @@ struct LinearView {
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta
 struct NormView {
-  uint32_t gamma, beta;  // float [d_model padded]; gamma == 0: there is no such norm
+  uint32_t gamma, beta;  // float [d_model padded]; gamma == 0: the norm does not exist
   float epsilon;
   bool present() const { return gamma != 0; }
 };

@@ -8,7 +8,8 @@ namespace goldcrest {
 
 namespace {
 
-// The views' enumerations are the schema's numbers, once validate_model has found them in range.
+// Converts an enumeration of the schema to the view's, which has the same numbers. validate_model has checked its
+// range.
 template <typename View, typename Stored>
 constexpr bool same(View view, Stored stored) {
   return static_cast<uint32_t>(view) == static_cast<uint32_t>(stored);
@@ -24,7 +25,8 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
               (format::TokenizerKind::MAX == format::TokenizerKind::Character ||
                same(TokenizerKind::kSubword, format::TokenizerKind::MAX)));
-// Where the section of a kind begins, in units from the start of the file. Sections lie in the order of their kinds.
+// Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
+// kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
   return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
 }
@@ -88,7 +90,7 @@ struct Resolver {
   bool is_float32;
 };
 
-// The blocks of a layer of view.kind.
+// Fills in the blocks of a layer of view.kind.
 template <typename View>
 void view_blocks(const Resolver& resolver, const format::Layer& table, View& view) {
   for_each_block(
@@ -98,7 +100,7 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Of the decoder's first n layers.
+// Returns how many of the decoder's first n layers are recurrent.
 uint32_t count_recurrent(const format::Model& model, uint32_t n) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < n; ++i) count += has_recurrent(*model.decoder()->layers()->Get(i)) ? 1 : 0;
@@ -112,7 +114,7 @@ const uint32_t* elements(const flatbuffers::Vector<uint32_t>* vector) {
   return vector != nullptr ? vector->data() : nullptr;
 }
 
-// Fields that builds without shortlists are made without.
+// The fields that the schema of builds without shortlists lacks.
 #ifdef GOLDCREST_SHORTLIST
 uint32_t max_candidates(const format::Limits& limits) { return limits.max_candidates(); }
 bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist(); }
@@ -123,7 +125,7 @@ constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
 
 uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
-// The tokenizer section, in which the two tokenizer tables' offsets count.
+// The section Tokenizer. The offsets of the two tokenizer tables start from it.
 struct TokenizerSection {
   explicit TokenizerSection(const void* file)
       : start(static_cast<const uint8_t*>(file) +

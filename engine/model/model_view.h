@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A typed read-only view of a validated model file: dimensions, and where each tensor lies. Offsets are in 64-byte
-// units from the start of the file, so a view has the same size on every machine.
+// A typed read-only view of a validated model file: its dimensions, and the offset of each tensor. Offsets are in
+// 64-byte units from the start of the file, so a view has the same size on every machine.
 #pragma once
 
 #include <cstddef>
@@ -45,13 +45,13 @@ struct ModelView {
   LinearView projection;  // [vocab_size padded, d_model]
   uint32_t vocab_size;    // target; not padded
   uint32_t features;      // bits of base/build_options.h
-  uint32_t n_recurrent;   // of the decoder's layers
-  // By the file's rules, in builds that have them (decoding/rules.h).
+  uint32_t n_recurrent;   // recurrent layers of the decoder
+  // Set by the file's rules, in builds with rules (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
 };
 
-// Ids and defaults of the search, and what is put around the ids of a text. Arrays point into the file.
+// Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
 struct GenerationView {
   uint32_t decoder_start_id, end_id;
   int32_t pad_id, unknown_id, forced_first_id;  // -1: none
@@ -60,18 +60,18 @@ struct GenerationView {
   const uint32_t* source_suffix;                // [n_suffix]
   uint32_t n_suppressed, n_prefix, n_suffix;
   // Rules.
-  const uint32_t* more_end_ids;  // [n_more_ends], beside end_id
+  const uint32_t* more_end_ids;  // [n_more_ends], in addition to end_id
   const uint32_t* biased_ids;    // [n_biased], ascending
   const float* biases;           // [n_biased]
   uint32_t n_more_ends, n_biased;
 };
 
-// A shortlist, as the file has it. Ids of the target are uint16 or uint32.
+// The shortlist of a file. Ids of the target are uint16 or uint32.
 struct ShortlistView {
   const void* always;          // [n_always]
-  const void* ids;             // [offset's last]
+  const void* ids;             // [last value of offset]
   const uint32_t* offset;      // [n_source_ids + n_ngrams + 1]
-  const uint32_t* ngram_keys;  // [n_ngrams, max_ngram], kNoId behind shorter ones
+  const uint32_t* ngram_keys;  // [n_ngrams, max_ngram], shorter ones end with kNoId
   uint32_t n_always, n_source_ids, n_ngrams, max_ngram;
   bool wide_ids;  // uint32
 };
@@ -84,21 +84,21 @@ struct SelfTestView {
   const uint32_t* target;  // [n_target], end token included
   uint32_t n_source, n_target;
   uint64_t hash;
-  bool shortlist;  // of the candidates alone
+  bool shortlist;  // among the source's candidates only
 };
 
-// All of these trust the file: call validate_model first.
+// These functions trust the file: call validate_model first.
 ModelView view_model(const void* model);
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer);
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer);
 GenerationView view_generation(const void* model);
-// The file's rules, as goldcrest_search has them; all other fields of *search stay as they are.
+// Writes the file's rules to *search; leaves all other fields as they are.
 void view_rules(const void* model, goldcrest_search* search);
 uint32_t count_self_tests(const void* model);
 SelfTestView view_self_test(const void* model, uint32_t line);
 void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
 bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
 bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
-bool view_shortlist(const void* model, ShortlistView* view);      // false: the file has none, or this build knows none
+bool view_shortlist(const void* model, ShortlistView* view);      // false: file or build has none
 
 }  // namespace goldcrest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop over the schema's type tables checks what the generated Verify functions check, in a tenth of their code.
+// A loop over the schema's type tables checks the same as the generated Verify functions, in a tenth of their code.
 #include "model/structure.h"
 
 #include "model_generated.h"
@@ -10,17 +10,17 @@ namespace {
 using flatbuffers::TypeTable;
 using flatbuffers::uoffset_t;
 
-// A table of which the first fields are checked, and the tables that the last of these fields refers to.
+// A table whose first fields are checked, and the tables that the last checked field refers to.
 struct OpenTable {
   const TypeTable* type;
   const uint8_t* start;
   uint32_t next_field;
   const TypeTable* child_type;
-  const uint8_t* children;  // uoffset_t [n_children], not checked yet; of a vector, or the one of a table field
+  const uint8_t* children;  // uoffset_t [n_children], not checked yet; those of a vector, or that of a table field
   uint32_t n_children;
 };
 
-// By flatbuffers::ElementaryType, up to ET_DOUBLE.
+// Indexed by flatbuffers::ElementaryType, up to ET_DOUBLE.
 constexpr uint8_t kScalarBytes[] = {1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
 class StructureCheck {
@@ -49,7 +49,7 @@ class StructureCheck {
  private:
   static constexpr uint32_t kMaxDepth = 8, kMaxTables = 8192;
 
-  // The verifier counts depth and tables, and refuses before open_ overflows.
+  // The verifier counts depth and tables, and refuses a file before open_ overflows.
   bool open_table(const TypeTable* type, const uint8_t* reference) {
     const size_t offset = verifier_.VerifyOffset(static_cast<size_t>(reference - file_));
     if (offset == 0 || !verifier_.VerifyTableStart(reference + offset)) return false;

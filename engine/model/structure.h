@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structure of the metadata's FlatBuffer: every table, vector and string lies inside it, aligned.
+// Checks the structure of the metadata's FlatBuffer: every table, vector and string is inside it and aligned.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-// After true, the generated accessors may be used on file[0..metadata_bytes). metadata_bytes >= 16.
+// If it returns true, the generated accessors are safe on file[0..metadata_bytes). metadata_bytes >= 16.
 bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes);
 
 }  // namespace goldcrest

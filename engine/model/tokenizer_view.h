@@ -9,18 +9,19 @@ namespace goldcrest {
 
 enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter, kSubword };
 
-// SentencePiece's types, and kSurface: known by its whole text alone, not proposed by the segmenter (FORMAT.md).
+// SentencePiece's types, and kSurface: a piece that is found only by its whole text; the segmenter never proposes it
+// (FORMAT.md).
 enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte, kSurface };
 
-// Text to ids. Code that uses a view checks whatever it takes from the arrays: trie values against n_pieces, offsets
-// against normalizer_text_bytes. Only the arrays' extents and pointers must be right.
+// Text to ids. Code that uses a view checks every value that it takes from the arrays: trie values against n_pieces,
+// offsets against normalizer_text_bytes. Only the arrays' extents and pointers must be right.
 struct TokenizerView {
   TokenizerKind kind;
-  bool byte_fallback;  // byte_ids is there
+  bool byte_fallback;  // byte_ids is set
   bool add_dummy_prefix;
   bool remove_extra_whitespace;
   bool escape_whitespace;     // a space becomes U+2581
-  bool whitespace_as_suffix;  // the dummy prefix is a suffix
+  bool whitespace_as_suffix;  // the dummy prefix becomes a suffix
   bool language_codes;        // a leading >>xxx<< that is an entry of the trie becomes one id
   bool has_user_defined;
   uint32_t vocab_size;              // ids are below it
@@ -33,7 +34,7 @@ struct TokenizerView {
   const char* normalizer_text;      // [normalizer_text_bytes] NUL-terminated strings
   uint32_t trie_units, normalizer_trie_units, normalizer_text_bytes;
   uint32_t unknown_id;
-  uint32_t max_piece_bytes;  // no longer string in the trie is found
+  uint32_t max_piece_bytes;  // longer strings in the trie are never found
   float unknown_score;       // kUnigram: of a character that no piece covers
   float max_score;           // kUnigram: a user-defined piece of n bytes scores n * max_score - 0.1
 };

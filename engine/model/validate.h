@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every check on an untrusted model file, in one place. After it, the views may be used blindly.
+// Makes every check on an untrusted model file, in one place. Afterwards code may trust the views.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,29 @@
 
 namespace goldcrest {
 
-// What is read, and how. The kernels that read the weights' bytes come as functions: model/ lies left of kernels/.
+// The scope of the checks, and the kernels that read bytes. The kernels come as function pointers because model/ must
+// not include kernels/.
 struct VerifyFunctions {
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
-  // Null: the weights' bytes are not read (GOLDCREST_VERIFY_STRUCTURE).
+  // Null: the weights' bytes stay unread (GOLDCREST_VERIFY_STRUCTURE).
   bool (*weights_valid)(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
   bool float32;                // whether there are kernels for float32 files
-  bool metadata_only = false;  // the sections' bytes are not read, only whether all lies within them
-  IdleWeights idle = {};       // with weights_valid: told of weights that are not read again before the first source
+  bool metadata_only = false;  // the sections' bytes stay unread; only their bounds are checked
+  IdleWeights idle = {};       // with weights_valid: receives the weights that are not read before the first source
 };
 
-// Trailer, checksums, FlatBuffers structure, then meaning; the weights' checksum goes with their values, in one pass
-// over the memory. GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION or ERROR_UNSUPPORTED with
-// *detail (may be null) naming what is wrong.
+// Checks the trailer, the checksums, the FlatBuffers structure, then the meaning. One pass over the weights checks both
+// their checksum and their values. Returns GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION or
+// ERROR_UNSUPPORTED; *detail (may be null) then names the fault.
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail);
 
-// A file of which the bytes up to end_bytes, and the trailer, may be read.
+// A file whose bytes up to end_bytes, and whose trailer, may be read.
 struct FileSlice {
   const uint8_t* file;  // [file_bytes]
   size_t file_bytes, end_bytes;
 };
 
-// What goldcrest_check_weights does; functions.metadata_only.
+// Implements goldcrest_check_weights; functions.metadata_only must be set.
 int check_slice(const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check,
                 goldcrest_detail* detail);
 

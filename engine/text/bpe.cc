@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges of neighbours, best score first, after bpe_model.cc of SentencePiece v0.1.97 (SampleEncode with alpha 0); for
-// kSubword after apply_bpe.py of subword-nmt 0.3.8 (encode), which merges a pair wherever it is before it looks again.
-// Symbols are known by their first byte; each has at most one pair, with the symbol after it. A tournament tree over
-// the pairs replaces the queue, so memory is fixed and nothing in it is ever stale.
+// Merges neighbours, best score first, like bpe_model.cc of SentencePiece v0.1.97 (SampleEncode with alpha 0). For
+// kSubword it follows apply_bpe.py of subword-nmt 0.3.8 (encode), which merges a pair everywhere before it looks for
+// the next. The index of a symbol's first byte identifies it; each symbol has at most one pair, with the symbol after
+// it. A tournament tree over the pairs replaces the queue, so memory is fixed and no entry is ever stale.
 #include "text/bpe.h"
 
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 constexpr uint16_t kFrozen = 0x8000;     // in a symbol's length: a user-defined piece, never merged
 constexpr uint32_t kLeastKey = 0x10000;  // smaller keys are no pairs: times of merges, or 0
 
-// Floats in their order as integers from kLeastKey. -0 is 0; a NaN has some fixed place.
+// Maps floats to integers from kLeastKey on, in the same order. -0 counts as 0; a NaN has a fixed place.
 uint32_t order_key(float score) {
   uint32_t bits = 0;
   std::memcpy(&bits, &score, sizeof(bits));
@@ -29,8 +29,8 @@ uint32_t order_key(float score) {
   return larger(key, kLeastKey);
 }
 
-// kSubword: the entry of a merge of two symbols that follow each other in `both`, which is their texts with a space
-// between them; kNoEntry when there is none.
+// kSubword: returns the entry that merges two symbols; kNoEntry if there is none. `both` has their texts with a space
+// between them.
 uint32_t find_merge(const TokenizerView& view, TextSpan both, uint32_t n_left) {
   if (both.n >= smaller(view.max_piece_bytes, kMaxPieceBytes)) return kNoEntry;
   const DoubleArray trie = piece_trie(view);
@@ -60,7 +60,7 @@ class Merger {
 
   uint32_t winner(uint32_t node) const { return node >= text_.n ? node - text_.n : tree_[node]; }
   uint32_t best_pair() const { return text_.n == 1 ? 0 : tree_[1]; }
-  uint32_t next_alike(uint32_t begin, uint32_t key) const;
+  uint32_t next_equal(uint32_t begin, uint32_t key) const;
   void play(uint32_t node);
   void set_key(uint32_t begin, uint32_t key);
 
@@ -69,14 +69,14 @@ class Merger {
   bool word_ends_stand_apart() const;
   void join_word_ends();
   void merge(uint32_t begin, uint32_t time);
-  uint32_t merge_alike(uint32_t time);
+  uint32_t merge_equal(uint32_t time);
   bool split_unused(uint32_t begin);
 
   const TokenizerView& view_;
   const TextSpan text_;
-  uint32_t* key_;  // [n] of the pair that starts at this byte; where a merge put two symbols together, its time, 1..n
-  uint16_t* length_;  // [n] bytes of the symbol that has its first or its last byte here
-  uint16_t* tree_;    // [n] node i is won by the better of nodes 2i and 2i + 1; node n + j is byte j
+  uint32_t* key_;     // [n] of the pair that starts at this byte; at the seam of merged symbols, the merge's time 1..n
+  uint16_t* length_;  // [n] bytes of the symbol that starts or ends at this byte
+  uint16_t* tree_;    // [n] node i holds the better of nodes 2i and 2i + 1; node n + j is byte j
 };
 
 void Merger::set_symbol(uint32_t begin, uint32_t n, uint16_t frozen) {
@@ -84,7 +84,7 @@ void Merger::set_symbol(uint32_t begin, uint32_t n, uint16_t frozen) {
   length_[begin + n - 1] = length_[begin];
 }
 
-// The larger key wins, then the place further left.
+// The larger key wins; among equal keys the one further left.
 void Merger::play(uint32_t node) {
   const uint32_t a = winner(2 * node), b = winner(2 * node + 1);
   const bool a_wins = key_[a] != key_[b] ? key_[a] > key_[b] : a < b;
@@ -96,8 +96,8 @@ void Merger::set_key(uint32_t begin, uint32_t key) {
   for (uint32_t node = (text_.n + begin) / 2; node > 0; node /= 2) play(node);
 }
 
-// The next pair of this key behind `begin`, where no key is larger; text_.n when there is none.
-uint32_t Merger::next_alike(uint32_t begin, uint32_t key) const {
+// Returns the next pair with this key behind `begin`; text_.n if there is none. No key may be larger.
+uint32_t Merger::next_equal(uint32_t begin, uint32_t key) const {
   uint32_t next = text_.n;
   const auto offer = [&](uint32_t node) {
     const uint32_t place = winner(node);
@@ -110,7 +110,7 @@ uint32_t Merger::next_alike(uint32_t begin, uint32_t key) const {
   return next;
 }
 
-// The key of the pair of the symbol at `begin` with the one after it; 0 when they do not merge.
+// Returns the key of the pair of the symbol at `begin` and the next symbol; 0 if they do not merge.
 uint32_t Merger::pair_key(uint32_t begin) const {
   const uint32_t n_left = symbol_bytes(begin), middle = begin + n_left;
   if (middle >= text_.n || is_frozen(begin) || is_frozen(middle)) return 0;
@@ -129,13 +129,13 @@ void Merger::split_into_chars() {
   }
 }
 
-// kSubword: whether a word's end is a symbol of its own until all is merged.
+// kSubword: returns whether a word's end is a symbol of its own until merging ends.
 bool Merger::word_ends_stand_apart() const {
   const uint8_t space = ' ';
   return find_piece(view_, {&space, 1}) != kNoEntry;
 }
 
-// kSubword: makes the space that ends a word part of the symbol before it, from which nothing splits it any more.
+// kSubword: joins the space that ends a word to the symbol before it, for good.
 void Merger::join_word_ends() {
   for (uint32_t i = 0; i < text_.n; ++i) {
     if (text_.bytes[i] == ' ') key_[i] = 0;
@@ -154,13 +154,13 @@ void Merger::merge(uint32_t begin, uint32_t time) {
   set_key(begin, pair_key(begin));
 }
 
-// kSubword: merges the best pair wherever it is, from the left; what that brings about changes no pair further right.
-// Returns the time of the last merge.
-uint32_t Merger::merge_alike(uint32_t time) {
+// kSubword: merges the best pair everywhere, from left to right; a merge changes no equal pair further right. Returns
+// the time of the last merge.
+uint32_t Merger::merge_equal(uint32_t time) {
   uint32_t begin = best_pair();
   const uint32_t key = key_[begin];
   merge(begin, time);
-  while ((begin = next_alike(begin, key)) < text_.n) merge(begin, ++time);
+  while ((begin = next_equal(begin, key)) < text_.n) merge(begin, ++time);
   return time;
 }
 
@@ -172,7 +172,7 @@ void Merger::run() {
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
   for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time) {
     if (is_subword()) {
-      time = merge_alike(time);
+      time = merge_equal(time);
     } else {
       merge(best_pair(), time);
     }
@@ -180,8 +180,7 @@ void Merger::run() {
   if (is_subword()) join_word_ends();
 }
 
-// Splits a symbol that is an unused piece back into the two that were merged to it, at the place of its last merge;
-// false for any other.
+// Splits a symbol that is an unused piece back into the two symbols of its last merge. Returns false for other symbols.
 bool Merger::split_unused(uint32_t begin) {
   const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
   const uint32_t entry = find_piece(view_, piece);
@@ -204,7 +203,7 @@ int Merger::write(TokenWriter* writer) {
     const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
     const uint32_t entry = find_piece(view_, piece);
     const bool known = entry != kNoEntry && piece_type(view_, entry) != PieceType::kSurface;
-    // Unknown symbols of kSubword are an id each, not one for a run.
+    // With kSubword each unknown symbol gets an id, rather than one id for a run.
     GOLDCREST_TRY(known || is_subword() ? writer->put_entry(known ? entry : kNoEntry) : writer->put_unknown(piece));
     begin += piece.n;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two passes over the ids: the first only counts, so that nothing is written when not all fits.
+// Makes two passes over the ids: the first only counts, so that nothing is written if the text does not fit.
 #include "text/detokenizer.h"
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 class Writer {
  public:
-  // out: null to count only.
+  // out: null to only count.
   Writer(const DetokenizerView& view, const goldcrest_text_state& state, char* out)
       : view_(view), state_(state), out_(out) {}
 
@@ -20,8 +20,8 @@ class Writer {
   uint64_t n() const { return n_; }
 
   void put_token(uint32_t id);
-  // Writes what waits for the rest of its character, each byte as far as it is no UTF-8 as U+FFFD. A space that waits
-  // for a further word is dropped.
+  // Writes the bytes that wait for the rest of their character, with U+FFFD for each byte that is no UTF-8. Drops a
+  // space that waits for a further word.
   void flush() {
     if (is_subword()) state_.n_pending = 0;
     write_pending(true);
@@ -45,7 +45,7 @@ class Writer {
   uint64_t n_ = 0;
 };
 
-// Empty when the file's offsets make no sense.
+// Returns an empty text if the file's offsets make no sense.
 TextSpan Writer::piece_text(uint32_t id) const {
   const uint32_t begin = view_.text_offset[id], end = view_.text_offset[id + 1];
   if (begin > end || end > view_.text_bytes) return {nullptr, 0};
@@ -59,7 +59,7 @@ void Writer::append(const uint8_t* bytes, uint32_t n) {
   state_.started = 1;
 }
 
-// Whole characters of `pending` go out; with `last`, everything does.
+// Writes the whole characters of `pending`; with `last`, everything.
 void Writer::write_pending(bool last) {
   uint32_t begin = 0;
   while (begin < state_.n_pending) {
@@ -84,7 +84,7 @@ void Writer::put_bytes(TextSpan bytes) {
   }
 }
 
-// Writes a piece with spaces for U+2581; at the start of the text a leading one is dropped.
+// Writes a piece with spaces for U+2581. Drops a leading one at the start of the text.
 void Writer::put_spaced(TextSpan piece) {
   const auto starts_with_space = [&piece] {
     return piece.n >= sizeof(kSpaceSymbol) && std::memcmp(piece.bytes, kSpaceSymbol, sizeof(kSpaceSymbol)) == 0;

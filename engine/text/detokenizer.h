@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids to text, a few at a time.
+// Turns ids into text, a few at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace goldcrest {
 
-// The contract of goldcrest_detokenize. kUnigram and kBpe: SentencePiece's Decode (sentencepiece_processor.cc at
-// v0.1.97): U+2581 becomes a space, the first one is dropped, byte pieces are put together to UTF-8. kWord: words with
-// single spaces between them. kCharacter: characters one after the other. kSubword: pieces one after the other, of
-// which some end with the space between two words. Control ids print nothing. GOLDCREST_ERROR_TOKEN_RANGE for an id
-// that is not in [0, n_pieces); state and out are then as they were.
+// Implements goldcrest_detokenize. kUnigram and kBpe follow SentencePiece's Decode (sentencepiece_processor.cc at
+// v0.1.97): U+2581 becomes a space, the first one is dropped, byte pieces are joined to UTF-8. kWord: words with single
+// spaces between them. kCharacter: characters one after another. kSubword: pieces one after another, some of which end
+// with the space between two words. Control ids print nothing. GOLDCREST_ERROR_TOKEN_RANGE for an id outside
+// [0, n_pieces), which leaves state and out unchanged.
 int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
                    size_t capacity);
 

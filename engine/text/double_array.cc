@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a trie: two array accesses a byte, each checked.
+// Reads a trie with two array accesses for each byte, both checked.
 #include "text/double_array.h"
 
 namespace goldcrest {

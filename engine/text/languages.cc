@@ -10,7 +10,7 @@
 namespace goldcrest {
 namespace {
 
-// Two steps with one byte.
+// Takes two steps with the same byte.
 bool step_twice(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
   for (int i = 0; i < 2; ++i) {
     if (!step_trie(trie, byte, node)) return false;
@@ -39,7 +39,8 @@ uint32_t find_language(const TokenizerView& view, TextSpan code) {
   return entry < view.vocab_size ? entry : kNoEntry;
 }
 
-// Depth first: code[0, n) leads to node[n], and `byte` is the next child to try; never 0, which ends names elsewhere.
+// Walks the trie depth first: code[0, n) leads to node[n], and `byte` is the next child to try. It is never 0, because
+// that byte ends names elsewhere.
 int visit_languages(const TokenizerView& view, LanguageFunction visit, void* context) {
   const DoubleArray trie = piece_trie(view);
   uint8_t code[kMaxLanguageBytes];

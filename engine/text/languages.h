@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target languages that a text can ask for: the vocabulary's entries >>xxx<<, with which OPUS-MT's models of several
-// targets begin a source.
+// The target languages that a text can ask for: the entries >>xxx<< of the vocabulary. A source of an OPUS-MT model
+// with several targets begins with such an entry.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace goldcrest {
 
-constexpr uint32_t kMaxLanguageBytes = 32;  // of a code without its marks; longer ones are not found by name
+constexpr uint32_t kMaxLanguageBytes = 32;  // of a code without >> and <<; longer codes are not found by name
 
-// Bytes of a leading >>xxx<<, up to the first "<<"; 0 when the text starts otherwise.
+// Returns the bytes of a leading >>xxx<<, up to the first "<<"; 0 if the text starts otherwise.
 uint32_t language_code_bytes(TextSpan text);
 
-// The entry >>code<<, below vocab_size, of a tokenizer with language codes; kNoEntry when there is none.
+// Returns the entry >>code<<, below vocab_size, of a tokenizer with language codes; kNoEntry if there is none.
 uint32_t find_language(const TokenizerView& view, TextSpan code);
 
 // Calls visit(context, code, bytes, entry) for every code that find_language finds, in the order of their bytes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the text; what a place is replaced by is looked at as a whole, since spaces are judged after rewriting.
+// Makes one pass over the text. It looks at each replacement as a whole, because the rules for spaces apply after
+// rewriting.
 #include "text/normalizer.h"
 
 #include <cstring>
@@ -43,7 +44,7 @@ class Output {
     append(space.bytes, space.n);
   }
 
-  // Removes every space symbol at the end, also those that were in the text as such.
+  // Removes every space symbol at the end, also those that the text itself contained.
   void strip_spaces() {
     const TextSpan space = space_mark();
     while (n_ >= space.n && std::memcmp(bytes_ + n_ - space.n, space.bytes, space.n) == 0) n_ -= space.n;
@@ -69,8 +70,8 @@ class Output {
   bool full_ = false;
 };
 
-// The longest rule of the map that the text starts with; false when there is none. Strings end at kMaxRuleBytes, so
-// that neither a cycle in the trie nor a long text makes a place cost more.
+// *replacement <- the longest rule of the map that the text starts with. Returns false if there is none. The search
+// ends at kMaxRuleBytes, which bounds its work even with a cycle in the trie or a long text.
 bool find_rule(const TokenizerView& view, TextSpan text, Replacement* replacement) {
   const DoubleArray trie = {view.normalizer_trie, view.normalizer_trie_units};
   uint32_t node = 0, value = 0, longest = 0, begin = 0;
@@ -90,7 +91,7 @@ bool find_rule(const TokenizerView& view, TextSpan text, Replacement* replacemen
   return true;
 }
 
-// What the start of a text that is not empty becomes.
+// Returns the replacement of the start of a text, which must not be empty.
 Replacement replace_prefix(const TokenizerView& view, TextSpan text) {
   const uint32_t kept = user_defined_bytes(view, text);
   if (kept > 0) return {{text.bytes, kept}, kept};
@@ -116,7 +117,7 @@ TextSpan skip_leading_spaces(const TokenizerView& view, TextSpan text) {
 
 int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity) {
   if (view.remove_extra_whitespace) text = skip_leading_spaces(view, text);
-  if (text.n == 0) return 0;  // no dummy prefix for nothing
+  if (text.n == 0) return 0;  // an empty text gets no dummy prefix
   Output output(view, out, capacity);
   if (view.add_dummy_prefix && !view.whitespace_as_suffix) output.put_space();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as SentencePiece's segmenters see it: rewritten by the model's map, spaces collapsed and made visible.
+// Normalizes text for SentencePiece's segmenters: rewrites it by the model's map, collapses spaces, makes them visible.
 #pragma once
 
 #include "model/tokenizer_view.h"
@@ -8,9 +8,9 @@
 namespace goldcrest {
 
 // Writes the normalized text to out [capacity], which the text must not overlap, and returns its bytes;
-// GOLDCREST_ERROR_TOO_LONG when it does not fit. At each place the longest user-defined piece is kept as it is; else
-// the longest rule of the map applies; else one character is copied, or U+FFFD written for a byte that is no UTF-8. The
-// result equals that of SentencePiece's Normalizer::Normalize (normalizer.cc at v0.1.97).
+// GOLDCREST_ERROR_TOO_LONG if it does not fit. At each place it copies the longest user-defined piece. Without such a
+// piece it applies the longest rule of the map. Without a rule it copies one character, or writes U+FFFD for a byte
+// that is no UTF-8. The result equals that of SentencePiece's Normalizer::Normalize (normalizer.cc at v0.1.97).
 int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity);
 
 }  // namespace goldcrest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the piece trie; a value that is no entry counts as "no such piece".
+// Walks over the piece trie. A value that is no entry counts as no piece.
 #include "text/piece_lookup.h"
 
 #include "base/arithmetic.h"

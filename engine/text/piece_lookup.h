@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of a text that are entries of the tokenizer's trie.
+// Finds pieces of a text that are entries of the tokenizer's trie.
 #pragma once
 
 #include "model/tokenizer_view.h"
@@ -16,13 +16,13 @@ inline PieceType piece_type(const TokenizerView& view, uint32_t entry) {
   return static_cast<PieceType>(view.type[entry]);
 }
 
-// Bytes that the trie is followed for, at most text.n.
+// Returns the most bytes that a search follows the trie, at most text.n.
 uint32_t piece_search_bytes(const TokenizerView& view, TextSpan text);
 
-// The entry whose piece is the whole text, < n_pieces; kNoEntry when there is none.
+// Returns the entry whose piece is the whole text, < n_pieces; kNoEntry if there is none.
 uint32_t find_piece(const TokenizerView& view, TextSpan text);
 
-// Bytes of the longest user-defined piece at the text's start; 0 when there is none.
+// Returns the bytes of the longest user-defined piece at the text's start; 0 if there is none.
 uint32_t user_defined_bytes(const TokenizerView& view, TextSpan text);
 
 }  // namespace goldcrest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sentencepiece_processor.cc at v0.1.97, PopulateSentencePieceText; kSurface is what Hugging Face's MarianTokenizer
-// does when it looks pieces up in vocab.json.
+// Follows PopulateSentencePieceText of sentencepiece_processor.cc at v0.1.97. kSurface does the same as Hugging Face's
+// MarianTokenizer, which looks pieces up in vocab.json.
 #include "text/token_writer.h"
 
 #include "base/status.h"

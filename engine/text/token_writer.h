@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of every tokenizer: pieces to ids, with SentencePiece's treatment of what no piece covers.
+// The last step of every tokenizer: turns pieces into ids, and treats text that no piece covers as SentencePiece does.
 #pragma once
 
 #include "model/tokenizer_view.h"
@@ -7,20 +7,20 @@
 
 namespace goldcrest {
 
-// Pieces come in the text's order. Errors are GOLDCREST_ERROR_TOO_LONG when ids do not fit and
-// GOLDCREST_ERROR_MODEL_CORRUPT for an id that is not below vocab_size; 0 otherwise.
+// Pieces must come in the text's order. The functions return 0, GOLDCREST_ERROR_TOO_LONG if the ids do not fit, or
+// GOLDCREST_ERROR_MODEL_CORRUPT for an id that is not below vocab_size.
 class TokenWriter {
  public:
   TokenWriter(const TokenizerView& view, int32_t* ids, uint32_t max_ids) : view_(view), ids_(ids), max_ids_(max_ids) {}
 
-  // One id: the entry's own, or unknown_id for one past the vocabulary.
+  // Writes one id: the entry itself, or unknown_id if the entry is not below vocab_size.
   int put_entry(uint32_t entry);
 
-  // Text that no piece covers: an id for each byte with byte_fallback, else it joins what was unknown just before it.
-  // `piece` must stay readable and, within a run, each must follow the other in memory.
+  // Takes text that no piece covers. With byte_fallback it writes an id for each byte; else the text joins the run of
+  // unknowns just before it. `piece` must stay readable, and the pieces of a run must follow each other in memory.
   int put_unknown(TextSpan piece);
 
-  // Ends a run of unknowns: one id, that of the vocabulary's entry for the run's whole text (kSurface), else
+  // Ends a run of unknowns with one id: with kSurface the entry of the run's whole text if there is one, else
   // unknown_id.
   int finish_run();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A language code first, then the kind's own segmenter.
+// Reads a language code first, then runs the segmenter of the tokenizer's kind.
 #include "text/tokenizer.h"
 
 #include "base/arithmetic.h"
@@ -16,9 +16,10 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kNormalizedPerByte = 3;  // a space becomes U+2581, a bad byte U+FFFD
-constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and some room for a short text that grows
+constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and room for a short text that grows
 
-// Writes the id of a leading language code and takes it off the text; without one the caller's, where there is one.
+// Writes the id of a leading language code and removes the code from the text. Without a code it writes the caller's
+// language, if set.
 int write_language_code(const TokenizeArgs& args, TextSpan* text, TokenWriter* writer) {
   const TokenizerView& view = *args.view;
   const uint32_t n = language_code_bytes(*text);
@@ -30,11 +31,11 @@ int write_language_code(const TokenizeArgs& args, TextSpan* text, TokenWriter* w
   return writer->put_entry(entry);
 }
 
-// Whether neighbours are merged; builds without subwords have no such kind.
+// Builds without subwords lack this kind.
 constexpr bool is_subword(TokenizerKind kind) { return kHasSubword && kind == TokenizerKind::kSubword; }
 constexpr bool merges(TokenizerKind kind) { return kind == TokenizerKind::kBpe || is_subword(kind); }
 
-// A line's text as subword-nmt takes it: without line ends and spaces around it.
+// Returns a line's text without line ends and spaces around it, as subword-nmt reads it.
 TextSpan without_ends(TextSpan line) {
   const auto is_end = [](uint8_t byte) { return byte == ' ' || byte == '\r' || byte == '\n'; };
   while (line.n > 0 && is_end(line.bytes[0])) line = line.from(1);

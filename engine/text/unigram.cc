@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viterbi over byte positions, after unigram_model.cc of SentencePiece v0.1.97 (EncodeOptimized): for each position the
-// best score of a path that ends there and the length of its last piece. Ids are found again from the trie, not stored.
+// Runs Viterbi over byte positions, like unigram_model.cc of SentencePiece v0.1.97 (EncodeOptimized). For each position
+// it stores the best score of a path that ends there, and the length of the path's last piece. It does not store ids,
+// but finds them again in the trie.
 #include "text/unigram.h"
 
 #include "base/status.h"
@@ -12,7 +13,7 @@ namespace {
 
 struct Paths {
   float* score;      // [n + 1] of the best path that ends at a position
-  uint16_t* length;  // [n + 1] bytes of its last piece; 0: no path has come here
+  uint16_t* length;  // [n + 1] bytes of its last piece; 0: no path ends here yet
 };
 
 bool is_proposed(const TokenizerView& view, uint32_t entry) {
@@ -20,13 +21,13 @@ bool is_proposed(const TokenizerView& view, uint32_t entry) {
   return type == PieceType::kNormal || type == PieceType::kUserDefined;
 }
 
-// SentencePiece computes this in double whichever the type; paths are compared before rounding to float.
+// SentencePiece computes this in double for every piece type, and compares paths before it rounds to float.
 double piece_score(const TokenizerView& view, uint32_t entry, uint32_t n) {
   if (piece_type(view, entry) != PieceType::kUserDefined) return static_cast<double>(view.score[entry]);
   return static_cast<double>(static_cast<float>(n) * view.max_score) - 0.1;
 }
 
-// The first of equal paths stays, so the one that starts earliest.
+// The first of equal paths stays: the one whose last piece starts earliest.
 void offer_path(const Paths& paths, uint32_t end, uint32_t n, double score) {
   if (paths.length[end] != 0 && !(score > static_cast<double>(paths.score[end]))) return;
   paths.score[end] = static_cast<float>(score);
@@ -49,7 +50,7 @@ void extend_path(const TokenizerView& view, TextSpan text, uint32_t begin, uint3
   if (!covers_char) offer_path(paths, begin + n_char, n_char, static_cast<double>(view.unknown_score + so_far));
 }
 
-// Turns lengths of pieces by their end on the best path into lengths by their start, in place.
+// Moves the lengths of the best path's pieces from their ends to their starts, in place.
 void reverse_best_path(uint32_t n, uint16_t* length) {
   uint32_t end = n;
   uint16_t last = length[n];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 decoding by the table 3-7 of the Unicode standard: a range for the second byte rules out overlong forms,
-// surrogates and code points beyond U+10FFFF.
+// Decodes UTF-8 by table 3-7 of the Unicode standard: the range of the second byte rules out overlong forms, surrogates
+// and code points beyond U+10FFFF.
 #include "text/utf8.h"
 
 namespace goldcrest {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splitting where the text itself says so; every part is one id, known or not.
+// Splits text at white space or between characters. Every part becomes one id, known or not.
 #include "text/words.h"
 
 #include "base/status.h"

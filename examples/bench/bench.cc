@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-bench: how fast a model runs on this machine, and how near that is to what its memory allows. Through the C
-// API alone, so that the figures are what a program of yours gets.
+// goldcrest-bench measures how fast a model runs on this machine, and how near that is to the machine's limits. It uses
+// only the C API, so your own program gets the same figures.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -19,7 +19,8 @@ namespace {
 constexpr uint32_t kShortTokens = 20, kLongTokens = 200;
 constexpr double kMaxSecondsForMachine = 0.1;  // for each of the machine's speeds
 
-// The tables to standard output, for programs; which of them is taken and why to standard error, for people.
+// Prints the tables to standard output, for programs. Prints the table that is taken, and why, to standard error, for
+// people.
 void list_kernels() {
   for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) std::printf("%s\n", goldcrest_kernels_at(i));
   const std::string problem = kernels_problem("");
@@ -29,7 +30,7 @@ void list_kernels() {
   if (problem.empty()) std::fprintf(stderr, "%s: takes %s: %s\n", bench::kProgram, taken, goldcrest::kernels_reason());
 }
 
-// Where the user names no length, the usual one or as much as the model has positions for.
+// Sets the lengths that the user did not name: the usual ones, or the model's positions if these are fewer.
 void fit_lengths(const goldcrest_info& model, bench::Arguments& arguments) {
   bench::Settings& settings = arguments.settings;
   if (!arguments.source_given) settings.source_tokens = std::min(settings.source_tokens, model.max_source_positions);
@@ -62,7 +63,8 @@ bench::Report measure(const bench::Arguments& arguments, const bench::ModelRunne
   report.kernels = probe.kernels();
   report.threads = settings.pool->threads();
   report.target_tokens = settings.target_tokens;
-  // First, before larger arenas and buffers raise the process's peak memory, in which a page counts for each mapping.
+  // Measured first, before larger arenas and buffers raise the process's peak memory. A page counts there once for each
+  // mapping.
   probe.release_file();
   if (wanted(arguments, "open")) report.open = bench::measure_open(settings);
   report.position_bytes = bench::position_bytes(settings);

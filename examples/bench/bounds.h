@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline of a case: this machine, at its measured speeds, cannot do the case's multiply-accumulates and read its
-// bytes in less time (Williams, Waterman, Patterson 2009).
+// The roofline of a case (Williams, Waterman, Patterson 2009): this machine, at its measured speeds, needs at least
+// this time for the case's multiply-accumulates and for reading its bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace bench {
 
-// A part of a translation that passes over the same bytes again and again.
+// A part of a translation that reads the same bytes in several passes.
 struct Roofline {
   uint64_t macs = 0, bytes = 0;  // of all passes
   double macs_per_s = 0;         // the machine's
-  double bytes_per_s = 0;        // the machine's, for a buffer as large as what one pass reads
+  double bytes_per_s = 0;        // the machine's, for a buffer with as many bytes as one pass reads
 
   double compute_s() const { return static_cast<double>(macs) / macs_per_s; }
   double memory_s() const { return static_cast<double>(bytes) / bytes_per_s; }
@@ -28,7 +28,7 @@ inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& mac
           machine.bytes_per_s(static_cast<size_t>(sum.bytes / passes)).per_s};
 }
 
-// Encoding and decoding come one after the other, so their times add up.
+// Decoding follows encoding, so their times add up.
 struct Bound {
   Roofline encode, decode;
   double tokens_per_s = 0;  // encoding included

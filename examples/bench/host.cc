@@ -37,7 +37,7 @@ std::string name_of_part(uint32_t implementer, uint32_t part) {
 
 bool starts_with(const std::string& line, std::string_view key) { return line.compare(0, key.size(), key) == 0; }
 
-// What stands behind the colon.
+// Returns the text behind the colon.
 std::string value_of(const std::string& line) {
   const size_t colon = line.find(": ");
   return colon == std::string::npos ? "" : line.substr(colon + 2);
@@ -58,7 +58,7 @@ void read_cpus(const std::string& path, Host& host) {
     if (!starts_with(line, "CPU part")) continue;
     names.insert(name_of_part(implementer, number_of(line)));
   }
-  // 32-bit Arm has both, and its model name is that of the architecture.
+  // 32-bit Arm has both fields, but its model name only names the architecture.
   if (names.size() > 1 && implementer != 0) {
     for (auto name = names.begin(); name != names.end();)
       name = starts_with(*name, "ARMv") ? names.erase(name) : std::next(name);

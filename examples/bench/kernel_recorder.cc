@@ -31,14 +31,14 @@ const goldcrest::Kernels* Recorder::table = nullptr;
 KernelWorks Recorder::works;
 Calls Recorder::calls;
 
-// Seconds that a stopwatch shows around nothing.
+// Returns the seconds that a stopwatch shows for no work.
 double stopwatch_seconds() {
   std::vector<double> times(kTimings, 0.0);
   for (double& seconds : times) const Stopwatch watch(seconds);
   return median(std::move(times));
 }
 
-// Seconds that a stopwatch takes.
+// Returns the seconds that using a stopwatch takes.
 double stopwatch_cost() {
   double shown = 0;
   const double seconds = time_once([&] {

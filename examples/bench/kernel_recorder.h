@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts and times the kernels of one engine: its table is replaced by one that does the same and keeps the books
-// (engine/api/observe.h).
+// Counts and times the kernels of an engine. It replaces the engine's table by one that does the same and keeps the
+// books (engine/api/observe.h).
 #pragma once
 
 #include <array>
@@ -20,22 +20,21 @@ struct KernelWork {
   uint64_t bytes = 0;
   uint64_t exponentials = 0;
   double seconds = 0;  // without the clock's own time
-  double again_s = 0;  // of doing each call once more, with what it reads and writes in the caches
+  double again_s = 0;  // of a second run of each call, with all its operands in the caches
 };
 using KernelWorks = std::array<KernelWork, kSlots>;
 
-// What one piece of work did.
+// The record of one piece of work.
 struct Record {
   KernelWorks kernels;
   double rest_s = 0;  // outside of kernels, without the recorder's own time
-  double spread = 0;  // Timing::spread of the whole, where it was done several times
+  double spread = 0;  // Timing::spread of the whole, if it ran several times
 };
 
-// Whether KernelWork::again_s is measured; its calls change what the engine computes, and `seconds` and rest_s are not
-// measured then.
+// kTwice measures KernelWork::again_s instead of `seconds` and rest_s. Its second calls change the engine's results.
 enum class Calls { kOnce, kTwice };
 
-// The engine must run on one thread. One recorder at a time; it must not outlive the engine.
+// The engine must run on one thread. Only one recorder may exist at a time, and it must not outlive the engine.
 class KernelRecorder {
  public:
   KernelRecorder(goldcrest_engine* engine, Calls calls);
@@ -43,7 +42,7 @@ class KernelRecorder {
   KernelRecorder(const KernelRecorder&) = delete;
   KernelRecorder& operator=(const KernelRecorder&) = delete;
 
-  // What work() does.
+  // Runs work() and returns its record.
   template <typename Work>
   Record record(const Work& work) {
     begin();
@@ -58,11 +57,11 @@ class KernelRecorder {
   goldcrest_engine* engine_;
   goldcrest::Kernels table_;
   goldcrest::TypedKernels<float> float_table_;
-  double clock_s_;  // what one timing adds to itself
-  double cost_s_;   // and to everything
+  double clock_s_;  // seconds that a timing adds to its own result
+  double cost_s_;   // seconds that a timing adds to the whole
 };
 
-// a - b, slot by slot, with the spread of a.
+// Returns a - b, slot by slot, with the spread of a.
 Record difference(const Record& a, const Record& b);
 KernelWork total(const KernelWorks& works);
 

@@ -19,7 +19,7 @@ using goldcrest::LinearArgs;
 
 constexpr size_t kCacheLine = 64;
 
-// The sum of all words, in eight independent sums so that it waits for memory and not for additions.
+// Returns the sum of all words. It uses eight independent sums, so that it waits only for memory, not for additions.
 uint64_t sum_words(const uint64_t* words, size_t n) {
   uint64_t sums[8] = {};
   for (size_t i = 0; i + 8 <= n; i += 8) {
@@ -30,7 +30,7 @@ uint64_t sum_words(const uint64_t* words, size_t n) {
   return total;
 }
 
-// Zeros that start on a cache line, as an engine's buffers do: vectors across two lines take twice as long.
+// Zeros that start on a cache line, as an engine's buffers do, because vectors across two lines take twice as long.
 template <typename T>
 class Buffer {
  public:
@@ -45,8 +45,8 @@ class Buffer {
   std::vector<uint8_t> storage_;
 };
 
-// A linear layer of such values as a model's layers have, since kernels may take longer on some than on others: what
-// quantize_rows makes of normally distributed ones.
+// A linear layer with inputs like those of a model, because a kernel's time may depend on them: quantize_rows of
+// normally distributed values.
 class NormalLinear {
  public:
   NormalLinear(const Kernels& kernels, uint32_t rows, uint32_t n, uint32_t k)
@@ -76,7 +76,7 @@ class NormalLinear {
     kernels.int8.quantize_rows({values.begin(), q, scale, args_.k, args_.k, 1, rows, args_.k});
   }
 
-  // All panels of 16 outputs alike, which is soon done; no kernel's time depends on the weights.
+  // Fills all panels of 16 outputs with the same weights, which is quick. No kernel's time depends on the weights.
   void fill_outputs(const Kernels& kernels) {
     const uint32_t k = args_.k;
     Buffer<int8_t> rows(size_t{kPanel} * k);
@@ -113,7 +113,7 @@ void on_all_threads(const ThreadPool& pool, const Work& work) {
 
 Rate faster(const Rate& a, const Rate& b) { return b.per_s > a.per_s ? b : a; }
 
-// The rate of `amount` done by `rounds` calls of work(thread) on every thread.
+// Returns the rate at which `rounds` calls of work(thread) on every thread do `amount`.
 template <typename Work>
 Rate rounds_rate(double amount, const ThreadPool& pool, size_t rounds, const Patience& patience, const Work& work) {
   const Timing timing = time_repeated(patience, [&] {
@@ -124,12 +124,13 @@ Rate rounds_rate(double amount, const ThreadPool& pool, size_t rounds, const Pat
   return {amount / timing.median_s, timing.spread};
 }
 
-// The C library's search uses the widest loads of this CPU; the plain loop has only the compiler's baseline.
+// Returns the faster of two loops: the C library's search uses the widest loads of this CPU, the plain loop only those
+// of the compiler's baseline.
 Rate plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, const Patience& patience) {
   const size_t n_words = bytes / pool.threads() / sizeof(uint64_t) + 1;  // of one thread
   const size_t part_bytes = n_words * sizeof(uint64_t);
   const std::vector<std::vector<uint64_t>> parts(pool.threads(), std::vector<uint64_t>(n_words, 0));
-  // Volatile, so that the compiler can neither leave out a round nor take one's result for the next.
+  // Volatile, so that the compiler can neither leave out a round nor reuse its result.
   const auto sum = [&](size_t thread) {
     const uint64_t* volatile start = parts[thread].data();
     volatile uint64_t found = sum_words(start, n_words);
@@ -148,7 +149,8 @@ struct LinearShape {
   uint32_t rows, n, k;
 };
 
-// Multiply-accumulates per second of one linear layer on each thread. With one row that is also bytes per second.
+// Returns the multiply-accumulates per second of one linear layer on each thread. With one row these are also the bytes
+// per second.
 Rate linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds,
                        const Patience& patience) {
   std::vector<std::unique_ptr<NormalLinear>> layers;
@@ -187,7 +189,7 @@ Rate Machine::macs_per_s() {
   return macs_per_s_;
 }
 
-// What sums of exponentials add to blocks of the output layer.
+// Measures the time that sums of exponentials add to blocks of the output layer.
 Rate Machine::exponentials_per_s() {
   constexpr uint32_t kRows = 16, kOutputs = 256;
   constexpr size_t kRounds = 500;

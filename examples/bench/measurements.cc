@@ -13,7 +13,7 @@ Workload make_workload(const Settings& settings, uint32_t beam_size, uint32_t ba
   return {settings.source_tokens, settings.target_tokens, beam_size, batch, settings.seed};
 }
 
-// Seconds of one target position, from the times of a whole run and of encoding alone.
+// Returns the seconds of one target position, from the times of a whole run and of only encoding.
 double position_seconds(const Timing& run, const Timing& encode, uint32_t positions) {
   return std::max(run.median_s - encode.median_s, 0.0) / positions;
 }
@@ -30,12 +30,12 @@ ModelRunner::Options recorded_options(const Settings& settings) {
   return options;
 }
 
-// The median over the records of one of a slot's times.
+// Returns the median over the records of one of a slot's times.
 double slot_seconds(const std::vector<Record>& records, size_t slot, double KernelWork::*seconds) {
   return timing_of(records, [=](const Record& record) { return record.kernels[slot].*seconds; }).median_s;
 }
 
-// What one call of work() does, seconds the median over the calls.
+// Returns the record of one call of work(); its seconds are medians over the calls.
 template <typename Work>
 Record recorded(goldcrest_engine* engine, const Patience& patience, const Work& work) {
   const auto records_of = [&](Calls calls) {
@@ -54,15 +54,15 @@ Record recorded(goldcrest_engine* engine, const Patience& patience, const Work& 
   return result;
 }
 
-// Seconds of the steps of one greedy translation of one sentence.
+// The seconds of each step in a greedy translation of one sentence.
 struct StepTimes {
   std::vector<double> encode;                      // [step]
   std::vector<std::vector<double>> decoder_layer;  // [layer][position]
   std::vector<double> output;                      // [position]
 };
 
-// The engine steps by layers: a position is n_layers steps WORKING and one step TOKEN; the encoder's steps, before the
-// first position, are WORKING too and are told apart by their number.
+// The engine must step by layers. Then a position is n_layers steps WORKING and one step TOKEN. The encoder's steps,
+// before the first position, return WORKING too; only their number tells them apart.
 StepTimes step_times(ModelRunner& runner, uint32_t target_tokens) {
   const size_t n_layers = runner.model().decoder_layers;
   StepTimes times;
@@ -72,7 +72,7 @@ StepTimes step_times(ModelRunner& runner, uint32_t target_tokens) {
   for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
     const double seconds = time_once([&] { status = runner.step(); });
     if (status == GOLDCREST_WORKING) working.push_back(seconds);
-    // The forced end token is computed without layers.
+    // The forced end token needs no layers.
     if (status != GOLDCREST_TOKEN || working.size() < n_layers) continue;
     const auto first_layer = working.end() - static_cast<ptrdiff_t>(n_layers);
     times.encode.insert(times.encode.end(), working.begin(), first_layer);
@@ -85,8 +85,8 @@ StepTimes step_times(ModelRunner& runner, uint32_t target_tokens) {
   return times;
 }
 
-// The process's peak resident memory, 0 where the system does not tell. (getrusage's figure would not do: it starts
-// from that of the process that started this one.)
+// Returns the process's peak resident memory; 0 if the system does not tell. getrusage is no use here: its figure
+// includes the peak of the parent process before exec.
 uint64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -96,7 +96,7 @@ uint64_t peak_resident_bytes() {
   return 0;
 }
 
-// Seconds from before the file is opened.
+// Seconds since before the file was opened.
 struct Opening {
   double full_s, first_token_s, first_sentence_s;
 };
@@ -156,7 +156,7 @@ LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t
   workload.target_tokens = long_tokens;
   ModelRunner long_runner(options, workload);
 
-  // In turns, so that a change of the machine's speed falls on both lengths.
+  // Both lengths alternate, so that a change of the machine's speed affects both.
   struct Turn {
     double short_position_s, long_position_s;
   };
@@ -210,8 +210,8 @@ Breakdown measure_breakdown(const Settings& settings) {
   ModelRunner runner(options, make_workload(settings, 1, 1));
   const auto translations = repeat(settings.patience, [&] { return step_times(runner, settings.target_tokens); });
 
-  // Encoding works stage by stage: the embeddings, two passes a layer, the memory of each decoder layer; each stage
-  // block by block.
+  // Encoding works stage by stage, and each stage block by block: the embeddings, two passes a layer, the keys and
+  // values of each decoder layer.
   const size_t n_encoder_layers = runner.model().encoder_layers, n_decoder_layers = runner.model().decoder_layers;
   const size_t blocks = (settings.source_tokens + runner.encoder_rows() - 1) / runner.encoder_rows();
   if (translations[0].encode.size() != blocks * (1 + 2 * n_encoder_layers + n_decoder_layers)) {
@@ -229,7 +229,7 @@ Breakdown measure_breakdown(const Settings& settings) {
     breakdown.encoder_layer.push_back(stages(1 + 2 * layer, 2));
   }
   breakdown.memory = stages(1 + 2 * n_encoder_layers, n_decoder_layers);
-  // Positions cost the more the later they are: a translation's middle one stands for it.
+  // Later positions cost more, so the middle one represents a translation.
   for (size_t layer = 0; layer < n_decoder_layers; ++layer) {
     breakdown.decoder_layer.push_back(
         timing_of(translations, [=](const StepTimes& times) { return median(times.decoder_layer[layer]); }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goldcrest-bench measures, each with the figures of one table of its report. Times are medians.
+// The measurements of goldcrest-bench; each fills a table of its report. Times are medians.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Settings {
   std::vector<uint32_t> beam_sizes, batches;
   Patience patience;
   uint64_t seed = 1;
-  ThreadPool* pool = nullptr;  // of the program; started
+  ThreadPool* pool = nullptr;  // the program's, already started
   bool low_memory = false;     // ModelRunner::Options
 };
 
@@ -31,25 +31,25 @@ struct OpenCost {
   Timing full, structure;            // verification of everything, and without the weights' bytes
   Timing first_token;                // full verification, encoding and one position of greedy search
   Timing first_sentence;             // the same with all of a sentence's target tokens
-  uint64_t peak_resident_bytes = 0;  // of the process up to its first sentences, mapped pages counted
+  uint64_t peak_resident_bytes = 0;  // of the process up to its first sentences, including mapped pages
 };
 
 struct Speed {
   uint32_t beam_size = 0, batch = 0;
   uint64_t arena_bytes = 0;
-  Timing encode, run;              // run: encoding included
-  double tokens_per_s = 0;         // target tokens of all sentences, encoding included
+  Timing encode, run;              // run includes encoding
+  double tokens_per_s = 0;         // target tokens of all sentences, including encoding
   double decode_tokens_per_s = 0;  // without encoding
   double position_s = 0;           // one target position of the whole batch
 };
 
-// One target position's cost in a short and in a long translation.
+// The cost of a target position in a short and in a long translation.
 struct LengthCost {
   uint32_t beam_size = 0, short_tokens = 0, long_tokens = 0;
   Timing short_position, long_position;
 };
 
-// What one translation of the batch consists of. Seconds are medians over whole translations.
+// The work of one translation of the batch. Seconds are medians over whole translations.
 struct CaseWork {
   Record encode, decode;
 };
@@ -61,7 +61,7 @@ struct Case {
   std::optional<Bound> bound;
 };
 
-// Where the time of a greedy translation of one sentence goes, step by step.
+// The time of a greedy translation of one sentence, step by step.
 struct Breakdown {
   Timing embed;                       // all source positions
   std::vector<Timing> encoder_layer;  // all source positions
@@ -70,7 +70,7 @@ struct Breakdown {
   Timing output;                      // output layer and choice, one position
 };
 
-// What the machine reads by the size of the buffer, and multiplies.
+// The speeds at which the machine reads, by the size of the buffer, and multiplies.
 struct MachineSpeeds {
   struct Reading {
     uint64_t bytes = 0;
@@ -102,7 +102,7 @@ Breakdown measure_breakdown(const Settings& settings);
 MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes);
 Bound bound_of(const Settings& settings, const Speed& speed, const CaseWork& work, Machine& machine);
 
-// Report::position_bytes, counted.
+// Counts Report::position_bytes.
 uint64_t position_bytes(const Settings& settings);
 
 }  // namespace bench

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-// [batch][source_tokens], ids in [0, vocab_size); the same on every machine.
+// Returns [batch][source_tokens] ids in [0, vocab_size), the same on every machine.
 std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint32_t vocab_size) {
   std::mt19937_64 random(workload.seed);
   std::vector<std::vector<int32_t>> sources(workload.batch, std::vector<int32_t>(workload.source_tokens));
@@ -81,7 +81,7 @@ int ModelRunner::step() { return check(goldcrest_step(engine_, nullptr)); }
 void ModelRunner::run_to_end(uint32_t computed_positions) {
   begin(computed_positions);
   check(goldcrest_run(engine_));
-  // Work that was less than asked for would make the figures wrong, so it is an error.
+  // Less work than asked for would make the figures wrong, so it is an error.
   for (uint32_t sentence = 0; sentence < workload_.batch; ++sentence) {
     goldcrest_result result = {};
     check(goldcrest_get_result(engine_, sentence, 0, &result));

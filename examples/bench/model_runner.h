@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine over a mapped model, with sources of random ids whose translations have a forced length.
+// An engine over a mapped model. Its sources are random ids, and its translations have a forced length.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace bench {
 
-// One case of work. Every search computes exactly target_tokens positions with all of its beams: the end token is
-// forced as one id more, which the engine writes without computing anything.
+// One case of work. Every search computes exactly target_tokens positions with all of its beams. The end token is
+// forced as a further id, which the engine writes without computing anything.
 struct Workload {
   uint32_t source_tokens = 32, target_tokens = 64;
   uint32_t beam_size = 1, batch = 1;
@@ -31,22 +31,22 @@ class ModelRunner {
     uint32_t verify = GOLDCREST_VERIFY_FULL;
     uint32_t step_size = GOLDCREST_STEP_POSITION;
     const ThreadPool* pool = nullptr;  // null: one thread
-    bool low_memory = false;           // weights that are not used for a while leave the process's memory
+    bool low_memory = false;           // release weights from memory while they are not used
   };
 
   // Maps and checks the file, plans the memory for `workload`, starts the engine.
   ModelRunner(const Options& options, const Workload& workload);
 
   void run();            // encoding and all target positions
-  void run_encoder();    // encoding alone: the end token is forced as the first id
+  void run_encoder();    // only encoding: the end token is forced as the first id
   void run_one_token();  // encoding and one target position
 
   // Takes the file's pages out of the process's memory until they are read again.
   void release_file() const { MappedFile::release(nullptr, file_.bytes(), file_.size()); }
 
-  // Stores the sources; what a run does first.
+  // Stores the sources; each run starts with it.
   void begin(uint32_t computed_positions);
-  // One goldcrest_step.
+  // Runs one goldcrest_step.
   int step();
 
   const goldcrest_info& model() const { return model_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel table that does what another does and tells an observer of each call (engine/api/observe.h).
+// A kernel table that calls another table and reports each call to an observer (engine/api/observe.h).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// Of float32 files quantize_rows are their copies.
+// The observed slots. With float32 files quantize_rows copies the rows.
 enum Slot {
   kLinear,
   kOutputBlock,
@@ -33,11 +33,11 @@ inline const char* slot_name(size_t slot) {
 struct CallWork {
   Slot slot;
   uint64_t macs;   // multiply-accumulates
-  uint64_t bytes;  // weights, their scales, biases and sums, or keys, values and their scales: each once
+  uint64_t bytes;  // weights, their scales, biases and sums, or keys, values and their scales; each counts once
   uint64_t exponentials = 0;
 };
 
-// Kernels are plain functions, so all of an observer is static:
+// Kernels are plain functions, so all members of an observer are static:
 //   static const goldcrest::Kernels* table;        the engine's own
 //   static auto observe(const CallWork&, call);    returns call()
 template <typename Observer, typename Element>
@@ -56,7 +56,7 @@ struct ObservedTypedKernels {
  private:
   using LinearArgs = goldcrest::LinearArgs<Element>;
   static constexpr bool kScaled = !std::is_same_v<Element, float>;
-  static constexpr uint64_t kBytesPerOutput = kScaled ? 12 : 4;  // float bias; of int8 also float scale and int32 sum
+  static constexpr uint64_t kBytesPerOutput = kScaled ? 12 : 4;  // float bias; int8: also float scale and int32 sum
 
   static const goldcrest::TypedKernels<Element>& own() {
     if constexpr (kScaled)
@@ -83,7 +83,7 @@ struct ObservedTypedKernels {
   }
 
   static void attention(const goldcrest::AttentionArgs<Element>& args) {
-    // Keys and values; the rows of a call share them, or at least have that many. A key and a value have a scale each.
+    // Keys and values, each with a scale. The rows of a call share them, or have at least this many.
     const uint64_t pairs = uint64_t{2} * args.n_heads * args.n_keys, products = pairs * args.d_head;
     const uint64_t scales_bytes = kScaled ? pairs * sizeof(float) : 0;
     Observer::observe({kAttention, args.rows * products, products * sizeof(Element) + scales_bytes,
@@ -100,11 +100,12 @@ struct ObservedTypedKernels {
 
 template <typename Observer>
 struct ObservedKernels {
-  // Observers in the slots that searches use. With a slot that is not named this does not compile; those of opening a
-  // file, and a backend's, stay as they are. float32: that table's, null where `own` has none.
+  // Returns `own` with observers in the slots that searches use. Slots for opening a file and for backends stay as they
+  // are. Every slot is named, so that a new one breaks the build here. float32: the observed float32 table; null if
+  // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_recurrence,
-                 own_list_largest, crc32c, weights_valid, backend, computes_whole] = own;
+                 own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
@@ -116,7 +117,7 @@ struct ObservedKernels {
             crc32c,
             weights_valid,
             backend,
-            computes_whole};
+            parallelizes_itself};
   }
 
  private:

@@ -32,9 +32,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   Patience& patience = settings.patience;
   app.add_option("--seconds", patience.seconds, "least time for each figure (1)")->check(CLI::Range(0.0, 3600.0));
   app.add_option("--repetitions", patience.repetitions, "least runs for each figure (5)")->check(counts);
-  app.add_option("--warm-ups", patience.warm_ups, "uncounted runs before each figure (2)")
+  app.add_option("--warm-ups", patience.warm_ups, "runs before each figure that do not count (2)")
       ->check(CLI::Range(0, 1000000));
-  app.add_option("--seed", settings.seed, "of the source ids (1)");
+  app.add_option("--seed", settings.seed, "seed of the random source ids (1)");
   app.add_option("--kernels", settings.kernels,
                  "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
@@ -44,7 +44,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--list-kernels", arguments.list_kernels,
                "print the kernel tables that run here, best first; which is taken, and why, to standard error");
   app.footer(
-      "What is measured:\n"
+      "Measurements:\n"
       "  open       from a file in the page cache to an engine, to the first token and the first sentence; peak "
       "memory\n"
       "  speed      tokens/s of every beam size with every batch, encoding also on its own\n"

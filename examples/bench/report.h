@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures as tables for people and as JSON for scripts, each with its spread.
+// Writes the figures as tables for people and as JSON for scripts, each with its spread.
 #pragma once
 
 #include <string>
@@ -13,14 +13,15 @@ inline double per_second(uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
-// The spread of every timing of the report.
+// Returns the spread of every timing of the report.
 std::vector<double> spreads_of(const Report& report);
 
-// A line for a report of which some timings have a larger spread than a figure worth quoting; else empty.
+// Returns a warning line if some timings of the report have a spread above kLargeSpread; else empty.
 constexpr double kLargeSpread = 0.1;
 std::string spread_warning(const Report& report);
 
-// Of the JSON: another one when a field changes its meaning or goes; new fields do not change it.
+// The version of the JSON's schema. It changes if a field changes its meaning or is removed; new fields do not change
+// it.
 constexpr int kSchemaVersion = 1;
 
 std::string report_text(const Settings& settings, const Report& report);

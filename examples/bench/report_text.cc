@@ -81,7 +81,7 @@ void append_bounds(Text& text, const Report& report) {
   }
 }
 
-// The slots that any case has used: few files have recurrent layers, or rules that need sums of their own.
+// Returns the slots that any case has used. Few files have recurrent layers, or rules that need separate sums.
 std::vector<size_t> used_slots(const Report& report) {
   std::vector<size_t> slots;
   for (size_t slot = 0; slot < kSlots; ++slot) {
@@ -93,7 +93,7 @@ std::vector<size_t> used_slots(const Report& report) {
   return slots;
 }
 
-// Seconds of what a kernel's definition asks for at the least: its products at the peak, then its exponentials.
+// Returns the least seconds for a kernel's arithmetic: its products at the peak speed, then its exponentials.
 double arithmetic_s(const KernelWork& work, const MachineSpeeds& machine) {
   return static_cast<double>(work.macs) / machine.macs.per_s +
          static_cast<double>(work.exponentials) / machine.exponentials.per_s;
@@ -109,21 +109,21 @@ struct KernelsTable {
     for (const size_t slot : slots) text += format_text("{:>14.2f}", slot_seconds(slot) * 1e6);
   }
 
-  // What so many passes did. machine: null where its speeds were not measured.
+  // Appends the mean work of this many passes. machine: null if its speeds were not measured.
   void append(const std::string& what, const Record& record, double passes, const MachineSpeeds* machine) const {
     append(what, [&](size_t slot) { return record.kernels[slot].seconds / passes; });
     text += format_text("{:>14.2f}{:>9}\n", record.rest_s * 1e6 / passes, percent(record.spread));
     append("                 called again", [&](size_t slot) { return record.kernels[slot].again_s / passes; });
     text += format_text("\n");
     if (machine == nullptr) return;
-    append("       products, exponentials alone",
+    append("       only products, exponentials",
            [&](size_t slot) { return arithmetic_s(record.kernels[slot], *machine) / passes; });
     text += format_text("\n");
   }
 };
 
-// Two limits nearer than the machine's, for which nothing lies between the calls: the kernels with all that they touch
-// in the caches, and their products and exponentials alone.
+// Appends two limits that are nearer than the machine's: the kernels with all their operands in the caches, and only
+// their products and exponentials. Both leave out everything between the calls.
 void append_nearer_limits(Text& text, const Report& report, const Case& measured, const MachineSpeeds* machine) {
   const auto append = [&](const char* what, const auto& slot_seconds) {
     double seconds = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats a piece of work and tells its median time, and how far the times lie apart.
+// Repeats a piece of work and returns its median time and the spread of the times.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_;
 };
 
-// Seconds of one call.
+// Returns the seconds of one call.
 template <typename Work>
 double time_once(const Work& work) {
   double seconds = 0;
@@ -52,8 +52,8 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
-// The range in which the middle half of the values lies, over their median; 0 where that is not above 0. Quartiles lie
-// between values as in Hyndman and Fan 1996, definition 7. values: at least one.
+// Returns the range of the middle half of the values, divided by their median; 0 if the median is not above 0.
+// Quartiles are interpolated as in Hyndman and Fan 1996, definition 7. values: at least one.
 inline double spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto quantile = [&](double share) {
@@ -69,7 +69,7 @@ inline Timing timing_of(const std::vector<double>& times) {
   return {median(times), *std::min_element(times.begin(), times.end()), times.size(), spread_of(times)};
 }
 
-// What work() returned in each counted call.
+// Returns the result of work() in each counted call.
 template <typename Work>
 auto repeat(const Patience& patience, const Work& work) {
   for (size_t i = 0; i < patience.warm_ups; ++i) work();
@@ -80,13 +80,13 @@ auto repeat(const Patience& patience, const Work& work) {
   return results;
 }
 
-// Times single calls of work(). The calls must be long against the clock, that is some microseconds.
+// Times single calls of work(). A call must take much longer than reading the clock, that is some microseconds.
 template <typename Work>
 Timing time_repeated(const Patience& patience, const Work& work) {
   return timing_of(repeat(patience, [&] { return time_once(work); }));
 }
 
-// The median of one quantity of the results.
+// Returns the median of one quantity of the results.
 template <typename Results, typename Quantity>
 Timing timing_of(const Results& results, const Quantity& quantity) {
   std::vector<double> times;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware that measures the engine on a board: the ticks that starting, tokenizing, encoding, one target position and
- * a whole search take, with the pronunciation model. The last line is the same for programs, as JSON.
+ * Firmware that measures the engine on a board, with the pronunciation model: the ticks of starting, tokenizing,
+ * encoding, one target position and a whole search. The last line has the same figures as JSON, for programs.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,8 @@ static const struct word {
 } kWords[] = {{"goldcrest", 9}, {"translation", 11}, {"heap", 4}, {"microcontroller", 15}, {"through", 7}};
 enum { kNWords = sizeof kWords / sizeof kWords[0] };
 
-/* One line of the table: the ticks of all intervals that were measured, and how many times the thing was done there. */
+/* One line of the table: the ticks of all measured intervals, and the number of times that the part was done in them.
+ */
 typedef struct part {
   const char *name;
   uint64_t ticks, count;
@@ -35,7 +36,7 @@ typedef struct search_parts {
   const char *step, *layer_step; /* at most */
 } search_parts;
 
-/* What the table's lines said, for the JSON: means, and what steps take at most. */
+/* The figures of the table's lines, for the JSON: means, and the most ticks of a step. */
 typedef struct lines {
   struct {
     const char *name;
@@ -53,7 +54,7 @@ static uint64_t begin(const part *p) {
   return board_ticks();
 }
 
-/* The interval that began at `start` did the thing `count` times. */
+/* Ends the interval that began at `start`, in which the part was done `count` times. */
 static void end(part *p, uint64_t start, uint64_t count) {
   p->ticks += board_ticks() - start;
   benchmark_end(p->name);
@@ -82,7 +83,7 @@ static void print_line(lines *kept, const char *name, uint64_t ticks) {
   put_text("\n");
 }
 
-/* The mean over `count`. */
+/* Prints the mean over `count`. */
 static void print_part(const part *p) { print_line(&means, p->name, p->count > 0 ? p->ticks / p->count : 0); }
 
 static void check(const char *what, int64_t status, const goldcrest_detail *detail) {
@@ -130,7 +131,7 @@ static void set_beam(goldcrest_engine *engine, uint32_t beam_size, const goldcre
   check("search", goldcrest_set_search(engine, &search), detail);
 }
 
-/* Steps of a word's encoder work: those of greedy search that give no token. */
+/* Returns the number of steps in a word's encoder work: those of a greedy search that give no token. */
 static uint32_t count_encoder_steps(goldcrest_engine *engine, const struct word *word, const goldcrest_detail *detail) {
   uint32_t n_steps = 0;
   set_beam(engine, 1, detail);
@@ -189,7 +190,7 @@ static uint64_t measure_steps(goldcrest_engine *engine, uint32_t beam_size, sear
   return n_tokens;
 }
 
-/* What no step of a search exceeds, of whole positions and of single layers. */
+/* Prints the bounds that no step of a search exceeds, for steps of whole positions and of single layers. */
 static void print_worst_step(goldcrest_engine *engine, uint32_t beam_size, const search_parts *parts) {
   static const int32_t kSource[MODEL_G2P_MAX_SOURCE_TOKENS];
   const worst_search worst = {search_of(beam_size), kSource, MODEL_G2P_MAX_SOURCE_TOKENS};
@@ -217,7 +218,7 @@ static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_pa
   print_worst_step(engine, beam_size, &parts);
 }
 
-/* CPUID, which every Cortex-M has there (Arm DDI 0403, B3.2.3): the part number of its core. */
+/* Returns the core by its part number in CPUID, which every Cortex-M has at this address (Arm DDI 0403, B3.2.3). */
 static const char *core_name(void) {
   const uint32_t number = *(const volatile uint32_t *)0xE000ED00u >> 4 & 0xFFFu;
   static const struct {
@@ -231,8 +232,8 @@ static const char *core_name(void) {
   return "";
 }
 
-/* Whether a tick is a fixed number of instructions, one a nanosecond, as QEMU counts with -icount shift=0: ten of which
- * each needs the one before. No core of less than a gigahertz takes as little time. */
+/* Returns whether a tick is a fixed number of instructions, one a nanosecond, as QEMU counts with -icount shift=0. It
+ * times ten instructions that each need the previous one: no core below a gigahertz is this fast. */
 static int ticks_count_instructions(void) {
   enum { kTurns = 100000, kInstructions = 10 };
   uint32_t turns = kTurns;
@@ -287,7 +288,7 @@ static void put_shape(const goldcrest_info *model) {
   put_number("weight_bits", model->weight_bits, "},");
 }
 
-/* One line. Its fields: examples/bench/README.md. */
+/* Prints one line of JSON. examples/bench/README.md describes its fields. */
 static void print_json(const goldcrest_engine *engine, const goldcrest_detail *detail) {
   goldcrest_info model;
   check("model", goldcrest_model_info(model_g2p, MODEL_G2P_BYTES, &model, NULL), detail);

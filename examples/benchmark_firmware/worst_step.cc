@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest step is run, not computed: the engine's own code over the longest source to the last position, with
-// kernels and a search whose values lead to the most work. Shapes decide nearly all of it; where values do, they are
+// Runs the largest step instead of computing it. The engine's own code works on the longest source up to the last
+// position, with kernels and a search whose values lead to the most work. Shapes decide nearly all work. Values decide:
 //   attention     equal scores: no exponential is left out as too small
 //   output layer  ascending logits, all of them listed: each output enters its row's list, in front of all others
-//   beams         equal scores of all hypotheses, so that none ever joins another's past; at the last position all but
-//                 the first end, and the others change places, so that the whole past is put in order again
-// What these leave out, such as which way a comparison of two numbers goes, is within kAllowance.
+//   beams         equal scores of all hypotheses, so that none ever joins another's past; at the last position only
+//                 the first does not end, and the others change places, so that the whole past is reordered
+// kAllowance covers the rest, such as the outcome of comparisons of two numbers.
 #include "worst_step.h"
 
 #include "api/engine.h"
@@ -16,16 +16,16 @@
 namespace goldcrest {
 namespace {
 
-constexpr uint64_t kAllowance = 32;  // one part in so many
+constexpr uint64_t kAllowance = 32;  // one part in this many
 
-// Between one logit and the next. All of 80,000 lie within 40, below which an exponential is left out.
+// The difference between one logit and the next. All of 80,000 are within 40; smaller ones would have no exponential.
 constexpr float kLogitStep = 1.0f / 2048;
 
 constexpr uint32_t kNoPosition = UINT32_MAX;
 
-// Of the kernels below, which have no context.
+// The state of the kernels below, which have no context argument.
 const Kernels* native;
-uint32_t n_outputs;  // of the current position that have been computed
+uint32_t n_outputs;  // computed outputs of the current position
 
 void attend_to_equals(const AttentionArgs<int8_t>& args) {
   AttentionArgs<int8_t> equal = args;
@@ -43,7 +43,7 @@ void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
   native->int8.output_block(ascending);
 }
 
-// What lists as few as it can, then all.
+// Runs the native kernel as it is called, then once more so that it lists every value. No single call costs more.
 uint32_t list_all(const ListLargestArgs& args) {
   native->list_largest(args);
   ListLargestArgs all = args;
@@ -52,7 +52,7 @@ uint32_t list_all(const ListLargestArgs& args) {
   return native->list_largest(all);
 }
 
-// The largest logit's.
+// Returns the token with the largest logit.
 uint32_t last_token(const Runtime& runtime) {
   const GenerationView& generation = runtime.generation;
   uint32_t token = runtime.model.vocab_size - 1;
@@ -60,7 +60,8 @@ uint32_t last_token(const Runtime& runtime) {
   return token;
 }
 
-// What each hypothesis has so far. Less than a step of the logits apart, so that each goes on with its own best token.
+// Sets the score of each hypothesis. They differ by less than a step of the logits, so that each continues with its own
+// best token.
 void set_scores(const goldcrest_engine& engine) {
   const bool is_last = engine.step.position + 2 == engine.search.max_target_tokens;
   for (uint32_t sentence = 0; sentence < engine.batch.n_sentences; ++sentence) {
@@ -83,7 +84,7 @@ int begin(goldcrest_engine* engine, const worst_search& wanted) {
 
 uint64_t with_allowance(uint64_t ticks) { return ticks + ticks / kAllowance + 1; }
 
-// By steps of layers: a position is no more than its layers together.
+// Measures steps of layers. A position takes no more than its layers together.
 int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* most) {
   GOLDCREST_TRY(begin(engine, wanted));
   uint64_t of_position = 0;
@@ -106,17 +107,17 @@ int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* mo
 }
 
 #if defined(__arm__) && !defined(__ARM_FP)
-constexpr bool kHasFpu = false;  // what a float operation takes depends on its numbers
+constexpr bool kHasFpu = false;  // the time of a float operation depends on its values
 #else
 constexpr bool kHasFpu = true;
 #endif
 
-// Whether shapes do not decide how much work there is: also the source, or the text so far.
+// Returns whether the work depends not only on shapes but also on the source or on the text so far.
 bool is_unbounded(const goldcrest_engine& engine) {
   const GenerationView& generation = engine.runtime.generation;
   const bool has_rules = kHasRules && (penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
                                        generation.n_biased > 0 || generation.n_more_ends > 0);
-  return !kHasFpu || has_rules || (kHasShortlist && keeps_candidates(engine.runtime.limits));
+  return !kHasFpu || has_rules || (kHasShortlist && plans_shortlist(engine.runtime.limits));
 }
 
 }  // namespace

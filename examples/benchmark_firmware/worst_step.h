@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The most that one goldcrest_step takes on this board, for a watchdog: with the linked model at the limits that its
- * engine is planned for, whatever the source is and whatever the model makes of it.
+ * Measures the longest goldcrest_step on this board, for a watchdog. The bound holds for the linked model at the limits
+ * of its engine, for any source and any text.
  */
 #ifndef GOLDCREST_EXAMPLES_WORST_STEP_H_
 #define GOLDCREST_EXAMPLES_WORST_STEP_H_
@@ -21,15 +21,15 @@ typedef struct worst_search {
   size_t n_source;
 } worst_search;
 
-/* Ticks of board_ticks that no step exceeds. */
+/* Bounds, in ticks of board_ticks, that no step exceeds. */
 typedef struct worst_step {
   uint64_t position_ticks; /* with GOLDCREST_STEP_POSITION */
   uint64_t layer_ticks;    /* with GOLDCREST_STEP_LAYER */
 } worst_step;
 
-/* The most that a step of such a search takes. The engine's results are gone afterwards, and its search is `wanted`'s.
- * Both are 0 where there is no such number, as the search has rules, or the file a shortlist, whose work the source
- * decides, or the CPU no floating-point unit. Returns a status. */
+/* *most <- the bounds of a step of such a search. Discards the engine's results and sets its search to that of
+ * `wanted`. Both bounds are 0 if none can be given: with rules or a shortlist the work depends on the source, and
+ * without a floating-point unit it depends on values. Returns a status. */
 int measure_worst_step(goldcrest_engine *engine, const worst_search *wanted, worst_step *most);
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ void put_start(const goldcrest_engine *engine, size_t model_bytes, size_t arena_
   put_text(" bytes.\n");
 }
 
-/* Without a line end. */
+/* Writes an error without a line end. */
 static void put_reason(const char *what, int status, const goldcrest_detail *detail) {
   put_text(what);
   put_text(": ");

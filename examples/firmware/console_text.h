@@ -23,11 +23,11 @@ void put_ticks(uint64_t ticks);
  */
 void put_start(const goldcrest_engine *engine, size_t model_bytes, size_t arena_bytes);
 
-/* Writes "init: model file corrupt: weights checksum (3)" and a line end: what failed, a negative status of the
- * engine's, and its detail, which may be null. */
+/* Writes, for example, "init: model file corrupt: weights checksum (3)" and a line end. what: the call that failed;
+ * status: a negative one of the engine; detail: may be null. */
 void put_error(const char *what, int status, const goldcrest_detail *detail);
 
-/* The same for goldcrest_init; where memory was too small, also how much the config gives. */
+/* The same for goldcrest_init. If memory was too small, it also writes how much the config gives. */
 void put_init_error(const char *what, int status, const goldcrest_config *config);
 
 #endif /* GOLDCREST_EXAMPLES_CONSOLE_TEXT_H_ */

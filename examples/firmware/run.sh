@@ -41,15 +41,15 @@ case "$board" in
   *) not_known "board in QEMU" "$board" ;;
 esac
 if [ "$program" = translate_firmware ] && [ "$board" != mps3-an547 ]; then
-  echo "run.sh: translate_firmware needs 8 MB for its model, which mps3-an547 has and $board has not" >&2
+  echo "run.sh: translate_firmware needs 8 MB for its model, which mps3-an547 has and $board lacks" >&2
   exit 2
 fi
 
-# The build's messages go to stderr, the firmware's alone to stdout.
+# The build's messages go to stderr, only the firmware's to stdout.
 bash toolchains/install_packages.sh firmware >&2
 folder=build/firmware/$board
 options=(-D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF)
-# A converter that the quickstart or the tests have built; brought up to date, which takes no time where it is.
+# Use a converter that the quickstart or the tests have built. Bring it up to date, which takes no time if it is.
 for build in quickstart host; do
   [ -x "build/$build/converter/goldcrest-convert" ] || continue
   cmake --build "build/$build" --target goldcrest-convert >&2
@@ -62,6 +62,6 @@ cmake --build "$folder" --target "$program" >&2
 if [ -t 0 ]; then
   cmake --build "$folder" --target "run_$program"
 else
-  # Firmware reads a serial line, which has no end: Ctrl-D says that the input has one.
+  # Firmware reads a serial line, which never ends by itself: Ctrl-D ends the input.
   { cat; printf '\004'; } | cmake --build "$folder" --target "run_$program" -- --quiet
 fi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-inspect: what a .gcst file holds, where it came from, the memory it needs, and whether this machine
-// computes what the converter computed.
+// goldcrest-inspect shows the content of a .gcst file, its origin and the memory that it needs. It also checks whether
+// this machine computes the same as the converter did.
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -93,11 +93,11 @@ bool self_test(const MappedFile& model, const MemoryMap& map) {
   return true;
 }
 
-// Throws where the path is known to be something else than a model file.
+// Throws if the path is known to be something other than a model file.
 void refuse_other_kinds(const std::string& path) {
   using goldcrest::converter::Use;
   const goldcrest::converter::Sniffed sniffed = goldcrest::converter::sniff(path);
-  if (sniffed.kind == goldcrest::converter::KindId::kEmptyFile) return;  // mapping it says so
+  if (sniffed.kind == goldcrest::converter::KindId::kEmptyFile) return;  // mapping it reports that
   if (sniffed.use != Use::kModelFile && sniffed.use != Use::kUnknown) {
     throw goldcrest::converter::Error("{}", sniffed.text());
   }
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
     const int status = inspect(arguments);
     return finish_output(kProgram) ? status : kFailed;
   } catch (const std::exception& error) {
-    if (!finish_output(kProgram)) return kFailed;  // then that is what went wrong
+    if (!finish_output(kProgram)) return kFailed;  // the failed output is the error to report
     std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.model).c_str());
     return kFailed;
   }

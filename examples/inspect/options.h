@@ -17,6 +17,6 @@ struct Arguments {
   bool self_test = false, map = false;
 };
 
-// Fills `arguments` from the command line. Returns the exit status where the program ends here: it has printed help or
-// the version, or has said what is wrong with the command line.
+// Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
+// version, or an error of the command line.
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments);

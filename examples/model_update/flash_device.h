@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the update needs of a flash memory. It is read in place, as the engine reads a model, so it must be mapped.
+ * The functions of a flash memory that the update calls. The flash must be mapped: the update and the engine read a
+ * model in place.
  */
 #ifndef GOLDCREST_FLASHDEVICE_H_
 #define GOLDCREST_FLASHDEVICE_H_
@@ -17,9 +18,9 @@ typedef struct FlashDevice {
   const uint8_t *memory; /* [n_sectors * sector_bytes], aligned to GOLDCREST_ALIGN */
   uint32_t n_sectors, sector_bytes;
   uint32_t page_bytes; /* a multiple of 64, at most kMaxPageBytes; a sector is a multiple of it */
-  /* Makes all bits of a sector ones. False where the device says that it failed. */
+  /* Sets all bits of a sector to one. Returns false if the device reports a failure. */
   bool (*erase)(void *context, uint32_t sector);
-  /* Clears bits: bytes: [n] within one page, n and the offset multiples of 64. The same for its result. */
+  /* Clears bits. bytes: [n] within one page; n and the offset are multiples of 64. Returns false like erase. */
   bool (*program)(void *context, size_t offset, const uint8_t *bytes, size_t n);
   void *context;
 } FlashDevice;

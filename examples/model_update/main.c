@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware whose model lies outside of its image and is replaced while it runs: an update that the power cuts short,
- * one that arrives damaged, one that is given up because nobody confirmed it, and one that stays. The flash is
- * simulated in RAM, and two arrays of the image are what a line would bring.
+ * Firmware whose model is stored outside of its image and is replaced while it runs. It shows four updates: one that a
+ * power loss cuts short, one that arrives damaged, one that is given up because nobody confirmed it, and one that
+ * stays. The flash is simulated in RAM, and two arrays of the image replace the line that would bring models.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum { kSectorBytes = 4096, kPageBytes = 256, kChunkBytes = 100 };
 enum { kSlotSectors = (MODEL_G2P_BYTES + kSectorBytes - 1) / kSectorBytes, kSectors = 2 + 2 * kSlotSectors };
 
 _Static_assert(MODEL_G2P_BYTES >= MODEL_SMALL_BYTES && MODEL_G2P_ARENA_BYTES >= MODEL_SMALL_ARENA_BYTES,
-               "the slots and the arena are the larger model's");
+               "the slots and the arena fit the larger model");
 
 #ifdef FLASH_SECTION
 __attribute__((section(FLASH_SECTION)))
@@ -28,13 +28,14 @@ static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 
 static goldcrest_detail detail;
 
-/* On your board: does its boot loader know who signed this model? */
+/* On your board, ask the boot loader whether it knows the signer of this model. */
 static bool accept_any(void *context, const uint8_t *model, size_t model_bytes) {
   (void)context;
   return model != NULL && model_bytes > 0;
 }
 
-/* What a line brings: the trailer, then chunks. A byte of the chunk that has byte `damaged_byte` is wrong. */
+/* Receives a model as from a line: the trailer, then chunks. Damages a byte of the chunk that has byte `damaged_byte`.
+ */
 static void receive(const ModelSlots *slots, const uint8_t *model, size_t model_bytes, size_t damaged_byte) {
   static ModelUpdate update; /* it holds a page */
   uint8_t chunk[kChunkBytes];
@@ -59,7 +60,7 @@ static void receive(const ModelSlots *slots, const uint8_t *model, size_t model_
   }
 }
 
-/* A reset: the model that starts pronounces a word. */
+/* Resets: the model that starts pronounces a word. */
 static void start(const ModelSlots *slots) {
   goldcrest_config config = {
       .arena = arena, .arena_bytes = sizeof arena, .limits = MODEL_G2P_LIMITS, .detail = &detail};

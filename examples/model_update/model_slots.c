@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which model starts, and how that changes.
+ * Decides which model starts, and changes it.
  */
 #include "model_slots.h"
 
 #include <string.h>
 
-/* A record as it lies in flash: its words, then their complements. Programming only clears bits and erasing only sets
- * them, so of a write that the power has cut short some bit is the same in both. */
+/* A record in flash has its words, then their complements. Programming only clears bits and erasing only sets them, so
+ * after a write that a power loss cut short some bit is the same in both. */
 enum { kWords = sizeof(ModelRecord) / sizeof(uint32_t) };
-_Static_assert(2 * sizeof(ModelRecord) == 64, "what a device can program at least");
+_Static_assert(2 * sizeof(ModelRecord) == 64, "the smallest unit that a device can program");
 
 static const char kNoRecord[] = "flash: a record could not be written";
 
@@ -30,7 +30,7 @@ const uint8_t *slot_model(const ModelSlots *slots, uint32_t slot) {
   return slots->flash->memory + slot_offset(slots, slot);
 }
 
-/* The record of a sector, where it is whole. */
+/* *record <- the record of a sector. Returns false if it is not whole. */
 static bool read_sector(const ModelSlots *slots, uint32_t sector, ModelRecord *record) {
   uint32_t words[2 * kWords];
   memcpy(words, slots->flash->memory + (size_t)sector * slots->flash->sector_bytes, sizeof words);
@@ -65,7 +65,7 @@ bool write_record(const ModelSlots *slots, ModelRecord *record) {
          memcmp(flash->memory + offset, words, sizeof words) == 0;
 }
 
-/* The slot's model, checked in this order: who made it, every byte of it, what it computes on this device. */
+/* Starts the slot's model after three checks, in this order: its signature, every byte, its results on this device. */
 static int start_slot(const ModelSlots *slots, const ModelRecord *record, uint32_t slot, goldcrest_config *config,
                       goldcrest_engine **engine) {
   config->model = slot_model(slots, slot);
@@ -78,8 +78,8 @@ static int start_slot(const ModelSlots *slots, const ModelRecord *record, uint32
   return status < 0 ? status : goldcrest_self_test(*engine, config->detail);
 }
 
-/* The record's model, or the other one, whose turn is first where the record's was started once already. A model that
- * takes the place of the record's is the one that starts from now on, and the record's never again. */
+/* Starts the record's model, or else the other one. If the record's was started once already, the other one is tried
+ * first. If the other model starts, it replaces the record's, which never starts again. */
 static int start_either(const ModelSlots *slots, ModelRecord *record, goldcrest_config *config,
                         goldcrest_engine **engine) {
   const uint32_t named = record->slot, other = named ^ 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two places for a model in flash, of which a record names the one that starts. A record is written whole or not at
- * all, so that whenever the power goes, one model or the other starts, and it is whole.
+ * Two places for a model in flash. A record names the one that starts. A record is written whole or not at all, so at
+ * any power loss one of the two models starts, and it is whole.
  */
 #ifndef GOLDCREST_MODELSLOTS_H_
 #define GOLDCREST_MODELSLOTS_H_
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/* The first two sectors hold a record each; slots 0 and 1 have half of the others each. */
+/* The first two sectors hold one record each. Slots 0 and 1 share the other sectors equally. */
 typedef struct ModelSlots {
   const FlashDevice *flash;
-  /* The boot loader's own check of who made a model, before anything else is believed of it; null: none. */
+  /* The boot loader's own check of a model's signature, before anything else trusts the model; null: no check. */
   bool (*accepts)(void *context, const uint8_t *model, size_t model_bytes);
   void *context;
 } ModelSlots;
@@ -37,23 +37,23 @@ typedef struct ModelRecord {
 
 size_t slot_bytes(const ModelSlots *slots);
 const uint8_t *slot_model(const ModelSlots *slots, uint32_t slot);
-/* Where a slot begins, in the device. */
+/* Returns the offset of a slot in the device. */
 size_t slot_offset(const ModelSlots *slots, uint32_t slot);
 
-/* The newest record. False where there is none: no model was installed yet. */
+/* *record <- the newest record. Returns false if there is none, because no model was installed yet. */
 bool read_record(const ModelSlots *slots, ModelRecord *record);
 
-/* Puts the record, with the next sequence number, in the place of the older one. False where the flash failed. */
+/* Writes the record over the older one, with the next sequence number. Returns false if the flash failed. */
 bool write_record(const ModelSlots *slots, ModelRecord *record);
 
-/* Starts an engine with the model that the newest record names, or, where that was started once without being
- * confirmed, or is refused, or fails its self-test, with the other one, which is then the one that starts. A model is
- * given up when the other has started, not before: one that nobody confirmed is better than none. config says
- * everything but the model, which this sets. Returns a status of the engine's; ERROR_STATE where no model is installed
- * or the flash failed, ERROR_ARGUMENT where `accepts` refuses. */
+/* Starts an engine with the model that the newest record names. If that model was started once without being confirmed,
+ * is refused, or fails its self-test, starts the other model, which the record then names. A model is given up only
+ * after the other has started: an unconfirmed model is better than none. config needs everything except the model,
+ * which this sets. Returns a status of the engine; ERROR_STATE if no model is installed or the flash failed,
+ * ERROR_ARGUMENT if `accepts` refuses. */
 int start_model(const ModelSlots *slots, goldcrest_config *config, goldcrest_engine **engine);
 
-/* The program has found that the model that it started is good: it stays. Returns OK or ERROR_STATE. */
+/* Confirms the started model, so that it stays. Returns OK or ERROR_STATE. */
 int confirm_model(const ModelSlots *slots, goldcrest_detail *detail);
 
 /* Fills *detail and returns the status. */

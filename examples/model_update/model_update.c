@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From chunks to pages of flash, and the checksums behind them.
+ * Programs arriving chunks into pages of flash and checks their checksums.
  */
 #include "model_update.h"
 
 #include <string.h>
 
 static int update_error(ModelUpdate *update, goldcrest_status status, const char *message, size_t index) {
-  update->model_bytes = 0; /* nothing more is taken */
+  update->model_bytes = 0; /* refuses further chunks */
   update->whole = false;
   return model_error(&update->detail, status, message, index);
 }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Bytes of the slot; a sector is erased when its first byte comes, but for the last, which has the trailer by then. */
+/* Programs bytes of the slot. Erases a sector at its first byte. The last sector is erased for the trailer, which comes
+ * first. */
 static bool program(const ModelUpdate *update, size_t at, const uint8_t *bytes, size_t n) {
   const FlashDevice *flash = update->slots->flash;
   const size_t offset = slot_offset(update->slots, update->slot) + at;
@@ -26,7 +27,7 @@ static bool program(const ModelUpdate *update, size_t at, const uint8_t *bytes, 
   return flash->program(flash->context, offset, bytes, n) && memcmp(flash->memory + offset, bytes, n) == 0;
 }
 
-/* The checksums of what is programmed. */
+/* Checks the checksums of the programmed bytes. */
 static int check_arrived(ModelUpdate *update) {
   const uint8_t *model = slot_model(update->slots, update->slot);
   const int status =
@@ -36,8 +37,8 @@ static int check_arrived(ModelUpdate *update) {
   return status < 0 ? status : GOLDCREST_OK;
 }
 
-/* The newest record, on which an update begins and ends; before the first model one of slot 1, without models. False
- * where the model that it names is not confirmed. */
+/* *record <- the newest record, which an update reads at its begin and end; before the first model, one that names slot
+ * 1 and has no models. Returns false if the model that it names is not confirmed. */
 static bool read_settled(const ModelSlots *slots, ModelRecord *record) {
   if (!read_record(slots, record)) *record = (ModelRecord){.slot = 1}; /* the first model comes in slot 0 */
   return record->state == kSettled;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What NOR flash does and does not: programming clears bits within a page, erasing sets those of a sector.
+ * Behaves like NOR flash: programming clears bits within a page, erasing sets the bits of a sector.
  */
 #include "simulated_flash.h"
 
 #include <string.h>
 
-/* How many of n bytes this write does; whether the power goes meanwhile. */
+/* Returns how many of n bytes this write changes. Switches the power off if it is to fail during this write. */
 static size_t bytes_through(SimulatedFlash *flash, size_t n) {
   ++flash->n_writes;
   flash->is_off = flash->n_writes == flash->cut_at;

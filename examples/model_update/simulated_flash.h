@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NOR flash in RAM, whose power can go during any write. On your board its place is taken by the flash's driver.
+ * NOR flash in RAM, whose power can fail during any write. On your board, use the driver of your flash instead.
  */
 #ifndef GOLDCREST_SIMULATEDFLASH_H_
 #define GOLDCREST_SIMULATEDFLASH_H_
@@ -21,10 +21,10 @@ typedef struct SimulatedFlash {
   bool is_misused;   /* a write was across pages, or would have set a bit */
 } SimulatedFlash;
 
-/* All bits ones, as it comes from the factory. `layout` says the sizes. memory: [n_sectors * sector_bytes]. */
+/* Makes a flash with all bits one, as from the factory. `layout` has its sizes. memory: [n_sectors * sector_bytes]. */
 void make_simulated_flash(SimulatedFlash *flash, uint8_t *memory, const FlashDevice *layout);
 
-/* The power comes, and goes again during the write of number cut_at. */
+/* Switches the power on. It fails again during write number cut_at. */
 void simulated_power_on(SimulatedFlash *flash, uint32_t cut_at, size_t cut_bytes);
 
 #ifdef __cplusplus

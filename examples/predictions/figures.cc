@@ -11,16 +11,16 @@ namespace {
 
 using goldcrest::converter::format_text;
 
-// The cycle models know neither missed caches (but for weights that do not fit), mispredicted branches nor an operating
-// system, and A76's latencies are Neoverse N1's: silicon is rather slower than faster.
+// The cycle models leave out cache misses (except for weights that do not fit), mispredicted branches and the operating
+// system. For the A76 they use the latencies of Neoverse N1. So silicon is more likely slower than faster.
 constexpr double kFaster = 1.25, kSlower = 1.5;
 
-// Cycles an instruction around what a model says.
+// Returns the band around a model's cycles for each instruction.
 constexpr Band modelled(double cycles) { return {cycles / kFaster, cycles, cycles * kSlower}; }
 
-// Weights that a word's calls read, in bytes, by the shape of examples/models/g2p: a matrix of n outputs and k inputs
-// has n * (k + 12). Two encoder rows at a time take 5.2 passes over the encoder for a word; greedy search takes 9.6
-// positions and beam 4 takes 8.8.
+// The bytes of weights that a word's calls read, for the shape of examples/models/g2p. A matrix of n outputs and k
+// inputs has n * (k + 12) bytes. A word takes 5.2 passes over the encoder with two rows at a time. Greedy search
+// takes 9.6 positions, beam 4 takes 8.8.
 constexpr double kEncoderBytes = 3 * (4 * 128 * 140 + 512 * 140 + 128 * 524) + 2 * 256 * 140;
 constexpr double kPositionBytes = 2 * (6 * 128 * 140 + 512 * 140 + 128 * 524) + 80 * 140;
 double weight_bytes(const Word& word) {
@@ -36,8 +36,8 @@ const std::vector<Shape>& shapes() {
   return all;
 }
 
-// tests/arm_cycles/run.sh --models, the table of its README.md; bytes a cycle from memory 2 (Pi 3), 3 (Pi 4), 3.8
-// (Pi 5).
+// The figures come from tests/arm_cycles/run.sh --models, as in the table of its README.md. They assume that memory
+// delivers 2 (Pi 3), 3 (Pi 4) or 3.8 (Pi 5) bytes a cycle.
 const std::vector<Computer>& computers() {
   static const std::vector<Computer> all = {{"Raspberry Pi 3",
                                              "Raspberry Pi 3",
@@ -90,10 +90,10 @@ const std::vector<Computer>& computers() {
   return all;
 }
 
-// bytes_a_cycle: H743 reads a flash word of 32 bytes, a cache line, in LATENCY + 1 cycles of its bus and hands it over
-// in four (RM0433; the bus has half the CPU's clock at 480 MHz); LATENCY is 7 after reset, and 4 at 480 MHz. RP2350's
-// cache reads 8 bytes: with one line in 96 cycles of the flash's clock, with four in 28, and the flash's clock is the
-// CPU's over 2 to 12 (RP2350 datasheet). Ensemble's SRAM0 is behind a bus of 64 bits (Alif, "RAM Regions").
+// bytes_a_cycle: The H743 reads a flash word of 32 bytes, a cache line, in LATENCY + 1 cycles of its bus and transfers
+// it in four (RM0433). LATENCY is 7 after reset and 4 at 480 MHz, where the bus has half the CPU's clock. The RP2350's
+// cache reads 8 bytes, over one data line in 96 cycles of the flash's clock, over four in 28. The flash's clock is the
+// CPU's divided by 2 to 12 (RP2350 datasheet). The Ensemble's SRAM0 has a bus of 64 bits (Alif, "RAM Regions").
 const std::vector<Microcontroller>& microcontrollers() {
   static const std::vector<Microcontroller> all = {
       {"nucleo-h743zi", "nucleo-h743zi", "Cortex-M7", "flash, as board.c leaves it", 64e6, {2.0, 2.7, 3.2}},
@@ -104,9 +104,9 @@ const std::vector<Microcontroller>& microcontrollers() {
   return all;
 }
 
-// Instructions: benchmark_firmware in QEMU on mps2-an500, mps2-an505 and mps3-an547, GCC 12.2. Cycles an instruction:
-// tests/arm_cycles/words.sh, which fails where it finds others. Of M33 there is no model: it issues one instruction a
-// cycle, and loads and taken branches take two or three.
+// Instructions: counted by benchmark_firmware in QEMU on mps2-an500, mps2-an505 and mps3-an547, with GCC 12.2. Cycles
+// for each instruction: from tests/arm_cycles/words.sh, which fails if it finds others. The M33 has no model: it issues
+// one instruction a cycle; loads and taken branches take two or three cycles.
 const std::vector<Word>& words() {
   constexpr Band kM33 = {1.0, 1.25, 1.6};
   static const std::vector<Word> all = {
@@ -120,7 +120,7 @@ Band tokens_per_s(const Computer::Speed& speed) {
   return {speed.tokens_per_s / kSlower, speed.tokens_per_s, speed.tokens_per_s * kFaster};
 }
 
-// At best reading hides behind computing; in the middle and at worst one waits for the other.
+// The low end assumes that reading overlaps with computing; the middle and the high end add the two times.
 Band milliseconds_a_word(const Microcontroller& part, const Word& word) {
   const double bytes = weight_bytes(word), ms_a_cycle = 1e3 / part.clock_hz;
   const Band &core = word.cycles_an_instruction, &memory = part.bytes_a_cycle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is predicted, of which machine and from what: no figure here was measured on hardware.
+// The predictions, their machines and their inputs. No figure here was measured on hardware.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,37 @@
 
 namespace predictions {
 
-// A figure and the band in which it is expected.
+// A predicted figure and the band around it.
 struct Band {
   double low, middle, high;
 };
 
-// A Linux machine, of which whole models were modelled (tests/arm_cycles).
+// A Linux machine for which tests/arm_cycles models whole translations.
 struct Computer {
-  const char *name, *board, *cpu;  // board: how the device tree's model begins
+  const char *name, *board, *cpu;  // board: prefix of the device tree's model
   double clock_hz;
   struct Speed {
     const char* model;  // of kShapes
     uint32_t beam_size;
-    double tokens_per_s;  // modelled: one thread, 32 source and 64 target tokens, encoding included
+    double tokens_per_s;  // modelled: one thread, 32 source and 64 target tokens, including encoding
   };
   std::vector<Speed> speeds;
 };
 
-// What a model's speed depends on.
+// The dimensions that a model's speed depends on.
 struct Shape {
   const char* name;
   uint32_t encoder_layers, decoder_layers, d_model, d_ff, target_vocab_size;
 };
 
-// A microcontroller; its work is that of benchmark_firmware, counted in QEMU for its core.
+// A microcontroller. Its instructions are those of benchmark_firmware, counted in QEMU for its core.
 struct Microcontroller {
   const char *name, *board, *cpu, *memory;
   double clock_hz;
   Band bytes_a_cycle;  // of weights
 };
 
-// One word of benchmark_firmware, the mean over its five.
+// The work for a word of benchmark_firmware, the mean over its five words.
 struct Word {
   const char* cpu;
   uint32_t beam_size;
@@ -54,10 +54,10 @@ const std::vector<Word>& words();
 Band tokens_per_s(const Computer::Speed& speed);
 Band milliseconds_a_word(const Microcontroller& part, const Word& word);
 
-// Three of them, or all before the point.
+// Returns the figure with three digits, or with all digits before the point if there are more.
 std::string digits(double figure);
 
-// All predictions as CSV.
+// Returns all predictions as CSV.
 std::string table();
 
 }  // namespace predictions

@@ -8,11 +8,11 @@
 namespace predictions {
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app{"Prints what was predicted of a machine beside what was measured on it."};
+  CLI::App app{"Prints the predictions for a machine next to its measurements."};
   app.add_option("FILE", arguments.file,
                  "JSON of goldcrest-bench --json, or the log of benchmark_firmware; -: standard input");
   app.add_option("--machine", arguments.machine,
-                 "compare with this one's predictions, where the file does not name it");
+                 "compare with the predictions for this machine if the file does not name it");
   app.add_flag("--table", arguments.wants_table, "print all predictions as CSV (boards/predictions.csv)");
   app.set_version_flag("--version", std::string("goldcrest-predictions " GOLDCREST_VERSION));
   app.footer(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-predictions: what was predicted of a machine, beside what goldcrest-bench or benchmark_firmware measured on
-// it and wrote as JSON.
+// goldcrest-predictions prints the predictions for a machine next to the measurements that goldcrest-bench or
+// benchmark_firmware wrote as JSON.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 constexpr int kSchemaVersion = 1;
 constexpr double kSameInstructions = 0.05;  // compilers differ by less
 
-// The JSON, or the one line of a console's log that is JSON.
+// Reads the JSON, or the one line of a console's log that is JSON.
 Json read_report(std::istream& stream) {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const size_t whole = text.find_first_not_of(" \t\r\n");
@@ -91,7 +91,7 @@ void compare_computer(const Json& report, const Computer& computer) {
     print_text("The prediction is of 32 source and 64 target tokens, the usual ones of goldcrest-bench.\n");
 }
 
-// Ticks of a word's search.
+// Returns the ticks of a word's search.
 double word_ticks(const Json& report, uint32_t beam_size) {
   const std::string name = format_text("{}: whole search of one word",
                                        beam_size == 1 ? std::string("greedy") : format_text("beam {}", beam_size));
@@ -101,7 +101,7 @@ double word_ticks(const Json& report, uint32_t beam_size) {
   throw std::runtime_error("parts has no \"" + name + "\"");
 }
 
-// Where ticks are instructions: those that the predictions come from.
+// If ticks are instructions: compares them with the counts behind the predictions.
 bool compare_instructions(const Json& report) {
   const std::string cpu = report.at("host").at("cpu");
   bool found = false, same = true;
@@ -138,7 +138,8 @@ std::string known_machines() {
   return names;
 }
 
-// True: nothing that was counted differs from what the predictions come from. wanted: empty, or a machine's name.
+// Returns false if counted instructions differ from the counts behind the predictions. wanted: a machine's name, or
+// empty.
 bool compare(const Json& report, const std::string& wanted) {
   const Json& host = report.at("host");
   const std::string board = host.at("board");

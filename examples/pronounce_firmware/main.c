@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware that says how English words are pronounced: type a word on the serial console, get its phonemes (ARPAbet),
- * found by a Transformer with beam search in static memory.
+ * Firmware that prints how English words are pronounced. Type a word on the serial console to get its phonemes
+ * (ARPAbet), which a Transformer finds with beam search in static memory.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,14 +19,14 @@ _Static_assert(MODEL_G2P_STACK_BYTES <= 4096, "the engine's part of the stack");
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 
-/* Letters become lower case, as in the dictionary that the model learned from. */
+/* Turns letters into lower case, as in the dictionary that the model was trained on. */
 static void lower_case(char *word) {
   for (; *word != '\0'; ++word) {
     if (*word >= 'A' && *word <= 'Z') *word = (char)(*word - 'A' + 'a');
   }
 }
 
-/* Index of the first letter of the stored source that the model has never seen, or -1. */
+/* Returns the index of the first letter of the stored source that the model does not know, or -1. */
 static int unknown_letter(const goldcrest_engine *engine, int32_t unknown_id) {
   const int32_t *ids;
   const int n = goldcrest_get_source(engine, 0, &ids);
@@ -36,7 +36,7 @@ static int unknown_letter(const goldcrest_engine *engine, int32_t unknown_id) {
   return -1;
 }
 
-/* Writes the pronunciation of one word, or why there is none. */
+/* Writes the pronunciation of one word, or the reason for having none. */
 static void pronounce(goldcrest_engine *engine, int32_t unknown_id, const char *word, size_t n_letters,
                       const goldcrest_detail *detail) {
   const uint64_t start = board_ticks();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A super-loop that must feed its watchdog while a word is worked on: each round does one bounded step of the engine.
- * It pronounces some words, then checks its model a slice at a time, and says how long the longest round took.
+ * A super-loop that must feed its watchdog while it works on a word. Each round does one bounded step of the engine. It
+ * pronounces some words, then checks its model slice by slice, and prints the time of the longest round.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ typedef struct watchdog {
   uint32_t n_rounds;
 } watchdog;
 
-/* The time since the watchdog was fed begins anew. */
+/* Restarts the time since the watchdog was fed. */
 static void watchdog_start(watchdog *dog) { dog->fed_at = board_ticks(); }
 
 /* A watchdog resets a board that feeds it later than its deadline; this one ends the program. On your board this
@@ -42,7 +42,7 @@ static void watchdog_feed(watchdog *dog) {
   dog->fed_at = now;
 }
 
-/* The super-loop: your other work stands where the watchdog is fed. Returns a status. */
+/* The super-loop. Put your other work where it feeds the watchdog. Returns a status. */
 static int find_pronunciation(goldcrest_engine *engine, const char *word, size_t n_letters, watchdog *dog) {
   watchdog_start(dog);
   int status = goldcrest_begin_text(engine, word, n_letters);
@@ -68,7 +68,7 @@ static int print_pronunciation(const goldcrest_engine *engine, const char *word)
   return GOLDCREST_OK;
 }
 
-/* What the loop does when no word is there: the checksums of the model, a slice a round. Returns a status. */
+/* The loop's work while no word is there: checks the model's checksums, one slice a round. Returns a status. */
 static int check_model(watchdog *dog, goldcrest_detail *detail) {
   goldcrest_check check = {0};
   int status = GOLDCREST_WORKING;

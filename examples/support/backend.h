@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend that a user asks a program for, --kernels xnnpack or fastest, in memory of exactly the planned sizes.
+// Opens the backend that a user asks for with --kernels xnnpack or fastest, in memory of exactly the planned sizes.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  // Where config->kernels, or GOLDCREST_KERNELS without it, asks for a backend: opens the model for it and fills in the
-  // rest of *config, whose model and limits are there. With more than one thread its pool takes parallel_for's place.
-  // Returns an empty string, or why it failed. The engine must not outlive this.
+  // If config->kernels (null: GOLDCREST_KERNELS) asks for a backend, opens the model for it and fills in the rest of
+  // *config, whose model and limits must be set. With more than one thread its pool replaces parallel_for. Returns an
+  // empty string, or the reason of the failure. The engine must not outlive this object.
   std::string attach(goldcrest_config* config);
 
-  // "weights 1 bytes, engine 2 bytes" for an attached backend, else empty.
+  // Returns a text such as "weights 1 bytes, engine 2 bytes" for an attached backend, else an empty one.
   const std::string& memory() const { return memory_; }
 
  private:

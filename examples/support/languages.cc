@@ -14,7 +14,7 @@ void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
 
 std::string in_quotes(const std::string& text) { return '"' + goldcrest::converter::printable(text) + '"'; }
 
-// "--target-lang "de": the model's target languages are "fra", "ita"".
+// Returns, for example: --target-lang "de": the model's target languages are "fra", "ita"
 std::string refusal(const std::string& side, const std::string& asked, const std::vector<std::string>& found) {
   constexpr size_t kMostNamed = 12;
   std::string text = "--" + side + "-lang " + in_quotes(asked) + ": the model's " + side + " language" +

@@ -8,9 +8,10 @@
 
 #include "goldcrest/goldcrest.h"
 
-// The codes of a model that goldcrest_model_info has taken; none where it has one target language.
+// Returns the codes of a model that goldcrest_model_info has accepted; none if it has only one target language.
 std::vector<std::string> target_languages(const void* model, size_t model_bytes);
 
-// Why the model has not these languages (empty: none is asked for), with those that it has; empty where it has them.
+// Returns a message if the model lacks one of these languages (empty: not asked for), with those that it has; else an
+// empty string.
 std::string languages_problem(const void* model, size_t model_bytes, const std::string& source,
                               const std::string& target);

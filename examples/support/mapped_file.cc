@@ -14,7 +14,8 @@ MappedFile::~MappedFile() {
   if (bytes_ != nullptr) munmap(bytes_, size_);
 }
 
-// Whole pages that begin within the bytes. The last one's rest may be in use: then it is mapped again at a touch.
+// Releases the whole pages that begin within the bytes. If the rest of the last page is in use, an access maps it
+// again.
 void MappedFile::release(void*, const void* bytes, size_t n) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<uintptr_t>(bytes) + page - 1) / page * page;

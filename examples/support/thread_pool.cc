@@ -15,12 +15,13 @@ namespace {
 
 constexpr uint32_t kMaxThreads = 64;  // of goldcrest_limits
 constexpr int kYields = 50;           // of a worker, before it goes to sleep
-// How long a thread looks at a shared value before it gives way: longer than an engine works alone between two regions.
+// The time for which a thread polls a shared value before it gives way: longer than an engine works on one thread
+// between two regions.
 constexpr std::chrono::microseconds kLooking(100);
 
 using Task = void (*)(void* task_context, size_t i);
 
-// Leaves the core's other thread, where it has one, more of it.
+// Leaves more of the core to its other hardware thread.
 inline void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -29,10 +30,10 @@ inline void pause_briefly() {
 #endif
 }
 
-// Whether is_there() becomes true within kLooking.
+// Returns whether is_there() becomes true within kLooking.
 template <typename IsThere>
 bool look_for(IsThere is_there) {
-  constexpr int kLooks = 32;  // between two looks at the clock
+  constexpr int kLooks = 32;  // polls between two readings of the clock
   const auto start = std::chrono::steady_clock::now();
   do {
     for (int i = 0; i < kLooks; ++i) {
@@ -52,7 +53,7 @@ class ThreadPool::Workers {
   void run(Task task, void* task_context, size_t n);
 
  private:
-  // state_: which job (upper half), how many tasks it has, how many of them are claimed (the lowest 16 bits).
+  // state_: the number of the job (upper half), its number of tasks, the number of claimed tasks (the lowest 16 bits).
   static constexpr uint64_t kNextJob = uint64_t{1} << 32;
   static uint32_t task_count(uint64_t state) { return static_cast<uint32_t>(state >> 16) & 0xffff; }
   static uint32_t claimed(uint64_t state) { return static_cast<uint32_t>(state) & 0xffff; }
@@ -86,14 +87,14 @@ void ThreadPool::Workers::start(uint32_t n) {
 }
 
 void ThreadPool::Workers::run(Task task, void* task_context, size_t n) {
-  // No task of the last job is unfinished, and no claim can succeed until state_ names the new one.
+  // All tasks of the last job are finished, and no claim can succeed until state_ names the new job.
   task_.store(task, std::memory_order_relaxed);
   task_context_.store(task_context, std::memory_order_relaxed);
   n_finished_.store(0, std::memory_order_relaxed);
   const uint64_t job = (state_.load(std::memory_order_relaxed) / kNextJob + 1) * kNextJob;
   state_.store(job | uint64_t{n} << 16);
   if (n_asleep_ > 0) {
-    { const std::lock_guard<std::mutex> lock(mutex_); }  // none is between its last look at state_ and its sleep
+    { const std::lock_guard<std::mutex> lock(mutex_); }  // no worker is between its last look at state_ and its sleep
     wake_.notify_all();
   }
   work();
@@ -109,7 +110,7 @@ void ThreadPool::Workers::work() {
   while (claimed(state) < task_count(state)) {
     const Task task = task_.load(std::memory_order_relaxed);
     void* const task_context = task_context_.load(std::memory_order_relaxed);
-    // Succeeds only while this job has an unclaimed task: then what was read above is this job's.
+    // Succeeds only while this job has an unclaimed task. Then the values read above belong to this job.
     if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
     task(task_context, claimed(state));
     n_finished_.fetch_add(1, std::memory_order_release);
@@ -117,7 +118,7 @@ void ThreadPool::Workers::work() {
   }
 }
 
-// A worker's life.
+// The main function of a worker.
 void ThreadPool::Workers::serve() {
   uint64_t last = 0;
   while (wait_for_job(last)) {
@@ -126,7 +127,7 @@ void ThreadPool::Workers::serve() {
   }
 }
 
-// Returns when there is another job than `last`, or false at the end.
+// Waits for a job other than `last`. Returns false if the pool ends.
 bool ThreadPool::Workers::wait_for_job(uint64_t last) {
   const auto is_there = [&] { return state_.load(std::memory_order_relaxed) / kNextJob != last; };
   if (look_for(is_there)) return true;

@@ -9,7 +9,7 @@
 
 namespace {
 
-// Rules of the search, each as the model has it where its option is not given.
+// Adds the options for rules of the search. A rule without its option is the model's own.
 void add_rules(CLI::App& app, goldcrest_search& rules) {
   const std::map<std::string, int> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
   const std::map<std::string, int> stops = {
@@ -35,7 +35,7 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
          "at most X times as many tokens as the source has; 0: no such limit")
       ->check(CLI::Range(0.0, 1024.0));
   app.add_option("--repetition-penalty", rules.repetition_penalty,
-                 "for tokens that a result has already: above 1 less likely, below 1 more")
+                 "make tokens that a result already has less likely (above 1) or more likely (below 1)")
       ->check(CLI::Range(1.0 / 1024, 1024.0));
 }
 
@@ -61,20 +61,20 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
   app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
-  CLI::Option* max_candidates =
-      app.add_option("--max-candidates", arguments.limits.max_candidates,
-                     "of a model with a shortlist: tokens that it may leave a line; one with more is translated among "
-                     "all (0: the model's)");
+  CLI::Option* max_candidates = app.add_option(
+      "--max-candidates", arguments.limits.max_candidates,
+      "most candidate tokens that a shortlist may leave a line; a line with more is translated among all "
+      "tokens (0: the model's)");
   CLI::Option* no_shortlist = app.add_flag_callback(
       "--no-shortlist", [&arguments] { arguments.limits.max_candidates = GOLDCREST_NO_SHORTLIST; },
-      "translate each line among all tokens, whatever shortlist the model has");
+      "translate each line among all tokens, even if the model has a shortlist");
   no_shortlist->excludes(max_candidates);
   CLI::Option* min_target = app.add_option("--min-target", arguments.min_target,
-                                           "fewest generated tokens; 0: not the model's minimum either");
+                                           "fewest generated tokens; 0: none, even if the model has a minimum");
   CLI::Option* length_penalty =
       app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
   CLI::Option* word_penalty =
-      app.add_option("--word-penalty", arguments.word_penalty, "taken from a score for each token");
+      app.add_option("--word-penalty", arguments.word_penalty, "subtract this from a score for each token");
   add_rules(app, arguments.rules);
   app.add_option("--batch", arguments.limits.batch,
                  "sentences translated together: faster, but a line is answered when up to 16 times as many are read; "
@@ -120,8 +120,9 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning. A "
       "byte "
       "order mark at an input's start is left out.\n"
-      "The model is used where it lies in its file: replace that file by renaming a new one over it. Writing into it, "
-      "or cutting it short, ends the program with SIGBUS.\n"
+      "The program uses the model in place in its file: replace that file by renaming a new one over it. Writing into "
+      "it, "
+      "or cutting it short, kills the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
   try {
     app.parse(argc, argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of untrusted text: read with bounded memory, and what is wrong with them as text or as ids.
+// Reads lines of untrusted text with bounded memory, and finds what is wrong with them as text or as ids.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 constexpr size_t kMaxLineBytes = size_t{1} << 24;  // no engine takes more
 
-// Reads a line without its end, CR LF or LF. Of a longer one than kMaxLineBytes, one byte more than that is kept.
-// False at the end of the input and where it cannot be read (ferror, errno).
+// Reads a line without its end, CR LF or LF. Stores only kMaxLineBytes + 1 bytes of a longer line. Returns false at the
+// end of the input and if it cannot be read (ferror, errno).
 bool read_line(std::FILE* input, std::string* line);
 
-// Nothing but white space, Unicode's too.
+// Returns whether a line has only white space, including Unicode's.
 bool is_blank(const std::string& line);
 
-// Why a line is no text (too long, a NUL byte, not UTF-8), or empty.
+// Returns why a line is no text (too long, a NUL byte, not UTF-8), or an empty string.
 std::string text_problem(const std::string& line);
 
-// A line's decimal ids, spaces between them, each below vocab_size. Returns why it has none, or empty.
+// *ids <- a line's decimal ids, separated by spaces, each below vocab_size. Returns an error, or an empty string.
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);

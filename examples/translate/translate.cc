@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate: lines of text in, lines of text out.
+// goldcrest-translate translates lines of text into lines of text.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

@@ -22,8 +22,8 @@
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as some editors begin a file
-constexpr uint32_t kBatchesAhead = 16;                       // read and sorted together
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it at the start of a file
+constexpr uint32_t kBatchesAhead = 16;                       // batches that are read and sorted together
 
 void append_ids(const int32_t* ids, size_t n, std::string* text) {
   for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
@@ -68,7 +68,7 @@ bool Translator::start() {
   return start_engine() && set_languages() && set_search();
 }
 
-// What the engine is to keep of each result for the options.
+// Sets the limits so that the engine records what the options ask for.
 bool Translator::ask_inspection() {
   goldcrest_limits& limits = options_.limits;
   if (options_.token_scores) limits.inspection |= GOLDCREST_INSPECT_TOKEN_SCORES;
@@ -90,7 +90,7 @@ bool Translator::ask_inspection() {
   return targets_ || refuse(options_.score_file + ": cannot be read: " + std::strerror(errno));
 }
 
-// What the model lacks of what the options ask for, or empty.
+// Returns a message if the model lacks something that the options ask for, or an empty string.
 std::string Translator::missing_text() const {
   const bool text_in = !options_.ids && !options_.decode;
   const bool text_out = !options_.ids && !options_.tokens && options_.score_file.empty();
@@ -105,7 +105,7 @@ std::string Translator::missing_text() const {
 
 bool Translator::start_engine() {
   goldcrest_limits& limits = options_.limits;
-  // Enough rows in a block of encoder work for every thread to have as many as alone.
+  // Each block of encoder work gets enough rows that every thread has as many as a single thread would have.
   if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info_.limits.encoder_rows * limits.threads);
   int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
@@ -158,7 +158,7 @@ bool Translator::set_search() {
   return status < 0 ? fail(status) : true;
 }
 
-// Appends the text of n ids. A negative status is an error.
+// Appends the text of n ids. Returns a negative status on an error.
 int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
   goldcrest_text_state state = {};
   char piece[4096];
@@ -170,7 +170,7 @@ int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text)
   return GOLDCREST_OK;
 }
 
-// Tokens that the engine makes of a text, and the first of them; none where it cannot.
+// Returns the number of tokens of a text; 0 on an error. *first <- the first token, or -1.
 size_t Translator::count_source(const std::string& text, int32_t* first) {
   const int32_t* source = nullptr;
   const int status = goldcrest_begin_text(engine_, text.data(), text.size());
@@ -179,13 +179,13 @@ size_t Translator::count_source(const std::string& text, int32_t* first) {
   return n < 0 ? 0 : static_cast<size_t>(n);
 }
 
-// What is said of a line whose language code the vocabulary lacks, or empty. A code that it has is one token.
+// Returns a warning if the vocabulary lacks the language code of a line, or an empty string. A known code is one token.
 std::string Translator::code_warning(const std::string& text) {
   const std::string code(goldcrest::converter::leading_language_code(text));
   if (code.empty()) return "";
   int32_t first = 0, of_nothing = 0;
   const size_t n = count_source(code, &first), n_of_nothing = count_source("", &of_nothing);
-  const size_t n_of_code = has_code_ ? n_of_nothing : n_of_nothing + 1;  // which it takes the place of
+  const size_t n_of_code = has_code_ ? n_of_nothing : n_of_nothing + 1;  // which the line's code replaces
   if (n == n_of_code && first != info_.unknown_id) return "";
   return "\"" + goldcrest::converter::printable(code) + "\" is no entry of the model's vocabulary; it is read as text";
 }
@@ -218,7 +218,7 @@ void Translator::read_ids(const std::string& text, Line* line) {
     line->error = too_many(line->source.size(), most, "--max-source");
 }
 
-// The line of options_.score_file that belongs to this one.
+// Reads the line of options_.score_file that belongs to this line.
 void Translator::read_target(Line* line) {
   std::string text;
   const bool found = read_line(targets_.get(), &text);
@@ -237,7 +237,7 @@ bool Translator::check_targets() {
          refuse(options_.score_file + ": more lines than the input has");
 }
 
-// What can be done for a line alone.
+// Does the part of the work that needs only this line.
 void Translator::read(const std::string& text, Line* line) {
   if (options_.decode) return decode(text, line);
   if (!options_.encode && is_blank(text)) {
@@ -254,7 +254,7 @@ void Translator::read(const std::string& text, Line* line) {
   line->out += '\n';
 }
 
-// Appends what a result's tokens attended to. A negative status is an error.
+// Appends the alignments of a result's tokens. Returns a negative status on an error.
 int64_t Translator::append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text) {
   std::vector<float> weights(memory_.limits.max_source_tokens);
   for (uint32_t token = 0; token < n_tokens; ++token) {
@@ -275,7 +275,7 @@ int64_t Translator::append_alignments(uint32_t sentence, uint32_t rank, uint32_t
   return GOLDCREST_OK;
 }
 
-// Appends the results of a sentence, best first. A negative status is an error.
+// Appends the results of a sentence, best first. Returns a negative status on an error.
 int64_t Translator::append_results(uint32_t sentence, Line* line) {
   for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
     goldcrest_result result = {};
@@ -357,8 +357,9 @@ void Translator::print(const Line& line) {
 }
 
 bool Translator::process(std::FILE* input, const std::string& name) {
-  const bool alone = options_.encode || options_.decode || memory_.limits.batch == 1;  // each answer at once
-  const size_t ahead = alone ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
+  const bool answers_at_once =
+      options_.encode || options_.decode || memory_.limits.batch == 1;  // without reading ahead
+  const size_t ahead = answers_at_once ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
   std::vector<Line> lines;
   std::string text;
   bool is_first = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines in, lines out, through the C API alone: one engine, one arena. With batches, lines are read ahead and sorted by
-// their length in tokens, so that the sentences of a batch end at about the same time; results keep the lines' order.
+// Translates lines with only the C API: one engine, one arena. With batches, lines are read ahead and sorted by their
+// length in tokens, so that the sentences of a batch end at about the same time. Results keep the order of the lines.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct TranslatorOptions {
   std::string model, kernels;                    // kernels: empty for the best
   std::string source_language, target_language;  // empty: the model's
   goldcrest_limits limits = {};
-  uint32_t n_best = 1, min_target = 0;  // min_target: where has_min_target
+  uint32_t n_best = 1, min_target = 0;  // min_target: valid if has_min_target
   float length_penalty = 1, word_penalty = 0;
   bool has_min_target = false, has_length_penalty = false, has_word_penalty = false;
-  goldcrest_search rules = {};  // the fields of rules alone; 0: the model's
+  goldcrest_search rules = {};  // only the fields of rules; 0: the model's
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
-  bool ids = false;  // sources are ids; so are the results
+  bool ids = false;  // sources and results are ids
   bool token_scores = false;
   std::string alignments;  // "hard", "soft" or empty
   int32_t alignment_layer = -1, alignment_head = -1;
@@ -35,12 +35,12 @@ class Translator {
  public:
   explicit Translator(const TranslatorOptions& options) : options_(options) {}
 
-  // Maps the model, allocates the arena once, starts the engine. False after an error message.
+  // Maps the model, allocates the arena once, starts the engine. Returns false after an error message.
   bool start();
-  // Translates all lines; a bad one gives a message and an empty line, a blank one an empty line. False where standard
-  // output takes no more or, after a message, where the input cannot be read.
+  // Translates all lines. A bad line gives a message and an empty line, a blank one an empty line. Returns false if
+  // standard output cannot be written or, after a message, if the input cannot be read.
   bool process(std::FILE* input, const std::string& name);
-  // After the last input: false after a message where the targets to score have more lines.
+  // Call it after the last input. Returns false, after a message, if the targets to score have more lines.
   bool check_targets();
   void print_stats() const;
   uint64_t failed_lines() const { return failed_lines_; }
@@ -53,13 +53,13 @@ class Translator {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  // One line's way through: source ids, then what is printed for it.
+  // A line on its way through the program: its source ids, then its output.
   struct Line {
     uint64_t number;
     std::vector<int32_t> source;  // none: there is nothing to translate
     std::vector<int32_t> target;  // to score
-    std::string out, error;       // an error has an empty line in place of `out`
-    std::string warning = {};     // said before either
+    std::string out, error;       // with an error an empty line replaces `out`
+    std::string warning = {};     // printed before both
   };
 
   std::string missing_text() const;

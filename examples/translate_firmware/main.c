@@ -15,7 +15,7 @@ enum { kLineBytes = MODEL_ENFR_MAX_SOURCE_BYTES + 1, kTranslationBytes = 512 };
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_ENFR_ARENA_BYTES];
 
-/* Writes the translation of one line, or why there is none. */
+/* Writes the translation of one line, or the reason for having none. */
 static void translate(goldcrest_engine *engine, const char *line, size_t line_bytes, const goldcrest_detail *detail) {
   char text[kTranslationBytes];
   const uint64_t start = board_ticks();

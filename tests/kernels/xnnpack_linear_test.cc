@@ -71,8 +71,8 @@ class PreparedProblem {
     args.linear.backend = table().backend;
     table().int8.output_block(args);
   }
-  bool computes_whole(const LinearArgs<int8_t>& args) const {
-    return table().computes_whole(table().backend, args.w, args.n, args.rows);
+  bool parallelizes_itself(const LinearArgs<int8_t>& args) const {
+    return table().parallelizes_itself(table().backend, args.w, args.n, args.rows);
   }
 
  private:
@@ -239,7 +239,7 @@ void expect_native(const PreparedProblem& prepared, LinearArgs<int8_t> args) {
   args.y = expected.begin();
   reference_linear(args);
   args.y = y.begin();
-  EXPECT_FALSE(prepared.computes_whole(args));
+  EXPECT_FALSE(prepared.parallelizes_itself(args));
   prepared.linear(args);
   EXPECT_EQ(std::memcmp(y.begin(), expected.begin(), n * sizeof(float)), 0);
 }
@@ -249,14 +249,14 @@ TEST(XnnpackLinear, RowClassesThatAreNotChosenAreNative) {
   const LinearShape shape = {48, 32};
   LinearProblem problem(shape, 20);
   PreparedProblem prepared(problem, shape, shape.n, false);
-  EXPECT_TRUE(prepared.computes_whole(problem.args()));
+  EXPECT_TRUE(prepared.parallelizes_itself(problem.args()));
   prepared.set_row_classes(0);
   expect_native(prepared, problem.args());
   prepared.set_row_classes(1u << row_class(4));
   expect_native(prepared, problem.args());
   LinearArgs<int8_t> args = problem.args();
   args.rows = 3;
-  EXPECT_TRUE(prepared.computes_whole(args));
+  EXPECT_TRUE(prepared.parallelizes_itself(args));
 }
 
 // Layers that the backend does not know: other weights, or fewer of the outputs.

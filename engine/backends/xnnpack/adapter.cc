@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// XNNPACK's operator interface, as of its commit 4ea82e5 (2024-11-08, Debian 13) and as of 75db3c0 (2026-08-21): they
-// differ in arguments, which overloads below tell apart. XNNPACK calls back for memory without saying for whom, so what
-// is being made is kept in a variable of the thread.
+// Calls XNNPACK's operator interface, as of its commits 4ea82e5 (2024-11-08, Debian 13) and 75db3c0 (2026-08-21). These
+// differ in arguments; the overloads below tell them apart. XNNPACK calls back for memory without saying which operator
+// it makes, so a variable of the thread tells.
 #include "backends/xnnpack/adapter.h"
 
 #include <pthreadpool.h>
@@ -22,14 +22,14 @@ namespace goldcrest::xnnpack {
 static_assert(sizeof(RowScale) == sizeof(xnn_quantization_params), "RowScale is XNNPACK's type");
 static_assert(XNN_EXTRA_BYTES <= kAlignment, "the buffer behind a plan's rows is at least 64 bytes long");
 
-// Where the CPU has AMX, kernels take tiles of 16 rows, and commit 4ea82e5 loads all of a tile's scales however few
-// rows are left: 15 behind a single one, though its header says 10.
+// On a CPU with AMX, kernels take tiles of 16 rows, and commit 4ea82e5 always loads all scales of a tile. For a single
+// row it reads 15 scales behind the row's own, although its header says 10.
 const uint32_t kExtraRowScales = larger(15u, uint32_t{XNN_EXTRA_QUANTIZATION_PARAMS});
 const uint32_t kExtraInputBytes = XNN_EXTRA_BYTES;
 
 namespace {
 
-// What this thread is making an operator for.
+// The purpose for which this thread is making an operator.
 struct Creation {
   Region* region;
   const PackedWeights* weights;  // null: only the size is wanted
@@ -67,12 +67,12 @@ void* allocate(void*, size_t n_bytes) {
   return current_creation == nullptr ? std::malloc(n_bytes) : allocate_aligned(nullptr, kAlignment, n_bytes);
 }
 
-// Making an operator reallocates nothing.
+// XNNPACK reallocates nothing while it makes an operator.
 void* reallocate(void*, void* memory, size_t n_bytes) {
   return current_creation == nullptr ? std::realloc(memory, n_bytes) : nullptr;
 }
 
-// A region's memory comes back with the region.
+// Memory of a region is freed with the region.
 void deallocate(void*, void* memory) {
   if (current_creation == nullptr) std::free(memory);
 }
@@ -108,7 +108,7 @@ void* offset_to_address(void* context, size_t offset) {
 
 xnn_status delete_cache(void*) { return xnn_status_success; }
 
-// Create with and without the code cache, which ended in May 2025.
+// Creates an operator with or without the code cache, which XNNPACK dropped in May 2025.
 template <typename Create, typename Weights, typename... Scales>
 xnn_status create(Create create_operator, const Layer& layer, const Weights* weights, xnn_weights_cache_t cache,
                   xnn_operator_t* op, Scales... scales) {
@@ -124,7 +124,7 @@ xnn_status create(Create create_operator, const Layer& layer, const Weights* wei
   }
 }
 
-// Reshape with and without a workspace, which came in June 2025; an operator that wants some is not used.
+// Reshapes with or without a workspace, which XNNPACK added in June 2025. Fails if the operator needs a workspace.
 template <typename Reshape>
 bool reshape(Reshape reshape_operator, xnn_operator_t op, uint32_t rows, pthreadpool_t threads) {
   if constexpr (std::is_invocable_v<Reshape, xnn_operator_t, size_t, size_t*, pthreadpool_t>) {
@@ -146,7 +146,7 @@ bool set_up(Setup set_up_operator, xnn_operator_t op, const int8_t* x, float* y,
   }
 }
 
-// Null when XNNPACK refuses or memory is short.
+// Returns null if XNNPACK refuses or memory is short.
 xnn_operator_t create_operator(const Layer& layer, void* provider, Creation* creation) {
   const CreationScope scope(creation);
   xnn_operator_t op = nullptr;
@@ -158,7 +158,7 @@ xnn_operator_t create_operator(const Layer& layer, void* provider, Creation* cre
   return status == xnn_status_success ? op : nullptr;
 }
 
-// Rows or threads other than the last call's need a new shape.
+// Reshapes the operator only if the rows or threads differ from the last call's.
 template <typename Reshape>
 bool reshape_for(Reshape reshape_operator, Operator& op, uint32_t rows, void* threads) {
   if (op.rows == rows && op.threads == threads) return true;
@@ -176,7 +176,7 @@ bool run(const Operator& op, void* threads) {
          xnn_status_success;
 }
 
-constexpr size_t kSmall = 16;  // inputs and outputs of the operator that is made to see its size
+constexpr size_t kSmall = 16;  // inputs and outputs of the operator that is made to measure its size
 constexpr size_t kMaxOperatorBytes = 1 << 15;
 
 }  // namespace
@@ -207,7 +207,7 @@ size_t operator_bytes(bool is_float) {
   const xnn_operator_t op = create_operator(layer, &provider, &creation);
   const size_t n_bytes = static_cast<size_t>(region.next - memory);
   if (op == nullptr) return 0;
-  // Where the allocator is another's, nothing came from the region, and this gives it back to its owner.
+  // If another part of the program set the allocator, nothing came from the region; then its own allocator frees it.
   const CreationScope scope(n_bytes > 0 ? &creation : nullptr);
   xnn_delete_operator(op);
   return n_bytes;
@@ -219,7 +219,7 @@ size_t packed_bytes(const Layer& layer) {
   make_provider(&provider, nullptr);
   Region region = {memory, memory + sizeof memory};
   Creation creation = {&region, nullptr, 0, nullptr, 0};
-  create_operator(layer, &provider, &creation);  // fails for want of space, having said how much
+  create_operator(layer, &provider, &creation);  // fails for lack of space, but sets wanted_bytes first
   return creation.wanted_bytes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the engine uses of XNNPACK: fully connected operators whose weights are packed once and shared, made in
-// memory that the caller gives. adapter.cc alone includes its header.
+// The part of XNNPACK that the engine uses: fully connected operators, made in the caller's memory. Their weights are
+// packed once and shared. Only adapter.cc includes XNNPACK's header.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace goldcrest::xnnpack {
 
-// A fully connected layer. Its matrix is row by row [n, k], and needed only while it is packed.
+// A fully connected layer. Its matrix is stored row by row [n, k] and is needed only while it is packed.
 struct Layer {
   size_t n, k, output_stride;  // elements
   const int8_t* int8_weights;
   const float* float_weights;  // null: the layer is int8
-  const float* scale;          // [n], of int8 weights
+  const float* scale;          // [n], only for int8 weights
   const float* bias;           // [n]
   bool relu;
 };
 
-// Packed weights of a model's layers: packed one after another, then only read.
+// The packed weights of a model's layers. They are packed one after another and then only read.
 struct PackedWeights {
   uint8_t* bytes;
   size_t n_bytes;
-  size_t* offsets;  // [layers]; kNotPacked: not there yet
+  size_t* offsets;  // [layers]; kNotPacked: not packed yet
 };
 constexpr size_t kNotPacked = SIZE_MAX;
 
@@ -34,7 +34,7 @@ struct Region {
   uint8_t* end;
 };
 
-// The dynamic quantization of a row, as XNNPACK has it.
+// The dynamic quantization of a row, in XNNPACK's format.
 struct RowScale {
   int32_t zero_point;
   float scale;
@@ -49,20 +49,21 @@ struct Operator {
   uint32_t rows;  // of the last call; 0: none yet
 };
 
-// Initializes XNNPACK with an allocator that uses the regions given below. UNSUPPORTED: not on this CPU; STATE: another
-// part of the program came first.
+// Initializes XNNPACK with an allocator that uses the regions given below. ERROR_UNSUPPORTED: XNNPACK does not run on
+// this CPU. ERROR_STATE: another part of the program initialized it before.
 int initialize(goldcrest_detail* detail);
 
-// Bytes that an operator takes in a region, and that a layer's weights take when packed (of the layer, its dimensions
-// and which of the weights is not null matter). 0: XNNPACK does not make the operator.
+// operator_bytes: the bytes of an operator in a region. packed_bytes: the bytes of a layer's packed weights, which
+// depend only on its dimensions and on the type of its weights. 0: XNNPACK does not make the operator.
 size_t operator_bytes(bool is_float);
 size_t packed_bytes(const Layer& layer);
 
-// The provider through which operators find packed weights: an object of provider_bytes() that refers to `weights`.
+// Makes the provider through which operators find packed weights: an object of provider_bytes() that refers to
+// `weights`.
 size_t provider_bytes();
 void make_provider(void* provider, const PackedWeights* weights);
 
-// Packs a layer's weights as entry `index` behind the *used_bytes that are used, and adds its own.
+// Packs a layer's weights as entry `index` behind the first *used_bytes, and adds their bytes to *used_bytes.
 bool pack(const Layer& layer, size_t index, void* provider, const PackedWeights& weights, size_t* used_bytes);
 
 // Makes an operator over entry `index` in `region`.

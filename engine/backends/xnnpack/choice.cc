@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kTrialRows[kRowClasses] = {1, 4, 16, kMaxTrialRows};
 constexpr int kRounds = 5;
 constexpr double kRoundSeconds = 20e-6;   // of each kernel, at least one call
-constexpr double kLeastAdvantage = 0.95;  // giving up exact bits must be worth it, and no noise
+constexpr double kLeastAdvantage = 0.95;  // a gain below 5 % may be noise and is not worth the exact bits
 
 double now_s() {
   timespec time;
@@ -25,7 +25,8 @@ double seconds_of(const Call& call, int calls) {
   return (now_s() - start) / calls;
 }
 
-// Whether `a` is faster than `b`: the best of some rounds in turns, after one call each for the caches.
+// Returns whether `a` is faster than `b`. Compares the best of kRounds alternating rounds, after a call of each that
+// fills the caches.
 template <typename CallA, typename CallB>
 bool is_faster(const CallA& a, const CallB& b) {
   a();
@@ -47,7 +48,7 @@ uint32_t faster_classes(const TypedKernels<Element>& table, const TypedKernels<E
   for (uint32_t c = 0; c < kRowClasses; ++c) {
     LinearArgs<Element> trial = args;
     if (trial.rows > kTrialRows[c]) trial.rows = kTrialRows[c];
-    if (row_class(trial.rows) != c) continue;  // the engine never has so many
+    if (row_class(trial.rows) != c) continue;  // the engine never has this many rows
     if (is_faster([&] { table.linear(trial); }, [&] { native.linear(trial); })) classes |= 1u << c;
   }
   return classes;

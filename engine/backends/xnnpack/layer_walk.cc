@@ -6,7 +6,7 @@
 
 namespace goldcrest {
 
-void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerUse& use),
+void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call),
                  void* context) {
   const auto visit_layer = [&](const LinearCallSite& site) {
     visit(context, {site.view, site.view.n, site.activation == Activation::kRelu, site.adds});

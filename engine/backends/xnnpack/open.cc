@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest/xnnpack.h: how much memory a model needs, and its weights packed into it.
+// Implements goldcrest/xnnpack.h: counts the memory that a model needs and packs its weights.
 #include "backends/xnnpack/parts.h"
 #include "base/status.h"
 #include "goldcrest/xnnpack.h"
@@ -10,7 +10,7 @@ namespace goldcrest {
 
 namespace {
 
-// int8 weights of `view`, row by row.
+// rows [n, k] <- the int8 weights of `view`, row by row.
 void unpack_rows(const void* file, const LinearView& view, int8_t* rows) {
   const int8_t* w = tensor<int8_t>(file, view.weights);
   for (uint32_t output = 0; output < view.n; ++output) {
@@ -20,7 +20,7 @@ void unpack_rows(const void* file, const LinearView& view, int8_t* rows) {
   }
 }
 
-// Bytes of one layer row by row; float32 files have them so.
+// Returns the bytes of a layer's weights row by row; 0 for float32 files, which store them in this order.
 uint64_t row_bytes(const LinearView& view) {
   return view.weight_type == WeightType::kFloat32 ? 0 : align_bytes(uint64_t{view.n} * view.k);
 }
@@ -32,22 +32,22 @@ goldcrest_xnnpack_memory memory_for(const void* file, const goldcrest_limits& li
   lay_out_model(model_space, extent);
   lay_out_engine(engine_space, extent, limits);
   goldcrest_xnnpack_memory memory = {model_space.used_bytes(), 0, engine_space.used_bytes()};
-  for_each_layer(file, view, [&](const LayerUse& use) {
-    memory.weights_bytes += xnnpack::packed_bytes(layer_of(file, use, tensor<int8_t>(file, use.view.weights)));
-    if (row_bytes(use.view) > memory.packing_bytes) memory.packing_bytes = row_bytes(use.view);
+  for_each_layer(file, view, [&](const LayerCall& call) {
+    memory.weights_bytes += xnnpack::packed_bytes(layer_of(file, call, tensor<int8_t>(file, call.view.weights)));
+    if (row_bytes(call.view) > memory.packing_bytes) memory.packing_bytes = row_bytes(call.view);
   });
   return memory;
 }
 
-// Packs all layers behind the model's parts.
+// Packs all layers into the memory behind the model's other parts.
 int pack_layers(const goldcrest_xnnpack_config& config, const ModelParts& parts, goldcrest_detail* detail) {
   const XnnpackModel& model = *parts.model;
   int8_t* const rows = static_cast<int8_t*>(config.packing);
   size_t used_bytes = 0;
   uint32_t index = 0, n_failed = 0;
-  for_each_layer(model.file, view_model(model.file), [&](const LayerUse& use) {
-    if (n_failed == 0 && !use.is_float()) unpack_rows(model.file, use.view, rows);
-    const bool packed = n_failed == 0 && xnnpack::pack(layer_of(model.file, use, rows), index, model.provider,
+  for_each_layer(model.file, view_model(model.file), [&](const LayerCall& call) {
+    if (n_failed == 0 && !call.is_float()) unpack_rows(model.file, call.view, rows);
+    const bool packed = n_failed == 0 && xnnpack::pack(layer_of(model.file, call, rows), index, model.provider,
                                                        model.weights, &used_bytes);
     if (!packed) ++n_failed;
     index += packed;

@@ -8,12 +8,12 @@ namespace goldcrest {
 
 Extent extent_of(const void* file, const ModelView& model) {
   Extent extent;
-  for_each_layer(file, model, [&](const LayerUse& use) {
+  for_each_layer(file, model, [&](const LayerCall& call) {
     ++extent.n_layers;
-    extent.widest_input = larger(extent.widest_input, use.view.k);
-    extent.widest_output = larger(extent.widest_output, use.y_stride);
-    if (use.residual) extent.widest_residual = larger(extent.widest_residual, use.view.n);
-    extent.is_float = use.is_float();
+    extent.widest_input = larger(extent.widest_input, call.view.k);
+    extent.widest_output = larger(extent.widest_output, call.y_stride);
+    if (call.residual) extent.widest_residual = larger(extent.widest_residual, call.view.n);
+    extent.is_float = call.is_float();
   });
   return extent;
 }
@@ -47,16 +47,16 @@ EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_l
   return parts;
 }
 
-xnnpack::Layer layer_of(const void* file, const LayerUse& use, const int8_t* rows) {
+xnnpack::Layer layer_of(const void* file, const LayerCall& call, const int8_t* rows) {
   xnnpack::Layer layer = {};
-  layer.n = use.view.n;
-  layer.k = use.view.k;
-  layer.output_stride = use.y_stride;
+  layer.n = call.view.n;
+  layer.k = call.view.k;
+  layer.output_stride = call.y_stride;
   layer.int8_weights = rows;
-  if (use.is_float()) layer.float_weights = tensor<float>(file, use.view.weights);
-  layer.scale = tensor<float>(file, use.view.scale);
-  layer.bias = tensor<float>(file, use.view.bias);
-  layer.relu = use.relu;
+  if (call.is_float()) layer.float_weights = tensor<float>(file, call.view.weights);
+  layer.scale = tensor<float>(file, call.view.scale);
+  layer.bias = tensor<float>(file, call.view.bias);
+  layer.relu = call.relu;
   return layer;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the objects lie in the memory that the caller gives: what XNNPACK needs for a model in `weights`, what it needs
-// for an engine in `backend_memory`.
+// Lays out the caller's memory: `weights` holds the objects of a model, `backend_memory` those of an engine.
 #pragma once
 
 #include "backends/backend.h"
@@ -10,13 +9,13 @@
 
 namespace goldcrest {
 
-// A tensor of the file, by its offset in units.
+// Returns the tensor at this offset of the file, in units.
 template <typename T>
 const T* tensor(const void* file, uint32_t units) {
   return reinterpret_cast<const T*>(static_cast<const uint8_t*>(file) + size_t{units} * kAlignment);
 }
 
-// What a model's layers are at most.
+// The number of a model's layers and their largest dimensions.
 struct Extent {
   uint32_t n_layers = 0, widest_input = 0, widest_output = 0, widest_residual = 0;
   bool is_float = false;
@@ -61,7 +60,7 @@ struct ModelParts {
 
 ModelParts lay_out_model(Space& space, const Extent& extent);
 
-// Room to compute a layer with rows of zeros.
+// Buffers to compute a layer with rows of zeros.
 struct Trial {
   uint8_t* x;     // [rows, widest input] and what XNNPACK reads behind it
   float* scales;  // [rows]
@@ -83,9 +82,9 @@ struct EngineParts {
 
 EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_limits& limits);
 
-// A layer as XNNPACK is told of it. rows: the int8 weights row by row [n, k], while it is packed; later XNNPACK only
-// asks that there be some.
-xnnpack::Layer layer_of(const void* file, const LayerUse& use, const int8_t* rows);
+// Describes a layer to XNNPACK. rows: the int8 weights row by row [n, k]. XNNPACK reads them only while it packs the
+// layer; later any non-null pointer will do.
+xnnpack::Layer layer_of(const void* file, const LayerCall& call, const int8_t* rows);
 
 // goldcrest_backend.prepare of an XnnpackModel.
 int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel table `xnnpack`. XNNPACK computes a layer's scaled sums and bias; what comes behind them - activation,
-// residual, a block's log-sum-exp - is the native table's: its linear layer over no inputs is just that.
+// The kernel table `xnnpack`. XNNPACK computes a layer's scaled sums and bias. The native table adds the rest
+// (activation, residual, a block's log-sum-exp): its linear layer over no inputs does exactly this.
 #include "backends/xnnpack/table.h"
 
 namespace goldcrest {
 
 namespace {
 
-// A lane of the engine for a scope. There are as many as tasks, so one is free.
+// Holds a lane of the engine for a scope. One is always free, because there are as many lanes as tasks.
 class TakenLane {
  public:
   explicit TakenLane(const XnnpackEngine& engine) {
@@ -31,23 +31,24 @@ const XnnpackEngine& engine_of(const LinearArgs<Element>& args) {
   return *static_cast<const XnnpackEngine*>(args.backend);
 }
 
-// Whether layer `a` comes before the one with weights w and n outputs.
+// Returns whether layer `a` comes before the layer with weights w and n outputs.
 bool comes_before(const XnnpackLayer& a, const void* w, uint32_t n) {
   const uintptr_t a_at = reinterpret_cast<uintptr_t>(a.w), at = reinterpret_cast<uintptr_t>(w);
   return a_at < at || (a_at == at && a.n < n);
 }
 
-// The layer through which XNNPACK computes n outputs of the weights w for so many rows; null: the native table does.
+// Returns the layer through which XNNPACK computes n outputs of the weights w for this many rows; null: the native
+// table computes them.
 const XnnpackLayer* layer_for(const XnnpackEngine& engine, const void* w, uint32_t n, uint32_t rows) {
   const XnnpackLayer* layer = find_layer(engine, w, n);
   return layer != nullptr && layer->computes(rows) ? layer : nullptr;
 }
 
-bool computes_whole(const void* backend, const void* w, uint32_t n, uint32_t rows) {
+bool parallelizes_itself(const void* backend, const void* w, uint32_t n, uint32_t rows) {
   return layer_for(*static_cast<const XnnpackEngine*>(backend), w, n, rows) != nullptr;
 }
 
-// The arguments of rows [first, first + count).
+// Returns the arguments of rows [first, first + count).
 LinearArgs<float> rows_of(const LinearArgs<float>& args, uint32_t first, uint32_t count) {
   LinearArgs<float> part = args;
   part.x += size_t{first} * args.k;
@@ -69,7 +70,7 @@ LinearArgs<int8_t> rows_of(const LinearArgs<int8_t>& args, uint32_t first, uint3
   return part;
 }
 
-// The native kernel's arguments for y = activation(sums) + residual of one row.
+// Returns the native kernel's arguments for y = activation(sums) + residual of one row.
 LinearArgs<float> finish_args(const LinearArgs<float>& args, const float* sums, uint32_t row) {
   LinearArgs<float> finish = rows_of(args, row, 1);
   finish.bias = sums;
@@ -87,28 +88,28 @@ LinearArgs<int8_t> finish_args(const LinearArgs<int8_t>& args, const float* sums
   return finish;
 }
 
-// y = sums and bias of all rows. False: XNNPACK refuses, which it did not when the engine started.
+// y = sums + bias of all rows. Returns false if XNNPACK refuses, although it accepted the layer in prepare_engine.
 bool run(const XnnpackLayer& layer, const LinearArgs<int8_t>& args, const TakenLane& lane, float* y) {
   xnnpack::RowScale* const scales = (*lane).scales;
   for (uint32_t i = 0; i < args.rows; ++i) scales[i] = {0, args.x_scale[i]};
-  // Kernels for several rows compute the last one again in place of those that are not there.
+  // Kernels for several rows compute the last row again in place of missing ones.
   for (uint32_t i = 0; i < xnnpack::kExtraRowScales; ++i) scales[args.rows + i] = scales[args.rows - 1];
   return xnnpack::run_int8(layer.operators[lane.index()], args.x, scales, args.rows, y,
-                           args.alone ? engine_of(args).threads : nullptr);
+                           args.is_only_task ? engine_of(args).threads : nullptr);
 }
 
 bool run(const XnnpackLayer& layer, const LinearArgs<float>& args, const TakenLane& lane, float* y) {
   return xnnpack::run_float(layer.operators[lane.index()], args.x, args.rows, y,
-                            args.alone ? engine_of(args).threads : nullptr);
+                            args.is_only_task ? engine_of(args).threads : nullptr);
 }
 
-// One linear layer; `native` is the native table's kernel for it, which computes what XNNPACK does not.
+// Computes one linear layer. `native` is the native table's kernel, which computes what XNNPACK does not.
 template <typename Element>
 void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Element>&)) {
   const XnnpackLayer* layer = layer_for(engine_of(args), args.w, args.n, args.rows);
   if (layer == nullptr) return native(args);
   const TakenLane lane(engine_of(args));
-  const bool has_residual = args.residual != nullptr;  // it may lie where the result goes
+  const bool has_residual = args.residual != nullptr;  // it may be stored where the result goes
   const bool activated = args.activation == Activation::kNone || (args.activation == Activation::kRelu && layer->relu);
   const uint32_t most = has_residual ? kResidualRows : args.rows;
   for (uint32_t first = 0; first < args.rows; first += most) {
@@ -125,11 +126,11 @@ void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Ele
   }
 }
 
-// One block of the output layer; `native`: the native table's operations.
+// Computes one block of the output layer. `native`: the native table's operations.
 template <typename Element>
 void output_block(const OutputBlockArgs<Element>& args, const TypedKernels<Element>& native) {
   const LinearArgs<Element>& logits = args.linear;
-  if (!computes_whole(logits.backend, logits.w, logits.n, logits.rows)) return native.output_block(args);
+  if (!parallelizes_itself(logits.backend, logits.w, logits.n, logits.rows)) return native.output_block(args);
   linear(logits, native.linear);
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < logits.rows; ++row) {
@@ -159,7 +160,7 @@ void make_xnnpack_table(const char* name, XnnpackEngine* engine) {
   engine->table.int8.linear = linear_int8;
   engine->table.int8.output_block = output_block_int8;
   engine->table.backend = engine;
-  engine->table.computes_whole = computes_whole;
+  engine->table.parallelizes_itself = parallelizes_itself;
   if (engine->native->float32 == nullptr) return;
   engine->float_table = *engine->native->float32;
   engine->float_table.linear = linear_float;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Goldcrest runs a trained encoder-decoder Transformer as int8 inside memory that the caller owns. In short, with
- * `arena` aligned to GOLDCREST_ALIGN (its size, for limits: goldcrest_arena_bytes):
+ * Goldcrest runs a trained encoder-decoder Transformer as int8 inside memory that the caller owns. In short, with an
+ * `arena` that is aligned to GOLDCREST_ALIGN (goldcrest_arena_bytes tells its size):
  *
  *     const goldcrest_config config = {.model = model, .model_bytes = model_bytes, .arena = arena,
  *                                      .arena_bytes = sizeof arena, .limits = {.max_source_bytes = 256}};
@@ -15,18 +15,18 @@
  *     return status;
  *
  *   size query          goldcrest_model_info, goldcrest_plan_memory, goldcrest_arena_bytes
- *   start               goldcrest_init, once; every check on the model file happens here; again: goldcrest/check.h
+ *   start               goldcrest_init, once; makes every check on the model file; to check again: goldcrest/check.h
  *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
- *   results             goldcrest_get_result, goldcrest_detokenize; or all of it in goldcrest_translate
- *   looking inside      limits.inspection, limits.alignment_layers; goldcrest/inspection.h
+ *   results             goldcrest_get_result, goldcrest_detokenize; or all steps in one: goldcrest_translate
+ *   inspection          limits.inspection, limits.alignment_layers; goldcrest/inspection.h
  *
- * There is no heap, no global state and no printing. An engine is used by one thread at a time (it may spread its own
- * work over the program's threads, see goldcrest_parallel_for); any number of engines may share one model. The model's
- * bytes are read in place and must stay unchanged while an engine uses them. Bounds of all calls: engine/README.md.
+ * The engine uses no heap and no global state, and prints nothing. Use an engine from one thread at a time (it can
+ * spread its work over your threads, see goldcrest_parallel_for). Any number of engines can share one model. They read
+ * its bytes in place, so keep them unchanged while an engine uses them. engine/README.md has the bounds of all calls.
  *
  * Functions return a status: zero or positive is success, negative is an error and leaves the engine usable (a failed
- * goldcrest_init leaves no engine). Where a function returns a count, the count is >= 0 and shares the return value.
+ * goldcrest_init makes no engine). A function that returns a count returns it as a value >= 0.
  * "Errors" in a function's comment names every error that it can return, without GOLDCREST_.
  */
 #ifndef GOLDCREST_GOLDCREST_H_
@@ -45,7 +45,7 @@ extern "C" {
 /* Alignment in bytes of the model, of the arena and of the scratch region. */
 #define GOLDCREST_ALIGN 64
 
-/* Bytes of stack that one call of any function here takes at most on Cortex-M. */
+/* The most bytes of stack that one call of any function here takes on Cortex-M. */
 #define GOLDCREST_STACK_BYTES 4096
 
 #if defined(__GNUC__)
@@ -54,7 +54,7 @@ extern "C" {
 #define GOLDCREST_MUST_CHECK
 #endif
 
-/* Negative values are errors, so that counts can share the return. Values are frozen once released. */
+/* Negative values are errors, so that a function can return a count or an error. Released values never change. */
 typedef enum goldcrest_status {
   GOLDCREST_OK = 0,
   GOLDCREST_WORKING = 1, /* goldcrest_step: call again */
@@ -77,32 +77,32 @@ typedef enum goldcrest_status {
 /* A short English name of a status, in ROM; "unknown status" for any other value. */
 const char *goldcrest_status_string(int status);
 
-/* What an error is about: a string in ROM and an index into the thing it names (a layer, a row, a line), or -1. Of
- * ERROR_ARENA_TOO_SMALL the index is the bytes that the named memory needs (-1 from 2 GiB on). */
+/* Details of an error: a string in ROM, and an index into the thing that it names (a layer, a row, a line), or -1. With
+ * ERROR_ARENA_TOO_SMALL the index is the number of bytes that the named memory needs (-1 from 2 GiB on). */
 typedef struct goldcrest_detail {
   const char *message;
   int32_t index;
 } goldcrest_detail;
 
-/* Bounds that the memory is planned for. Zero is a default. */
+/* The limits that the memory is planned for. Zero is a default. */
 typedef struct goldcrest_limits {
-  uint32_t max_source_tokens; /* ids of one source, end token included, at most the file's positions; 0: its limit */
+  uint32_t max_source_tokens; /* ids of one source with its end token, at most the file's positions; 0: file's limit */
   uint32_t max_source_bytes;  /* bytes of one source text; 0: token ids only */
   uint32_t max_target_tokens; /* generated ids, end token included, start token excluded; 0: the file's limit */
   uint32_t beam_size;         /* 1..16; 0: the file's default */
   uint32_t batch;             /* sources at a time, 1..256; 0: 1 */
-  uint32_t n_best;            /* results kept for a source, 1..beam_size; 0: 1 */
+  uint32_t n_best;            /* results for each source, 1..beam_size; 0: 1 */
   uint32_t encoder_rows;      /* source positions in one block of encoder work, 1..1024; 0: the file's default */
-  uint32_t threads;          /* tasks that work is split into, 1..64; 0: 1. Of use with goldcrest_config.parallel_for */
-  uint32_t inspection;       /* GOLDCREST_INSPECT_*; 0: nothing. Builds without GOLDCREST_INSPECTION: always 0 */
-  uint32_t alignment_layers; /* bit i: goldcrest_get_alignment knows decoder layer i; GOLDCREST_ALL_LAYERS; 0: none */
-  uint32_t max_candidates;   /* that a shortlist may leave a source; one with more is searched among all ids. 0: the
-                              * file's number; GOLDCREST_NO_SHORTLIST: all ids, without memory for another choice */
+  uint32_t threads;           /* tasks that work is split into, 1..64; 0: 1. Needs goldcrest_config.parallel_for */
+  uint32_t inspection;        /* GOLDCREST_INSPECT_*; 0: nothing. Builds without GOLDCREST_INSPECTION: always 0 */
+  uint32_t alignment_layers;  /* bit i: decoder layer i, for goldcrest_get_alignment; GOLDCREST_ALL_LAYERS; 0: none */
+  uint32_t max_candidates;    /* of a shortlist; a source with more candidates is searched among all ids. 0: the file's
+                               * number; GOLDCREST_NO_SHORTLIST: always all ids, and no memory for a shortlist */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
 #define GOLDCREST_INSPECT_TARGETS 2u      /* goldcrest_score */
-#define GOLDCREST_ALL_LAYERS 0xffffffffu  /* the first 32 where there are more */
+#define GOLDCREST_ALL_LAYERS 0xffffffffu  /* if there are more than 32: the first 32 */
 #define GOLDCREST_NO_SHORTLIST 0xffffffffu
 
 /* A rule of a search: the file's own, or the caller's choice. */
@@ -111,45 +111,45 @@ typedef enum goldcrest_choice { GOLDCREST_AS_FILE = 0, GOLDCREST_NO = 1, GOLDCRE
 /* When beams stop: transformers' early_stopping False, True and "never". */
 typedef enum goldcrest_early_stopping {
   GOLDCREST_STOP_AS_FILE = 0,
-  GOLDCREST_STOP_LIKELY = 1, /* beam_size are finished, and no live one would enter their list at its present length */
+  GOLDCREST_STOP_LIKELY = 1, /* beam_size are finished, and no live one could enter their list at its present length */
   GOLDCREST_STOP_FULL = 2,   /* beam_size are finished */
-  GOLDCREST_STOP_NEVER = 3   /* beam_size are finished, and no live one would enter their list at any length */
+  GOLDCREST_STOP_NEVER = 3   /* beam_size are finished, and no live one could enter their list at any length */
 } goldcrest_early_stopping;
 
-/* What (log_prob - word_penalty * n) is divided by. */
+/* The divisor of (log_prob - word_penalty * n). */
 typedef enum goldcrest_length_penalty {
   GOLDCREST_LENGTH_AS_FILE = 0,
   GOLDCREST_LENGTH_POWER = 1, /* n^length_penalty */
   GOLDCREST_LENGTH_WU = 2     /* ((5 + n) / 6)^length_penalty: Wu et al. 2016, equation 14 */
 } goldcrest_length_penalty;
 
-/* How to search. goldcrest_info has the file's defaults to start from. The fields from renormalize on are rules that a
- * file may have; 0 is the file's own. Other values need a build with GOLDCREST_RULES, as such a file does. They work as
- * in transformers' generate: the start token counts among the ids that a text has, and what a rule changes is a logit
- * in greedy search and a log-probability with beams. */
+/* The options of a search; start from the file's defaults in goldcrest_info. The fields from renormalize on are rules
+ * that a file may have; 0 is the file's own. Other values, and files with rules, need a build with GOLDCREST_RULES.
+ * Rules work as in transformers' generate: the start token counts as an id of the text. A rule changes logits in greedy
+ * search and log-probabilities with beams. */
 typedef struct goldcrest_search {
-  uint32_t beam_size;          /* 1: greedy; 0: the limits'. Beams and a repetition penalty compute outputs twice */
-  uint32_t min_target_tokens;  /* the end token is not chosen before this many ids, itself included */
+  uint32_t beam_size;          /* 1: greedy; 0: the limits'. Beams with a repetition penalty compute outputs twice */
+  uint32_t min_target_tokens;  /* the end token is not chosen before this many ids, including itself */
   uint32_t max_target_tokens;  /* the end token is forced as this id; 0: the limits' */
   float length_penalty;        /* -2..4: score = (log_prob - word_penalty * n) / n^length_penalty */
   float word_penalty;          /* Marian's; 0 for transformers */
   uint32_t flags;              /* GOLDCREST_SEARCH_* */
-  uint8_t renormalize;         /* goldcrest_choice: the soft-max runs over what may be chosen alone */
+  uint8_t renormalize;         /* goldcrest_choice: the soft-max runs only over the ids that may be chosen */
   uint8_t force_end;           /* goldcrest_choice: no: a text that reaches max_target_tokens stays without an end */
   uint8_t early_stopping;      /* goldcrest_early_stopping; beams only */
   uint8_t length_penalty_kind; /* goldcrest_length_penalty */
-  uint32_t no_repeat_ngram;    /* no run of so many ids comes twice; UINT32_MAX: all may */
-  uint32_t max_extra_tokens;   /* at most so many ids more than the source has; UINT32_MAX: no such limit */
-  float repetition_penalty;    /* 2^-10..2^10, of ids that a text has: value < 0 ? value * it : value / it; 1: none */
-  float max_length_factor;     /* from 2^-10: at most so many times the source's ids, rounded up; INFINITY: no limit */
+  uint32_t no_repeat_ngram;    /* no run of this many ids occurs twice; UINT32_MAX: any may */
+  uint32_t max_extra_tokens;   /* at most this many ids more than the source has; UINT32_MAX: no limit */
+  float repetition_penalty;    /* p in 2^-10..2^10, for ids of the text: value < 0 ? value * p : value / p; 1: none */
+  float max_length_factor;     /* from 2^-10: at most this factor times the source's ids, rounded up; INFINITY: none */
 } goldcrest_search;
 
-/* Greedy: also compute log-probabilities (beams always do); with a repetition penalty or biases, of what they give. */
+/* Greedy: also compute log-probabilities (beams always do), after any repetition penalty and biases. */
 #define GOLDCREST_SEARCH_SCORES 1u
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
-#define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* among all ids of the target, though the file has a shortlist */
+#define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* search all ids of the target even if the file has a shortlist */
 
-/* What a file holds. Strings point into the file and are never null. */
+/* The contents of a file. Strings point into the file and are never null. */
 typedef struct goldcrest_info {
   uint32_t format_version;
   uint64_t file_bytes;
@@ -158,8 +158,8 @@ typedef struct goldcrest_info {
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
   uint32_t weight_bits;    /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
-  int32_t has_tokenizer;   /* text can go in */
-  int32_t has_detokenizer; /* text can come out */
+  int32_t has_tokenizer;   /* sources can be text */
+  int32_t has_detokenizer; /* results can be text */
   int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
   goldcrest_limits limits;                              /* the defaults */
   goldcrest_search search;                              /* the defaults */
@@ -168,18 +168,18 @@ typedef struct goldcrest_info {
 } goldcrest_info;
 
 /* Bytes for given limits, the same numbers on every machine. With one arena: arena_bytes = fixed + max(text, encode,
- * decode). With a scratch region: main_bytes there, scratch_bytes here. */
+ * decode). With a scratch region: main_bytes in the arena, scratch_bytes in the scratch region. */
 typedef struct goldcrest_memory {
   uint64_t arena_bytes, main_bytes, scratch_bytes;
   uint64_t fixed_bytes, text_bytes, encode_bytes, decode_bytes;
   uint64_t step_macs; /* multiply-accumulates of the largest step with GOLDCREST_STEP_POSITION, by the file's rules */
-  uint64_t layer_step_macs; /* and with GOLDCREST_STEP_LAYER */
-  uint64_t text_steps;      /* of goldcrest_begin_text at most: of tries, bytes of rules, merges; 0 without text */
+  uint64_t layer_step_macs; /* the same with GOLDCREST_STEP_LAYER */
+  uint64_t text_steps;      /* most trie steps, rule bytes and merges of a goldcrest_begin_text; 0 without text */
   goldcrest_limits limits;  /* with every default filled in */
 } goldcrest_memory;
 
-/* One buffer of the plan. bytes = round_up(constant + coefficient * product of the factors, 64), and that times threads
- * where GOLDCREST_FACTOR_THREADS is among the factors. */
+/* The factors of a buffer's size. bytes = round_up(constant + coefficient * product of the factors, 64). If
+ * GOLDCREST_FACTOR_THREADS is among the factors, the rounded bytes are multiplied by limits.threads. */
 typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_NONE = 0,
   GOLDCREST_FACTOR_SOURCE_TOKENS,
@@ -191,12 +191,12 @@ typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_ENCODER_ROWS,
   GOLDCREST_FACTOR_BEAM_USED, /* 1 when beam_size > 1, else 0 */
   GOLDCREST_FACTOR_THREADS,   /* each task has a buffer of its own: multiplies the rounded bytes */
-  GOLDCREST_FACTOR_CANDIDATES /* rounded up to a multiple of 16; buffers of a shortlist alone */
+  GOLDCREST_FACTOR_CANDIDATES /* rounded up to a multiple of 16; only for buffers of a shortlist */
 } goldcrest_factor;
 
 typedef enum goldcrest_phase {
   GOLDCREST_PHASE_ALWAYS = 0,
-  GOLDCREST_PHASE_TEXT, /* text, encode and decode lie over each other */
+  GOLDCREST_PHASE_TEXT, /* text, encode and decode share the same bytes, one after another */
   GOLDCREST_PHASE_ENCODE,
   GOLDCREST_PHASE_DECODE
 } goldcrest_phase;
@@ -204,11 +204,11 @@ typedef enum goldcrest_phase {
 typedef struct goldcrest_buffer {
   const char *name;
   uint32_t phase;  /* goldcrest_phase */
-  int32_t scratch; /* non-zero: lies in the scratch region when there is one */
+  int32_t scratch; /* non-zero: is in the scratch region if there is one */
   uint64_t constant, coefficient;
   uint8_t factors[4]; /* goldcrest_factor */
   uint64_t bytes;
-  uint64_t offset_bytes; /* in the one arena */
+  uint64_t offset_bytes; /* in a single arena */
 } goldcrest_buffer;
 
 typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *buffer);
@@ -220,20 +220,20 @@ typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *b
 GOLDCREST_MUST_CHECK int goldcrest_model_info(const void *model, size_t model_bytes, goldcrest_info *info,
                                               goldcrest_detail *detail);
 
-/* The memory that `limits` (null: all defaults) need. visit (may be null) is called once for every buffer, in order.
+/* Computes the memory for `limits` (null: all defaults). Calls visit (may be null) once for every buffer, in order.
  * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (memory null; a limit out of its range, or all too large
  * together), ERROR_UNSUPPORTED (limits.max_source_bytes for a model without a tokenizer). */
 GOLDCREST_MUST_CHECK int goldcrest_plan_memory(const void *model, size_t model_bytes, const goldcrest_limits *limits,
                                                goldcrest_memory *memory, goldcrest_plan_function visit,
                                                void *visit_context, goldcrest_detail *detail);
 
-/* goldcrest_memory.arena_bytes. Errors: those of goldcrest_plan_memory. */
+/* Returns goldcrest_memory.arena_bytes. Errors: those of goldcrest_plan_memory. */
 GOLDCREST_MUST_CHECK int64_t goldcrest_arena_bytes(const void *model, size_t model_bytes,
                                                    const goldcrest_limits *limits);
 
 typedef enum goldcrest_verify {
-  GOLDCREST_VERIFY_FULL = 0,     /* everything, the weights' bytes too */
-  GOLDCREST_VERIFY_STRUCTURE = 1 /* everything but the weights' bytes */
+  GOLDCREST_VERIFY_FULL = 0,     /* everything, including the weights' bytes */
+  GOLDCREST_VERIFY_STRUCTURE = 1 /* everything except the weights' bytes */
 } goldcrest_verify;
 
 typedef enum goldcrest_step_size {
@@ -241,88 +241,87 @@ typedef enum goldcrest_step_size {
   GOLDCREST_STEP_LAYER = 1     /* a decoding step is one decoder layer, or the output layer */
 } goldcrest_step_size;
 
-/* Values on their way, for debugging: name is "encoder.embed", "encoder.layers", "encoder.norm", the same for
- * "decoder", or "logits"; layer is its index or -1 (for logits: which block of 256 outputs); row counts source
- * positions or target positions. values: [count], not padded. Only in builds with GOLDCREST_TRACE; greedy and one
- * sentence at a time, else rows mix. */
+/* Receives intermediate values, for debugging. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for
+ * "decoder", or "logits". layer: its index or -1; for logits the index of the block of 256 outputs. row: a source or
+ * target position. values: [count], not padded. Called only in builds with GOLDCREST_TRACE. Use greedy search and one
+ * sentence at a time, or rows of several hypotheses mix. */
 typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_t layer, uint32_t row,
                                          const float *values, uint32_t count);
 
-/* Calls task(task_context, i) once for every i in [0, n), on any threads and in any order, and returns when all calls
- * have returned; what they wrote must be visible to the caller then. n <= limits.threads. The engine has no threads of
- * its own: this is where a program's pool comes in. */
+/* Your thread pool for the engine, which has no threads of its own. Must call task(task_context, i) once for every i in
+ * [0, n), on any threads and in any order, and return after all calls have returned. The caller must then see
+ * everything that they wrote. n <= limits.threads. */
 typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_context, size_t i), void *task_context,
                                        size_t n);
 
-/* Tells of `bytes` bytes of the model, from `weights` on, that are not read before the next source: the weights of
- * encoding, a matrix at a time, when goldcrest_init has checked them and when the encoder has used them; also int8
- * tables of which only single rows are looked up, once they are checked. A program that has mapped the file may give
- * these pages back to the system, which brings them again when they are read. Called by the thread that uses the
- * engine. */
+/* Reports `bytes` bytes of the model from `weights` on that the engine does not read before the next source. These
+ * are the matrices of encoding, once goldcrest_init has checked them and each time the encoder has used them. They are
+ * also checked int8 tables, if the engine looks up only single rows of them. A program that has mapped the file may
+ * release these pages; the system loads them again when they are read. Called on the thread that uses the engine. */
 typedef void (*goldcrest_idle_weights)(void *context, const void *weights, size_t bytes);
 
 typedef struct goldcrest_engine goldcrest_engine;
 
-/* Another library's kernels for the linear layers, as goldcrest/xnnpack.h opens them for a model. */
+/* Another library's kernels for the linear layers of a model; goldcrest/xnnpack.h opens them. */
 typedef struct goldcrest_backend goldcrest_backend;
 
 typedef struct goldcrest_config {
-  const void *model; /* GOLDCREST_ALIGN; RAM, mapped file or flash */
+  const void *model; /* aligned to GOLDCREST_ALIGN; in RAM, a mapped file or flash */
   size_t model_bytes;
-  void *arena; /* GOLDCREST_ALIGN; the caller's, for the engine's whole life */
+  void *arena; /* aligned to GOLDCREST_ALIGN; the engine uses it during its whole life */
   size_t arena_bytes;
-  void *scratch; /* optional fast second region, GOLDCREST_ALIGN; null: all in the arena */
+  void *scratch; /* optional fast second region, aligned to GOLDCREST_ALIGN; null: everything is in the arena */
   size_t scratch_bytes;
   goldcrest_limits limits;
   uint32_t verify;                /* goldcrest_verify */
   uint32_t step_size;             /* goldcrest_step_size */
   const char *kernels;            /* a kernel table's name; null: the best that this CPU runs. With a backend also
                                    * "xnnpack" (its kernels) and "fastest" (its kernels for the layers that they compute
-                                   * faster, by a measurement in goldcrest_init): results are then close, not the same */
-  goldcrest_detail *detail;       /* optional; the engine keeps it and fills it on every error but ERROR_ARGUMENT for a
-                                   * null pointer or no bytes of output, which may leave it as it was */
-  goldcrest_trace_function trace; /* with it, all work is done on the calling thread */
+                                   * faster; goldcrest_init measures it): results are then close, not bit-identical */
+  goldcrest_detail *detail;       /* optional; the engine keeps it and fills it on every error. Only ERROR_ARGUMENT for
+                                   * a null pointer or an output of 0 bytes may leave it as it was */
+  goldcrest_trace_function trace; /* if set, the calling thread does all work */
   void *trace_context;
   goldcrest_parallel_for parallel_for; /* optional; null: tasks run one after another on the calling thread */
-  void *parallel_context;              /* The results' bits depend on neither limits.threads nor parallel_for. */
+  void *parallel_context;              /* The bits of results depend neither on limits.threads nor on parallel_for. */
   goldcrest_idle_weights idle_weights; /* optional */
   void *idle_context;
-  const goldcrest_backend *backend; /* optional; used only where `kernels` or GOLDCREST_KERNELS asks for it */
-  void *backend_memory;             /* GOLDCREST_ALIGN; for the backend's objects, for the engine's whole life */
+  const goldcrest_backend *backend; /* optional; used only if `kernels` or GOLDCREST_KERNELS asks for it */
+  void *backend_memory;             /* aligned to GOLDCREST_ALIGN; holds the backend's objects; as long as the arena */
   size_t backend_bytes;
 } goldcrest_config;
 
 /* Checks everything, plans the arena, places the engine in it.
  * Errors: those of goldcrest_plan_memory, now for the whole file; ERROR_ARGUMENT (engine or config null; kernels,
- * verify or step_size not one of theirs; arena null or misaligned; scratch misaligned; the backend missing, opened for
- * another model, or its memory null or misaligned), ERROR_UNSUPPORTED (the backend cannot run a layer),
- * ERROR_ARENA_TOO_SMALL (arena, scratch or backend_memory; detail.index: the bytes needed), ERROR_BUILD (see there). */
+ * verify or step_size unknown; arena null or misaligned; scratch misaligned; the backend missing, opened for another
+ * model, or its memory null or misaligned), ERROR_UNSUPPORTED (the backend cannot run a layer), ERROR_ARENA_TOO_SMALL
+ * (arena, scratch or backend_memory; detail.index: the bytes needed), ERROR_BUILD (see there). */
 GOLDCREST_MUST_CHECK int goldcrest_init(goldcrest_engine **engine, const goldcrest_config *config);
 
-/* The kernel table in use, "reference" for one; "" where engine is null. */
+/* Returns the name of the kernel table in use, such as "reference"; "" if engine is null. */
 const char *goldcrest_kernels_name(const goldcrest_engine *engine);
 
-/* Names of the kernel tables that this build has and this CPU runs, best first; null past the end. All of them give the
- * same bits. */
+/* Returns the name of kernel table `index` among those that this build has and this CPU runs, best first; null past the
+ * end. All tables give the same bits. */
 const char *goldcrest_kernels_at(uint32_t index);
 
-/* The same of all kernel tables that this build has, whether or not this CPU runs them. */
+/* The same for all kernel tables of this build, whether or not this CPU runs them. */
 const char *goldcrest_kernels_built(uint32_t index);
 
-/* Replaces the search of the following sources; null: the file's defaults. Not while a search is under way.
+/* Sets the search options of the following sources; null: the file's defaults. Not while a search is under way.
  * Errors: ERROR_ARGUMENT (engine null; a value out of its range or above the limits'), ERROR_STATE (a search is under
  * way), ERROR_UNSUPPORTED (a rule in a build without GOLDCREST_RULES). */
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
-/* Starts over with one source of n ids in [0, source_vocab_size), as the model expects them (end token included where
- * it has one). Only stores them. Any earlier result is gone. Returns the source's index, 0.
+/* Starts over with one source of n ids in [0, source_vocab_size), with an end token if the model expects one. Only
+ * stores them. Discards all earlier results. Returns the source's index, 0.
  * Errors: ERROR_ARGUMENT (engine or source null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens),
  * ERROR_TOKEN_RANGE (detail.index: which id). */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
-/* The same with UTF-8 text, through the file's tokenizer; needs limits.max_source_bytes. See goldcrest/languages.h.
+/* The same with UTF-8 text, which the file's tokenizer reads. Needs limits.max_source_bytes. See goldcrest/languages.h.
  * Errors: ERROR_ARGUMENT (engine or text null; the text gives no token at all), ERROR_UNSUPPORTED
- * (limits.max_source_bytes is 0), ERROR_TOO_LONG (the text above limits.max_source_bytes, its tokens above
+ * (limits.max_source_bytes is 0), ERROR_TOO_LONG (more bytes than limits.max_source_bytes, or more tokens than
  * limits.max_source_tokens). */
 GOLDCREST_MUST_CHECK int goldcrest_begin_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
@@ -332,15 +331,15 @@ GOLDCREST_MUST_CHECK int goldcrest_begin_text(goldcrest_engine *engine, const ch
 GOLDCREST_MUST_CHECK int goldcrest_add(goldcrest_engine *engine, const int32_t *source, size_t n);
 GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
-/* The ids of a stored source, end token included. *source points into the arena until the next begin. Returns their
- * number. Errors: ERROR_ARGUMENT (engine or source null; no such sentence). */
+/* *source <- the ids of a stored source, including its end token. They stay in the arena until the next begin. Returns
+ * their number. Errors: ERROR_ARGUMENT (engine or source null; no such sentence). */
 GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence,
                                               const int32_t **source);
 
-/* Does a bounded amount of work: at most encoder_rows rows of half an encoder layer, or one target position (or decoder
- * layer, as configured). The results' bits do not depend on it. *token (may be null) is set with GOLDCREST_TOKEN, which
- * comes for greedy search of a single source. Returns WORKING, TOKEN or DONE.
- * Errors: ERROR_ARGUMENT (engine null), ERROR_STATE (no source was given; goldcrest_score gave only some a target). */
+/* Does a bounded amount of work: encodes at most encoder_rows rows by half a layer, or decodes one target position (one
+ * decoder layer with GOLDCREST_STEP_LAYER). The size of a step does not change the results' bits. Greedy search of a
+ * single source returns TOKEN for each token and sets *token (may be null). Returns WORKING, TOKEN or DONE.
+ * Errors: ERROR_ARGUMENT (engine null), ERROR_STATE (no source was given, or goldcrest_score for only some of them). */
 GOLDCREST_MUST_CHECK int goldcrest_step(goldcrest_engine *engine, int32_t *token);
 
 /* Steps until done. Returns DONE. Errors: those of goldcrest_step. */
@@ -350,47 +349,47 @@ GOLDCREST_MUST_CHECK int goldcrest_run(goldcrest_engine *engine);
 void goldcrest_reset(goldcrest_engine *engine);
 
 typedef struct goldcrest_result {
-  const int32_t *tokens; /* [n_tokens], end token included; in the arena until the next begin */
+  const int32_t *tokens; /* [n_tokens], including the end token; in the arena until the next begin */
   uint32_t n_tokens;
   float log_prob;               /* sum over the tokens; 0 for greedy without GOLDCREST_SEARCH_SCORES */
-  float score;                  /* what the search ranks by */
+  float score;                  /* the search ranks results by it */
   uint64_t logits_hash;         /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
-  const float *token_log_probs; /* [n_tokens], whose sum in this order is log_prob; a forced token has 0. In the arena
-                                 * as `tokens`. Null without GOLDCREST_INSPECT_TOKEN_SCORES */
-  uint32_t n_outputs;           /* ids that the search was among: the source's candidates, or the target's vocabulary */
+  const float *token_log_probs; /* [n_tokens]; their sum in this order is log_prob; a forced token has 0. As long in the
+                                 * arena as `tokens`. Null without GOLDCREST_INSPECT_TOKEN_SCORES */
+  uint32_t n_outputs;           /* ids that could be chosen: the source's candidates, or the target's vocabulary */
 } goldcrest_result;
 
-/* Hypothesis `rank` (0 is the best, < n_best) of a sentence, after DONE.
+/* *result <- hypothesis `rank` (0 is the best, < n_best) of a sentence; call it after DONE.
  * Errors: ERROR_ARGUMENT (engine or result null; no such sentence or hypothesis), ERROR_STATE (not done). */
 GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, uint32_t sentence, uint32_t rank,
                                               goldcrest_result *result);
 
-/* State of an incremental detokenization; all zeros to start. */
+/* State of an incremental detokenization; start with all zeros. */
 typedef struct goldcrest_text_state {
   uint8_t started;
-  uint8_t n_pending; /* bytes of an unfinished UTF-8 character, or a space that waits for a further word */
+  uint8_t n_pending; /* bytes of an incomplete UTF-8 character, or a space that waits for a further word */
   uint8_t pending[4];
 } goldcrest_text_state;
 
-/* Writes the text of n ids to out, continuing from *state, and returns its bytes. No terminator is written and no UTF-8
- * character is cut: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). An error
- * writes nothing and leaves the state unchanged.
+/* Writes the text of n ids to out, continuing from *state, and returns its bytes. Writes no terminator, cuts no UTF-8
+ * character: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). An error writes
+ * nothing and leaves the state unchanged.
  * Errors: ERROR_ARGUMENT (a null pointer; a state that no call has left), ERROR_UNSUPPORTED (the model has no
  * detokenizer), ERROR_TOKEN_RANGE (an id outside the target vocabulary), ERROR_TRUNCATED (out too small). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
                                                   const int32_t *tokens, size_t n, char *out, size_t out_bytes);
 
-/* Text to text: begin_text, run, detokenize the best hypothesis. out gets a terminating zero. Returns the text's bytes
- * without it.
- * Errors: those of goldcrest_begin_text; ERROR_ARGUMENT (out null or of no bytes), ERROR_UNSUPPORTED (the model has no
- * detokenizer), ERROR_TRUNCATED (out too small: what fits, whole characters, is written and terminated). */
+/* Translates text to text: begin_text, run, detokenize the best hypothesis. Writes a terminating zero to out. Returns
+ * the bytes of the text without it.
+ * Errors: those of goldcrest_begin_text; ERROR_ARGUMENT (out null, or out_bytes 0), ERROR_UNSUPPORTED (the model has no
+ * detokenizer), ERROR_TRUNCATED (out too small: the whole characters that fit are written and terminated). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_translate(goldcrest_engine *engine, const char *text, size_t text_bytes,
                                                  char *out, size_t out_bytes);
 
-/* Runs the file's own self-test: greedy ids and logits hashes of a few sources. Lines beyond the engine's limits are
- * left out. Ends any search under way; keeps the engine's search options. detail may be null. Errors: ERROR_ARGUMENT
- * (engine null), ERROR_SELF_TEST (detail.index: the first line that differs), ERROR_TOO_LONG (no line fits the limits,
- * or there is none). */
+/* Runs the file's own self-test: compares greedy ids and logits hashes of a few sources. Skips lines that exceed the
+ * engine's limits. Ends any search under way; keeps the engine's search options. detail may be null.
+ * Errors: ERROR_ARGUMENT (engine null), ERROR_SELF_TEST (detail.index: the first line that differs), ERROR_TOO_LONG (no
+ * line fits the limits, or the file has no line). */
 GOLDCREST_MUST_CHECK int goldcrest_self_test(goldcrest_engine *engine, goldcrest_detail *detail);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thin C++ wrapper of goldcrest.h: no allocation, no exceptions, no state of its own. See goldcrest.h for what each
-// call means.
+// A thin C++ wrapper of goldcrest.h: no allocation, no exceptions, no state of its own. goldcrest.h documents each
+// call.
 #pragma once
 
 #include "goldcrest/goldcrest.h"
@@ -21,7 +21,7 @@ class [[nodiscard]] Status {
   int64_t value_;
 };
 
-// What one step did.
+// The outcome of one step.
 class [[nodiscard]] Step {
  public:
   Step(int status, int32_t token) : status_(status), token_(token) {}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * XNNPACK's kernels for the linear layers of the same models, on machines with an operating system. Link
- * libgoldcrest_xnnpack.a in front of libgoldcrest.a, then XNNPACK and pthreadpool (CMake: goldcrest::xnnpack, of
+ * Runs the linear layers of the same models with XNNPACK's kernels, on machines with an operating system. Link
+ * libgoldcrest_xnnpack.a in front of libgoldcrest.a, then XNNPACK and pthreadpool (CMake: goldcrest::xnnpack, from
  * find_package(goldcrest COMPONENTS xnnpack)).
  *
  *   1. goldcrest_xnnpack_plan_memory   how many bytes
@@ -9,18 +9,18 @@
  *   3. goldcrest_init                  for each engine, with goldcrest_config.backend, .backend_memory and .kernels =
  *                                      "xnnpack" or "fastest"
  *
- * Results are close to those of the exact tables and not the same: XNNPACK rounds a layer's outputs in another order
- * (engine/kernels/kernels.h says how far apart), and not in the same one on every CPU. So goldcrest_self_test and
- * logits_hash are for the exact tables. Everything that is not a linear layer is computed by the best of those.
+ * Results are close to those of the exact tables but not the same. XNNPACK rounds a layer's outputs in another order,
+ * which depends on the CPU (engine/kernels/kernels.h has the bound). Use goldcrest_self_test and logits_hash only with
+ * the exact tables. The best exact table computes everything that is not a linear layer.
  *
- * What is promised: packed weights and operators lie in the memory given here, there is no allocation after
- * goldcrest_init, and the sizes are exact. What XNNPACK does not let us promise:
- *   - It is initialized once in a process, and its first caller's allocator serves all. goldcrest_xnnpack_open
- *     initializes it with one that uses the memory given here, and malloc for other users of XNNPACK in the program.
- *     Where another part of the program came first, goldcrest_xnnpack_open returns GOLDCREST_ERROR_STATE.
- *   - Initializing it takes some KB of the heap (cpuinfo), once in a process; nothing gives them back.
+ * Goldcrest promises that packed weights and operators are stored in the memory given here, that nothing is allocated
+ * after goldcrest_init, and that the sizes are exact. XNNPACK sets these limits to the promise:
+ *   - XNNPACK is initialized once in a process, and all users share its first caller's allocator. The allocator of
+ *     goldcrest_xnnpack_open uses the memory given here, and malloc for other users of XNNPACK in the program. If
+ *     another part of the program initialized XNNPACK before, the function returns GOLDCREST_ERROR_STATE.
+ *   - Initializing it takes some KB of the heap (cpuinfo), once in a process; nothing frees them.
  *   - Sizes depend on the CPU and on XNNPACK's version: ask on the machine that runs the model.
- *   - Its kernels read up to 16 bytes behind their input, which the engine's plan has room for, and let denormals be
+ *   - Its kernels read up to 16 bytes behind their input, for which the engine's plan has room, and treat denormals as
  *     zero while they run.
  */
 #ifndef GOLDCREST_XNNPACK_H_
@@ -34,12 +34,12 @@ extern "C" {
 
 typedef struct goldcrest_xnnpack_memory {
   uint64_t weights_bytes; /* packed weights, once for a model: all of its engines share them */
-  uint64_t packing_bytes; /* used by goldcrest_xnnpack_open alone, then free for anything: an arena will do */
+  uint64_t packing_bytes; /* used only by goldcrest_xnnpack_open; afterwards the memory can be an arena */
   uint64_t engine_bytes;  /* for each engine: goldcrest_config.backend_bytes */
 } goldcrest_xnnpack_memory;
 
-/* The bytes that a model and engines with these limits (null: all defaults) need on this machine. Initializes XNNPACK;
- * reads no weights. detail may be null.
+/* Computes the bytes that a model and engines with these limits (null: all defaults) need on this machine. Initializes
+ * XNNPACK; reads no weights. detail may be null.
  * Errors: those of goldcrest_plan_memory; ERROR_ARGUMENT (memory null), ERROR_UNSUPPORTED (XNNPACK does not run on this
  * CPU), ERROR_STATE (see above). */
 GOLDCREST_MUST_CHECK int goldcrest_xnnpack_plan_memory(const void *model, size_t model_bytes,
@@ -56,16 +56,16 @@ typedef struct goldcrest_xnnpack_config {
   goldcrest_detail *detail; /* optional; filled on an error */
 } goldcrest_xnnpack_config;
 
-/* Checks the model and packs its weights. *backend, which lies in `weights`, is for goldcrest_config.backend of any
- * number of engines of this model, one after another or at the same time.
+/* Checks the model and packs its weights. *backend, which is stored in `weights`, serves as goldcrest_config.backend of
+ * any number of engines of this model, one after another or at the same time.
  * Errors: those of goldcrest_xnnpack_plan_memory, now for the whole file; ERROR_ARGUMENT (backend or config null;
  * weights or packing null or misaligned), ERROR_ARENA_TOO_SMALL (weights or packing; detail.index: the bytes needed),
  * ERROR_UNSUPPORTED (XNNPACK cannot pack a layer). */
 GOLDCREST_MUST_CHECK int goldcrest_xnnpack_open(const goldcrest_backend **backend,
                                                 const goldcrest_xnnpack_config *config);
 
-/* For goldcrest_config.parallel_for, with a pthreadpool_t as parallel_context: one pool for the engine's own work and
- * for XNNPACK's. With any other parallel_for XNNPACK's kernels run on the threads that call them. */
+/* Use it as goldcrest_config.parallel_for, with a pthreadpool_t as parallel_context: the engine and XNNPACK then share
+ * one pool. With any other parallel_for XNNPACK's kernels run on the threads that call them. */
 void goldcrest_xnnpack_parallel_for(void *pthreadpool, void (*task)(void *task_context, size_t i), void *task_context,
                                     size_t n);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What AArch64's tables share beyond arm/neon_vectors-inl.h: vector division, and sums of four lanes.
+// Operations of AArch64's tables that ARMv7 lacks (see arm/neon_vectors-inl.h): vector division, and sums of four
+// lanes.
 #if !defined(__aarch64__) || !defined(__ARM_FEATURE_CRC32)
 #error "compile for AArch64 with CRC-32 instructions"
 #endif
@@ -17,7 +18,7 @@ inline V operator/(V a, V b) {
   return each(a, b, [](float32x4_t x, float32x4_t y) { return vdivq_f32(x, y); });
 }
 
-// Vectors of values for each number of queries at a time.
+// Vectors of values at a time, for each number of queries.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
 // Exponentials that are computed together.

@@ -5,7 +5,7 @@
 namespace goldcrest {
 namespace {
 
-// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators share a
+// A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and the accumulators that share a
 // sum.
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
@@ -16,7 +16,7 @@ constexpr bool kFinishesTogether = false;
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
-// Over the ones above.
+// These are written over the ones above.
 // clang-format off
 #include "kernels/arm/dotprod_linear-inl.h"
 #include "kernels/arm/in_order-inl.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// AArch64 with the dot product instructions on cores that issue two instructions a cycle in order (Cortex-A55):
-// arm_dotprod with products in an order of instructions of their own.
+// AArch64 with the dot product instructions on cores that issue two instructions a cycle in order (Cortex-A55). It is
+// arm_dotprod with hand-ordered instructions for the products.
 #include "kernels/arm/dotprod_vectors-inl.h"
 
 namespace goldcrest {
 namespace {
 
-// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+// For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 1, 1, 1};
 constexpr bool kFinishesTogether = false;
@@ -16,9 +16,9 @@ constexpr bool kFinishesTogether = false;
 
 #include "kernels/vector/kernels-inl.h"
 
-// The order matters: the vectors first, then what is written over them.
+// The order matters: the vectors first, then the code that is written over them.
 #include "kernels/arm/in_order-inl.h"
-// Over the one above.
+// This is written over the one above.
 #include "kernels/arm/dotprod_tile_a55-inl.h"
 
 namespace goldcrest {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four rows of a linear layer by SDOT on cores out of order: all that counts there is that no sum leaves its register,
-// and GCC 12 keeps 14 of the 16. On what arm/in_order-inl.h has for text of instructions.
+// Computes four rows of a linear layer by SDOT on out-of-order cores. There the order of instructions does not matter,
+// but all sums must stay in registers, and GCC 12 keeps only 14 of the 16. Uses the instruction text of
+// arm/in_order-inl.h.
 //
-// In a turn, 16 inputs: v0 to v15 are the sums, four registers a row; v16 to v19 the inputs of each row; v24 to v31
-// weights of two blocks in turn.
+// A turn takes 16 inputs. v0 to v15 are the sums, four registers a row; v16 to v19 the inputs of each row; v24 to v31
+// the weights of two blocks, which alternate.
 
 // clang-format off
 #define GOLDCREST_DOTS(sum0, sum1, sum2, sum3, weights, lane)                        \

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of a linear layer by SDOT on Cortex-A55, which issues a load of 64 bits, or a move from a general register, in
-// the cycle of the SDOT that stands before it. So weights come by halves, five registers ahead, and behind each SDOT
-// stands something else. Compilers keep no such order.
+// Computes a tile of a linear layer by SDOT on Cortex-A55. This core issues a load of 64 bits, or a move from a general
+// register, in the same cycle as the SDOT before it. So weights are loaded in halves, five registers ahead, and every
+// SDOT is followed by another kind of instruction. Compilers do not keep such an order.
 //
-// In a turn, 16 inputs: v0 to v15 are the sums, four registers a row; v16 to v19 the first eight inputs of each row,
-// v20 to v23 the last; v24 to v31 take turns as weights, and x8 to x15 hold their upper halves on the way.
+// A turn takes 16 inputs. v0 to v15 are the sums, four registers a row; v16 to v19 the first eight inputs of each row,
+// v20 to v23 the last; v24 to v31 are the weights in rotation, whose upper halves pass through x8 to x15.
 
 // clang-format off
 #define GOLDCREST_DOT(sum, weights, x, lane) "sdot v" #sum ".4s, v" #weights ".16b, v" #x ".4b[" #lane "]\n"
 #define GOLDCREST_INPUTS(x, row) "ldr d" #x ", [%[" #row "], %[input]]\n"
 
-// Weights `now` times a lane of the rows' inputs a, b, c, d. Between the SDOTs: the loads of a register, one
-// instruction more, and the move that completes another register.
+// Multiplies the weights `now` by a lane of the rows' inputs a, b, c, d. Between the SDOTs are the loads of a register,
+// another instruction, and the move that completes another register.
 #define GOLDCREST_GROUP(second, third, fourth, sum0, sum1, sum2, sum3, a, b, c, d, lane, now, low, high, at, joined,   \
                         half, more)                                                                                   \
   GOLDCREST_DOT(sum0, now, a, lane) GOLDCREST_LOW(low, at)                                                            \
@@ -19,7 +19,7 @@
   third(GOLDCREST_DOT(sum2, now, c, lane)) more                                                                       \
   fourth(GOLDCREST_DOT(sum3, now, d, lane)) GOLDCREST_JOIN(joined, half)
 
-// Eight inputs. The weights five registers ahead lie at `at`, and from the fourth group on at `on`.
+// Eight inputs. The weights five registers ahead are stored at `at`, from the fourth group on at `on`.
 #define GOLDCREST_HALF(second, third, fourth, a, b, c, d, at, on, m0, m1, m2, m3, m4, m5, m6, m7)         \
   GOLDCREST_GROUP(second, third, fourth, 0, 4, 8, 12, a, b, c, d, 0, 24, 29, x13, at + 80, 27, x11, m0)   \
   GOLDCREST_GROUP(second, third, fourth, 1, 5, 9, 13, a, b, c, d, 0, 25, 30, x14, at + 96, 28, x12, m1)   \
@@ -30,7 +30,7 @@
   GOLDCREST_GROUP(second, third, fourth, 2, 6, 10, 14, a, b, c, d, 1, 30, 27, x11, on + 48, 25, x9, m6)   \
   GOLDCREST_GROUP(second, third, fourth, 3, 7, 11, 15, a, b, c, d, 1, 31, 28, x12, on + 64, 26, x10, m7)
 
-// The last turn asks again for its own first weights and inputs where the others ask for the next turn's.
+// The last turn loads its own first weights and inputs again where the other turns load those of the next turn.
 #define GOLDCREST_TILE(second, third, fourth)                                                                         \
   asm volatile(                                                                                                       \
       GOLDCREST_CLEAR(0) GOLDCREST_LOW(24, 0) GOLDCREST_CLEAR(1) GOLDCREST_HIGH(x8, 0)                                \
@@ -74,7 +74,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   static_assert(kPanels == 1 && kSplit == 1 && kPrefetches, "all that is written here");
   const size_t k = args.k;
   const int8_t* w = args.w + first_output * k;
-  const int8_t* const x0 = args.x + first_row * k;  // rows that are not there: the first
+  const int8_t* const x0 = args.x + first_row * k;  // missing rows: the first
   const int8_t *const x1 = x0 + (kRows > 1 ? k : 0), *const x2 = x1 + (kRows > 2 ? k : 0),
                       *const x3 = x2 + (kRows > 3 ? k : 0);
   size_t input = 0, left = k, step = 16;

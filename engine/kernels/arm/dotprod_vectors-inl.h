@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 by SDOT, four inputs of four outputs a register: arm_dotprod's, and arm_i8mm's for single rows.
+// Products of int8 by SDOT, four inputs of four outputs a register, for arm_dotprod and for arm_i8mm's single rows.
 #if !defined(__ARM_FEATURE_DOTPROD)
 #error "compile with -march=armv8.2-a+dotprod"
 #endif
@@ -23,7 +23,7 @@ inline V finish(Acc acc, const int32_t*) {
   return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
 }
 
-// The activations of four blocks: SDOT takes a block's for all lanes.
+// The activations of four blocks. SDOT takes those of one block for all lanes.
 struct X {
   int8x16_t v;
 };
@@ -32,7 +32,7 @@ inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
 
 template <int kRows>
 inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
-  // One row has little to do but load: in pairs, and none so early that a sum goes to memory.
+  // A single row mostly loads. This keeps the loads in pairs, and none so early that a sum is spilled to memory.
   if constexpr (kRows == 1) asm("" : "+r"(w), "+w"(acc.q[3]));
   W weights = load_panel(w);
   if constexpr (kRows == 1) asm("" : "+w"(weights.q[0]), "+w"(weights.q[1]), "+w"(weights.q[2]), "+w"(weights.q[3]));

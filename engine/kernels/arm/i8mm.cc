@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AArch64 with the int8 matrix instructions (Armv8.6; Neoverse V1, Cortex-A510 and later): SMMLA multiplies two rows by
-// two outputs, eight inputs at once. Two blocks of an N16K4 panel zip to that form in registers, and the rows once in
-// memory; of many rows the panels do that and the rows don't. A single row goes the way of arm_dotprod.
+// AArch64 with the int8 matrix instructions (Armv8.6; Neoverse V1, Cortex-A510 and later). SMMLA multiplies two rows by
+// two outputs, eight inputs at once. Registers zip two blocks of an N16K4 panel to that form; the rows are zipped once,
+// in memory. With many rows it is the other way round: the panels are zipped in memory, the rows in registers. A single
+// row is computed as in arm_dotprod.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 #error "compile with -march=armv8.2-a+dotprod+i8mm"
 #endif
@@ -10,7 +11,7 @@
 namespace goldcrest {
 namespace {
 
-// Of a single row: the panels of a tile, and how many accumulators share a sum.
+// For a single row: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {2};
 constexpr int kTileSplits[] = {1};
 constexpr bool kFinishesTogether = false;
@@ -20,7 +21,7 @@ constexpr bool kFinishesTogether = false;
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
-// Over the ones above.
+// This is written over the ones above.
 #include "kernels/arm/dotprod_linear-inl.h"
 
 namespace goldcrest {
@@ -36,20 +37,21 @@ struct PairWeights {
   int8x16_t even, odd;
 };
 
-// Of four outputs of two blocks at `w`.
+// Zips the weights of four outputs in the two blocks at `w`.
 inline PairWeights zip(const int8_t* w) {
   const int32x4_t first = vreinterpretq_s32_s8(vld1q_s8(w)), second = vreinterpretq_s32_s8(vld1q_s8(w + 64));
   return {vreinterpretq_s8_s32(vzip1q_s32(first, second)), vreinterpretq_s8_s32(vzip2q_s32(first, second))};
 }
 
-// Eight inputs of a row, then of the next.
+// Returns eight inputs of a row, then eight of the next row.
 inline int8x16_t pair_inputs(const int8_t* row, size_t k) { return vcombine_s8(vld1_s8(row), vld1_s8(row + k)); }
 
-// What is brought to SMMLA's form before the tiles read it.
+// The operand that is brought to SMMLA's form in memory, before the tiles read it.
 enum class Zipped { kRows, kPanel };
 
-// Pairs of rows from `x` x one panel at `w`: [kPairs, k / 8] pairs of inputs, or [k / 8, 4] PairWeights. 12 sums of
-// four outputs fit the registers beside inputs and weights.
+// Multiplies kPairs pairs of rows from `x` on by the panel at `w`. The zipped operand is stored as [kPairs, k / 8]
+// pairs of inputs, or as [k / 8, 4] PairWeights. 12 sums of four outputs fit the registers together with inputs and
+// weights.
 template <int kPairs, Zipped kZipped>
 inline void matrix_tile(const LinearArgs<int8_t>& args, const int8_t* x, const int8_t* w, uint32_t first_row,
                         uint32_t first_output) {
@@ -71,7 +73,7 @@ inline void matrix_tile(const LinearArgs<int8_t>& args, const int8_t* x, const i
         sums[p][i].even = vmmlaq_s32(sums[p][i].even, inputs[p], weights.even);
         sums[p][i].odd = vmmlaq_s32(sums[p][i].odd, inputs[p], weights.odd);
       }
-      // Weights of one turn at a time, or clang runs out of registers beside three pairs.
+      // Keeps the weights of only one turn in registers: with three pairs clang would run out of them.
       if (kPairs == 3) asm volatile("" ::: "memory");
     }
   }
@@ -87,7 +89,7 @@ inline void matrix_tile(const LinearArgs<int8_t>& args, const int8_t* x, const i
   finish_tile(args, first_row, first_output, acc);
 }
 
-// As many pairs of rows x the panels of some outputs.
+// Multiplies kPairs pairs of rows by the panels of some outputs.
 template <int kPairs>
 inline void matrix_rows(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first_row, uint32_t first_output,
                         uint32_t end_output) {
@@ -97,10 +99,10 @@ inline void matrix_rows(const LinearArgs<int8_t>& args, const int8_t* x, uint32_
   }
 }
 
-// What is zipped once for several tiles, on the stack.
+// The largest operand that is zipped on the stack, once for several tiles.
 constexpr uint32_t kZippedInputs = 2048, kZippedRows = 12;
 
-// Some rows, of which the last may be without another.
+// Computes some rows; their number may be odd.
 __attribute__((noinline)) void linear_by_zipped_rows(const LinearArgs<int8_t>& args, uint32_t first_row,
                                                      uint32_t end_row) {
   const size_t k = args.k;
@@ -150,7 +152,7 @@ __attribute__((noinline)) void linear_by_zipped_panels(const LinearArgs<int8_t>&
   }
 }
 
-// Inputs too many for the stack to hold those of all rows.
+// Computes rows that are too long for zipped inputs on the stack.
 __attribute__((noinline)) void linear_of_long_rows(const LinearArgs<int8_t>& args) {
   if (args.k > kZippedInputs * kZippedRows / 2) return linear(args);
   const uint32_t n = args.k <= 2 * kZippedInputs ? kZippedRows / 2 : 2;

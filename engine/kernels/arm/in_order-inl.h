@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiles of linear layers share that are text of instructions, most of them for cores in order, and what follows
-// the sums. Such a core takes two instructions a cycle, but a load of 128 bits alone, in two: weights come by halves.
+// Instruction text that tiles of linear layers share, most of them for in-order cores, and the code behind the sums.
+// Such a core issues two instructions a cycle, but a load of 128 bits takes both places of two cycles. So weights are
+// loaded in halves.
 //
-// The text names operands of its asm statement: %[w] the weights, %[left] the inputs to come, %[y] where a row's 16
-// outputs go, %[y_bytes] from there to the next row's, and x_scale, w_scale and bias of the tile.
+// The text names operands of its asm statement: %[w] the weights, %[left] the inputs that are left, %[y] the address of
+// a row's 16 outputs, %[y_bytes] the bytes from there to the next row's, and x_scale, w_scale and bias of the tile.
 
 // clang-format off
-// What only some numbers of rows have.
+// Text that only tiles with some numbers of rows contain.
 #define GOLDCREST_WITH(text) text
 #define GOLDCREST_WITHOUT(text)
 
@@ -21,14 +22,14 @@
 #define GOLDCREST_TIMES(sum, scale) "fmul v" #sum ".4s, v" #sum ".4s, v" #scale ".4s\n"
 #define GOLDCREST_PLUS(sum, bias) "fadd v" #sum ".4s, v" #sum ".4s, v" #bias ".4s\n"
 
-// Scales to v16 to v19, bias to v20 to v23.
+// Loads the scales to v16 to v19, the bias to v20 to v23.
 #define GOLDCREST_LOAD_SCALES            \
   "ldp q16, q17, [%[w_scale]]\n"         \
   "ldp q18, q19, [%[w_scale], #32]\n"    \
   "ldp q20, q21, [%[bias]]\n"            \
   "ldp q22, q23, [%[bias], #32]\n"
 
-// What follows a row's sums a, b, c, d, but for activation and residual.
+// Scales a row's sums a, b, c, d and adds the bias. Activation and residual come later.
 #define GOLDCREST_FINISH(a, b, c, d, row)                                                                     \
   "ldr s28, [%[x_scale], #(4 * " #row ")]\n"                                                                  \
   GOLDCREST_FLOAT(a) GOLDCREST_FLOAT(b) GOLDCREST_FLOAT(c) GOLDCREST_FLOAT(d)                                 \
@@ -48,7 +49,7 @@
 namespace goldcrest {
 namespace {
 
-// Activation and residual of rows of 16 outputs that lie one behind the other.
+// Applies activation and residual to rows of 16 outputs, which are stored one after another in `products`.
 __attribute__((noinline)) inline void finish_rows(const LinearArgs<int8_t>& args, const float* products, size_t at,
                                                   uint32_t rows) {
   for (uint32_t r = 0; r < rows; ++r, at += args.y_stride) {
@@ -59,7 +60,7 @@ __attribute__((noinline)) inline void finish_rows(const LinearArgs<int8_t>& args
   }
 }
 
-// Where a tile's rows go as they leave the sums: to y, or to memory of finish_rows.
+// The destination of a tile's rows: y, or memory that finish_rows reads.
 template <int kRows>
 struct TileOutputs {
   // cppcheck-suppress uninitMemberVar; the tile fills `products`
@@ -76,7 +77,7 @@ struct TileOutputs {
   size_t y_bytes;
 };
 
-// All in one function, so that the registers that a caller keeps are saved once.
+// All code is in one function, so that the callee-saved registers are saved only once.
 __attribute__((flatten)) inline void linear_flat(const LinearArgs<int8_t>& args) { linear(args); }
 
 inline void output_block_flat(const OutputBlockArgs<int8_t>& args) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 without dot product instructions (Raspberry Pi 4).
-// In this order: the vectors first, then what is written over them.
+// The order matters: the vectors first, then the code that is written over them.
 // clang-format off
 #include "kernels/arm/neon_products_aarch64-inl.h"
 #include "kernels/vector/kernels-inl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARMv7 with NEON (Raspberry Pi 2 and 32-bit systems on later ones). The unit flushes denormals to zero, which the
-// numbers never meet, and has no division: lane by lane in VFP, which rounds correctly.
+// ARMv7 with NEON (Raspberry Pi 2 and 32-bit systems on later ones). The unit flushes denormals to zero, but no value
+// here is ever denormal. It has no division, so VFP divides lane by lane, which rounds correctly.
 #if !defined(__ARM_NEON) || defined(__aarch64__)
 #error "compile for 32-bit Arm with -march=armv7-a+simd"
 #endif
@@ -26,7 +26,7 @@ inline V finish(Acc acc, const int32_t*) {
   return {{vcvtq_f32_s32(acc.q[0]), vcvtq_f32_s32(acc.q[1]), vcvtq_f32_s32(acc.q[2]), vcvtq_f32_s32(acc.q[3])}};
 }
 
-// Vectors of values for each number of queries at a time.
+// Vectors of values at a time, for each number of queries.
 constexpr int kValueVectorsOf1 = 2, kValueVectorsOf2 = 1, kValueVectorsOf4 = 1;
 
 // Exponentials that are computed together.
@@ -58,7 +58,7 @@ inline V join(const FourDots (&dots)[4]) {
   return {{vcvtq_f32_s32(dots[0].v), vcvtq_f32_s32(dots[1].v), vcvtq_f32_s32(dots[2].v), vcvtq_f32_s32(dots[3].v)}};
 }
 
-// For 1 and 2 rows: the panels of a tile, and how many accumulators share a sum.
+// For 1 and 2 rows: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
@@ -67,7 +67,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
-// The layers first.
+// The order matters: the tile uses the layers.
 #include "kernels/arm/neon32_tile-inl.h"
 
 namespace goldcrest {

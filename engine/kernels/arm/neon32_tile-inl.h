@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of a linear layer by VMULL and VMLAL on cores in order (Cortex-A7, A53), which take two cycles for a load of
-// 128 bits: so two rows share the weights of eight outputs, and loads stand between the products and their sums, which
-// wait for them. Compilers keep no such order.
+// Computes a tile of a linear layer by VMULL and VMLAL on in-order cores (Cortex-A7, A53). A load of 128 bits takes
+// them two cycles, so two rows share the weights of eight outputs. The sums wait for the products, so loads stand
+// between the two. Compilers do not keep such an order.
 //
-// In a turn, eight inputs: %[s0] to %[s7] are the sums; q8 and q9 weights of four outputs, their first and their last
-// four inputs, q10 and q11 those of the next four; q12 and q13 inputs of a row each, the first and the last four in all
-// lanes; q14 and q15 sums of two products, which fit 16 bits because all factors lie in [-127, 127].
+// A turn takes eight inputs. %[s0] to %[s7] are the sums. q8 and q9 are the weights of four outputs, for their first
+// and their last four inputs; q10 and q11 those of the next four outputs. q12 and q13 are inputs of a row each, the
+// first and the last four in all lanes. q14 and q15 are sums of two products, which fit 16 bits because all factors
+// are in [-127, 127].
 
 // clang-format off
 #define GOLDCREST_WITH(text) text
@@ -20,17 +21,17 @@
 #define GOLDCREST_INPUTS_0 GOLDCREST_INPUTS("d24", "d25", "row0")
 #define GOLDCREST_INPUTS_1 GOLDCREST_INPUTS("d26", "d27", "row1")
 
-// Weights times inputs, what is `beside` them, and their sums.
-#define GOLDCREST_PRODUCTS(low0, high0, low1, high1, x_first, x_last, beside, even, odd)        \
+// Multiplies weights by inputs, then `between`, then adds the products to their sums.
+#define GOLDCREST_PRODUCTS(low0, high0, low1, high1, x_first, x_last, between, even, odd)       \
   "vmull.s8 q14, " low0 ", " x_first "\nvmull.s8 q15, " high0 ", " x_first "\n"                 \
-  "vmlal.s8 q14, " low1 ", " x_last "\nvmlal.s8 q15, " high1 ", " x_last "\n" beside            \
+  "vmlal.s8 q14, " low1 ", " x_last "\nvmlal.s8 q15, " high1 ", " x_last "\n" between           \
   "vpadal.s16 %q[" even "], q14\nvpadal.s16 %q[" odd "], q15\n"
-#define GOLDCREST_BY_A(x_first, x_last, beside, even, odd) \
-  GOLDCREST_PRODUCTS("d16", "d17", "d18", "d19", x_first, x_last, beside, even, odd)
-#define GOLDCREST_BY_B(x_first, x_last, beside, even, odd) \
-  GOLDCREST_PRODUCTS("d20", "d21", "d22", "d23", x_first, x_last, beside, even, odd)
+#define GOLDCREST_BY_A(x_first, x_last, between, even, odd) \
+  GOLDCREST_PRODUCTS("d16", "d17", "d18", "d19", x_first, x_last, between, even, odd)
+#define GOLDCREST_BY_B(x_first, x_last, between, even, odd) \
+  GOLDCREST_PRODUCTS("d20", "d21", "d22", "d23", x_first, x_last, between, even, odd)
 
-// One row, 16 outputs. `next`: what the next turn needs; the last one does without.
+// One row, 16 outputs. `next`: loads for the next turn; the last turn leaves them out.
 #define GOLDCREST_TURN_OF_1(next)                                                                                  \
   GOLDCREST_BY_A("d24", "d25", GOLDCREST_WEIGHTS_A("!"), "s0", "s1")                                               \
   GOLDCREST_BY_B("d24", "d25", GOLDCREST_WEIGHTS_B(", %[step]"), "s2", "s3")                                       \
@@ -61,11 +62,12 @@
 namespace goldcrest {
 namespace {
 
-// `sums`, eight of two products each, over all inputs. kRows 1: of 16 outputs; 2: of eight outputs of each row.
+// Computes eight `sums` over all inputs, each with two lanes of products. kRows 1: of 16 outputs; 2: of eight outputs
+// of each row.
 template <int kRows>
 inline void add_products(const int8_t* x, const int8_t* w, size_t k, int32x4_t (&sums)[8]) {
   const int8_t *first = w, *last = w + 64, *row0 = x, *row1 = x + (kRows > 1 ? k : 0);
-  const size_t step = kRows == 1 ? 80 : 112;  // from the end of a turn's last but one weights to what comes next
+  const size_t step = kRows == 1 ? 80 : 112;  // bytes from the end of a turn's second-last weights to the next load
   size_t left = k - 8;
   if constexpr (kRows == 1)
     GOLDCREST_TILE(GOLDCREST_TURN_OF_1, "!");

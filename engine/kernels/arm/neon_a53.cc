@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 without dot product instructions on cores that issue two instructions a cycle in order (Cortex-A53: Raspberry
-// Pi 3, Zero 2 W): arm_neon with products in an order of instructions of their own.
-// In this order: the vectors first, then what is written over them.
+// Pi 3, Zero 2 W). It is arm_neon with hand-ordered instructions for the products.
+// The order matters: the vectors first, then the code that is written over them.
 // clang-format off
 #include "kernels/arm/neon_products_aarch64-inl.h"
 #include "kernels/vector/kernels-inl.h"

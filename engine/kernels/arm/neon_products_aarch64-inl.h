@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 without dot product instructions on AArch64, arm_neon's and arm_neon_a53's: two are added in 16
-// bits, which cannot overflow because both factors lie in [-127, 127], then pairwise into 32.
+// Products of int8 without dot product instructions on AArch64, for arm_neon and arm_neon_a53. Two products are added
+// in 16 bits, which cannot overflow because all factors are in [-127, 127]; then pairs of sums are added in 32 bits.
 #include "kernels/arm/aarch64_vectors-inl.h"
 
 namespace goldcrest {
@@ -20,7 +20,7 @@ inline Acc add(Acc a, Acc b) {
 
 constexpr int kXBlocks = 2;
 
-// A row's sums take eight of the 32 registers. For 1, 2, ... rows: the panels of a tile, and how many accumulators
+// A row's sums take eight of the 32 registers. For 1, 2, ... rows: the panels of a tile, and the accumulators that
 // share a sum.
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
@@ -39,28 +39,27 @@ struct X {
 
 inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
 
-// Four of them, four times.
+// Returns group kFour of four inputs, four times.
 template <int kFour>
 inline int8x16_t four_of(X x) {
   int32x4_t all = vdupq_laneq_s32(vreinterpretq_s32_s8(x.v), kFour);
 #if defined(__clang__)
-  // Clang, if it knows that both halves are the same, moves the weights' upper halves down to multiply by the lower
-  // one.
+  // Hides that both halves are the same. Otherwise clang moves the weights' upper halves down, to multiply them by the
+  // lower half.
   asm("" : "+w"(all));
 #endif
   return vreinterpretq_s8_s32(all);
 }
 
-// What is computed here stays here in the order of instructions.
+// Pins a computation to this place in the order of instructions.
 template <typename Sums>
 inline Sums here(Sums sums) {
   asm volatile("" : "+w"(sums));
   return sums;
 }
 
-// Cores that issue in order wait four cycles for a sum of two products, so it goes into its accumulator among the
-// products of the next outputs. Left to itself GCC keeps so many sums of two rows at once that accumulators go to
-// memory.
+// In-order cores wait four cycles for a sum of two products, so it is added to its accumulator among the products of
+// the next outputs. Without this order GCC keeps too many sums of two rows at once and spills accumulators to memory.
 template <int kRows>
 inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
   const int8x16_t first_x = block == 0 ? four_of<0>(x) : four_of<2>(x);

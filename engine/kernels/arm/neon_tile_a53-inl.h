@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of a linear layer by SMULL and SMLAL on Cortex-A53. A load of 64 bits into a vector register shares its cycle
-// with a move from a general register, a load into a general register with any vector operation: so weights come by
-// halves, two groups ahead. The sums of two products are added up while the next ones are made, four cycles later.
-// Compilers keep no such order.
+// Computes a tile of a linear layer by SMULL and SMLAL on Cortex-A53. A load of 64 bits into a vector register shares
+// its cycle with a move from a general register. A load into a general register shares it with any vector operation. So
+// weights are loaded in halves, two groups ahead. The sums of two products are added four cycles later, among the next
+// products. Compilers do not keep such an order.
 //
-// In a turn, eight inputs: v0 to v15 are the sums, eight registers a row, two for each four outputs; v16 and v17 the
-// row's first and last four inputs in all lanes, v18 and v19 the second row's; v20 to v23 sums of two products; v24 to
-// v31 weights, of four outputs' first and last inputs in turn, of which x8 and x9 hold the upper halves on the way.
+// A turn takes eight inputs. v0 to v15 are the sums, eight registers a row, two for each four outputs. v16 and v17 are
+// the row's first and last four inputs in all lanes, v18 and v19 the second row's. v20 to v23 are sums of two products.
+// v24 to v31 are weights, alternately for the first and the last inputs of four outputs; x8 and x9 hold their upper
+// halves on the way.
 
 // clang-format off
 #define GOLDCREST_INPUTS(first, last, row) \
   "ld1r {v" #first ".4s}, [%[" #row "]], #4\nld1r {v" #last ".4s}, [%[" #row "]], #4\n"
 
-// Weights times inputs, as sums of two products. Between them what shares their cycles.
+// Multiplies weights by inputs, as sums of two products. Between the products is the code that shares their cycles.
 #define GOLDCREST_PRODUCTS(low, high, first, last, x_first, x_last, beside0, beside1, beside2) \
   "smull v" #low ".8h, v" #first ".8b, v" #x_first ".8b\n" beside0                              \
   "smull2 v" #high ".8h, v" #first ".16b, v" #x_first ".16b\n" beside1                          \
@@ -21,8 +22,8 @@
 #define GOLDCREST_SECOND(first, last) GOLDCREST_PRODUCTS(22, 23, first, last, 18, 19, "", "", "")
 #define GOLDCREST_ADD(even, odd, low, high) "sadalp v" #even ".4s, v" #low ".8h\nsadalp v" #odd ".4s, v" #high ".8h\n"
 
-// Four outputs: the first row's products, what is `before` and `after` them, and the loads of the weights two groups
-// on, `begun` and `ended`; `joined`, begun in the group before, gets its upper half.
+// Four outputs: the first row's products, with the code `before` and `after` them. The loads of the weights two groups
+// ahead begin (`begun`) and end (`ended`) here. `joined`, which the previous group began, gets its upper half.
 #define GOLDCREST_FOUR(first, last, low, high, begun, ended, at, joined, before, beside, after)                       \
   GOLDCREST_LOW(begun, at) GOLDCREST_JOIN(joined, x9) before                                                          \
   GOLDCREST_PRODUCTS(low, high, first, last, 16, 17, GOLDCREST_HIGH(x8, at), GOLDCREST_HIGH(x9, at + 64), beside)     \
@@ -54,8 +55,8 @@
   "addp v" #a ".4s, v" #a ".4s, v" #b ".4s\naddp v" #c ".4s, v" #c ".4s, v" #d ".4s\n"                                \
   "addp v" #e ".4s, v" #e ".4s, v" #f ".4s\naddp v" #g ".4s, v" #g ".4s, v" #h ".4s\n"
 
-// The products that are not added up yet begin as zeros. The last turn asks again for its own first weights where the
-// others ask for the next turn's.
+// The products that are not added yet start as zeros. The last turn loads its own first weights again where the other
+// turns load those of the next turn.
 #define GOLDCREST_TILE(second, turn, last_sums)                                                                       \
   asm volatile(                                                                                                       \
       GOLDCREST_LOW(24, 0) GOLDCREST_HIGH(x8, 0) GOLDCREST_CLEAR(0) GOLDCREST_CLEAR(1) GOLDCREST_CLEAR(2)             \

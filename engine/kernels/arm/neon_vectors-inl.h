@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16 lanes of vector/kernels-inl.h as four registers of Advanced SIMD: what AArch64 and ARMv7 have in common.
+// The 16 lanes of vector/kernels-inl.h as four registers of Advanced SIMD: the part that AArch64 and ARMv7 share.
 #include <arm_neon.h>
 
 #include <cstring>
@@ -36,7 +36,7 @@ inline V set(float x) {
   return {{all, all, all, all}};
 }
 
-// Halves to even, within 22 bits.
+// Rounds halves to even; |x| < 2^22.
 inline int32x4_t round_to_int(float32x4_t x) {
 #if defined(__aarch64__)
   return vcvtnq_s32_f32(x);
@@ -46,7 +46,7 @@ inline int32x4_t round_to_int(float32x4_t x) {
 #endif
 }
 
-// One operation on each of the four registers.
+// Applies an operation to each of the four registers.
 template <typename Operation>
 inline V each(V a, V b, Operation operation) {
   return {{operation(a.q[0], b.q[0]), operation(a.q[1], b.q[1]), operation(a.q[2], b.q[2]), operation(a.q[3], b.q[3])}};

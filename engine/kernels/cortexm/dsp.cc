@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M with the DSP extension (M4, M7, M33): SMLAD multiplies two pairs of 16-bit numbers and adds both products.
-// Activations are expanded to such pairs once and used for many outputs; SXTB16 expands the weights, once for all rows
+// Cortex-M with the DSP extension (M4, M7, M33). SMLAD multiplies two pairs of 16-bit numbers and adds both products.
+// Activations are expanded to such pairs once and used for many outputs. SXTB16 expands the weights, once for all rows
 // of a tile.
 #if defined(__ARM_FEATURE_DSP)
 #include "kernels/cortexm/dsp_products-inl.h"
@@ -10,11 +10,11 @@ namespace goldcrest {
 namespace {
 
 #if !defined(__OPTIMIZE__)
-// The loops below take every register, of which an unoptimized build keeps some for itself.
+// The loops below take every register, but an unoptimized build reserves some.
 void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 #else
 
-// Outputs of some rows on their way from sums to y, panel after panel.
+// Turns the sums of some rows into outputs in y, panel after panel.
 struct Finish {
   const float* x_scale;  // [rows]
   const float* end;      // of x_scale
@@ -22,7 +22,7 @@ struct Finish {
   const float* bias;     // [16]
   float* y;              // [rows, 16], row stride y_stride
   size_t y_stride;       // elements
-  size_t to_residual;    // bytes from y to what is added to it
+  size_t to_residual;    // bytes from y to the residual
   uint32_t steps;        // kApplyRelu | kAddResidual | kTwoHalves
 };
 constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
@@ -30,11 +30,11 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
 #if defined(__ARM_FP)
 #define GOLDCREST_DSP_HAS_MAXIMUM ((__ARM_FP & 8) != 0 || __ARM_ARCH >= 8)  // FPv5, not a Cortex-M4's
 
-// One line is one group of instructions.
+// Each line is a group of instructions.
 // clang-format off
-// Eight outputs of a row: a result is there three instructions later, so that the steps of one output lie among those
-// of the next two. A Cortex-M7, known by its doubles, begins a VMLA every cycle and so adds to a fresh copy of the
-// biases, where the outputs are then.
+// Eight outputs of a row. A result is ready three instructions later, so the steps of an output stand among those of
+// the next two. A Cortex-M7, which its doubles identify, begins a VMLA every cycle. So it adds to a fresh copy of the
+// biases, which become the outputs.
 #if (__ARM_FP & 8) != 0
 #define GOLDCREST_DSP_OUTPUT(i) "s2" #i
 #define GOLDCREST_DSP_EIGHT_OUTPUTS "{s20-s27}"
@@ -108,8 +108,8 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2, kTwoHalves = 0x80000000u;
   "bcc 0b\n"
 // clang-format on
 
-// y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j], eight outputs of all rows,
-// then the other eight. sums: [panels, rows, 16]. Leaves the next panel in `finish`.
+// y[r, j] = relu(float(sum[r, j]) * (x_scale[r] * w_scale[j]) + bias[j]) + residual[r, j]: first eight outputs of all
+// rows, then the other eight. sums: [panels, rows, 16]. Moves `finish` on to the next panel.
 __attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
   const float* x_scale = finish.x_scale;
   const size_t row_bytes = reinterpret_cast<uintptr_t>(finish.end) - reinterpret_cast<uintptr_t>(x_scale);
@@ -156,7 +156,7 @@ void activate(Activation activation, float* values) {
   }
 }
 
-// Whether finish_sums does all that is asked for.
+// Returns whether finish_sums can apply the activation.
 bool is_simple([[maybe_unused]] Activation activation) {
 #if defined(__ARM_FP)
   return activation == Activation::kNone || (GOLDCREST_DSP_HAS_MAXIMUM && activation == Activation::kRelu);
@@ -165,7 +165,7 @@ bool is_simple([[maybe_unused]] Activation activation) {
 #endif
 }
 
-// Called, as what it takes is flash.
+// Not inlined, to save flash.
 __attribute__((noinline)) Finish make_finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t rows) {
   const size_t at = row * args.y_stride;
   Finish finish = {};
@@ -185,11 +185,11 @@ __attribute__((noinline)) Finish make_finish(const LinearArgs<int8_t>& args, uin
   return finish;
 }
 
-// Where finish_sums does not do all: activation and residual row by row. sums: [rows, 16]
+// Applies an activation that finish_sums cannot apply, and the residual, row by row. sums: [rows, 16]
 void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums) {
   const size_t stride = args.y_stride;
   float* const y = finish.y;
-  finish.y = &sums->value;  // in the place of the sums, as y may be where the residual is
+  finish.y = &sums->value;  // overwrites the sums, because y may be the residual
   finish.y_stride = 16;
   finish_sums(finish, sums, 1);
   finish.y = y + 16;
@@ -235,7 +235,8 @@ inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* o
   }
 }
 
-// All outputs for kRows rows. Rows that are longer than the expanded chunk are expanded again for each kPanels panels.
+// Computes all outputs for kRows rows. If the rows are longer than the expanded chunk, each kPanels panels expand them
+// again.
 template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
@@ -302,7 +303,7 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
     for (uint32_t input = 0; input < k; input += 4, weights += 64) {
       const auto word = static_cast<uint32_t>(load_word(weights));
       sum = add_products(even_bytes(word), kOnes, add_products(odd_bytes(word), kOnes, sum));
-      // A byte's highest bit: its low bits are not all zero, or it is not negative. -128 alone has neither.
+      // Sets a byte's highest bit if its low bits are not all zero or it is not negative. Only for -128 neither holds.
       in_range &= ((word & kLowBits) + kLowBits) | ~word;
     }
     if (in_range != ~kLowBits || (weight_sum != nullptr && sum != weight_sum[output])) return false;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of a linear layer with N16K4 weights: one row by four outputs, two by two, three by one, four by two, as
-// many as the general registers hold.
+// The products of a linear layer with N16K4 weights: one row by four outputs, two by two, three by one, or four by two.
+// More sums do not fit the general registers.
 #pragma once
 
 #include "kernels/cortexm/dsp_rows-inl.h"
 
-#if defined(__OPTIMIZE__)  // the loops take every register, of which an unoptimized build keeps some for itself
+#if defined(__OPTIMIZE__)  // the loops take every register, but an unoptimized build reserves some
 namespace goldcrest {
 namespace {
 
-// Four inputs of one row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords of them lie on the stack.
+// Four inputs of a row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords words are on the stack.
 constexpr uint32_t kExpandedWords = 256;
-#if defined(__clang__)  // gives each operand in memory a register, which three and four rows do not leave
+#if defined(__clang__)  // gives each memory operand a register; three and four rows leave none free
 constexpr uint32_t kTileRows = 2;
 #else
 constexpr uint32_t kTileRows = 4;
@@ -21,11 +21,11 @@ constexpr uint32_t kEndOfChunk = 0x80008000u;
 
 // Expanded inputs of a tile's rows, block by block: for each four inputs the pairs of all rows.
 struct Chunk {
-  const uint32_t* x;    // [blocks, rows, 2], of four rows [kFirstSums] and [blocks, 2, rows]; then kEndOfChunk
-  const uint32_t* end;  // where that lies
-  uint32_t odd;         // blocks of the first turn, a multiple of 4, where it is not whole; else 0
-  size_t w_bytes;       // of a panel's weights for them
-  bool continued;       // adds to the outputs
+  const uint32_t* x;    // [blocks, rows, 2]; for four rows [kFirstSums], [blocks, 2, rows]; then kEndOfChunk
+  const uint32_t* end;  // address of kEndOfChunk
+  uint32_t odd;         // blocks of the first turn, a multiple of 4, if that turn is not whole; else 0
+  size_t w_bytes;       // of a panel's weights for these inputs
+  bool continued;       // add to the outputs
 };
 
 // One output of a tile: the sum of its products, later its scaled value.
@@ -34,17 +34,19 @@ union Output {
   float value;
 };
 
-// A Cortex-M7 issues two instructions a cycle, of which one may multiply and the first may extend, and a pair or a
-// multiple of registers alone: so SXTB16 and SMLAD alternate, what a product needs is there two cycles before it, and
-// the weights of the next block are loaded among the products of this one. Behind the last block they are not read.
+// A Cortex-M7 issues two instructions a cycle: only one may multiply, and only the first may extend. A load of a pair
+// or of several registers issues by itself. So SXTB16 and SMLAD alternate, and the operands of a product are ready two
+// cycles before it. The weights of the next block are loaded among the products of this one; behind the last block none
+// are read.
 //
-// A turn is some blocks of four inputs; the first turn begins in its middle where `odd` says. Repeated text is
-// written out and not given to .rept: the compiler counts an assembler block's lines to know how far its constants may
-// lie. A word that no pair makes ends x, as the loops take every register but one.
+// A turn is some blocks of four inputs. If `odd` is not 0, the first turn begins in its middle, with this many blocks.
+// The repeated text is written out without .rept, because the compiler counts the lines of an assembler block to know
+// how far away its constants may be. x ends with a word that no pair can equal, because the loops have only one
+// register left.
 #define GOLDCREST_DSP_THREE_TIMES(block) block block block
 #define GOLDCREST_DSP_SMLAD(sum, a, b) "smlad %[" #sum "], " a ", " b ", %[" #sum "]\n"
 
-// Four inputs of one row by four outputs, of which w0 to w3 are the weights; the last product comes in the next block.
+// Four inputs of one row by four outputs, whose weights are w0 to w3. The last product comes in the next block.
 #define GOLDCREST_DSP_FOUR_OUTPUTS(load) \
   "sxtb16 %[even], %[w0]\n"                                              \
   GOLDCREST_DSP_SMLAD(sum3, "%[w3]", "%[x_odd]")                         \
@@ -67,7 +69,7 @@ union Output {
   GOLDCREST_DSP_SMLAD(sum3, "%[even]", "%[x_even]")
 
 // outputs[j] (+)= products of one row with four outputs of a panel.
-// w: the first of the four outputs in a panel; its next four inputs lie 64 bytes on.
+// w: the first of the four outputs in a panel; its next four inputs are stored 64 bytes further.
 inline void add_products_of_row(const Chunk& chunk, const int8_t* w, Output* outputs) {
   const uint32_t* x = chunk.x;
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
@@ -142,7 +144,7 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
 }
 
 // Four inputs of three rows by one output. The first weights of a turn are loaded at its beginning, those of its other
-// blocks in the block before.
+// blocks in the previous block.
 #define GOLDCREST_DSP_THREE_ROWS(load, extend)                                                                         \
   "ldmia %[x]!, {r8-r11}\n"                                                                                            \
   "sxtb16 %[odd], %[next], ror #8\n" GOLDCREST_DSP_SMLAD(sum0, "%[even]", "r8") load                                   \
@@ -153,10 +155,10 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
 #define GOLDCREST_DSP_EXTEND_EVEN "sxtb16 %[even], %[next]\n"
 #define GOLDCREST_DSP_BLOCK GOLDCREST_DSP_THREE_ROWS("ldr %[next], [%[w], #64]!\n", GOLDCREST_DSP_EXTEND_EVEN)
 
-// outputs[r, j] (+)= products of three rows with the 16 outputs of a panel, one after another. `odd` is the chunk's
-// first turn, above a bit that says whether sums go on.
+// outputs[r, j] (+)= products of three rows with the 16 outputs of a panel, one after another. `odd` holds the blocks
+// of the chunk's first turn; its lowest bit says whether sums continue.
 inline void add_products_of_three_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
-  // Pairs, each of which is loaded at once.
+  // Pairs of fields; one instruction loads each pair.
   struct {
     Output* to;
     size_t back;  // from an output's last weights to the next one's first
@@ -211,16 +213,16 @@ inline void add_products_of_three_rows(const Chunk& chunk, const int8_t* w, Outp
       : "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
-// Four rows by two outputs: eight sums, r4 to r11 (row by row), and two pointers leave two registers to the weights and
-// two to the inputs, so that the weights' pairs are made in their place. Of weights w0 and w1 and u = w0 + 128,
-//   (256 * w1 + u) * x1 + u * (256 * x0 - x1) = 256 * (w1 * x1 + w0 * x0 + 128 * x0),
-// where the first factor is the word with two bits flipped, the second what stays of it without its upper bytes. The
-// sums begin with -256 * 128 times the sum of the x0, and are exact modulo 2^32; of a chunk's 128 inputs they fit.
-constexpr uint32_t kFirstSums = 4;  // words that lie before the first block, a row's each
+// Four rows by two outputs. Eight sums, r4 to r11 (row by row), and two pointers leave two registers to the weights and
+// two to the inputs, so the weights' pairs are made in place. With weights w0 and w1 and u = w0 + 128,
+//   (256 * w1 + u) * x1 + u * (256 * x0 - x1) = 256 * (w1 * x1 + w0 * x0 + 128 * x0).
+// The first factor is the word with two bits flipped; u is that word without its upper bytes. The sums start with
+// -256 * 128 times the sum of the x0 and are exact modulo 2^32; the results for a chunk's 128 inputs fit.
+constexpr uint32_t kFirstSums = 4;  // words before the first block, one for each row
 static_assert(kExpandedWords / 2 * 127 * 127 < 1 << 23);
 
 // clang-format off
-// Four inputs of two rows become odd inputs, and 16 bytes on 256 times the even ones less the odd ones.
+// Writes the odd inputs of four inputs of two rows and, 16 bytes further, 256 times the even inputs minus the odd ones.
 #define GOLDCREST_DSP_EXPAND_TWO_ROWS(word0, word1, odd_at, even_at) \
   "sxtb16 %[odd0], " word0 ", ror #8\n" \
   "lsl " word0 ", " word0 ", #8\n" \
@@ -236,7 +238,7 @@ static_assert(kExpandedWords / 2 * 127 * 127 < 1 << 23);
   "strd %[odd0], %[odd1], [%[to], #" even_at "]\n"
 // clang-format on
 
-// Two of a tile's four rows, whose blocks lie 32 bytes apart. blocks % 4 == 0, blocks > 0
+// Expands two of a tile's four rows, whose blocks are 32 bytes apart. blocks % 4 == 0, blocks > 0
 inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks, uint32_t* to, uint32_t* first_sums) {
   const int8_t* const end = x0 + size_t{4} * blocks;
   uint32_t sum0 = 0, sum1 = 0, odd0, odd1;
@@ -258,9 +260,9 @@ inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks,
   first_sums[0] = sum0, first_sums[1] = sum1;
 }
 
-// Four inputs. The pair of odd inputs of the first two rows is there, of the next block it comes at the end. What the
-// third and the fourth row need costs two cycles as a pair, which is an instruction less than two loads among the
-// products: of eight blocks three do without such pairs.
+// Four inputs. The odd inputs of the first two rows are loaded before; those of the next block are loaded at the end.
+// The inputs of the third and the fourth row cost two cycles as a pair, but this is one instruction less than two loads
+// among the products. Three of eight blocks use single loads.
 // clang-format off
 #define GOLDCREST_DSP_EIGHT_PRODUCTS(load_third, load_fourth) \
   "smlad r4, %[x0], %[w0], r4\n" \
@@ -289,10 +291,10 @@ inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks,
 
 // outputs[r, j] (+)= products of four rows with the 16 outputs of a panel, two outputs a turn.
 inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Output* outputs) {
-  // Pairs, each of which is loaded at once.
+  // Pairs of fields; one instruction loads each pair.
   struct {
     Output* to;
-    size_t back;  // from behind two outputs' weights to the next ones' first, and 1 where sums go on
+    size_t back;  // bytes from the end of two outputs' weights to the next two's start, plus 1 if sums continue
   } place = {outputs, chunk.w_bytes - 8 + (chunk.continued ? 1 : 0)};
   const struct {
     const uint32_t* x;

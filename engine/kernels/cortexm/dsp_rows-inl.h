@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization, layer norm, attention and soft-max sums, several numbers a turn, which are loaded together: the 16
-// partial sums lie in 16 registers of the floating-point unit.
+// Quantization, layer norm, attention and soft-max sums. A turn loads several numbers together; the 16 partial sums
+// stay in 16 registers of the floating-point unit.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace goldcrest {
 namespace {
 
-// Bytes 0 and 2, or 1 and 3, of four int8 as two int16.
+// Returns bytes 0 and 2, or 1 and 3, of four int8 as two int16.
 inline uint32_t even_bytes(uint32_t word) {
   uint32_t pair;
   asm("sxtb16 %0, %1" : "=r"(pair) : "r"(word));
@@ -34,8 +34,8 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 #if defined(__ARM_FP)
 #define GOLDCREST_DSP_EIGHT(step) \
   step("s0") step("s1") step("s2") step("s3") step("s4") step("s5") step("s6") step("s7")
-// sum += a * b, both rounded; a is lost. A Cortex-M7, known by its doubles, begins such an instruction every cycle; a
-// Cortex-M4 takes longer for one than for two.
+// sum += a * b, both rounded; destroys a. A Cortex-M7, which its doubles identify, begins a VMLA every cycle; a
+// Cortex-M4 is faster with two separate instructions.
 #if (__ARM_FP & 8) != 0
 #define GOLDCREST_DSP_ADD_PRODUCT(sum, a, b) "vmla.f32 " sum ", " a ", " b "\n"
 #else
@@ -43,7 +43,8 @@ inline int32_t add_products(uint32_t a, uint32_t b, int32_t sum) {
 #endif
 #endif
 
-// Two words for each four of x's inputs; the words of the next four lie step_bytes on. blocks % 4 == 0, blocks > 0
+// Writes two words for each four inputs of x; the words of the next four are step_bytes further. blocks % 4 == 0,
+// blocks > 0
 __attribute__((noinline)) void expand(const int8_t* x, uint32_t blocks, uint32_t* expanded, uint32_t step_bytes) {
   const int8_t* const end = x + size_t{4} * blocks;
   uint32_t even, odd;
@@ -121,7 +122,7 @@ inline void sum_sixteens(const float* x, uint32_t n, [[maybe_unused]] float mean
 #endif
 }
 
-// The strided sum of x, or of (x - mean)^2.
+// Returns the strided sum of x, or of (x - mean)^2.
 template <bool kSquares>
 __attribute__((noinline)) float sum_strided(const float* x, uint32_t n, float mean) {
   float lanes[16];
@@ -131,8 +132,8 @@ __attribute__((noinline)) float sum_strided(const float* x, uint32_t n, float me
   return sum_lanes(lanes);
 }
 
-// The largest of the bits of |x[i]|, doubled. Few numbers are larger than all before them, so that four are compared
-// alone until one is. n % 4 == 0, n > 0
+// Returns the largest of the bits of |x[i]|, doubled. Few numbers are larger than all before them, so the loop only
+// compares four numbers until one is larger. n % 4 == 0, n > 0
 inline uint32_t largest_doubled(const float* x, const float* end) {
   uint32_t doubled = 0;
 #define GOLDCREST_DSP_LEAVE_IF_LARGER(x, label) "cmp %[doubled], " x ", lsl #1\nblo " label "2f\n"
@@ -150,12 +151,12 @@ inline uint32_t largest_doubled(const float* x, const float* end) {
   return doubled;
 }
 
-// q[i] = round_half_even(x[i] * inverse), of which |x * inverse| <= 127 * (1 + 2^-23)^2 leaves 127 at most; 1.5 * 2^23
-// leaves it in the lowest bits.
+// q[i] = round_half_even(x[i] * inverse). |x * inverse| <= 127 * (1 + 2^-23)^2, so it rounds to at most 127. Adding
+// 1.5 * 2^23 puts the result into the lowest bits.
 inline void round_row(const float* x, const float* end, float inverse, int8_t* q) {
   constexpr float kRounder = 12582912.0f;
 #if defined(__ARM_FP)
-#if (__ARM_FP & 8) != 0  // one VMLA for each, onto a fresh copy
+#if (__ARM_FP & 8) != 0  // one VMLA for each, onto a fresh copy of the rounders
   static const float rounders[] = {kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder, kRounder};
 #define GOLDCREST_DSP_ROUNDERS "r"
 #define GOLDCREST_DSP_ROUND_INPUT(s, x) "vmla.f32 " s ", " x ", %[inverse]\n"
@@ -192,7 +193,7 @@ inline void round_row(const float* x, const float* end, float inverse, int8_t* q
 #endif
 }
 
-// One row of quantize_rows: q [n] <- x [n]; returns the scale.
+// Quantizes one row of quantize_rows: q [n] <- x [n]. Returns the scale.
 __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q) {
   const uint32_t amax_bits = largest_doubled(x, x + n) >> 1;
   if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
@@ -214,7 +215,7 @@ struct Normalization {
   float mean, inverse_deviation;
 };
 
-// The last step of layer_norm for all but n % 8 columns; returns how many.
+// Computes the last step of layer_norm for all columns except the last n % 8. Returns the number of computed columns.
 inline uint32_t normalize_eights([[maybe_unused]] const Normalization& row) {
 #if defined(__ARM_FP)
   const uint32_t n = row.n & ~7u;
@@ -265,7 +266,7 @@ void layer_norm(const LayerNormArgs& args) {
   }
 }
 
-// e^x of what is not above 0, or is not a number.
+// Returns e^x for x <= 0 or NaN.
 inline float exp_of_difference(float x) {
   if (x > 88.0f) __builtin_unreachable();
   return exp_float(x);
@@ -294,7 +295,7 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
   return sum;
 }
 
-// Scores of one head's query, then soft-max, times the value scales, in args.weights.
+// args.weights <- the scores of one head's query, after soft-max, times the value scales.
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   uint32_t q[kMaxQueryWidth / 2];
   const uint32_t d_head = args.d_head;
@@ -364,7 +365,7 @@ void attention(const AttentionArgs<int8_t>& args) {
   attend_by_rows(args, quantize_row, attention_weights, attention_values);
 }
 
-// The largest logit of a row's block and the sum of exponentials.
+// Computes the largest logit of a row's block and the sum of exponentials.
 inline void sum_logits(const float* logits, uint32_t count, float* block_max, float* block_sum) {
   float largest = logits[0];
   for (uint32_t i = 1; i < count; ++i) largest = logits[i] > largest ? logits[i] : largest;
@@ -374,7 +375,7 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
   *block_sum = sum_lanes(lanes);
 }
 
-// Of a block, once the logits are there.
+// Computes the sums of a block from its finished logits.
 inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M with Helium (M55): VMLADAVA multiplies sixteen int8 and adds all products to one register, so a layer whose
-// weights lie as N4K16 is one sequential stream of loads.
+// Cortex-M with Helium (M55). VMLADAVA multiplies sixteen int8 and adds all products to one register, so a layer with
+// N4K16 weights is one sequential stream of loads.
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
 #include "kernels/cortexm/helium_products-inl.h"
 
 namespace goldcrest {
 namespace {
 
-// Where the outputs of one row go.
+// The destination of the outputs of one row.
 struct OutputRow {
   OutputRow(const LinearArgs<int8_t>& args, uint32_t row)
       : x_scale(args.x_scale[row]),
@@ -15,7 +15,7 @@ struct OutputRow {
         residual(args.residual != nullptr ? args.residual + row * args.y_stride : nullptr),
         activation(args.activation) {}
 
-  // Scale, bias, activation and residual for four outputs.
+  // Applies scale, bias, activation and residual to four outputs.
   void finish(uint32_t output, int32x4_t sums, V w_scale, V bias) const {
     V values = V{vcvtq_f32_s32(sums)} * (set(x_scale) * w_scale) + bias;
     if (activation != Activation::kNone) values = activate_outputs(activation, values);
@@ -29,7 +29,8 @@ struct OutputRow {
   Activation activation;
 };
 
-// N16K4, a row at a time: products of two inputs are added in 16 bits, which both factors in [-127, 127] allow.
+// Computes a row with N16K4 weights. Products of two inputs are added in 16 bits; they fit, because all factors are in
+// [-127, 127].
 void linear_n16k4(const LinearArgs<int8_t>& args, uint32_t row) {
   const OutputRow to(args, row);
   const int8_t* x = args.x + size_t{row} * args.k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outputs of one row, eight at a time, or of two rows, four at a time, from N4K16 weights: products, scale, bias,
-// ReLU and residual in one loop, which has every register to itself.
+// Computes the outputs of one row, eight at a time, or of two rows, four at a time, from N4K16 weights. One loop, which
+// uses every register, computes products, scale, bias, ReLU and residual.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 namespace goldcrest {
 namespace {
 
-// What the loop keeps in memory, as all even registers hold sums, to which alone VMLADAVA adds. Pairs are loaded
-// together.
+// The variables that the loop keeps in memory: all even registers hold sums, because VMLADAVA adds only to even ones.
+// One instruction loads each pair of fields.
 struct OutputLoop {
   const int8_t* x;       // [k] of the row
   const int8_t* next;    // [k] of the second row; one row: the weights of the second panel
@@ -20,21 +20,21 @@ struct OutputLoop {
   float* y;              // [outputs] of the row
   float* next_y;         // of the second row
   float x_scale, next_x_scale;
-  uint32_t turns, odd;  // of two blocks of sixteen inputs; 1: the first has one
+  uint32_t turns, odd;  // turns of two blocks of sixteen inputs; odd 1: the first turn is one block
   uint32_t k, finish;   // kAddResidual | kApplyRelu
   const int8_t* w;      // the first panel
   const float* y_end;
-  size_t to_residual;  // bytes from y to what is added to it, and from next_y
+  size_t to_residual;  // bytes from y to its residual, and from next_y to its own
 };
 constexpr uint32_t kApplyRelu = 1, kAddResidual = 2;
 static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
 
-// Loads and products take turns: each keeps its unit busy for two cycles, and the next of the other may begin in the
-// second. So a product waits for no load where it comes one instruction later, the last one of a block in the next
-// block.
+// Loads and products alternate: each keeps its unit busy for two cycles, and one of the other kind can begin in the
+// second. So a product stands one instruction behind its load and never waits for it. The last product of a block
+// stands in the next block.
 
-// Sixteen inputs of one row by the outputs of two panels: r0, r2, r4, r6 and r8, r10, r12, lr. x: where the inputs go;
-// before: those of the block before.
+// Sixteen inputs of one row by the outputs of two panels: r0, r2, r4, r6 and r8, r10, r12, lr. x: the register of the
+// inputs; before: that of the previous block's inputs.
 #define GOLDCREST_HELIUM_EIGHT_OUTPUTS(x, before, count) \
   "vldrb.8 " x                                           \
   ", [r1], #16\n"                                        \
@@ -79,7 +79,7 @@ static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
   "vldrb.8 q2, [r5, #-16]\n"             \
   "vmladava.s8 r6, q0, q2\n"
 
-// Sums of all blocks in q0 and q1. `le` without lr, which holds a sum, goes back without a bubble.
+// Sums all blocks into q0 and q1. `le` without lr, which holds a sum here, branches without a bubble.
 #define GOLDCREST_HELIUM_SUMS(first, second) \
   "ldrd r1, r3, [r11]\n"                     \
   "ldr r5, [r11, #48]\n"                     \
@@ -115,7 +115,7 @@ static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
   "vcvt.f32.s32 q1, q1\n"                    \
   "vmul.f32 q0, q0, q4\n"
 
-// Scale and bias of the second four, the residual of all, stores, and where the next panel's products begin.
+// Applies scale and bias to the second four, the residual to all, stores them, and moves on to the next panel.
 #define GOLDCREST_HELIUM_OUTPUTS(scale_next, load_residual, store_next, go_on) \
   scale_next                                                                   \
       "ldrd r12, lr, [r11, #40]\n"                                             \
@@ -144,7 +144,7 @@ static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
       "strd r1, r3, [r11]\n"                                                   \
       "str r5, [r11, #48]\n"
 
-// Computes outputs until loop.y is y_end, and leaves in `loop` where the next ones begin.
+// Computes outputs until loop.y is y_end. Leaves `loop` at the start of the next ones.
 template <uint32_t kRows>
 __attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
   register OutputLoop* loop asm("r11") = &outputs;
@@ -178,7 +178,7 @@ __attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
   }
 }
 
-// All outputs of one or two rows.
+// Computes all outputs of one or two rows.
 template <uint32_t kRows>
 void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
   constexpr uint32_t kTogether = 8 / kRows;

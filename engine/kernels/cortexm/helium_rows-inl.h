@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization, layer norm, attention, soft-max sums and activations on Helium's four lanes. The 16 partial sums are
-// four registers; what only single lanes can do is done in the scalar unit.
+// four registers; the scalar unit does the operations that Helium lacks.
 #pragma once
 
 #include <arm_mve.h>
@@ -21,7 +21,7 @@ struct V {
 };
 using Mask = mve_pred16_t;
 
-// The same number in all lanes. Instructions take it from a general register, which Helium has more of than of vectors.
+// The same number in all lanes. Instructions take it from a general register; there are more of these than of vectors.
 struct Scalar {
   float value;
   operator V() const { return {vdupq_n_f32(value)}; }
@@ -74,17 +74,18 @@ constexpr int kExpVectors = 1, kRowExpVectors = 1;
 }  // namespace goldcrest
 
 #include "kernels/vector/math-inl.h"
-// Its functions first.
+// The order matters: recurrence-inl.h uses math-inl.h.
 #include "kernels/vector/recurrence-inl.h"
 
 namespace goldcrest {
 namespace {
 
-// Out of line: the activations are long and no layer's inner loop.
+// Not inlined: the activations are long, and no inner loop of a layer calls them.
 __attribute__((noinline)) V activate_outputs(Activation activation, V y) { return activate(activation, y); }
 
-// The strided sum of the four terms at i for i < n: partial sum l adds elements l, l + 16, l + 32 ...; then 8 + 8,
-// 4 + 4, 2 + 2, 1 + 1. Terms past n, up to the next multiple of 16, are computed and left out.
+// Returns the strided sum of the terms with index < n; terms(i) yields four of them. Partial sum l adds elements l, l +
+// 16, l + 32 ...; then 8 + 8, 4 + 4, 2 + 2, 1 + 1. Terms past n, up to the next multiple of 16, are computed but not
+// added.
 template <typename Terms>
 inline float sum_strided(uint32_t n, Terms terms) {
   V sums[4] = {set(0.0f), set(0.0f), set(0.0f), set(0.0f)};
@@ -102,7 +103,7 @@ inline float sum_strided(uint32_t n, Terms terms) {
   return (four.lanes[0] + four.lanes[2]) + (four.lanes[1] + four.lanes[3]);
 }
 
-// One row of quantize_rows: q [n] <- x [n]; returns the scale.
+// Quantizes one row of quantize_rows: q [n] <- x [n]. Returns the scale.
 __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q) {
   const float* end = x;
   const uint32_t blocks = n / 8;
@@ -128,7 +129,7 @@ __attribute__((noinline)) float quantize_row(const float* x, size_t n, int8_t* q
     memset(q, 0, n);
     return 0.0f;
   }
-  // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most; 1.5 * 2^23 leaves it in the lowest bits
+  // |x * inverse| <= 127 * (1 + 2^-23)^2 rounds to at most 127. Adding 1.5 * 2^23 puts the result into the lowest bits.
   const float amax = bits_float(amax_bits);
   asm volatile(
       "dls lr, %[blocks]\n"
@@ -191,7 +192,7 @@ inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t blocks) {
   return sum;
 }
 
-// Scores of one head's query, then soft-max, times the value scales, in args.weights, which is padded to 16.
+// args.weights, padded to 16, <- the scores of one head's query, after soft-max, times the value scales.
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float* const weights = args.weights;
   const int8_t* const q = args.q_row;
@@ -235,7 +236,7 @@ void attention(const AttentionArgs<int8_t>& args) {
   attend_by_rows(args, quantize_row, attention_weights, attention_values);
 }
 
-// The largest of n logits. A first logit that is not a number wins.
+// Returns the largest of n logits; if the first logit is not a number, returns it.
 inline float largest_logit(const float* logits, uint32_t n) {
   V largest = set(logits[0]);
   uint32_t i = 0;
@@ -244,14 +245,14 @@ inline float largest_logit(const float* logits, uint32_t n) {
 #pragma GCC unroll 4
   for (int lane = 0; lane < 4; ++lane) single = largest.lanes[lane] > single ? largest.lanes[lane] : single;
   for (; i < n; ++i) single = logits[i] > single ? logits[i] : single;
-  // Of zeros the first one counts, with its sign.
+  // Among zeros the first counts, with its sign.
   for (i = 0; single == 0.0f; ++i) {
     if (logits[i] == 0.0f) return logits[i];
   }
   return single;
 }
 
-// The largest logit of a row's block and the sum of exponentials.
+// Computes the largest logit of a row's block and the sum of exponentials.
 inline void sum_logits(const float* logits, uint32_t count, float* block_max, float* block_sum) {
   const float largest = largest_logit(logits, count);
   const Scalar maximum = set(largest);
@@ -259,7 +260,7 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
   *block_sum = sum_strided(count, [logits, maximum](uint32_t i) { return exp_vector(load(logits + i) - maximum); });
 }
 
-// Of a block, once the logits are there.
+// Computes the sums of a block from its finished logits.
 inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max == nullptr) return;
   for (uint32_t row = 0; row < args.linear.rows; ++row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numeric specification of float32 files. As in reference.cc, each operation is rounded once and sums of products
-// are 16 strided partial sums and a fixed tree, so that vectors of any width give the same bits.
+// The numeric specification of float32 files. As in reference.cc, each operation is rounded once. Sums of products are
+// 16 strided partial sums and a fixed tree, so that vectors of any width give the same bits.
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 
@@ -48,7 +48,7 @@ void embed(const EmbedArgs<float>& args) {
   for (uint32_t j = 0; j < args.n; ++j) args.y[j] = w[j] * args.embedding_scale + args.position[j];
 }
 
-// Scores of the query in args.q_row against every key of a head, then soft-max, all in args.weights [n_keys].
+// args.weights [n_keys] <- the scores of the query in args.q_row against every key of a head, after soft-max.
 void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys) {
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions from + - * / and bit patterns alone, so that they give the same bits on every machine.
-// Arguments may be any bits. Everything is `static`: a copy compiled for one ISA never leaks into another's file.
+// Elementary functions that use only + - * / and bit patterns, so that they give the same bits on every machine.
+// Arguments may have any bits. Everything is `static`, so a copy that is compiled for one ISA never leaks into
+// another's file.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +28,19 @@ namespace goldcrest {
   return x;
 }
 
-// Four bytes that may lie anywhere.
+// Loads four bytes from an address without alignment.
 [[maybe_unused]] static inline int32_t load_word(const int8_t* p) {
   int32_t word;
   memcpy(&word, p, sizeof word);
   return word;
 }
 
-// Round half to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no fraction bits.
+// Rounds half to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no fraction bits.
 [[maybe_unused]] static inline float round_half_even(float x) { return (x + 12582912.0f) - 12582912.0f; }
 
-// The correctly rounded square root by integers, for CPUs without an instruction for it; NaN below zero.
-//   x = m 2^e, e even, m in [2^48, 2^50): the integer part of sqrt(m) has one bit more than the result, and no square
-//   root lies half-way between two floats, so that this bit alone rounds
+// Returns the correctly rounded square root by integers, for CPUs without an instruction; NaN below zero.
+//   x = m 2^e, e even, m in [2^48, 2^50): the integer part of sqrt(m) has 25 bits, the result 24. The last bit
+//   decides the rounding, because no square root is half-way between two floats.
 [[maybe_unused]] static inline float sqrt_float_portable(float x) {
   uint32_t bits = float_bits(x);
   if (bits << 1 == 0 || bits == 0x7f800000u || (bits & 0x7fffffffu) > 0x7f800000u) return x;  // 0, infinity, NaN
@@ -57,11 +58,11 @@ namespace goldcrest {
     const uint32_t larger = root | bit;
     if (uint64_t{larger} * larger <= square) root = larger;
   }
-  // Adding the mantissa with its leading bit counts the exponent up by one.
+  // Adding the mantissa with its leading bit increases the exponent by one.
   return bits_float((static_cast<uint32_t>((exponent - shift) / 2 + 150) << 23) + ((root + 1) >> 1));
 }
 
-// The correctly rounded square root.
+// Returns the correctly rounded square root.
 [[maybe_unused]] static inline float sqrt_float(float x) {
 #if defined(__SSE2__) || defined(__aarch64__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || defined(__riscv_flen)
   return __builtin_sqrtf(x);  // one instruction

@@ -45,7 +45,7 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
   }
 }
 
-// Scores of one head's query against every key, then soft-max times the value scales, all in `weights` [n_keys].
+// args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
 void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
@@ -145,7 +145,7 @@ void reference_linear(const LinearArgs<int8_t>& args) {
 
 void reference_embed(const EmbedArgs<int8_t>& args) {
   const float scale = args.w_scale[args.token] * args.embedding_scale;
-  // Of a row, so many columns lie together, and then 64 bytes from the first of those before.
+  // A row has `together` columns next to each other; its next columns start 64 bytes behind these.
   const uint32_t n = args.n, together = args.layout == Layout::kN16K4 ? 4 : 16;
   const size_t step = args.layout == Layout::kRowMajor ? together : 64;
   const int8_t* w = args.w + weight_offset(args.layout, args.token, 0, n);
@@ -223,7 +223,7 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
 
-// Cold, like its caller: small is worth more than fast here (engine/README.md).
+// Cold, like its caller: here small code is worth more than fast code (engine/README.md).
 [[gnu::cold]] uint32_t reference_list_largest(const ListLargestArgs& args) {
   float limit = args.threshold;
   if (args.largest != 0) {

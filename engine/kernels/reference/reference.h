@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference kernels, for tables whose slots are not worth writing, and for tails; the table that all others are
-// made from.
+// The reference kernels, for slots that are not worth writing and for tails; and the table from which all others are
+// made.
 #pragma once
 
 #include "base/crc32c.h"
@@ -9,7 +9,7 @@
 namespace goldcrest {
 
 constexpr uint32_t kSmallestAmax = 0x2b800000u;  // bits of 2^-40
-constexpr float kSmallestCell = 0x1p-60f;        // what a recurrent block keeps: no product of it becomes a denormal
+constexpr float kSmallestCell = 0x1p-60f;        // of a recurrent block: no product of it becomes a denormal
 constexpr uint32_t kLargestAmax = 0x5b800000u;   // bits of 2^56: products of two scales and a dot product stay finite
 
 // One head's keys and their scales, and its values' scales.
@@ -23,8 +23,8 @@ static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, size_t head_
   return {args.keys + head_at * args.d_head, args.key_scales + head_at, args.value_scales + head_at};
 }
 
-// The row of the cache, counted from its head's first, that holds key t for a query row. Like all functions with a body
-// that kernels include, `static`: a copy compiled for one ISA never leaks into another's file.
+// Returns the row of the cache, counted from its head's first, that holds key t for a query row. All functions that
+// kernels include are `static`, so a copy that is compiled for one ISA never leaks into another's file.
 template <typename Element>
 static inline size_t key_row(const AttentionArgs<Element>& args, uint32_t t, uint32_t query_row) {
   return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
@@ -46,9 +46,9 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args);
 uint32_t reference_list_largest(const ListLargestArgs& args);
 void reference_logit_sums(const LogitSumsArgs& args);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
-// x [n] <- exp(x - largest); 1 / the sum of those. The heart of soft-max.
+// x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
-// Element [row, column] of a matrix with k padded columns.
+// Returns the index of element [row, column] of a matrix with k padded columns.
 size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k);
 float reference_activate(Activation activation, float x);
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);

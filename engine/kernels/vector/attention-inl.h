@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over int8 keys and values, on the vectors of vector/kernels-inl.h. A few queries go through each phase
-// together: their latencies overlap, and rows of one head share the work of reading values.
+// Attention over int8 keys and values, on the vectors of vector/kernels-inl.h. A few queries pass each phase together:
+// their latencies overlap, and rows of one head share the work of reading values.
 
 namespace goldcrest {
 namespace {
 
-// The queries that go together need memory of their own, about 20 KB of the stack: this file is for CPUs that run an
-// operating system.
+// The queries of a group need about 20 KB of the stack. Only CPUs that run an operating system use this file.
 constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxHead = 128, kMaxGathered = 256;
 
-// Where keys lie that hypotheses chose, from a query's `keys` on, and the scales of keys and values, zeros behind them.
+// The offsets of gathered keys from a query's `keys`, and the scales of keys and values, with zeros behind them.
+// Hypotheses choose these keys.
 struct Places {
   uint32_t keys[kMaxGathered];
   float key_scales[kMaxGathered], value_scales[kMaxGathered];
 };
 
-// One row of one head, and where its keys and values lie.
+// One row of one head, and its keys and values.
 struct Query {
   const int8_t* keys;
   const int8_t* values;
@@ -29,12 +29,13 @@ struct Query {
   Places* places;
 };
 
-// From this many bytes of a layer's keys on they come from memory, since between two calls all the weights of a model
-// pass through the caches: each query, or one for all with the same keys, asks for its values and for a later one's
-// keys while it goes through its own keys. Where many rows read the same keys only the first few would wait for them.
+// From this many bytes of a layer's keys on, the keys come from memory: between two calls all weights of the model pass
+// through the caches. Then each query prefetches its values and the keys of a later query while it reads its own keys.
+// Among queries with the same keys only one prefetches. If many rows read the same keys, none does, because only the
+// first few would wait.
 constexpr size_t kFromMemory = 65536;
 
-// Queries that go together.
+// Queries that are computed together.
 template <bool kAncestors>
 struct Group {
   AttentionArgs<int8_t> args;
@@ -43,12 +44,12 @@ struct Group {
   size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
-  uint32_t n_common = 0;  // first keys that they have in common: hypotheses share their past up to where they part
-  uint32_t n_gathered;    // first keys that have places
-  // All of the first query's; of another's those behind whole blocks of common keys.
+  uint32_t n_common = 0;  // leading keys that all share: hypotheses share their past up to where they part
+  uint32_t n_gathered;    // leading keys that have places
+  // The first query has all its places here; the others only those behind whole blocks of common keys.
   Places places[kAncestors ? kMaxQueries : 1];
 
-  // cppcheck-suppress uninitMemberVar; the arrays are filled as far as they are read
+  // cppcheck-suppress uninitMemberVar; code reads only the part of the arrays that it has filled
   explicit Group(const AttentionArgs<int8_t>& of)
       : args(of),
         padded_keys((of.n_keys + 15) / 16 * 16),
@@ -75,7 +76,7 @@ struct Group {
     prefetch(key, to_later_key);
   }
 
-  // The scales of keys t to t + n - 1, n <= 16; zeros behind them. gathered: where they are among places.
+  // Returns the scales of keys t to t + n - 1, n <= 16, with zeros behind them. gathered: their array in Places.
   V scales(const Query& query, const float* scales, const float (Places::*gathered)[kMaxGathered], uint32_t t,
            uint32_t n) const {
     if (kAncestors && t + n <= n_gathered) return load(places_of(query, t).*gathered + t);
@@ -86,7 +87,7 @@ struct Group {
   }
 };
 
-// Row `row` of a head.
+// Returns row `row` of a head.
 template <bool kAncestors>
 inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32_t row, Query& query) {
   const size_t head_at = head * args.head_stride, column = size_t{head} * args.d_head;
@@ -100,7 +101,7 @@ inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32
 
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
-// The products with n keys, 1 <= n <= 16; any numbers behind them.
+// Returns the products with n keys, 1 <= n <= 16, with arbitrary numbers behind them.
 template <typename Key>
 inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
   FourDots dots[4];
@@ -112,7 +113,7 @@ inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
     return join(dots);
   }
   unrolled<4>([&](int four) { dots[four] = FourDots(); });
-  const uint32_t last = n - 1;  // again where there are fewer than four
+  const uint32_t last = n - 1;  // repeated if fewer than four are left
   for (uint32_t i = 0; i < n; i += 4) {
     dots[i / 4] = dot_four(
         q, {key(i), key(i < last ? i + 1 : last), key(i + 1 < last ? i + 2 : last), key(i + 2 < last ? i + 3 : last)},
@@ -121,7 +122,7 @@ inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
   return join(dots);
 }
 
-// The products with keys t to t + n - 1.
+// Returns the products with keys t to t + n - 1.
 template <bool kAncestors>
 inline V query_products(const Group<kAncestors>& group, const Query& query, uint32_t t, uint32_t n) {
   const uint32_t d_head = group.args.d_head;
@@ -139,7 +140,7 @@ inline V query_products(const Group<kAncestors>& group, const Query& query, uint
   return dot_keys(query.q, key, n, d_head);
 }
 
-// Writes a query's scores, -infinity behind them. Returns the largest of each lane.
+// Writes a query's scores, with -infinity behind them. Returns the largest score of each lane.
 template <bool kAncestors>
 inline V score_keys(const Group<kAncestors>& group, const Query& query) {
   const V none = set(-__builtin_huge_valf());  // e^-inf adds nothing
@@ -157,8 +158,8 @@ inline V score_keys(const Group<kAncestors>& group, const Query& query) {
   return largest;
 }
 
-// Scores, then soft-max, times the value scales, in the weights of all queries. Each step is taken for all of them
-// before the next: the steps wait for each other, the queries do not.
+// The weights of all queries <- their scores, after soft-max, times the value scales. All queries take a step before
+// the next step begins: steps depend on each other, queries do not.
 template <bool kAncestors>
 __attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors>& group) {
   V lanes[kMaxQueries];
@@ -187,7 +188,7 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
-// kQueries with the same values; continues what keys before `begin` left in out.
+// kQueries with the same values. Adds to the sums that keys before `begin` left in out.
 template <int kQueries, int kVectors, bool kAncestors>
 inline void add_columns(const Group<kAncestors>& group, const Query* queries, uint32_t begin, uint32_t first) {
   V sum[kQueries][kVectors];
@@ -216,7 +217,7 @@ inline void add_columns(const Group<kAncestors>& group, const Query* queries, ui
   }
 }
 
-// The keys that kQueries have in common, or those of one from `begin` on.
+// Sums the values of the keys that kQueries share, or those of one query from `begin` on.
 template <int kQueries, int kVectors, bool kAncestors>
 inline void add_values(const Group<kAncestors>& group, const Query* queries, uint32_t begin) {
   const uint32_t d_head = group.args.d_head;
@@ -251,7 +252,7 @@ inline uint32_t count_common_keys(const Group<kAncestors>& group) {
   return args.n_keys;
 }
 
-// The places of a query's keys from key t on.
+// Gathers the places of a query's keys from key t on.
 template <bool kAncestors>
 inline void gather_keys(Group<kAncestors>& group, uint32_t query_index, uint32_t t) {
   const Query query = group.queries[query_index];  // a copy, which the stores cannot change
@@ -271,7 +272,7 @@ inline void gather_keys(Group<kAncestors>& group, uint32_t query_index, uint32_t
 
 template <bool kAncestors>
 inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_together, int8_t* q_rows, float* weights) {
-  const bool all_alike = args.rows == n_together;  // each time all rows of a head
+  const bool all_alike = args.rows == n_together;  // every group has all rows of a head
   Group<kAncestors> group(args);
   for (uint32_t i = 0; i < n_together; ++i) {
     group.queries[i].q = q_rows + i * args.d_head;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C with a CPU's instruction for it. That takes several cycles until its result is there, so three stretches of a
-// block go side by side; the checksum is linear, which lets the three be put together:
+// Computes CRC-32C with a CPU's instruction for it. The result takes several cycles, so three stretches of a block are
+// computed in parallel. The checksum is linear, so the three can be combined:
 //   crc(a b) = append_zeros(crc(a), |b|) ^ crc(b)
 //
 // The including file defines before this one, in goldcrest's unnamed namespace:
 //   uint32_t crc_word(uint32_t crc, uint64_t eight_bytes), uint32_t crc_byte(uint32_t crc, uint8_t byte)
-// A crc is the register here, not inverted.
+// Here a crc is the content of the register, not inverted.
 #pragma once
 
 #include <cstddef>

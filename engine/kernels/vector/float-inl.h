@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of float32 files, on the vectors of vector/kernels-inl.h; in builds with the option GOLDCREST_FLOAT32.
+// The kernels for float32 files, on the vectors of vector/kernels-inl.h; only in builds with GOLDCREST_FLOAT32.
 
 namespace goldcrest {
 namespace {
@@ -36,7 +36,7 @@ inline void multiply_floats(const float* x, const float* w, size_t k, uint32_t f
   }
 }
 
-// Outputs [output, output + 16) of kRows rows.
+// Computes outputs [output, output + 16) of kRows rows.
 template <int kRows>
 inline void linear_float_rows(const LinearArgs<float>& args, size_t first_row, uint32_t output) {
   constexpr int kOutputs = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;  // as many sums as hide the latency of one
@@ -55,7 +55,7 @@ inline void linear_float_rows(const LinearArgs<float>& args, size_t first_row, u
 }
 
 void linear(const LinearArgs<float>& args) {
-  for (uint32_t output = 0; output < args.n; output += 16) {  // their weights stay in the cache while the rows pass by
+  for (uint32_t output = 0; output < args.n; output += 16) {  // the weights stay in the cache for all rows
     uint32_t row = 0;
     for (; row + 4 <= args.rows; row += 4) linear_float_rows<4>(args, row, output);
     if (args.rows - row >= 2) {
@@ -72,7 +72,7 @@ void embed(const EmbedArgs<float>& args) {
   for (uint32_t i = 0; i < args.n; i += 16) store(args.y + i, load(w + i) * scale + load(args.position + i));
 }
 
-// Scores of the query in args.q_row against every key of a head, then soft-max, all in args.weights [n_keys].
+// args.weights [n_keys] <- the scores of the query in args.q_row against every key of a head, after soft-max.
 inline void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   float largest = -__builtin_huge_valf();

@@ -4,7 +4,7 @@
 namespace goldcrest {
 namespace {
 
-// Asks for the cache line `bytes` behind `w`, which may lie past the weights: nothing is read.
+// Prefetches the cache line `bytes` behind `w`. It may be outside the weights, because nothing is read.
 inline void prefetch(const int8_t* w, size_t bytes) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
 }
@@ -13,8 +13,8 @@ inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, size_t, size_t ou
   return finish(sums, args.weight_sum + output);
 }
 
-// Scales, bias, activation and residual for a tile's sums, in a loop. Args: LinearArgs, or what a table has added to
-// it.
+// Applies scales, bias, activation and residual to a tile's sums, in a loop. Args: LinearArgs, or a table's own
+// extension of it.
 template <int kRows, int kPanels, typename Args>
 inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t first_output,
                            const Acc (&sums)[kRows][kPanels]) {
@@ -33,7 +33,7 @@ inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t 
   }
 }
 
-// The largest divisor of n up to `most`.
+// Returns the largest divisor of n up to `most`.
 constexpr int largest_divisor(int n, int most) {
   while (n % most != 0) --most;
   return most;
@@ -44,8 +44,8 @@ __attribute__((noinline, flatten)) void activate_apart(Activation activation, V 
   activate_vectors(activation, y);
 }
 
-// The same; with kFinishesTogether without a loop, so that the sums stay in their registers, and a few rows'
-// activations take turns.
+// The same. With kFinishesTogether there is no loop, so that the sums stay in their registers and the activations of a
+// few rows interleave.
 template <int kRows, int kPanels, typename Args>
 inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
@@ -83,13 +83,13 @@ inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_out
   });
 }
 
-// Rows x panels of 16 outputs. vector/tile-inl.h has it in the order of instructions that the compiler finds; for cores
-// that need another order a file has its own. kSplit: the accumulators that share a sum; kPrefetches: asks for weights
-// ahead.
+// Multiplies rows by panels of 16 outputs. vector/tile-inl.h leaves the order of instructions to the compiler; files
+// for cores that need another order define their own. kSplit: the accumulators that share a sum. kPrefetches:
+// prefetches weights.
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output);
 
-// All panels for kRows rows.
+// Computes all panels for kRows rows.
 template <int kRows, bool kPrefetches, typename Args>
 inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
   constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
@@ -99,7 +99,7 @@ inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_out
   for (; output < end_output; output += 16) linear_tile<kRows, 1, kSplit, kPrefetches>(args, first_row, output);
 }
 
-// The same for a number of rows that is known only now, at most kMaxRows.
+// The same for a number of rows that is known only at run time, at most kMaxRows.
 template <int kMaxRows, typename Args>
 inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
@@ -107,8 +107,8 @@ inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 
-// One row: its tiles have one vector each, so an activation of many steps follows behind all of them, where a few
-// vectors take turns.
+// Computes one row. Its tiles have only one vector each, so an activation of many steps runs after all tiles, where a
+// few vectors interleave.
 inline void linear_one_row(const LinearArgs<int8_t>& args) {
   const bool has_steps = args.activation != Activation::kNone && args.activation != Activation::kRelu;
   if (!kFinishesTogether || !has_steps || args.residual != nullptr) return linear_rows<1, true>(args, 0, 0, args.n);
@@ -131,7 +131,7 @@ inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
   if (args.rows == 1) return linear_one_row(args);
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
-  // Many rows: a tile's weights stay in the first-level cache while the rows pass by, in blocks of nearly one size.
+  // Many rows: they pass in blocks of nearly equal size, while a tile's weights stay in the first-level cache.
   constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1];
   const uint32_t blocks = (args.rows + kMaxRows - 1) / kMaxRows;
   for (uint32_t output = 0; output < args.n; output += kStep) {
@@ -150,9 +150,9 @@ void linear(const LinearArgs<int8_t>& args) {
   linear_panels(args);
 }
 
-// The largest logit of each row of a block and the sum of exponentials, once the logits are there. In two passes: one
-// row's largest takes long to find, but the rows do not wait for each other.
-// flatten: the exponentials stay in their registers.
+// Computes the largest logit of each row of a block and the sum of exponentials, from finished logits. It makes two
+// passes, because finding a row's largest has a long latency, but rows do not wait for each other. flatten: the
+// exponentials stay in their registers.
 __attribute__((flatten)) void logit_sums(const LogitSumsArgs& args) {
   const size_t whole = args.count / 16 * 16;
   const uint32_t rest = args.count % 16;
@@ -184,7 +184,7 @@ inline void output_block(const OutputBlockArgs<int8_t>& args) {
   output_block_sums(args);
 }
 
-// The n-th largest lane: the smallest of those that fewer than n are larger than.
+// Returns the n-th largest lane: the smallest lane with fewer than n larger ones.
 inline float nth_largest_lane(V x, uint32_t n) {
   float lanes[16];
   store(lanes, x);

@@ -4,14 +4,14 @@
 namespace goldcrest {
 namespace {
 
-// body(0), body(1), ... one after the other, so that the arrays they index can live in registers.
+// Calls body(0), body(1), ... without a loop, so that the arrays that they index can live in registers.
 template <int kCount, typename Body>
 inline void unrolled(Body body) {
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) body(i);
 }
 
-// use(i) for i = 0, 16, ... below n, a multiple of 16.
+// Calls use(i) for i = 0, 16, ... below n, a multiple of 16.
 template <typename Use>
 inline void for_vectors(size_t n, Use use) {
   const size_t fours = n / 64 * 64;
@@ -20,8 +20,8 @@ inline void for_vectors(size_t n, Use use) {
   for (size_t first = fours; first < n; first += 16) use(first);
 }
 
-// Each x to e^x, for x <= 0 or NaN: all that is asked for. A few go step by step together, since each step waits long
-// for the one before.
+// Turns each x into e^x, for x <= 0 or NaN; no caller has others. The kCount vectors take each step together, because a
+// step waits long for the previous one.
 template <int kCount>
 inline void exp_vectors(V (&x)[kCount]) {
   Power n[kCount];
@@ -46,10 +46,10 @@ inline V exp_vector(V x) {
   return one[0];
 }
 
-// use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16.
+// Calls use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16.
 template <typename Use>
 inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
-  const V minus_shift = negate(shift);  // to add what is in memory takes one instruction less on x86
+  const V minus_shift = negate(shift);  // adding a memory operand takes one instruction less on x86
   constexpr size_t kTogether = 16 * kRowExpVectors;
   size_t first = 0;
   for (; first + kTogether <= n; first += kTogether) {
@@ -61,7 +61,7 @@ inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
   for (; first < n; first += 16) use(first, exp_vector(load(x + first) + minus_shift));
 }
 
-// The same of each x.
+// The same for each x.
 template <int kCount>
 inline void sigmoid_vectors(V (&x)[kCount]) {
   V e[kCount];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recurrent block over vectors of any number of lanes, after math-inl.h; in builds with the option GOLDCREST_SSRU.
+// The recurrent block over vectors of any number of lanes; include math-inl.h first. Only in builds with
+// GOLDCREST_SSRU.
 
 namespace goldcrest {
 namespace {

@@ -19,7 +19,7 @@ void quantize_rows(const QuantizeRowsArgs<int8_t>& rows) {
       *scale = 0.0f;
       continue;
     }
-    // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to 127 at most
+    // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to at most 127.
     const float amax = bits_float(amax_bits);
     const V inverse = set(127.0f / amax);
     const auto scaled = [&](size_t i) { return load(x + i) * inverse; };

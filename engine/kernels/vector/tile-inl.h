@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of a linear layer in the order of instructions that the compiler finds, on the vectors of
-// vector/kernels-inl.h.
+// A tile of a linear layer on the vectors of vector/kernels-inl.h. The compiler chooses the order of instructions.
 
 namespace goldcrest {
 namespace {
 
-// Which weights a tile asks for while it reads its own: the next tile's, in the order of the file as one stream, where
-// both fit the first-level cache; else those that come soon in each of its panels.
+// The weights that a tile prefetches while it reads its own. If two tiles fit the first-level cache, it prefetches the
+// next tile, as one stream in the order of the file. Otherwise it prefetches the weights that follow soon in each of
+// its own panels.
 struct Prefetch {
   size_t at, panel_step, step;  // bytes: from the tile's start; to the next panel's; for each `step_bytes` of a panel
 };
@@ -18,7 +18,7 @@ inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
   return {2048, panel_bytes, step_bytes};
 }
 
-// kLines cache lines of each panel.
+// Prefetches kLines cache lines of each panel.
 template <int kPanels, int kLines>
 inline void prefetch_tile(const int8_t* tile, Prefetch soon) {
   unrolled<kPanels>([&](int p) {
@@ -37,8 +37,8 @@ inline void add_splits(const Acc (&acc)[kSplit][kRows][kPanels], Acc (&sums)[kRo
   });
 }
 
-// Rows x panels of 16 outputs, all accumulators in registers. kSplit of them share a sum where the rows are too few to
-// hide the latency; kBlockInputs times kSplit or kXBlocks is at most 16.
+// Multiplies rows by panels of 16 outputs, with all accumulators in registers. If the rows are too few to hide the
+// latency, kSplit accumulators share a sum. kBlockInputs times kSplit or kXBlocks is at most 16.
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step

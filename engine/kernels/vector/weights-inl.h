@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of weights that come from outside, in one pass over them, on the vectors of vector/kernels-inl.h.
+// Checks weights from outside in one pass over them, on the vectors of vector/kernels-inl.h.
 
 namespace goldcrest {
 namespace {
 
-// sums: of a panel of 16 / kLanes outputs, each output's in kLanes lanes next to each other
+// sums: those of a panel of 16 / kLanes outputs; each output's sum is in kLanes lanes next to each other.
 template <uint32_t kLanes>
 inline bool sums_are(W sums, const int32_t* weight_sum) {
   int32_t lanes[16];
@@ -26,7 +26,7 @@ inline bool any_is_minus_128(W weights) {
   return found;
 }
 
-constexpr size_t kReadAhead = 1024;  // bytes; across the end of a page, where processors do not by themselves
+constexpr size_t kReadAhead = 1024;  // bytes; processors do not prefetch across the end of a page by themselves
 
 bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
   if (weight_sum != nullptr && layout == Layout::kRowMajor) return reference_weights_valid(w, weight_sum, n, k, layout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 with AVX2: VPMADDUBSW of |x| and the weights with x's signs. Both lie in [-127, 127], so the 16-bit sums of
-// two products cannot saturate.
+// x86-64 with AVX2: VPMADDUBSW multiplies |x| by the weights with x's signs. Both are in [-127, 127], so the 16-bit
+// sums of two products cannot saturate.
 #if !defined(__AVX2__)
 #error "compile with -mavx2"
 #endif
@@ -21,7 +21,8 @@ inline __m256i multiply(__m256i a, __m256i b) {
   return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
-// The magnitudes are found once for all products that share them: of the activations for one row, else of the weights.
+// Computes the magnitudes once for all products that share them: those of the activations for one row, else those of
+// the weights.
 template <int kRows>
 inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   const W weights = load_panel(w);
@@ -40,7 +41,7 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
                      [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
 }
 
-// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+// For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;

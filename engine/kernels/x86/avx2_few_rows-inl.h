@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small linear layers of a few rows on AVX2 without the signs of avx2.cc. VPMADDUBSW adds two products of an unsigned
-// and a signed factor in 16 bits, which saturate: with w + 127, 0 to 254, and activations as they are they do not while
-// a pair of activations adds up to at most 129. Blocks of four activations where that holds in all rows are narrow;
-// others are wide, multiplied in 16 bits by VPMADDWD. Either way the activations are laid out once for all outputs as
-// the lanes want them, operands in memory, and 127 times the sum of those that meet w + 127 comes out again.
+// Small linear layers of a few rows on AVX2, without the signs of avx2.cc. VPMADDUBSW adds two products of an unsigned
+// and a signed factor in 16 bits, with saturation. With w + 127 (0 to 254) and unchanged activations nothing saturates
+// if each pair of activations adds up to at most 129. Blocks of four activations for which this holds in all rows are
+// narrow. The others are wide: VPMADDWD multiplies them in 16 bits. The activations of both are laid out once for all
+// outputs, as memory operands in the order of the lanes. At the end 127 times the sum of the activations that met w +
+// 127 is subtracted.
 
 namespace goldcrest {
 namespace {
 
 constexpr uint32_t kMostFewRows = 6;
 constexpr uint32_t kMostInputs = 1024;  // of a row
-// Blocks do not go by in the order of the file, which costs more than it saves where weights come from memory.
+// Blocks are not read in the order of the file. If weights come from memory, this costs more than it saves.
 constexpr uint32_t kMostWeights = 65536;
-// Models with shorter rows are so small that their weights stay in the second-level cache, where nothing has to be
-// asked for ahead.
+// Models with shorter rows are so small that their weights stay in the second-level cache and need no prefetch.
 constexpr uint32_t kFromSecondLevel = 256;
 constexpr size_t kLaidOutBytes = 40960;
-constexpr int kOffset = 127, kMostPairSum = 129;  // 254 * 129 is the last below 2^15
+constexpr int kOffset = 127, kMostPairSum = 129;  // 254 * 129 is the largest multiple of 254 below 2^15
 
-// One vector of a row's activations for a narrow block; two for a wide one, behind all narrow ones.
+// The activations of a row: one vector for each narrow block, and behind these two for each wide one.
 template <int kRows>
 struct LaidOut {
   static constexpr size_t kMost = kLaidOutBytes / (kRows * sizeof(__m256i));
@@ -26,7 +26,7 @@ struct LaidOut {
   uint32_t weights_at[kMostInputs / 4];  // in a panel, for each block
   size_t n_narrow, n_wide;
   bool fits;
-  __m256i start[kRows];  // what the weights' offsets add, negative
+  __m256i start[kRows];  // minus the contribution of the weights' offsets
 };
 
 inline __m256i load_32(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
@@ -36,7 +36,7 @@ inline int32_t sum_of(__m256i x) {
   return _mm_cvtsi128_si32(_mm256_castsi256_si128(fours)) + _mm_cvtsi128_si32(_mm256_extracti128_si256(fours, 1));
 }
 
-// use(i) for each bit i.
+// Calls use(i) for each set bit i.
 template <typename Use>
 inline void for_bits(uint32_t bits, Use use) {
   for (; bits != 0; bits &= bits - 1) use(static_cast<uint32_t>(__builtin_ctz(bits)));
@@ -97,8 +97,7 @@ __attribute__((noinline, flatten)) void lay_out(const int8_t* x, size_t k, LaidO
   });
 }
 
-// Hides what the compiler knows of an address: it reads from there again, an operand in memory, where it would keep
-// what it has read in a register.
+// Hides an address from the compiler, so that it reads a memory operand again and does not keep it in a register.
 template <typename T>
 inline void forget(const T*& p) {
   asm("" : "+r"(p));
@@ -110,21 +109,21 @@ inline __v8si sum_bytes(__m256i weights, __m256i x, __m256i ones) {
   return sum_words(_mm256_maddubs_epi16(weights, x), ones);
 }
 
-// What the compiler cannot see through: it keeps the order of such calls, and x in a register meanwhile.
+// Blocks the compiler's view of x: it keeps the order of such calls, and x in a register meanwhile.
 inline __m256i in_register(__m256i x) {
-#ifdef __AVX__  // tests emulate the intrinsics where there are no such registers
+#ifdef __AVX__  // tests also emulate the intrinsics on machines without such registers
   asm volatile("" : "+x"(x));
 #endif
   return x;
 }
 
-// In this order: what GCC would add up first otherwise takes more registers than there are.
+// Adds in this order, because GCC's own order takes more registers than there are.
 inline void add_to(__v8si& sum, __v8si products) {
   sum = reinterpret_cast<__v8si>(in_register(reinterpret_cast<__m256i>(sum + products)));
 }
 
-// add_outputs(half of the sums, where its weights begin): the first eight outputs of a block, then the last. The
-// block's weights lie `at` bytes from w on, those of the next panel ahead_bytes behind them.
+// Calls add_outputs(half of the sums, start of its weights) for the first eight outputs of a block, then for the last.
+// The block's weights start `at` bytes behind w, those of the next panel ahead_bytes further.
 template <bool kPrefetches, typename Row, typename AddOutputs>
 inline void add_block(const Row*& x, size_t at, const int8_t*& w, size_t ahead_bytes, AddOutputs add_outputs) {
   add_outputs(&Acc::low, at);
@@ -136,7 +135,7 @@ inline void add_block(const Row*& x, size_t at, const int8_t*& w, size_t ahead_b
   if constexpr (kPrefetches) prefetch(w + at, ahead_bytes);
 }
 
-// A narrow block, `ahead` vectors behind the one that x points at.
+// Adds a narrow block, whose activations are `ahead` vectors behind x.
 template <bool kPrefetches, int kRows>
 inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset, __m256i ones,
                        size_t ahead_bytes, Acc (&sums)[kRows][1]) {
@@ -146,7 +145,7 @@ inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const i
   });
 }
 
-// A wide block likewise. A word is 256 odd + even, with 127 added to the even weight alone, so that it is not negative:
+// Adds a wide block likewise. A word is 256 odd + even; 127 is added to the even weight, so that it is not negative:
 //   word * x_even + odd * (x_odd - 256 x_even) = (even + 127) * x_even + odd * x_odd
 template <bool kPrefetches, int kRows>
 inline void add_wide(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset,
@@ -241,7 +240,7 @@ inline bool linear_few_rows(const LinearArgs<int8_t>& args) {
   return false;
 }
 
-// Groups of nearly one size.
+// Computes the rows in groups of nearly equal size.
 void linear_without_signs(const LinearArgs<int8_t>& args) {
   const bool small = args.k <= kMostInputs && size_t{args.n} * args.k <= kMostWeights;
   if (args.layout != Layout::kN16K4 || !small || args.rows == 1) return linear(args);

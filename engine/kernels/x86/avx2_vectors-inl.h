@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16 lanes of vector/kernels-inl.h as two AVX2 registers, for the tables that have those.
+// The 16 lanes of vector/kernels-inl.h as two AVX2 registers.
 #include <immintrin.h>
 
 #include <cstring>
@@ -62,7 +62,7 @@ inline uint32_t true_lanes(Mask mask) {
                                                                    << 8;
 }
 
-// Of two vectors, the first one's in the low bits.
+// Returns the lanes of two masks; the first mask's are in the low bits.
 inline uint32_t true_lanes(Mask a, Mask b) {
   const __m256i words_a = _mm256_packs_epi32(_mm256_castps_si256(a.low), _mm256_castps_si256(a.high));
   const __m256i words_b = _mm256_packs_epi32(_mm256_castps_si256(b.low), _mm256_castps_si256(b.high));
@@ -74,7 +74,7 @@ inline V larger(V x, V y) { return {_mm256_max_ps(x.low, y.low), _mm256_max_ps(x
 
 struct Power {
   V value;
-  __m256i low, high;  // in the place of a float's exponent
+  __m256i low, high;  // at the position of a float's exponent
 };
 
 inline Power nearest_power(V x) {
@@ -134,7 +134,7 @@ inline V load_int8_words(const int8_t* p) {
   return widen_int8(_mm_setr_epi32(load_word(p), load_word(p + 64), load_word(p + 128), load_word(p + 192)));
 }
 
-// Rounded to 16 bits: lanes 0 to 3, 8 to 11, 4 to 7, 12 to 15.
+// Rounds to 16 bits, in the order of lanes 0 to 3, 8 to 11, 4 to 7, 12 to 15.
 inline __m256i narrow_to_words(V x) {
   return _mm256_packs_epi32(_mm256_cvtps_epi32(x.low), _mm256_cvtps_epi32(x.high));
 }
@@ -181,10 +181,11 @@ inline W add_fours(W sums, W w) { return {add_fours_half(sums.low, w.low), add_f
 // Four activations in every lane.
 inline __m256i broadcast_four(const int8_t* x) { return _mm256_set1_epi32(load_word(x)); }
 
-// Vectors of values for each number of queries at a time.
+// Vectors of values at a time, for each number of queries.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
-// Exponentials that are computed together; in a row those of two rounds overlap, and more than two spill registers.
+// Exponentials that are computed together. In a row those of two rounds overlap, and more than two would spill
+// registers.
 constexpr int kExpVectors = 4, kRowExpVectors = 2;
 
 // Partial sums of four keys in each half of the register.
@@ -192,7 +193,7 @@ struct FourDots {
   __m256i v;
 };
 
-// The products of q with four keys; add_products(x, key, sum) takes 32 bytes of each. n % 16 == 0.
+// Returns the products of q with four keys. add_products(x, key, sum) takes 32 bytes of each. n % 16 == 0.
 template <typename AddProducts>
 inline FourDots dot_four_by(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n, AddProducts add_products) {
   const __m256i none = _mm256_setzero_si256();
@@ -203,7 +204,7 @@ inline FourDots dot_four_by(const int8_t* q, const int8_t* const (&keys)[4], uin
     for (int k = 0; k < 4; ++k)
       sum[k] = add_products(x, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys[k] + i)), sum[k]);
   };
-  if (n == 64) {  // without a loop, as most often
+  if (n == 64) {  // the most frequent size, without a loop
     add_32();
     i = 32;
     add_32();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C by carry-less multiplication where an AVX-512 CPU has it for whole vectors (VPCLMULQDQ; Cascade Lake has
-// not): 128 bytes are folded onto the next 128, which keeps their remainder (Gopal et al., "Fast CRC Computation for
+// Computes CRC-32C by carry-less multiplication of whole vectors, on AVX-512 CPUs with VPCLMULQDQ (Cascade Lake lacks
+// it). 128 bytes are folded onto the next 128, which keeps their remainder (Gopal et al., "Fast CRC Computation for
 // Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009).
 #pragma once
 
@@ -14,8 +14,8 @@
 namespace goldcrest {
 namespace {
 
-// x^power modulo the polynomial, as a factor: in the CRC's bit order the product of two 64-bit halves comes out times
-// x, and a 32-bit remainder is the upper half of a factor.
+// Returns x^power modulo the polynomial, as a factor. In the CRC's bit order the product of two 64-bit halves has an
+// extra factor x, and a 32-bit remainder is the upper half of a factor.
 constexpr int64_t fold_factor(int power) {
   uint32_t remainder = 0x80000000u;  // x^0
   for (int i = 0; i < power; ++i) {
@@ -24,7 +24,7 @@ constexpr int64_t fold_factor(int power) {
   return static_cast<int64_t>(uint64_t{remainder} << 32);
 }
 
-// Factors that move 16 bytes `kBits` bits on: the first eight bytes stand 64 bits higher than the last.
+// The factors that move 16 bytes by `kBits` bits. The first eight bytes are 64 bits higher than the last.
 template <int kBits>
 inline __m128i fold_factors() {
   constexpr int64_t first = fold_factor(kBits + 63), last = fold_factor(kBits - 1);  // not left to the optimizer

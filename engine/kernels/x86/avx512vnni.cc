@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights,
-// and the row sums of the file take the 128 back out, exactly; from three rows on it is the other way round.
+// x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. VPDPBUSD multiplies unsigned activations (x + 128) by signed weights,
+// and the row sums of the file remove the 128 exactly. From three rows on the weights are unsigned instead.
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || \
     !defined(__AVX512VNNI__)
 #error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni"
@@ -89,7 +89,7 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
-// Of the type of VPDPBUSD's sums: GCC copies registers where a loop's variable has another.
+// Has the type of VPDPBUSD's sums, because GCC copies registers if a loop's variable has another type.
 struct Acc {
   __v16si v;
 };
@@ -108,7 +108,7 @@ inline X broadcast(const int8_t* x) {
 
 inline W load_panel(const int8_t* w) { return {_mm512_loadu_si512(w)}; }
 inline W smaller_int8(W a, W b) { return {_mm512_min_epi8(a.v, b.v)}; }
-inline W add_fours(W sums, W w) {  // the sum apart: an addition waits less for the one before than a product does
+inline W add_fours(W sums, W w) {  // adds separately: an addition waits less for the previous one than a product
   return {_mm512_add_epi32(sums.v, _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), w.v))};
 }
 
@@ -122,7 +122,7 @@ inline V finish(Acc acc, const int32_t* weight_sum) {
   return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), excess))};
 }
 
-// The same with weights + 128 and activations as they are.
+// The same with weights + 128 and unchanged activations.
 inline W load_unsigned(const int8_t* w) { return {_mm512_xor_si512(load_panel(w).v, _mm512_set1_epi8(-128))}; }
 inline X broadcast_signed(const int8_t* x) { return {_mm512_set1_epi32(load_word(x))}; }
 
@@ -149,7 +149,7 @@ struct FourDots {
   __m512i v;
 };
 
-// VPDPBUSD again: key + 128 is the unsigned factor, and 128 times the sum of q comes out again.
+// VPDPBUSD again: key + 128 is the unsigned factor, and 128 times the sum of q is subtracted.
 template <typename Load>
 inline void add_products(Load load_bytes, const int8_t* q, const int8_t* const (&keys)[4], __m512i (&sum)[4]) {
   const __m512i x = load_bytes(q), flip = _mm512_set1_epi8(-128);
@@ -177,7 +177,7 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   return {_mm512_add_epi32(_mm512_unpacklo_epi64(two, more), _mm512_unpackhi_epi64(two, more))};
 }
 
-// The sums of neighbouring quarters: a's two, then b's.
+// Returns the sums of neighbouring quarters: the two of a, then the two of b.
 inline __m512i add_quarters(__m512i a, __m512i b) {
   return _mm512_add_epi32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
 }
@@ -186,14 +186,14 @@ inline V join(const FourDots (&dots)[4]) {
   return {_mm512_cvtepi32_ps(add_quarters(add_quarters(dots[0].v, dots[1].v), add_quarters(dots[2].v, dots[3].v)))};
 }
 
-// Vectors of values for each number of queries at a time.
+// Vectors of values at a time, for each number of queries.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
 
 // Exponentials that are computed together.
 constexpr int kExpVectors = 4, kRowExpVectors = 4;
 
-// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum. One row reads its weights as one
-// stream; more rows have the sums to hide the latency, within 32 registers.
+// For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum. One row reads its weights as one
+// stream; more rows have enough sums to hide the latency, within 32 registers.
 constexpr int kTilePanels[] = {1, 1, 2, 2, 2, 2, 2, 2};
 constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;

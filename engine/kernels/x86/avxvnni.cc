@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 with AVX2 and AVX-VNNI: VPDPBUSD multiplies unsigned activations (x + 128) by signed weights, and the row sums
-// of the file take the 128 back out, exactly; from three rows on it is the other way round.
+// x86-64 with AVX2 and AVX-VNNI. VPDPBUSD multiplies unsigned activations (x + 128) by signed weights, and the row sums
+// of the file remove the 128 exactly. From three rows on the weights are unsigned instead.
 #if !defined(__AVX2__) || !defined(__AVXVNNI__)
 #error "compile with -mavx2 -mavxvnni"
 #endif
@@ -28,7 +28,7 @@ inline V finish(Acc acc, const int32_t* weight_sum) {
           _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), _mm256_slli_epi32(sum.high, 7)))};
 }
 
-// The same with weights + 128 and activations as they are.
+// The same with weights + 128 and unchanged activations.
 inline W load_unsigned(const int8_t* w) {
   const __m256i flip = _mm256_set1_epi8(-128);
   const W weights = load_panel(w);
@@ -63,7 +63,7 @@ inline V finish_less(Acc acc, int32_t excess) {
           _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), all))};
 }
 
-// Here key + 128 is the unsigned factor, and 128 times the sum of q comes out again.
+// Here key + 128 is the unsigned factor, and 128 times the sum of q is subtracted.
 inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
   return dot_four_by(q, keys, n, [](__m256i x, __m256i key, __m256i sum) {
     const __m256i flip = _mm256_set1_epi8(-128);
@@ -72,7 +72,7 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   });
 }
 
-// For 1, 2, ... rows: the panels of a tile, and how many accumulators share a sum.
+// For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {1, 2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {4, 1, 2, 1, 1, 1};
 constexpr bool kFinishesTogether = true;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of three rows and more for tables with VPDPBUSD, whose one factor is unsigned: 128 more than it is. Here that
-// is the weights, which all rows share; with fewer rows it is the activations, which need not be summed before.
+// Tiles of three rows and more for tables with VPDPBUSD, one factor of which is unsigned: 128 is added to it. Here this
+// is the weights, which all rows share. With fewer rows it is the activations: the file has the sums that
+// this needs.
 
 namespace goldcrest {
 namespace {
 
-// A linear layer and 128 times the sum of each row's activations.
+// A linear layer, and 128 times the sum of each row's activations.
 struct SummedArgs : LinearArgs<int8_t> {
   static constexpr uint32_t kMostRows = 256;
   int32_t excess[kMostRows];
@@ -25,7 +26,7 @@ inline V finish_sums(const SummedArgs& args, Acc sums, size_t row, size_t) {
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const SummedArgs& args, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k, panel_bytes = 16 * k;
-  // Two pointers, or GCC keeps eight offsets and spills some.
+  // Two pointers, because with one GCC keeps eight offsets and spills some.
   const int8_t *x = args.x + first_row * k, *x_from_4 = x + 4 * k;
   asm("" : "+r"(x_from_4));
   const int8_t* const tile = args.w + first_output * k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-attention of the decoder. Keys and values are made once a source, in the encoder's rows; all else at every
-// target position.
+// Cross-attention of the decoder. Keys and values are computed once for each source, from the encoder's output; the
+// rest is computed at every target position.
 #pragma once
 
 #include "layers/alignment.h"
@@ -21,7 +21,7 @@ inline KvCacheRefs plan_source_keys(Plan& plan, const StackView& stack) {
                         {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
 }
 
-// Keys and values of the encoder's output rows. pass: of the encoder; stack: the decoder
+// Stores keys and values of the encoder's output rows. pass: that of the encoder; stack: the decoder.
 inline void store_source_keys(const Pass& pass, const StackView& stack, const CrossAttentionView& block,
                               const float* encoded, const KvCache& source_keys) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
@@ -29,21 +29,21 @@ inline void store_source_keys(const Pass& pass, const StackView& stack, const Cr
   store_keys_values(pass, stack, key_value, source_keys);
 }
 
-// What a layer's cross-attention reads of the source, and where alignments record its queries.
+// The source's keys and values for a layer's cross-attention, and the cache that records its queries for alignments.
 struct SourceOfRows {
   const TargetRows& targets;
   const KvCache& keys;
-  const KvCache* recorded_queries;  // null where the layer records none
+  const KvCache* recorded_queries;  // null if the layer records none
 };
 
-// Puts each hypothesis' query where its slot of the current position has it.
+// Records each hypothesis' query in its slot of the current position.
 inline void record_queries(const Pass& pass, const SourceOfRows& source, const float* query) {
   for_each_new_row(pass, source.targets, [&](size_t row, size_t stored) {
-    keep_query(pass, query + row * pass.stack.attention_width(), stored, *source.recorded_queries);
+    record_query(pass, query + row * pass.stack.attention_width(), stored, *source.recorded_queries);
   });
 }
 
-// attended <- all hypotheses of a sentence attend to its source.
+// attended <- the attention of all hypotheses to their sentence's source.
 inline void attend_to_source(const Pass& pass, const SourceOfRows& source, const float* query, float* attended) {
   const TargetRows& targets = source.targets;
   AttentionRows rows = {};

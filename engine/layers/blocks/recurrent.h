@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recurrent block (SSRU), in place of a decoder layer's self-attention: relu(cell), where the cell is what a
-// hypothesis keeps of its past.                                                                   Kim et al. 2019
+// The recurrent block (SSRU), which replaces a decoder layer's self-attention: relu(cell). The cell is the memory that
+// a hypothesis has of its past.                                                                     Kim et al. 2019
 #pragma once
 
 #include "layers/linear.h"
@@ -8,8 +8,8 @@
 
 namespace goldcrest {
 
-// Cells: float [recurrent layer][half][slot][d_model padded]. Position p reads half (p - 1) % 2, at the slot that the
-// hypothesis had then, and writes half p % 2: a beam reorder moves nothing.
+// Cells: float [recurrent layer][half][slot][d_model padded]. Position p writes half p % 2. It reads half (p - 1) % 2
+// at the slot that the hypothesis had then, so a beam reorder moves nothing.
 inline BufferRef plan_cells(Plan& plan, const ModelView& model) {
   return plan.add("decoder.cells", Phase::kDecode, Region::kMain,
                   {0,
@@ -17,7 +17,7 @@ inline BufferRef plan_cells(Plan& plan, const ModelView& model) {
                    {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
 }
 
-// One recurrent layer's.
+// The cells of one recurrent layer.
 struct Cells {
   float* start;  // [half][slot][width]
   size_t n_slots, width;
@@ -29,7 +29,7 @@ inline Cells cells_of_layer(const Runtime& runtime, BufferRef ref, uint32_t recu
   return {runtime.buffer<float>(ref) + size_t{recurrent_layer} * 2 * n_slots * width, n_slots, width};
 }
 
-// x = x + relu(cell): each hypothesis makes its cell from the one of its past, and keeps it in its own slot.
+// x = x + relu(cell). Each hypothesis computes its cell from the cell of its past and stores it in its own slot.
 // input_forget: [rows, 2, d_model padded]
 inline void add_cells(const Pass& pass, const TargetRows& targets, const Cells& cells, const float* input_forget,
                       float* x) {
@@ -37,7 +37,7 @@ inline void add_cells(const Pass& pass, const TargetRows& targets, const Cells& 
   for (uint32_t i = 0; i < targets.n_sentences; ++i) {
     const LiveSentence& sentence = targets.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
-    const uint8_t* before = nullptr;  // of each hypothesis: its slot at the position before
+    const uint8_t* before = nullptr;  // each hypothesis' slot at the previous position
     if (targets.ancestor != nullptr && targets.position > 0)
       before = targets.ancestor + sentence.first_past + size_t{targets.position - 1} * targets.beam_size + part.first;
     for (uint32_t b = 0; b < part.rows.count; ++b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self-attention. The encoder goes through a layer in two passes, so that it makes keys and values first and queries
-// later. The decoder makes all three in one call: each hypothesis attends to its own past.
+// Self-attention. The encoder computes a layer in two passes: keys and values of all rows first, then their queries.
+// The decoder computes all three in one call: each hypothesis attends to its own past.
 #pragma once
 
 #include "layers/attention.h"
@@ -16,7 +16,7 @@ inline LinearView key_value_of(const StackView& stack, const SelfAttentionView& 
   return slice_outputs(block.query_key_value, stack.attention_width(), 2 * stack.attention_width());
 }
 
-// The encoder's: [head][source row], of one layer after another.
+// The encoder's keys and values: [head][source row]. The layers use the buffers one after another.
 inline KvCacheRefs plan_sentence_keys(Plan& plan, const StackView& stack) {
   return plan_kv_cache(plan, stack,
                        {"encoder.keys",
@@ -28,25 +28,25 @@ inline KvCacheRefs plan_sentence_keys(Plan& plan, const StackView& stack) {
                         {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
 }
 
-// Multiply-accumulates of an encoder layer's keys and values.
+// Returns the multiply-accumulates of an encoder layer's keys and values.
 inline uint64_t sentence_keys_macs(const StackView& stack, uint64_t rows) {
   return 2 * rows * stack.d_model_padded * stack.attention_width();
 }
 
-// Keys and values of the pass's rows.
+// Stores the keys and values of the pass's rows.
 inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block, Quantized h, const KvCache& keys) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
   multiply(pass, key_value_of(pass.stack, block), h, key_value);
   store_keys_values(pass, pass.stack, key_value, keys);
 }
 
-// What the encoder's rows attend to.
+// The sentences and the keys that the encoder's rows attend to.
 struct SentencesOfRows {
   const Batch& batch;
   const KvCache& keys;
 };
 
-// attended <- each of the pass's rows attends to all rows of its own sentence.
+// attended <- the attention of each of the pass's rows to all rows of its own sentence.
 inline void attend_within_sentences(const Pass& pass, const SentencesOfRows& sentences, const float* query,
                                     float* attended) {
   const Batch& batch = sentences.batch;
@@ -73,7 +73,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
   add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
 }
 
-// The decoder's: [layer][head][sentence][position][hypothesis], of the layers that have self-attention.
+// The decoder's keys and values: [layer][head][sentence][position][hypothesis], only of layers with self-attention.
 inline KvCacheRefs plan_past(Plan& plan, const StackView& stack, uint32_t n_layers) {
   return plan_kv_cache(plan, stack,
                        {"decoder.keys",
@@ -85,7 +85,7 @@ inline KvCacheRefs plan_past(Plan& plan, const StackView& stack, uint32_t n_laye
                         {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH}});
 }
 
-// What the decoder's rows attend to: earlier positions, one layer's keys and values.
+// One layer's keys and values of earlier positions, which the decoder's rows attend to.
 struct PastOfRows {
   const TargetRows& targets;
   const KvCache& keys;
@@ -99,7 +99,7 @@ inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float
   });
 }
 
-// attended <- each hypothesis attends to its own past, found through the ancestor table.
+// attended <- the attention of each hypothesis to its own past, which the ancestor table leads to.
 inline void attend_to_past(const Pass& pass, const PastOfRows& past, const float* query_key_value, float* attended) {
   const TargetRows& targets = past.targets;
   AttentionRows rows = {};

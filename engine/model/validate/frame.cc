@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file around its arrays (FORMAT.md, sections 1 and 2): trailer, metadata's structure, features, sections,
+// Checks the file around its arrays (FORMAT.md, sections 1 and 2): trailer, metadata's structure, features, sections,
 // checksums.
 #include <cstring>
 
@@ -24,7 +24,7 @@ int Validator::check_frame() {
   return check_features();
 }
 
-// Float32 has a message of its own: the remedy is known.
+// Float32 has a message of its own, because it can name the remedy.
 int Validator::check_features() {
   const uint32_t features = model_->features();
   GOLDCREST_REQUIRE((features & ~(kSupportedFeatures | kFeatureFloat32)) == 0, GOLDCREST_ERROR_UNSUPPORTED,
@@ -50,7 +50,7 @@ int Validator::check_sections() {
     GOLDCREST_REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
     previous_end = start + table->size();
     sections_[kind] = {file_ + start, table->size()};
-    if (functions_.metadata_only || table->kind() == format::SectionKind::Weights) continue;  // with the values
+    if (functions_.metadata_only || table->kind() == format::SectionKind::Weights) continue;  // stacks.cc checks these
     GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
                              "sections: checksum", index);
   }
@@ -60,7 +60,7 @@ int Validator::check_sections() {
   return GOLDCREST_OK;
 }
 
-// Every byte of the file is under a checksum or known to be zero.
+// A checksum covers every byte of the file, except the padding, which must be zero.
 bool Validator::is_padding(uint64_t begin, uint64_t end) const {
   if (functions_.metadata_only) return true;
   while (begin < end && file_[begin] == 0) ++begin;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of the search, limits and self-test lines (FORMAT.md, sections 3 and 7).
+// Checks the defaults of the search, the limits and the self-test lines (FORMAT.md, sections 3 and 7).
 #include "model/validate/validator.h"
 
 namespace goldcrest {
 
 namespace {
 
-// What an older engine would pass over in silence is there only with the bit that makes it refuse the file.
+// An older engine ignores fields that it does not know. Rules are allowed only with the feature bit that makes it
+// refuse the file.
 [[maybe_unused]] bool has_no_rules(const format::Generation& table) {
   return !table.renormalize() && table.force_end() && table.early_stopping() == 0 && table.length_penalty_kind() == 0 &&
          table.no_repeat_ngram() == 0 && table.max_extra_tokens() == 0 && table.repetition_penalty() == 1.0f &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shortlist, and what else comes with its feature bit (FORMAT.md, section 12). Whatever passes, choosing candidates
-// reads no memory but the arrays' and sets no bit beyond the vocabulary.
+// Checks the shortlist and the other fields of its feature bit (FORMAT.md, section 12). With a file that passes,
+// choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
 #include "model/model_view.h"
 #include "model/validate/validator.h"
 
@@ -37,7 +37,7 @@ int Validator::check_shortlist() {
   return check_ngrams(*table);
 }
 
-// Whether ids [first, end) of an array ascend and are of the target.
+// Returns whether ids [first, end) of an array ascend and are ids of the target.
 template <typename Id>
 bool Validator::is_list(uint32_t units, uint32_t first, uint32_t end) const {
   const Id* ids = section(format::SectionKind::Tokenizer).at<Id>(units);

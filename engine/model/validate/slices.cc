@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file's checksums a slice at a time. What is known of its parts is kept by the caller, so that a call reads its own
-// slice and the trailer alone.
+// Checks a file's checksums slice by slice. The caller's goldcrest_check stores the state, so that a call reads only
+// its own slice and the trailer.
 #include "base/arithmetic.h"
 #include "model/validate/trailer.h"
 #include "model_generated.h"
@@ -18,12 +18,12 @@ struct SliceCheck {
   goldcrest_check& state;
   goldcrest_detail* detail;  // named for GOLDCREST_REQUIRE
 
-  int index() const { return static_cast<int>(state.part) - 1; }  // of the section that is under way
+  int index() const { return static_cast<int>(state.part) - 1; }  // of the current section
 
-  // Whatever the state is, no byte outside of the file is read by it.
+  // Ensures that no state leads to a read outside of the file.
   [[gnu::cold]] int check_state() const {
     bool possible = state.part < kParts;
-    uint64_t start = 0, previous = 0;  // of the part that is under way; the end of the one before
+    uint64_t start = 0, previous = 0;  // start of the current part; end of the previous part
     for (uint32_t i = 0; possible && i < (state.part == 0 ? 1 : kParts); ++i) {
       possible = state.ends[i] >= align_bytes(previous) && state.ends[i] <= file_bytes - sizeof(Trailer);
       if (i == state.part) start = align_bytes(previous);
@@ -35,7 +35,8 @@ struct SliceCheck {
     return GOLDCREST_OK;
   }
 
-  // The sections' places, which are read once: the metadata may change before the last of them is checked.
+  // Stores the sections' places. They are read only once, because the metadata may change before the last section is
+  // checked.
   [[gnu::cold]] int keep_sections() {
     GOLDCREST_TRY(validate_model(file, file_bytes, functions, detail));
     const auto& sections = *format::GetModel(file)->sections();
@@ -47,7 +48,7 @@ struct SliceCheck {
     return GOLDCREST_OK;
   }
 
-  // The part that is under way and the zeros behind it. WORKING: it goes on behind `end`.
+  // Checks the current part and the zeros behind it, up to `end`. WORKING: the part continues behind `end`.
   [[gnu::cold]] int check_part() {
     const uint64_t part_end = state.ends[state.part], next = align_bytes(part_end);
     uint64_t at = state.checked_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions of the stacks, and every matrix, norm and table of them (FORMAT.md, sections 3 to 5 and 9).
+// Checks the dimensions of the stacks, and every matrix, norm and table of them (FORMAT.md, sections 3 to 5 and 9).
 #include "base/arithmetic.h"
 #include "model/blocks.h"
 #include "model/validate/validator.h"
@@ -8,18 +8,18 @@ namespace goldcrest {
 
 namespace {
 
-constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: checksum and values are read while they are cached
+constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: the values are checked while the checksum has them cached
 
 }  // namespace
 
-// Damage has the first word: a wrong checksum, where there is one.
+// Reports damage first: a wrong checksum goes before a bad value.
 int Validator::refuse_weights(Subject subject) {
   GOLDCREST_TRY(check_weights_checksum());
   return refuse(subject);
 }
 
-// The values of a matrix, and the checksum up to its end. Matrices come mostly in the file's order; whatever the order,
-// each byte goes into the checksum once.
+// Checks the values of a matrix and continues the checksum up to its end. Matrices mostly come in the file's order; in
+// any order, each byte enters the checksum once.
 int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject) {
   const uint32_t n = matrix.n, k = matrix.k;
   GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), subject.name,
@@ -38,7 +38,7 @@ int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* wei
   return GOLDCREST_OK;
 }
 
-// The same of float32 files: weights are bounded like all floats.
+// The same for float32 files, whose weights have the bounds of all floats.
 int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) {
   const SectionView& weights = section(format::SectionKind::Weights);
   const uint64_t end = uint64_t{matrix.n} * matrix.k, piece = kPieceBytes / sizeof(float);
@@ -57,7 +57,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   GOLDCREST_REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
   const StoredMatrix matrix = {table->weights(), pad16(n), pad16(k), table->layout()};
-  const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // of a value for each output
+  const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each output
   const SectionView& parameters = section(format::SectionKind::Parameters);
   GOLDCREST_REQUIRE_INTACT(parameters.holds(table->bias(), row_bytes), name, index);
   GOLDCREST_REQUIRE_INTACT(values_good(parameters, table->bias(), matrix.n) && padding_good(table->bias(), n, 0), name,
@@ -91,7 +91,7 @@ int Validator::check_norm(const format::Norm* table, uint32_t d_model, Subject s
   return GOLDCREST_OK;
 }
 
-// Whether these are the projection's weights, which check_linear reads.
+// Returns whether these are the projection's weights, which check_linear reads.
 bool Validator::is_projection(const StoredMatrix& matrix) const {
   const format::Linear* table = model_->projection();
   return table != nullptr && table->weights() == matrix.units && table->layout() == matrix.layout &&
@@ -150,14 +150,14 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
 
 namespace {
 
-// The checks of one layer, until the first that fails.
+// Makes the checks of one layer, up to the first that fails.
 struct LayerCheck {
   Validator& validator;
   const BlockWidths& widths;
   int32_t index;
   int status;
 
-  // Whether there is a block to check; refuses one that is missing or that should not be there.
+  // Returns whether there is a block to check. Refuses a block that is missing or misplaced.
   [[gnu::cold, gnu::noinline]] bool has_block(bool found, bool expected, const char* name) {
     if (status == GOLDCREST_OK && found != expected) status = validator.refuse({name, index});
     return status == GOLDCREST_OK && found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizer and detokenizer (FORMAT.md, section 6).
+// Checks the tokenizer and the detokenizer (FORMAT.md, section 6).
 #include "model/validate/validator.h"
 
 namespace goldcrest {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last 64 bytes of a file (FORMAT.md, "Trailer"): what is known of it before anything else is read.
+// The last 64 bytes of a file (FORMAT.md, "Trailer"), which are read before everything else.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Trailer {
 };
 static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
 
-// Reads and checks the trailer. file: [file_bytes]. Inline, so that check_frame keeps it in itself.
+// Reads and checks the trailer. file: [file_bytes]. Inline, so that check_frame contains it.
 [[gnu::cold]] inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions,
                                       Trailer* trailer, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(file != nullptr && is_aligned(file), GOLDCREST_ERROR_ARGUMENT,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of validate_model: what is known of the file so far. Each file of this folder checks one part of it.
+// The state of validate_model: the facts about the file that earlier checks found. Each file of this folder checks a
+// part of the model file.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ struct SectionView {
   }
 };
 
-// What a check speaks of: its name in errors, and which layer's or line's it is (-1: there is one alone).
+// The subject of a check: its name in errors, and the index of its layer or line (-1: there is only one).
 struct Subject {
   const char* name;
   int32_t index;
@@ -43,7 +44,7 @@ struct StoredMatrix {
   format::Layout layout;
 };
 
-// Its functions run once and are cold: compiled for size, whatever the rest is compiled for.
+// Its functions run only once. They are cold, so the compiler optimizes them for size in every build.
 class Validator {
  public:
   Validator(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, goldcrest_detail* where)
@@ -90,7 +91,7 @@ class Validator {
   [[gnu::cold]] bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
   [[gnu::cold]] int check_ngrams(const format::Shortlist& table);
 
-  // Feature.Subword alone brings its kind, which the schemas of builds without it lack.
+  // Only files with Feature.Subword have this kind, which the schemas of builds without it lack.
   static constexpr bool is_subword(format::TokenizerKind kind) {
     return kHasSubword && static_cast<TokenizerKind>(kind) == TokenizerKind::kSubword;
   }
@@ -100,7 +101,7 @@ class Validator {
                : format::TokenizerKind::Character;
   }
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
-  // Of arrays in the parameters and positions, which lie in the file by then.
+  // Check values of arrays in the parameters and positions, after a check that the arrays are inside the file.
   bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
     return functions_.metadata_only || values_in_range(arrays.at<float>(units), n);
   }

@@ -105,7 +105,7 @@ TEST(Alignment, IsTheKernelsAttentionToTheBit) {
     for (uint32_t layer = 0; layer < stack.n_layers; ++layer) {
       const KvCache keys = kv_cache_layer(runtime, stack, decoder.source_keys, layer, engine.get()->batch.row_capacity);
       const size_t rows = runtime.limits.max_target_tokens;
-      const KvCache queries = kept_queries(runtime, decoder.alignment, layer, rows);
+      const KvCache queries = recorded_queries(runtime, decoder.alignment, layer, rows);
       for (uint32_t head = 0; head < stack.n_heads; ++head) {
         for (uint32_t token = 0; token < found.tokens.size(); ++token) {
           const int8_t* kept = static_cast<const int8_t*>(queries.keys) + (head * rows + token) * d;

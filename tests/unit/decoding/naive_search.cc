@@ -130,8 +130,8 @@ NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double lo
 }
 
 // Returns whether the best of `live` can still enter a full list of finished ones.
-bool has_hope(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveHypothesis>& finished,
-              const NaiveOptions& options, uint32_t most) {
+bool can_still_improve(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveHypothesis>& finished,
+                       const NaiveOptions& options, uint32_t most) {
   using converter::EarlyStopping;
   const EarlyStopping stopping = options.rules.early_stopping;
   if (stopping == EarlyStopping::kFull) return false;
@@ -199,7 +199,7 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
     std::stable_sort(finished.begin(), finished.end(), better_score);
     if (finished.size() > beam_size) finished.resize(beam_size);
     if (!live.empty() && finished.size() == beam_size &&
-        !has_hope(live, finished, options, most_tokens(logits, options))) {
+        !can_still_improve(live, finished, options, most_tokens(logits, options))) {
       live.clear();
     }
   }
