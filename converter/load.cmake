@@ -45,11 +45,13 @@ goldcrest_converter_library(goldcrest_load
   dialects/ctranslate2/ctranslate2_names.cc
   dialects/ctranslate2/ctranslate2_text.cc
   dialects/hugging_face/activations.cc
+  dialects/hugging_face/families.cc
+  dialects/hugging_face/families_text.cc
   dialects/hugging_face/generation.cc
   dialects/hugging_face/generation_keys.cc
   dialects/hugging_face/layers.cc
   dialects/hugging_face/marian.cc
-  dialects/hugging_face/marian_shape.cc
+  dialects/hugging_face/seq2seq_graph.cc
   dialects/hugging_face/marian_text.cc
   dialects/hugging_face/side_files.cc
   dialects/hugging_face/special_texts.cc

@@ -22,7 +22,7 @@ struct ConfigFamily {
   // same.
   void (*name_tensors)(Value& config);
   const Tutorial* tutorial;  // whose code tells what a config.json leaves out; or null
-  ListedFamily listed;
+  ListedFamily listed;       // null texts: another family's row names this one too
 };
 
 }  // namespace goldcrest::converter

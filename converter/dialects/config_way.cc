@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dialects/config_family.h"
+#include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/provenance.h"
@@ -15,8 +16,9 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr const ConfigFamily* kFamilies[] = {&kMarianFamily, &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily,
-                                             &kTrevettFamily};
+constexpr const ConfigFamily* kFamilies[] = {
+    &kMarianFamily, &kBartFamily,          &kMBartFamily,     &kPegasusFamily, &kM2mFamily,    &kBlenderbotFamily,
+    &kFsmtFamily,   &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
 
 std::string supported() {
   std::string text;
@@ -111,7 +113,9 @@ OpenedCheckpoint open_by_config(const LoadRequest& request) {
 
 std::vector<ListedFamily> listed_families() {
   std::vector<ListedFamily> rows;
-  for (const ConfigFamily* family : kFamilies) rows.push_back(family->listed);
+  for (const ConfigFamily* family : kFamilies) {
+    if (family->listed.family != nullptr) rows.push_back(family->listed);
+  }
   return rows;
 }
 

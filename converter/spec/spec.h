@@ -164,12 +164,29 @@ struct GenerationSpec {
   RulesSpec rules;
 };
 
+// Where a model reads or gets the language of a text. kNowhere: it has one language there.
+enum class SourceLanguagePlace { kNowhere, kBeforeText, kBehindText };
+enum class TargetLanguagePlace { kNowhere, kForcedFirst, kStart };
+
+struct LanguageEntry {
+  std::string code;  // as the checkpoint names it: "eng_Latn", "en_XX", "en"
+  uint32_t id = 0;   // in both vocabularies
+};
+
+// The languages of a multilingual model whose vocabulary has an entry for each.
+struct LanguagesSpec {
+  std::vector<LanguageEntry> entries;
+  SourceLanguagePlace source_place = SourceLanguagePlace::kNowhere;
+  TargetLanguagePlace target_place = TargetLanguagePlace::kNowhere;
+};
+
 struct ModelSpec {
   StackSpec encoder, decoder;
   LinearSpec projection;  // [target vocab_size, d_model]; weight may be the decoder's (and the encoder's) embedding
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::optional<ShortlistSpec> shortlist;
+  LanguagesSpec languages;  // until choose_languages has chosen a pair; else without entries
   // What the checkpoint's norms add to the deviation. Its own are read as norms of the variance
   // (annotated_transformer.cc), which evaluate/deviation.h holds against it. 0: they add to the variance.
   float deviation_epsilon = 0;

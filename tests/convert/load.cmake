@@ -23,6 +23,8 @@ goldcrest_test(load_native_test SOURCES dialects/marian_native_graph_test.cc dia
 goldcrest_test(load_ctranslate2_test SOURCES dialects/ctranslate2_refusals_test.cc dialects/ctranslate2_test.cc
   dialects/ctranslate2_text_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_pack goldcrest_reference)
+goldcrest_test(load_families_test SOURCES dialects/families_test.cc
+  LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_evaluate)
 goldcrest_test(load_toolkit_test SOURCES dialects/toolkit_test.cc dialects/toolkit_refusals_test.cc
   LIBRARIES goldcrest_checkpoint_writer goldcrest_load goldcrest_evaluate)
 goldcrest_test(load_tutorial_test SOURCES dialects/tutorial_test.cc dialects/tutorial_refusals_test.cc

@@ -211,8 +211,9 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   set_ends(settings, config, bounds, spec, warnings);
   spec.pad_id = token("pad_token_id");
   const auto start = token("decoder_start_token_id");
-  if (!start && !spec.pad_id) throw Error("{} is missing", config.where("decoder_start_token_id"));
-  spec.decoder_start_id = start.value_or(spec.pad_id.value_or(0));
+  const std::optional<uint32_t> usual_start = bounds.usual_start ? bounds.usual_start : spec.pad_id;
+  if (!start && !usual_start) throw Error("{} is missing", config.where("decoder_start_token_id"));
+  spec.decoder_start_id = start.value_or(usual_start.value_or(0));
   spec.forced_first_id = token("forced_bos_token_id");
   set_suppressed(settings, bounds.target_vocab_size, spec, warnings);
   const uint32_t beams = own.count_or("num_beams", 1, 1, 1000);

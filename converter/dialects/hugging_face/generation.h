@@ -13,6 +13,8 @@ struct GenerationBounds {
   bool has_generation_file = false;
   // The end that the family's configuration in transformers forces where config.json does not speak of it.
   std::optional<uint32_t> usual_forced_end = {};
+  // The start that the family has where no setting tells it. Without one the padding starts a target.
+  std::optional<uint32_t> usual_start = {};
 };
 
 // Settings from generation_config.json where there is one, as transformers has it, else from config.json. A setting

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sources/messages/messages.h"
+#include "sources/messages/nearest.h"
 #include "spec/error.h"
 #include "spec/id_list.h"
 
@@ -28,6 +29,44 @@ void check_name(const char* option, const std::string& asked, const std::string&
   name = asked;
 }
 
+// The entry of a side's language, by its code.
+const LanguageEntry& entry_of(const char* option, const std::string& side, const std::string& code,
+                              const LanguagesSpec& languages) {
+  std::vector<std::string> codes;
+  for (const LanguageEntry& entry : languages.entries) {
+    if (entry.code == code) return entry;
+    codes.push_back(entry.code);
+  }
+  std::sort(codes.begin(), codes.end());
+  if (code.empty()) {
+    throw Error("{} is missing: this model has several {} languages: {}", option, side,
+                list_in_quotes(codes, kMostNamed));
+  }
+  throw Error("{} {}: the model has no such language{}; it has {}", option, in_quotes(code), guess(code, codes),
+              list_in_quotes(codes, kMostNamed));
+}
+
+// Fixes the pair of a model whose vocabulary has an entry for each language.
+void choose_pair(const std::string& source, const std::string& target, ModelSpec& spec) {
+  GenerationSpec& generation = spec.generation;
+  if (spec.languages.source_place != SourceLanguagePlace::kNowhere) {
+    if (!source.empty()) spec.source_language = source;
+    const uint32_t id = entry_of("--source-lang", "source", spec.source_language, spec.languages).id;
+    const bool is_before = spec.languages.source_place == SourceLanguagePlace::kBeforeText;
+    (is_before ? generation.source_prefix : generation.source_suffix).push_back(id);
+  }
+  if (spec.languages.target_place != TargetLanguagePlace::kNowhere) {
+    if (!target.empty()) spec.target_language = target;
+    const uint32_t id = entry_of("--target-lang", "target", spec.target_language, spec.languages).id;
+    if (spec.languages.target_place == TargetLanguagePlace::kStart) {
+      generation.decoder_start_id = id;
+    } else {
+      generation.forced_first_id = id;
+    }
+  }
+  spec.languages.entries.clear();
+}
+
 }  // namespace
 
 std::vector<std::string> target_languages(const ModelSpec& spec) {
@@ -42,6 +81,7 @@ std::vector<std::string> target_languages(const ModelSpec& spec) {
 }
 
 void choose_languages(const std::string& source, const std::string& target, ModelSpec& spec) {
+  if (!spec.languages.entries.empty()) return choose_pair(source, target, spec);
   check_name("--source-lang", source, "source", spec.source_language);
   const std::vector<std::string> languages = target_languages(spec);
   if (languages.empty()) return check_name("--target-lang", target, "target", spec.target_language);

@@ -12,7 +12,8 @@ namespace goldcrest::converter {
 // The xxx of the source vocabulary's entries >>xxx<<, in the order of their bytes; none for a model of one target.
 std::vector<std::string> target_languages(const ModelSpec& spec);
 
-// Makes `target` the language of every text: its entry stands before each source, and codes in a text are no longer
+// Of a model with entries for languages (spec.languages) both sides must be chosen, or known already: the language of the
+// source and of the target then stand where the family has them. Of the others, this makes `target` the language of every text: its entry stands before each source, and codes in a text are no longer
 // read. Of a model of one target it must be that one, as `source` must be the model's; empty: as it is. A model that
 // does not say its languages takes the names that are given. Throws Error.
 void choose_languages(const std::string& source, const std::string& target, ModelSpec& spec);

@@ -16,13 +16,9 @@ struct Family {
 
 constexpr Family kFamilies[] = {
     {" t5 mt5 umt5 byt5 ", KindId::kT5, "T5", true},
-    {" bart ", KindId::kBart, "BART", true},
-    {" mbart ", KindId::kMBart, "mBART", true},
-    {" m2m_100 nllb ", KindId::kM2m, "M2M-100, NLLB", true},
-    {" pegasus ", KindId::kPegasus, "Pegasus", true},
     {" whisper ", KindId::kWhisper, "Whisper", true},
     {" moonshine ", KindId::kMoonshine, "Moonshine", true},
-    {" bigbird_pegasus blenderbot blenderbot-small encoder-decoder fsmt led longt5 mvp nllb-moe pegasus_x plbart "
+    {" bigbird_pegasus blenderbot-small encoder-decoder led longt5 mvp nllb-moe pegasus_x plbart "
      "prophetnet seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers "
      "t5gemma "
      "udop vision-encoder-decoder xlm-prophetnet ",

@@ -9,6 +9,8 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr const char* kPlanned = "its family is planned; it cannot be converted yet";
+constexpr const char* kWithItsFolder =
+    "goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
 constexpr const char* kUnplanned = "its family is not supported";
 constexpr const char* kWithPrintedConfig =
     "goldcrest-convert makes a .gcst of it, with the config.json that goldcrest-convert --print-config begins";
@@ -112,10 +114,10 @@ constexpr Kind kKinds[] = {
      "goldcrest-convert makes a .gcst of it, with the config.json, vocab.json, source.spm and target.spm of its "
      "repository"},
     {KindId::kT5, Use::kOtherFamily, "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...)", kPlanned},
-    {KindId::kBart, Use::kOtherFamily, "this is a BART model", kPlanned},
-    {KindId::kMBart, Use::kOtherFamily, "this is an mBART model", kPlanned},
-    {KindId::kM2m, Use::kOtherFamily, "this is an M2M-100 or NLLB model", kPlanned},
-    {KindId::kPegasus, Use::kOtherFamily, "this is a Pegasus model", kPlanned},
+    {KindId::kBart, Use::kConvert, "this is a BART model", kWithItsFolder},
+    {KindId::kMBart, Use::kConvert, "this is an mBART model", kWithItsFolder},
+    {KindId::kM2m, Use::kConvert, "this is an M2M-100 or NLLB model", kWithItsFolder},
+    {KindId::kPegasus, Use::kConvert, "this is a Pegasus model", kWithItsFolder},
     {KindId::kWhisper, Use::kOtherFamily, "this is a Whisper model", kPlanned},
     {KindId::kMoonshine, Use::kOtherFamily, "this is a Moonshine model", kPlanned},
     {KindId::kOtherSeq2Seq, Use::kOtherFamily, "this is another encoder-decoder of Hugging Face", kUnplanned},

@@ -113,8 +113,8 @@ TEST(Marian, RefusesBrokenSettings) {
        {"bad_words_ids", "below 6000"}},
       {"minimum above maximum", [](auto& c) { c.config["min_length"] = 17; }, {"min_length", "17"}},
       {"another model",
-       [](auto& c) { c.config["model_type"] = "bart"; },
-       {"config.json", "bart", "not supported", "marian", "nn_transformer"}},
+       [](auto& c) { c.config["model_type"] = "t5"; },
+       {"config.json", "t5", "not supported", "marian", "nn_transformer"}},
       {"no model type", [](auto& c) { c.config.erase("model_type"); }, {"model_type", "missing", "marian"}},
       {"config is a list", [](auto& c) { c.config = json::array(); }, {"config.json", "expected an object"}},
   });

@@ -242,18 +242,22 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
   const auto planned = [](const char* name) {
     return std::string("this is ") + name + "; its family is planned; it cannot be converted yet";
   };
-  const std::string t5 = planned("a T5 model (T5, mT5, FLAN-T5, ByT5 ...)"), bart = planned("a BART model"),
-                    mbart = planned("an mBART model"), m2m = planned("an M2M-100 or NLLB model"),
-                    pegasus = planned("a Pegasus model"), whisper = planned("a Whisper model");
+  const auto converted = [](const char* name) {
+    return std::string("this is ") + name +
+           "; goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
+  };
+  const std::string t5 = planned("a T5 model (T5, mT5, FLAN-T5, ByT5 ...)"), bart = converted("a BART model"),
+                    mbart = converted("an mBART model"), m2m = converted("an M2M-100 or NLLB model"),
+                    pegasus = converted("a Pegasus model"), whisper = planned("a Whisper model");
   expect_all({
       {"T5",
        tensors_of(
            {"encoder.block.0.layer.0.SelfAttention.q.weight", "decoder.block.0.layer.1.EncDecAttention.q.weight"}),
        Use::kOtherFamily, t5.c_str()},
-      {"BART", tensors_of({encoder, across, embedding_norm}), Use::kOtherFamily, bart.c_str()},
-      {"mBART", tensors_of({encoder, across, embedding_norm, final_norm}), Use::kOtherFamily, mbart.c_str()},
-      {"M2M-100", torch_zip(pickle_of({encoder, across, final_norm})), Use::kOtherFamily, m2m.c_str()},
-      {"Pegasus", tensors_of({encoder, across, final_norm, "final_logits_bias"}), Use::kOtherFamily, pegasus.c_str()},
+      {"BART", tensors_of({encoder, across, embedding_norm}), Use::kConvert, bart.c_str()},
+      {"mBART", tensors_of({encoder, across, embedding_norm, final_norm}), Use::kConvert, mbart.c_str()},
+      {"M2M-100", torch_zip(pickle_of({encoder, across, final_norm})), Use::kConvert, m2m.c_str()},
+      {"Pegasus", tensors_of({encoder, across, final_norm, "final_logits_bias"}), Use::kConvert, pegasus.c_str()},
       {"Whisper", tensors_of({"model.encoder.conv1.weight", across}), Use::kOtherFamily, whisper.c_str()},
       {"OpenAI's Whisper",
        torch_zip(pickle_of({"encoder.blocks.0.attn.query.weight", "decoder.token_embedding.weight"})),

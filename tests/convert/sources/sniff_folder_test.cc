@@ -28,10 +28,6 @@ TEST(SniffFolder, NamesTheFamilyOfItsConfig) {
   const std::pair<const char*, const char*> cases[] = {
       {"t5", "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...); its family is planned; it cannot be converted yet"},
       {"mt5", "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...); its family is planned; it cannot be converted yet"},
-      {"bart", "this is a BART model; its family is planned; it cannot be converted yet"},
-      {"mbart", "this is an mBART model; its family is planned; it cannot be converted yet"},
-      {"m2m_100", "this is an M2M-100 or NLLB model; its family is planned; it cannot be converted yet"},
-      {"pegasus", "this is a Pegasus model; its family is planned; it cannot be converted yet"},
       {"whisper", "this is a Whisper model; its family is planned; it cannot be converted yet"},
       {"moonshine", "this is a Moonshine model; its family is planned; it cannot be converted yet"},
       {"prophetnet", "this is another encoder-decoder of Hugging Face; its family is not supported"},

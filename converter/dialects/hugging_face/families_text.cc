@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokenizers of mBART, mBART-50, M2M-100, NLLB and Pegasus: a SentencePiece model whose ids fairseq's dictionary
+// shifts, special tokens in front and languages behind (transformers/models/FAMILY/tokenization_FAMILY.py at v4.57).
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "dialects/hugging_face/families.h"
+#include "dialects/hugging_face/side_files.h"
+#include "dialects/text/tokenizer_fit.h"
+#include "dialects/text/vocabulary_file.h"
+#include "sources/messages/messages.h"
+#include "sources/values/json_text.h"
+#include "spec/error.h"
+#include "spec/id_list.h"
+#include "tokenizers/sentencepiece_model.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kShiftByOne = 1, kPegasusShift = 103;
+constexpr uint32_t kMaxEntries = 1u << 24;
+
+// A tokenizer's class: where it puts the languages, and how it writes one.
+struct Class {
+  const char* name;   // in tokenizer_config.json
+  const char* shape;  // of an entry: a and A stand for letters, other characters for themselves
+  SourceLanguagePlace source;
+  TargetLanguagePlace target;
+};
+constexpr Class kClasses[] = {
+    {"NllbTokenizer", "aaa_Aaaa", SourceLanguagePlace::kBeforeText, TargetLanguagePlace::kForcedFirst},
+    {"M2M100Tokenizer", "__aa__", SourceLanguagePlace::kBeforeText, TargetLanguagePlace::kForcedFirst},
+    {"MBart50Tokenizer", "aa_AA", SourceLanguagePlace::kBeforeText, TargetLanguagePlace::kForcedFirst},
+    {"MBartTokenizer", "aa_AA", SourceLanguagePlace::kBehindText, TargetLanguagePlace::kStart},
+};
+constexpr const Class &kNllb = kClasses[0], &kM2m = kClasses[1], &kMBart50 = kClasses[2], &kMBart = kClasses[3];
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+// The code of an entry that is a language's; else empty. M2M-100's languages have two or three letters.
+std::string code_of(const std::string& text, const Class& kind) {
+  if (&kind == &kM2m) {
+    if (text.size() < 6 || text.size() > 7 || !text.starts_with("__") || !text.ends_with("__")) return "";
+    std::string code = text.substr(2, text.size() - 4);
+    return std::all_of(code.begin(), code.end(), is_lower) ? code : "";
+  }
+  const std::string_view shape = kind.shape;
+  if (text.size() != shape.size()) return "";
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool fits = shape[i] == 'a' ? is_lower(text[i]) : shape[i] == 'A' ? is_upper(text[i]) : text[i] == shape[i];
+    if (!fits) return "";
+  }
+  return text;
+}
+
+class FamilyTextReader {
+ public:
+  FamilyTextReader(const Checkpoint& checkpoint, const TextSizes& sizes, ModelSpec& spec)
+      : checkpoint_(checkpoint),
+        sizes_(sizes),
+        tokenizer_(side_config(checkpoint, "tokenizer_config.json")),
+        spec_(spec) {}
+
+  void read_pegasus() {
+    const TokenizerSpec model = sentencepiece("spiece.model");
+    Vocabulary vocabulary = shifted(model, kPegasusShift, 0);
+    vocabulary.unknown_id = model.unknown_id + kPegasusShift;
+    vocabulary.id_to_text[0] = "<pad>";
+    vocabulary.id_to_text[1] = "</s>";
+    for (uint32_t id = 0; id < kPegasusShift; ++id) vocabulary.control_ids.push_back(id);
+    finish(model, vocabulary);
+  }
+
+  void read_multilingual() {
+    const Class& kind = tokenizer_class();
+    const TokenizerSpec model = sentencepiece("sentencepiece.bpe.model");
+    Vocabulary vocabulary = &kind == &kM2m ? listed() : shifted(model, kShiftByOne, kFirstOwnPiece);
+    if (&kind != &kM2m) name_special(model, vocabulary);
+    add_entries(kind, vocabulary);
+    if (&kind == &kM2m) {
+      check_gaps(vocabulary, spec_.warnings);
+      check_pieces({model_path_, &model, &vocabulary, ""}, spec_.warnings);
+    }
+    finish(model, vocabulary);
+    place_languages(kind);
+  }
+
+ private:
+  static constexpr uint32_t kFirstOwnPiece = 3;  // behind SentencePiece's own <unk>, <s>, </s>
+
+  std::filesystem::path file(const char* name) const {
+    const std::filesystem::path path = side_file(checkpoint_, name);
+    std::error_code error;
+    if (std::filesystem::exists(path, error) || std::filesystem::is_symlink(path, error)) return path;
+    const bool has_other = std::filesystem::exists(side_file(checkpoint_, "tokenizer.json"), error);
+    throw Error(
+        "{}: is missing{}; copy it from the repository of the checkpoint or of the model that it was tuned from",
+        path.string(), has_other ? " (tokenizer.json is not read yet)" : "");
+  }
+
+  TokenizerSpec sentencepiece(const char* name) {
+    model_path_ = file(name);
+    spec_.tokenizer_files = {model_path_};
+    return read_sentencepiece_model(model_path_);
+  }
+
+  // The tokenizer's class. Without a tokenizer_config.json a vocab.json tells M2M-100.
+  const Class& tokenizer_class() const {
+    std::string name = tokenizer_.text_or("tokenizer_class", "");
+    if (name.ends_with("Fast")) name.resize(name.size() - 4);
+    const bool is_mbart = sizes_.kind == FamilyText::kMBart;
+    if (name.empty() || name == "PreTrainedTokenizer" || name == "TokenizersBackend") {
+      std::error_code error;
+      if (!is_mbart) return std::filesystem::exists(side_file(checkpoint_, "vocab.json"), error) ? kM2m : kNllb;
+    }
+    for (const Class& kind : kClasses) {
+      if (name == kind.name && is_mbart == (&kind == &kMBart50 || &kind == &kMBart)) return kind;
+    }
+    throw Error("{} is {}, expected {}: it tells where the language stands", tokenizer_.where("tokenizer_class"),
+                name.empty() ? "missing" : in_quotes(name),
+                is_mbart ? "\"MBartTokenizer\" or \"MBart50Tokenizer\"" : "\"NllbTokenizer\" or \"M2M100Tokenizer\"");
+  }
+
+  // The model's pieces from `first` on, each at its id plus `shift`.
+  Vocabulary shifted(const TokenizerSpec& model, uint32_t shift, uint32_t first) const {
+    if (model.vocab_size + uint64_t{shift} > sizes_.vocab_size) {
+      throw Error(
+          "{}: has {} pieces, but the checkpoint's vocabulary has {} entries, expected at least {}: it is "
+          "another model's",
+          model_path_.string(), model.vocab_size, sizes_.vocab_size, model.vocab_size + uint64_t{shift});
+    }
+    Vocabulary vocabulary;
+    vocabulary.where = model_path_.string();
+    vocabulary.id_to_text.resize(sizes_.vocab_size);
+    for (uint32_t id = first; id < model.vocab_size; ++id) {
+      if (model.pieces[id].type == PieceType::kControl) {
+        vocabulary.control_ids.push_back(id + shift);
+      } else {
+        vocabulary.id_to_text[id + shift] = model.pieces[id].text;
+      }
+    }
+    return vocabulary;
+  }
+
+  // fairseq's <s>, <pad>, </s>, <unk> stand where SentencePiece has <unk>, <s>, </s>.
+  void name_special(const TokenizerSpec& model, Vocabulary& vocabulary) const {
+    if (model.vocab_size <= kFirstOwnPiece || model.unknown_id != 0 || model.pieces[1].type != PieceType::kControl ||
+        model.pieces[2].type != PieceType::kControl) {
+      throw Error("{}: expected <unk>, <s> and </s> as its first pieces: it is another model's", model_path_.string());
+    }
+    const char* const texts[] = {"<s>", "<pad>", "</s>", "<unk>"};
+    for (uint32_t id = 0; id < std::size(texts); ++id) vocabulary.id_to_text[id] = texts[id];
+    vocabulary.unknown_id = 3;
+    vocabulary.control_ids.insert(vocabulary.control_ids.end(), {0, 1, 2});
+  }
+
+  // M2M-100's vocab.json.
+  Vocabulary listed() {
+    const std::filesystem::path path = file("vocab.json");
+    spec_.tokenizer_files.push_back(path);
+    Vocabulary vocabulary = read_vocabulary(path, sizes_.vocab_size);
+    vocabulary.unknown_id = require_id(vocabulary, "<unk>", "the unknown token");
+    for (const char* text : {"<s>", "<pad>", "</s>"})
+      vocabulary.control_ids.push_back(require_id(vocabulary, text, "a special token"));
+    return vocabulary;
+  }
+
+  // Entries that the tokenizer adds to its vocabulary, by id: of tokenizer.json or tokenizer_config.json. Older files
+  // only list them, in the order of the ids behind the vocabulary.
+  std::map<uint32_t, std::string> added_entries(const Vocabulary& vocabulary) const {
+    std::map<uint32_t, std::string> entries;
+    std::error_code error;
+    const std::filesystem::path json = side_file(checkpoint_, "tokenizer.json");
+    if (const Value* decoder = tokenizer_.find("added_tokens_decoder"); decoder != nullptr && decoder->is_map()) {
+      for (const auto& [key, entry] : decoder->members()) {
+        const IdList ids = read_id_list(key, kMaxEntries);
+        if (ids.ids.size() == 1 && ids.bad.empty())
+          entries[static_cast<uint32_t>(ids.ids[0])] = Config(entry, tokenizer_.where(key), {}).text("content");
+      }
+    }
+    if (entries.empty() && std::filesystem::exists(json, error)) {
+      const Config file(json);
+      const Value* list = file.find("added_tokens");
+      for (size_t i = 0; list != nullptr && list->is_list() && i < list->size(); ++i) {
+        const Config entry((*list)[i], file.where("added_tokens"), json);
+        entries[entry.count("id", 0, kMaxEntries)] = entry.text("content");
+      }
+    }
+    if (!entries.empty()) return entries;
+    uint32_t next = sizes_.vocab_size;
+    while (next > 0 && vocabulary.id_to_text[next - 1].empty()) --next;
+    for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
+      const Config file = side_config(checkpoint_, name);
+      const Value* list = file.find("additional_special_tokens");
+      for (size_t i = 0; list != nullptr && list->is_list() && i < list->size(); ++i) {
+        const Value& entry = (*list)[i];
+        const std::string text = entry.is_map()
+                                     ? Config(entry, file.where("additional_special_tokens"), {}).text("content")
+                                 : entry.is_text() ? entry.text()
+                                                   : "";
+        if (!text.empty() && !find_id(vocabulary, text)) entries[next++] = text;
+      }
+      if (!entries.empty()) return entries;
+    }
+    return entries;
+  }
+
+  void add_entries(const Class& kind, Vocabulary& vocabulary) {
+    for (const auto& [id, text] : added_entries(vocabulary)) {
+      if (id >= sizes_.vocab_size) {
+        throw Error("{}: the entry {} has the id {}, but the checkpoint's vocabulary has {} entries",
+                    tokenizer_.path().string(), in_quotes(text), id, sizes_.vocab_size);
+      }
+      std::string& known = vocabulary.id_to_text[id];
+      if (!known.empty() && known != text) {
+        throw Error("{}: id {} is {}, but {} has {} there", tokenizer_.path().string(), id, in_quotes(text),
+                    vocabulary.where, in_quotes(known));
+      }
+      if (known.empty()) vocabulary.control_ids.push_back(id);
+      known = text;
+      const std::string code = code_of(text, kind);
+      if (!code.empty()) spec_.languages.entries.push_back({code, id});
+    }
+    if (spec_.languages.entries.empty()) {
+      throw Error(
+          "{}: has no entries for languages such as {}; copy tokenizer_config.json and special_tokens_map.json "
+          "(or tokenizer.json) from the repository of the checkpoint",
+          tokenizer_.path().string(),
+          in_quotes(&kind == &kNllb  ? "eng_Latn"
+                    : &kind == &kM2m ? "__en__"
+                                     : "en_XX"));
+    }
+  }
+
+  void finish(const TokenizerSpec& model, const Vocabulary& vocabulary) {
+    spec_.source_tokenizer = combine_with_vocabulary(model, vocabulary);
+    spec_.target_tokenizer = spec_.source_tokenizer;
+    spec_.generation.unknown_id = vocabulary.unknown_id;
+    spec_.generation.source_suffix = {sizes_.end_id};
+  }
+
+  void place_languages(const Class& kind) {
+    LanguagesSpec& languages = spec_.languages;
+    const bool is_legacy = &kind == &kNllb && tokenizer_.flag_or("legacy_behaviour", false);
+    languages.source_place = is_legacy ? SourceLanguagePlace::kBehindText : kind.source;
+    languages.target_place = kind.target;
+    spec_.source_language = known_language("src_lang", kind);
+    spec_.target_language = known_language("tgt_lang", kind);
+    if (!spec_.target_language.empty()) return;
+    const std::optional<uint32_t> forced = kind.target == TargetLanguagePlace::kStart
+                                               ? std::optional(spec_.generation.decoder_start_id)
+                                               : spec_.generation.forced_first_id;
+    for (const LanguageEntry& entry : languages.entries)
+      if (entry.id == forced) spec_.target_language = entry.code;
+  }
+
+  // A setting that names one of the languages, by its code or its whole entry; else empty.
+  std::string known_language(const char* key, const Class& kind) const {
+    const std::string name = tokenizer_.text_or(key, "");
+    const std::string code = code_of(name, kind);
+    for (const LanguageEntry& entry : spec_.languages.entries)
+      if (entry.code == name || entry.code == code) return entry.code;
+    return "";
+  }
+
+  const Checkpoint& checkpoint_;
+  const TextSizes& sizes_;
+  const Config tokenizer_;
+  ModelSpec& spec_;
+  std::filesystem::path model_path_;
+};
+
+}  // namespace
+
+void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, ModelSpec& spec) {
+  spec.generation.source_suffix = {sizes.end_id};
+  if (sizes.kind == FamilyText::kNone) {
+    if (!checkpoint.is_shape) {
+      spec.warnings.emplace_back(
+          "the tokenizer of this family (byte-level BPE, or words that another program cuts) is not read: the file "
+          "takes and gives token ids (--ids)");
+    }
+    return;
+  }
+  const char* const model = sizes.kind == FamilyText::kPegasus ? "spiece.model" : "sentencepiece.bpe.model";
+  std::error_code error;
+  if (checkpoint.is_shape && !std::filesystem::exists(side_file(checkpoint, model), error)) return;
+  FamilyTextReader reader(checkpoint, sizes, spec);
+  if (sizes.kind == FamilyText::kPegasus) {
+    reader.read_pegasus();
+  } else {
+    reader.read_multilingual();
+  }
+}
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot and FSMT: small random checkpoints of transformers 5.23
+// with what it computed from them (tests/peers/families.py --record).
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "dialects/dialect.h"
+#include "dialects/text/languages.h"
+#include "evaluate/check.h"
+#include "sources/values/json_text.h"
+#include "spec/error.h"
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+#include "tokenizers/segmenter.h"
+#include "tokenizers/sentencepiece_model.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using Ids = std::vector<uint32_t>;
+const std::filesystem::path kFolder = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/families";
+
+struct Family {
+  const char *name, *source, *target;  // languages; empty: it has none
+};
+constexpr Family kFamilies[] = {
+    {"bart", "", ""},       {"mbart", "en_XX", "fr_XX"},      {"mbart50", "en_XX", "fr_XX"}, {"pegasus", "", ""},
+    {"m2m100", "en", "fr"}, {"nllb", "eng_Latn", "fra_Latn"}, {"blenderbot", "", ""},        {"fsmt", "", ""}};
+
+ModelSpec load(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
+
+// A copy of a family's folder, to change.
+class Copy {
+ public:
+  explicit Copy(const char* family) {
+    std::filesystem::copy(kFolder / family, path(), std::filesystem::copy_options::recursive);
+  }
+  std::filesystem::path path() const { return folder_.path(); }
+  void set(const char* file, const std::string& key, const Value& value) const {
+    Value settings = read_json_object(path() / file);
+    settings[key] = value;
+    std::ofstream(path() / file) << write_json(settings);
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST(Families, LayersAndResultsAreThoseOfTransformers) {
+  for (const Family& family : kFamilies) {
+    ModelSpec spec = load(kFolder / family.name);
+    choose_languages(family.source, family.target, spec);
+    const CheckReport report = check(Reference(spec), kFolder / family.name, {});
+    EXPECT_TRUE(report.passed()) << family.name << "\n" << to_text(report);
+    EXPECT_EQ(report.searches.size(), 2u) << family.name;
+    const bool has_layers = std::string(family.name) != "fsmt";  // transformers' FSMT has no causal mask over a target
+    EXPECT_EQ(report.tensors.size() > 6, has_layers) << family.name;
+  }
+}
+
+TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
+  struct Case {
+    const char *name, *source, *target;
+    Ids prefix, suffix;
+    uint32_t start;
+    std::optional<uint32_t> forced;
+  };
+  constexpr uint32_t kEnglish = 131, kFrench = 132, kGerman = 133;  // behind 130 pieces, shifted by one
+  const Case cases[] = {{"mbart", "en_XX", "fr_XX", {}, {2, kEnglish}, kFrench, std::nullopt},
+                        {"mbart50", "en_XX", "fr_XX", {kEnglish}, {2}, 2, kFrench},
+                        {"m2m100", "en", "de", {kEnglish}, {2}, 2, kGerman},
+                        {"nllb", "fra_Latn", "eng_Latn", {kFrench}, {2}, 2, kEnglish}};
+  for (const Case& c : cases) {
+    ModelSpec spec = load(kFolder / c.name);
+    EXPECT_EQ(spec.languages.entries.size(), 3u) << c.name;
+    choose_languages(c.source, c.target, spec);
+    EXPECT_EQ(spec.generation.source_prefix, c.prefix) << c.name;
+    EXPECT_EQ(spec.generation.source_suffix, c.suffix) << c.name;
+    EXPECT_EQ(spec.generation.decoder_start_id, c.start) << c.name;
+    EXPECT_EQ(spec.generation.forced_first_id, c.forced) << c.name;
+    EXPECT_EQ(spec.target_language, c.target) << c.name;
+  }
+  const Copy legacy("nllb");
+  legacy.set("tokenizer_config.json", "legacy_behaviour", true);
+  ModelSpec spec = load(legacy.path());
+  choose_languages("eng_Latn", "fra_Latn", spec);
+  EXPECT_EQ(spec.generation.source_suffix, (Ids{2, kEnglish}));
+}
+
+TEST(Families, LanguagesThatAreMissingOrUnknownAreNamed) {
+  ModelSpec spec = load(kFolder / "nllb");
+  test::expect_error([&] { choose_languages("", "fra_Latn", spec); }, {"--source-lang is missing", "\"deu_Latn\""});
+  test::expect_error([&] { choose_languages("eng_Latn", "fra_Latm", spec); },
+                     {"--target-lang \"fra_Latm\"", "did you mean \"fra_Latn\""});
+  const Copy known("nllb");
+  known.set("tokenizer_config.json", "src_lang", "eng_Latn");
+  known.set("generation_config.json", "forced_bos_token_id", 133);
+  ModelSpec german = load(known.path());
+  choose_languages("", "", german);
+  EXPECT_EQ(german.source_language, "eng_Latn");
+  EXPECT_EQ(german.target_language, "deu_Latn");
+  const Copy none("nllb");
+  std::filesystem::remove(none.path() / "tokenizer_config.json");
+  test::expect_error([&] { load(none.path()); }, {"tokenizer_config.json", "has no entries for languages", "eng_Latn"});
+}
+
+TEST(Families, PiecesAreShifted) {
+  for (const auto& [name, file, shift] :
+       {std::tuple{"nllb", "sentencepiece.bpe.model", 1u}, std::tuple{"m2m100", "sentencepiece.bpe.model", 1u},
+        std::tuple{"pegasus", "spiece.model", 103u}}) {
+    const ModelSpec spec = load(kFolder / name);
+    const TokenizerSpec model = read_sentencepiece_model(kFolder / name / file);
+    const std::string text = "Where is the station?";
+    std::vector<int32_t> expected;
+    for (const int32_t id : Segmenter(model).encode(text))
+      expected.push_back(id == static_cast<int32_t>(model.unknown_id) && shift == 1 ? 3
+                                                                                    : id + static_cast<int32_t>(shift));
+    EXPECT_GT(expected.size(), 5u);
+    EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode(text), expected) << name;
+  }
+}
+
+TEST(Families, SettingsThatNoLongerActAreRefusedWithAnotherValue) {
+  struct Case {
+    const char *family, *key;
+    Value value;
+  };
+  const Case cases[] = {{"bart", "normalize_before", true},
+                        {"mbart", "add_final_layer_norm", false},
+                        {"pegasus", "normalize_embedding", true},
+                        {"pegasus", "static_position_embeddings", false},
+                        {"blenderbot", "layernorm_variant", "xlm"}};
+  for (const Case& c : cases) {
+    const Copy copy(c.family);
+    copy.set("config.json", c.key, c.value);
+    test::expect_error([&] { load(copy.path()); }, {"config.json", c.key, "no longer reads"});
+  }
+  const Copy same("mbart");
+  same.set("config.json", "normalize_before", true);
+  EXPECT_NO_THROW(load(same.path()));
+}
+
+TEST(Families, TokenizersOfOthersAreRefused) {
+  const Copy wrong("nllb");
+  wrong.set("tokenizer_config.json", "tokenizer_class", "T5Tokenizer");
+  test::expect_error([&] { load(wrong.path()); }, {"tokenizer_class", "T5Tokenizer", "NllbTokenizer"});
+  const Copy none("mbart");
+  std::filesystem::remove(none.path() / "sentencepiece.bpe.model");
+  test::expect_error([&] { load(none.path()); }, {"sentencepiece.bpe.model", "is missing"});
+  const Copy swapped("nllb");
+  std::filesystem::copy_file(kFolder / "pegasus/spiece.model", swapped.path() / "sentencepiece.bpe.model",
+                             std::filesystem::copy_options::overwrite_existing);
+  test::expect_error([&] { load(swapped.path()); }, {"sentencepiece.bpe.model", "another model's"});
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random checkpoints of BART's relatives through the converter and the engine: the ids of float32 files are those of
+transformers' generate, greedy and at beam 4.
+
+    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15]
+    python tests/peers/families.py --work FOLDER --record tests/data/families
+
+The second form writes one small checkpoint of each tokenizer's class, with samples for `goldcrest-convert --check`.
+Exit status 1 where ids differ in more than 0.2 % of the lines."""
+
+import argparse
+import json
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+import sentencepiece
+import torch
+import transformers
+from safetensors.torch import save_file
+
+MAX_LENGTH = 18  # the start token included
+# Folder, class of the model, class of the tokenizer, first three languages, the tokenizer's shift.
+FAMILIES = [
+    ("bart", "Bart", None, [], 0),
+    ("mbart", "MBart", "MBartTokenizer", ["en_XX", "fr_XX", "de_DE"], 1),
+    ("mbart50", "MBart", "MBart50Tokenizer", ["en_XX", "fr_XX", "de_DE"], 1),
+    ("pegasus", "Pegasus", None, [], 103),
+    ("m2m100", "M2M100", "M2M100Tokenizer", ["__en__", "__fr__", "__de__"], 1),
+    ("nllb", "M2M100", "NllbTokenizer", ["eng_Latn", "fra_Latn", "deu_Latn"], 1),
+    ("blenderbot", "Blenderbot", None, [], 0),
+    ("fsmt", "FSMT", None, [], 0),
+]
+PIECES = 130
+
+
+def train_tokenizer(work: pathlib.Path, name: str, **options: object) -> pathlib.Path:
+    lines = work / "lines.txt"
+    source = pathlib.Path(__file__).parent.parent / "data/enfr/valid.tsv"
+    lines.write_text(source.read_text(encoding="utf-8").replace("\t", "\n"), encoding="utf-8")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(lines), model_prefix=str(work / name), vocab_size=PIECES, normalization_rule_name="identity",
+        character_coverage=0.99, minloglevel=2, **options)
+    return work / f"{name}.model"
+
+
+def random_model(family: tuple, seed: int):
+    folder, model_class, _, _, _ = family
+    draw = random.Random(f"{folder} {seed}")
+    heads = draw.choice([2, 3])
+    settings = {
+        "d_model": heads * 2 * draw.randint(2, 8), "encoder_layers": draw.randint(1, 2),
+        "decoder_layers": draw.randint(1, 2), "encoder_attention_heads": heads, "decoder_attention_heads": heads,
+        "encoder_ffn_dim": draw.randint(8, 40), "decoder_ffn_dim": draw.randint(8, 40),
+        "max_position_embeddings": draw.randint(20, 40), "scale_embedding": draw.random() < 0.5,
+        "activation_function": draw.choice(["relu", "gelu", "silu", "gelu_new"])}
+    if folder == "fsmt":
+        settings.update(langs=["en", "de"], src_vocab_size=40, tgt_vocab_size=44)
+    else:
+        size = {"bart": 50, "blenderbot": 50, "pegasus": PIECES + 103}.get(folder, PIECES + 12)
+        settings.update(vocab_size=size, tie_word_embeddings=draw.random() < 0.6)
+    if folder == "mbart50":
+        settings["decoder_start_token_id"] = 2
+    model = getattr(transformers, model_class + "ForConditionalGeneration")(
+        getattr(transformers, model_class + "Config")(**settings)).eval()
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.named_parameters():
+        if "embed_positions" in name and folder in ("pegasus", "fsmt"):
+            continue  # sinusoids
+        parameter.data.normal_(0, 0.3, generator=generator)
+        if "norm" in name and name.endswith("weight"):
+            parameter.data += 1
+    if hasattr(model, "final_logits_bias"):
+        model.final_logits_bias.normal_(0, 0.5, generator=generator)
+    model.generation_config.max_length = MAX_LENGTH
+    if folder in ("fsmt", "m2m100", "nllb"):
+        model.generation_config.suppress_tokens = [1]  # padding inside a text has no position of its own
+    return model
+
+
+def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dict[str, pathlib.Path]) -> None:
+    name, _, tokenizer, languages, _ = family
+    model.save_pretrained(folder)
+    if name == "pegasus":
+        shutil.copy(tokenizers["pegasus"], folder / "spiece.model")
+    if tokenizer is None:
+        return
+    shutil.copy(tokenizers["fairseq"], folder / "sentencepiece.bpe.model")
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": tokenizer, "additional_special_tokens": languages}))
+    if name == "m2m100":
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizers["fairseq"]))
+        ids = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
+        ids.update({pieces.id_to_piece(i): i + 1 for i in range(3, PIECES)})
+        (folder / "vocab.json").write_text(json.dumps(ids))
+
+
+def language_options(family: tuple) -> list[str]:
+    languages = [language.strip("_") for language in family[3]]
+    return ["--source-lang", languages[0], "--target-lang", languages[1]] if languages else []
+
+
+def generate(family: tuple, model, source: list[int], beams: int) -> list[int]:
+    options = {}
+    if family[2] == "MBartTokenizer":
+        options["decoder_start_token_id"] = PIECES + 2
+    elif family[2] is not None:
+        options["forced_bos_token_id"] = PIECES + 2
+    with torch.no_grad():
+        ids = model.generate(torch.tensor([source]), num_beams=beams, do_sample=False, **options)[0].tolist()[1:]
+    end = model.config.eos_token_id
+    return ids[:ids.index(end) + 1] if end in ids else ids
+
+
+def sources_of(family: tuple, model, n: int) -> list[list[int]]:
+    draw = random.Random(7)
+    size = getattr(model.config, "src_vocab_size", None) or model.config.vocab_size
+    return [[draw.randrange(4, size) for _ in range(draw.randint(1, 12))] + [model.config.eos_token_id]
+            for _ in range(n)]
+
+
+def trace(family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
+    start = PIECES + 2 if family[2] == "MBartTokenizer" else model.generation_config.decoder_start_token_id
+    rows: dict[str, torch.Tensor] = {}
+
+    def keep(name: str):
+        def hook(_module, _inputs, output):
+            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].clone()
+        return hook
+
+    hooks = []
+    for stack_name in ("encoder", "decoder"):
+        stack = getattr(model.model, stack_name)
+
+        def before(_module, inputs, keywords, name=f"{stack_name}.embed"):
+            hidden = inputs[0] if inputs else keywords["hidden_states"]
+            rows[name] = (hidden if hidden.shape[0] == 1 else hidden.transpose(0, 1)).detach()[0].clone()
+
+        hooks.append(stack.layers[0].register_forward_pre_hook(before, with_kwargs=True))
+        for i, layer in enumerate(stack.layers):
+            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
+        if hasattr(stack, "layer_norm"):
+            hooks.append(stack.layer_norm.register_forward_hook(keep(f"{stack_name}.norm")))
+    with torch.no_grad():
+        logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[start, *target[:-1]]]),
+                       use_cache=False).logits
+    for hook in hooks:
+        hook.remove()
+    rows["logits"] = logits[0]
+    return rows
+
+
+def record(family: tuple, model, folder: pathlib.Path) -> None:
+    lines, logits = [], {}
+    for i, source in enumerate(sources_of(family, model, 3)):
+        greedy = generate(family, model, source, 1)
+        lines.append({"source_ids": source, "greedy": greedy, "beam4": generate(family, model, source, 4)})
+        if family[0] == "fsmt":
+            continue  # its forward over a whole target has no causal mask
+        rows = trace(family, model, source, greedy)
+        logits[f"logits.{i}"] = rows["logits"].clone()
+        if i == 0:
+            save_file({name: value.contiguous() for name, value in rows.items()}, folder / "trace.safetensors")
+    if logits:
+        save_file(logits, folder / "logits.safetensors")
+    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def without_end(ids: list[int], end: int) -> list[int]:
+    return ids[:ids.index(end)] if end in ids else ids
+
+
+def compare(options: argparse.Namespace, family: tuple, model, folder: pathlib.Path) -> tuple[int, int]:
+    file = folder / "model.gcst"
+    made = subprocess.run([options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32",
+                           "-q", *language_options(family)], capture_output=True, text=True)
+    if made.returncode != 0:
+        sys.exit(f"families.py: {folder.name}: {made.stderr}")
+    sources, equal, n, end = sources_of(family, model, options.lines), 0, 0, model.config.eos_token_id
+    for beams in (1, 4):
+        made = subprocess.run([options.build / "examples/goldcrest-translate", file, "--ids", "--beam", str(beams)],
+                              input="".join(" ".join(map(str, source)) + "\n" for source in sources),
+                              capture_output=True, text=True)
+        found = [[int(token) for token in line.split()] for line in made.stdout.splitlines()]
+        if made.returncode != 0 or len(found) != len(sources):
+            sys.exit(f"families.py: {folder.name}: {made.stderr}")
+        for source, ids in zip(sources, found):
+            expected = generate(family, model, source, beams)
+            n += 1
+            if without_end(ids, end) == without_end(expected, end):
+                equal += 1
+            else:
+                print(f"{folder.name}, beams {beams}, source {source}: {ids}, transformers {expected}")
+    return equal, n
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--record", type=pathlib.Path)
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--lines", type=int, default=15)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    options.work.mkdir(parents=True, exist_ok=True)
+    tokenizers = {"fairseq": train_tokenizer(options.work, "fairseq", model_type="bpe"),
+                  "pegasus": train_tokenizer(options.work, "pegasus", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)}
+    equal = n = 0
+    for family in FAMILIES:
+        for seed in range(1 if options.record else options.seeds):
+            folder = (options.record or options.work) / (family[0] if options.record else f"{family[0]}-{seed}")
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            model = random_model(family, seed)
+            write_checkpoint(family, model, folder, tokenizers)
+            model = type(model).from_pretrained(folder).eval()
+            if options.record:
+                record(family, model, folder)
+                continue
+            of_model = compare(options, family, model, folder)
+            equal, n = equal + of_model[0], n + of_model[1]
+        if not options.record:
+            print(f"{family[0]}: {equal} of {n} lines so far are equal")
+    if not options.record and (n == 0 or equal < 0.998 * n):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# families.sh SOURCE BUILD WORK SEEDS: families.py, with packages of its own where Python has none; exit status 77 where
+# they cannot be had.
+set -euo pipefail
+
+source=$1 build=$2 work=$3 seeds=$4
+mkdir -p "$work"
+more_modules=', sentencepiece, safetensors' more_packages=(sentencepiece==0.2.1 protobuf)
+. "$source/tests/peers/packages.sh"
+"$python" "$source/tests/peers/families.py" --build "$build" --work "$work/models" --seeds "$seeds"
