@@ -30,7 +30,7 @@ int convert(const Arguments& arguments) {
   if (!unfit.empty()) throw UsageError("{}", unfit);
   if (arguments.shape) return size_shape(arguments);
   if (arguments.print_config) return print_config(arguments);
-  const UserLines lines = check_before_work(arguments);
+  const UserLines lines = preflight(arguments);
   return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
 }
 

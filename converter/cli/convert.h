@@ -3,8 +3,8 @@
 // itself.
 #pragma once
 
-#include "cli/before_work.h"
 #include "cli/command_line.h"
+#include "cli/preflight.h"
 
 namespace goldcrest::converter {
 

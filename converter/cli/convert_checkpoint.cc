@@ -4,12 +4,12 @@
 
 #include "cli/console.h"
 #include "cli/convert.h"
-#include "cli/draft.h"
-#include "cli/kept_vocabulary.h"
-#include "cli/made_shortlist.h"
-#include "cli/outputs.h"
+#include "cli/in_memory_model.h"
+#include "cli/keep_vocabulary.h"
 #include "cli/progress.h"
 #include "cli/quality.h"
+#include "cli/shortlist_from_text.h"
+#include "cli/write_outputs.h"
 #include "dialects/dialect.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
@@ -106,20 +106,20 @@ Report make_report(const Ingredients& from, const FileImage& image) {
 
 // What the options change of the checkpoint's outputs, for the report.
 struct Changes {
-  std::unique_ptr<Draft> whole;  // where the vocabulary is trimmed: the file with all of it
+  std::unique_ptr<InMemoryModel> whole;  // where the vocabulary is trimmed: the file with all of it
   std::optional<TrimmedVocabulary> trimmed;
-  std::optional<MadeShortlist> shortlist;
+  std::optional<ShortlistFromText> shortlist;
 };
 
 Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
   Changes changes;
   if (trims(arguments)) {
-    changes.whole = std::make_unique<Draft>(spec, arguments, progress);
+    changes.whole = std::make_unique<InMemoryModel>(spec, arguments, progress);
     changes.trimmed = keep_vocabulary(lines, arguments, *changes.whole, spec);
   }
   if (!arguments.make_shortlist_path.empty()) {
-    Draft draft(spec, arguments, progress);
-    changes.shortlist = make_shortlist_of(lines, arguments, draft, progress, spec);
+    InMemoryModel model(spec, arguments, progress);
+    changes.shortlist = make_shortlist_from_text(lines, arguments, model, progress, spec);
   }
   return changes;
 }
@@ -161,7 +161,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.evaluation_lines = lines.evaluation;
   report.deviation = deviation;
   report.trimmed = changes.trimmed;
-  report.made_shortlist = changes.shortlist;
+  report.shortlist_from_text = changes.shortlist;
   if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - payload_bytes;
   if (!lines.evaluation.empty()) {
     const goldcrest_limits& limits = report.memory.memory.limits;
@@ -173,7 +173,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
 
   print_report(report, arguments);
   if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
-  return write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
+  return write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments);
 }
 
 // After all else, where nothing scrolls them away.
@@ -212,7 +212,7 @@ int size_shape(const Arguments& arguments) {
   report.is_shape = true;
   progress.finish();
   print_report(report, arguments);
-  const int status = write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
+  const int status = write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments);
   say_warnings(spec.warnings);
   return status;
 }

@@ -2,8 +2,8 @@
 // --check and --evaluate: how good the conversion is, by the user's own samples and lines.
 #pragma once
 
-#include "cli/before_work.h"
 #include "cli/command_line.h"
+#include "cli/preflight.h"
 #include "cli/progress.h"
 #include "evaluate/agreement.h"
 #include "file/write.h"

@@ -87,10 +87,10 @@ const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) 
 // `settings`, with those that the tutorial's code tells where it has no others, and what `tensors` tell when there are.
 Value completed(Value settings, const Tutorial* tutorial, const std::shared_ptr<const TensorSource>& tensors) {
   if (tutorial == nullptr) return settings;
-  Value all = tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type)
-                                 : tutorial_settings(*tutorial, TensorReader(tensors));
-  update(all, settings);
-  return all;
+  Value merged = tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type)
+                                    : tutorial_settings(*tutorial, TensorReader(tensors));
+  update(merged, settings);
+  return merged;
 }
 
 OpenedCheckpoint open_by_config(const LoadRequest& request) {

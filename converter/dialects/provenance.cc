@@ -53,13 +53,13 @@ std::string folder_name(const std::filesystem::path& directory) {
 }
 
 // What goes into a file's metadata is printed by others.
-void clean(const char* what, std::string& text, std::vector<std::string>& warnings) {
+void clean(const char* field, std::string& text, std::vector<std::string>& warnings) {
   const std::string cleaned = clean_metadata(text);
   if (cleaned == text) return;
   warnings.push_back(format_text(
       "the checkpoint's {} has control characters, bytes that are not UTF-8 or more than {} bytes; the file "
       "has \"{}\"",
-      what, kMaxMetadataBytes, cleaned));
+      field, kMaxMetadataBytes, cleaned));
   text = cleaned;
 }
 

@@ -196,8 +196,8 @@ EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
     const LayerSpec& layer = stack.layers[i];
     const AttentionSpec& self = *layer.self_attention;
     x = residual(stack, self.norm, x, [&](const Rows& h) {
-      const KeysValues all = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
-      return linear(self.out, attend(stack, linear(self.query, h), all));
+      const KeysValues keys_values = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
+      return linear(self.out, attend(stack, linear(self.query, h), keys_values));
     });
     x = residual(stack, layer.feed_forward.norm, x,
                  [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });

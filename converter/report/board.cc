@@ -119,8 +119,8 @@ std::string to_text(const BoardFit& fit) {
   std::string text = format_text("board        {}: {}\n", printable(fit.name), fit.fits ? "fits" : "does not fit");
   for (const Room& room : fit.rooms) {
     std::string parts;
-    const auto add = [&](const char* what, uint64_t bytes) {
-      if (bytes != 0) parts += format_text("{}{} {}", parts.empty() ? "" : ", ", what, bytes);
+    const auto add = [&](const char* part, uint64_t bytes) {
+      if (bytes != 0) parts += format_text("{}{} {}", parts.empty() ? "" : ", ", part, bytes);
     };
     add("model", room.model);
     add("arena", room.arena);

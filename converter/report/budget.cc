@@ -21,9 +21,9 @@ uint64_t parse_bytes(std::string_view text, const std::string& whole) {
   return number << shift;
 }
 
-std::string excess(const char* what, const std::optional<uint64_t>& most, uint64_t bytes) {
+std::string excess(const char* name, const std::optional<uint64_t>& most, uint64_t bytes) {
   if (!most || bytes <= *most) return "";
-  return format_text("the {0} needs {1} bytes, {2} more than --budget {0}={3}\n", what, bytes, bytes - *most, *most);
+  return format_text("the {0} needs {1} bytes, {2} more than --budget {0}={3}\n", name, bytes, bytes - *most, *most);
 }
 
 }  // namespace

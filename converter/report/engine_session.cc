@@ -32,8 +32,8 @@ std::string EngineSession::describe(int64_t status) const {
   return text;
 }
 
-void EngineSession::check(int64_t status, const std::string& what) const {
-  if (status < 0) throw Error("{}: {}", what, describe(status));
+void EngineSession::check(int64_t status, const std::string& context) const {
+  if (status < 0) throw Error("{}: {}", context, describe(status));
 }
 
 void EngineSession::set_search(const goldcrest_search& search) {

@@ -34,7 +34,7 @@ class EngineSession {
   std::string describe(int64_t status) const;
 
  private:
-  void check(int64_t status, const std::string& what) const;
+  void check(int64_t status, const std::string& context) const;
 
   std::vector<uint8_t> arena_;
   goldcrest_engine* engine_ = nullptr;

@@ -32,7 +32,7 @@ struct Report {
   std::vector<BoardFit> boards;
   std::optional<DeviationBound> deviation;  // of a checkpoint whose norms add to it
   std::optional<TrimmedVocabulary> trimmed;
-  std::optional<MadeShortlist> made_shortlist;
+  std::optional<ShortlistFromText> shortlist_from_text;
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;

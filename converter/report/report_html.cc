@@ -125,8 +125,8 @@ std::string report_html(const Report& report) {
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
   if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape(to_text(*report.deviation)));
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
-  if (report.made_shortlist)
-    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.made_shortlist)));
+  if (report.shortlist_from_text)
+    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.shortlist_from_text)));
   for (const std::string& warning : report.spec->warnings) html += format_text("<p>Warning: {}</p>", escape(warning));
   if (report.spec->shortlist) html += format_text("<p>{}</p>", escape(describe_shortlist(*report.spec)));
   if (report.evaluation) html += evaluation_html(report);

@@ -19,7 +19,7 @@ struct TrimmedVocabulary {
   std::optional<Agreement> agreement;  // with the whole vocabulary's file, where lines were evaluated
 };
 
-struct MadeShortlist {
+struct ShortlistFromText {
   size_t pairs = 0;         // that it was made from
   uint64_t listed_ids = 0;  // those of every sentence, and all source ids' lists together
   ShortlistCoverage own;    // of the lines that were held out, with the model's own translations
@@ -27,8 +27,8 @@ struct MadeShortlist {
 };
 
 std::string to_text(const TrimmedVocabulary& trimmed);
-std::string to_text(const MadeShortlist& made);
+std::string to_text(const ShortlistFromText& made);
 Value to_json(const TrimmedVocabulary& trimmed);
-Value to_json(const MadeShortlist& made);
+Value to_json(const ShortlistFromText& made);
 
 }  // namespace goldcrest::converter

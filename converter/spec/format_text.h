@@ -65,8 +65,8 @@ std::string format_values(std::string_view pattern, const FormatValue* values, s
 template <typename... Values>
 std::string format_text(const Pattern<std::type_identity_t<Values>...>& pattern, const Values&... values) {
   if constexpr (sizeof...(Values) == 0) return format_values(pattern.text(), nullptr, 0);
-  const FormatValue all[] = {values..., false};
-  return format_values(pattern.text(), all, sizeof...(Values));
+  const FormatValue array[] = {values..., false};
+  return format_values(pattern.text(), array, sizeof...(Values));
 }
 
 // To standard output.

@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 namespace {
 
 struct Unsupported {
-  const char *part, *what;  // of a variable's name
+  const char *part, *description;  // of a variable's name
 };
 
 constexpr Unsupported kUnsupported[] = {
@@ -70,7 +70,7 @@ void refuse(const std::string& name, const std::string& where) {
   const auto* const found = std::find_if(std::begin(kUnsupported), std::end(kUnsupported), [&](const Unsupported& u) {
     return ("/" + name + "/").find(u.part) != std::string::npos;
   });
-  if (found != std::end(kUnsupported)) throw Error("{}: {} not supported", where, found->what);
+  if (found != std::end(kUnsupported)) throw Error("{}: {} not supported", where, found->description);
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ void refuse_unsupported(const TensorReader& tensors, const Config& scalars) {
   for (const std::string& key : scalars.keys()) refuse(key, scalars.where(key));
   for (const Unsupported& flag : kFlags) {
     if (scalars.count_or(flag.part, 0, 0, UINT32_MAX) != 0) {
-      throw Error("{} is set: {} not supported", scalars.where(flag.part), flag.what);
+      throw Error("{} is set: {} not supported", scalars.where(flag.part), flag.description);
     }
   }
   for (const std::string& name : tensors.names()) {

@@ -11,7 +11,7 @@ void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   const std::shared_ptr<const Matrix> narrow = linear.weight;
   const uint32_t from = narrow->rows / n_heads, columns = narrow->columns;
   if (from == to) return;
-  Matrix wide{narrow->name, n_heads * to, columns, narrow->values, narrow->same_rows};
+  Matrix padded{narrow->name, n_heads * to, columns, narrow->values, narrow->same_rows};
   if (!narrow->same_rows && !narrow->values.empty()) {
     const auto read = [narrow, from, to, n_heads] {
       const size_t width = narrow->columns;
@@ -21,11 +21,11 @@ void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
       narrow->values.release();
       return values;
     };
-    wide.values = MatrixValues(size_t{wide.rows} * columns, read);
+    padded.values = MatrixValues(size_t{padded.rows} * columns, read);
   }
-  std::vector<float> bias(linear.bias.empty() ? 0 : wide.rows, 0.0f);
+  std::vector<float> bias(linear.bias.empty() ? 0 : padded.rows, 0.0f);
   for (size_t i = 0; i < linear.bias.size(); ++i) bias[i / from * to + i % from] = linear.bias[i];
-  linear.weight = std::make_shared<const Matrix>(std::move(wide));
+  linear.weight = std::make_shared<const Matrix>(std::move(padded));
   linear.bias = std::move(bias);
 }
 

@@ -66,12 +66,12 @@ void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings
 }
 
 void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings) {
-  const size_t known = count_known(*side.model, *side.vocabulary), all = side.model->pieces.size();
-  if (known >= all / 2) return;
+  const size_t known = count_known(*side.model, *side.vocabulary), n_pieces = side.model->pieces.size();
+  if (known >= n_pieces / 2) return;
   warnings.push_back(
       format_text("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
                   "swapped?",
-                  side.path.string(), known, all, side.vocabulary->where));
+                  side.path.string(), known, n_pieces, side.vocabulary->where));
 }
 
 void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides,
@@ -102,12 +102,12 @@ void refuse_swapped(const PiecesOf& source, const PiecesOf& target) {
       count_known(*source.model, *source.vocabulary) + count_known(*target.model, *target.vocabulary);
   const size_t crosswise =
       count_known(*source.model, *target.vocabulary) + count_known(*target.model, *source.vocabulary);
-  const size_t all = source.model->pieces.size() + target.model->pieces.size();
-  if (crosswise <= as_they_are + all / 10) return;
+  const size_t n_pieces = source.model->pieces.size() + target.model->pieces.size();
+  if (crosswise <= as_they_are + n_pieces / 10) return;
   throw Error(
       "{}: of its pieces and those of {}, {} of {} are in {} and {}, and {} the other way round: source.spm and "
       "target.spm are swapped",
-      source.path.string(), target.path.filename().string(), as_they_are, all, source.vocabulary->where,
+      source.path.string(), target.path.filename().string(), as_they_are, n_pieces, source.vocabulary->where,
       std::filesystem::path(target.vocabulary->where).filename().string(), crosswise);
 }
 

@@ -86,15 +86,15 @@ class CTranslate2Binary : public TensorSource {
   }
 
   // `what`: "the name of variable 3", for messages.
-  std::string text(const std::string& what) {
+  std::string text(const std::string& subject) {
     const uint64_t bytes = number(2);
     if (bytes < 2 || bytes > kMaxNameBytes) {
-      throw Error("{}: {} has {} bytes, expected 2 to {}: it is damaged", file_->name(), what, bytes, kMaxNameBytes);
+      throw Error("{}: {} has {} bytes, expected 2 to {}: it is damaged", file_->name(), subject, bytes, kMaxNameBytes);
     }
     std::string name = file_->text(at_, bytes);
     at_ += bytes;
     if (name.find('\0') != bytes - 1) {
-      throw Error("{}: {} does not end in NUL: it is damaged", file_->name(), what);
+      throw Error("{}: {} does not end in NUL: it is damaged", file_->name(), subject);
     }
     name.pop_back();
     return name;
@@ -111,11 +111,11 @@ class CTranslate2Binary : public TensorSource {
     settings_["revision"] = number(4);
   }
 
-  uint64_t count(const char* what, uint64_t least_bytes) {
+  uint64_t count(const char* subject, uint64_t least_bytes) {
     const uint64_t n = number(4);
     if (n > kMaxItems || n > (file_->size() - at_) / least_bytes) {
       throw Error("{}: claims to hold {} {}, more than the {} bytes after it can: it is truncated or damaged",
-                  file_->name(), n, what, file_->size() - at_);
+                  file_->name(), n, subject, file_->size() - at_);
     }
     return n;
   }

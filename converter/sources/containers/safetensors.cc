@@ -38,11 +38,11 @@ std::optional<ElementType> element_type(const std::string& name) {
 }
 
 // An array of non-negative integers.
-std::vector<uint64_t> integers(const Value& value, const std::string& what) {
-  if (!value.is_list()) throw Error("{} is a JSON {}, expected an array of integers", what, value.type_name());
+std::vector<uint64_t> integers(const Value& value, const std::string& subject) {
+  if (!value.is_list()) throw Error("{} is a JSON {}, expected an array of integers", subject, value.type_name());
   std::vector<uint64_t> result;
   for (const auto& element : value) {
-    if (!element.is_natural()) throw Error("{} has an element that is not a non-negative integer", what);
+    if (!element.is_natural()) throw Error("{} has an element that is not a non-negative integer", subject);
     result.push_back(element.natural());
   }
   return result;

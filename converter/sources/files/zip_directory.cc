@@ -116,21 +116,21 @@ void apply_zip64(const InputFile& file, std::string_view extra, Header& header) 
 }
 
 void check_member(const InputFile& file, const Header& header) {
-  const std::string what = "the zip member " + in_quotes(header.name);
+  const std::string subject = "the zip member " + in_quotes(header.name);
   const std::string& name = header.name;
   if (name.empty() || name.starts_with('/') || name.find('\\') != name.npos || name.find('\0') != name.npos ||
       ("/" + name + "/").find("/../") != name.npos) {
-    refuse(file, what + " has a name that leaves the archive");
+    refuse(file, subject + " has a name that leaves the archive");
   }
-  if (header.flags & kEncrypted) refuse(file, what + " is encrypted");
-  if (header.method == 0 && header.stored_bytes != header.plain_bytes) refuse(file, what + " has two sizes");
+  if (header.flags & kEncrypted) refuse(file, subject + " is encrypted");
+  if (header.method == 0 && header.stored_bytes != header.plain_bytes) refuse(file, subject + " has two sizes");
 }
 
 // Compares the local header with the directory's entry and returns where the member's bytes are.
 ZipMember locate(const InputFile& file, const Header& central, uint64_t directory_offset) {
-  const std::string what = "the zip member " + in_quotes(central.name);
+  const std::string subject = "the zip member " + in_quotes(central.name);
   if (directory_offset < kLocalBytes || central.local_offset > directory_offset - kLocalBytes) {
-    refuse(file, what + " starts outside of the members");
+    refuse(file, subject + " starts outside of the members");
   }
   const std::string fixed = file.text(central.local_offset, kLocalBytes);
   const uint64_t name_bytes = read_integer<uint16_t>(fixed, 26), extra_bytes = read_integer<uint16_t>(fixed, 28);
@@ -148,11 +148,11 @@ ZipMember locate(const InputFile& file, const Header& central, uint64_t director
       local.flags != central.flags || local.method != central.method ||
       (!sizes_follow && (local.crc32 != central.crc32 || local.stored_bytes != central.stored_bytes ||
                          local.plain_bytes != central.plain_bytes))) {
-    refuse(file, what + " has a local header that differs from the directory");
+    refuse(file, subject + " has a local header that differs from the directory");
   }
   const uint64_t offset = central.local_offset + kLocalBytes + names.size();
   if (offset > directory_offset || central.stored_bytes > directory_offset - offset) {
-    refuse(file, format_text("{} has {} bytes, more than the file has there: it is truncated or damaged", what,
+    refuse(file, format_text("{} has {} bytes, more than the file has there: it is truncated or damaged", subject,
                              central.stored_bytes));
   }
   return {central.name, offset, central.stored_bytes, central.method, central.plain_bytes, central.crc32};
@@ -236,20 +236,20 @@ void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& memb
 
 std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n) {
   constexpr uint64_t kDeflated = 8, kFreeBytes = uint64_t{1} << 20, kMostRatio = 100;
-  const std::string what = "the zip member " + in_quotes(member.name);
+  const std::string subject = "the zip member " + in_quotes(member.name);
   n = std::min(n, member.plain_size);
   if (member.method == 0) return file.text(member.offset, n);
   if (member.method != kDeflated) {
-    refuse(file, format_text("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", what,
+    refuse(file, format_text("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", subject,
                              member.method));
   }
   if (member.plain_size > kFreeBytes && member.plain_size / kMostRatio > member.size) {
-    refuse(file, format_text("{} would unpack {} bytes to {}, which no model's weights do", what, member.size,
+    refuse(file, format_text("{} would unpack {} bytes to {}, which no model's weights do", subject, member.size,
                              member.plain_size));
   }
   const uint64_t stored = n == member.plain_size ? member.size : std::min(member.size, 2 * n + kFreeBytes / 16);
   const std::optional<std::string> start = inflate(file.text(member.offset, stored), n, n == member.plain_size);
-  if (!start) refuse(file, what + " is not deflated as it says: it is damaged");
+  if (!start) refuse(file, subject + " is not deflated as it says: it is damaged");
   return *start;
 }
 

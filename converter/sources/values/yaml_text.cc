@@ -77,8 +77,8 @@ class YamlBuilder : public YAML::EventHandler {
     std::string key;
   };
 
-  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what) const {
-    throw Error("{}: line {} has {}", where_, mark.line + 1, what);
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& problem) const {
+    throw Error("{}: line {} has {}", where_, mark.line + 1, problem);
   }
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
     if (anchor != YAML::NullAnchor) refuse(mark, "an anchor, which is not read");

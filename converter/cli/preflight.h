@@ -35,6 +35,6 @@ struct UserLines {
 };
 
 // Throws UsageError, or Error naming the file or place.
-UserLines check_before_work(const Arguments& arguments);
+UserLines preflight(const Arguments& arguments);
 
 }  // namespace goldcrest::converter

@@ -16,12 +16,12 @@ std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory&
 
 // Writes what was asked for, unless the model needs more than the budget or than the board has. `name`: of the emitted
 // C source. Returns the exit status. Throws Error.
-struct Output {
+struct Outputs {
   const FileImage& image;
   const goldcrest_memory& memory;
   const std::vector<BoardFit>& boards;
   std::string name;
 };
-int write_output(const Output& output, const Arguments& arguments);
+int write_outputs(const Outputs& outputs, const Arguments& arguments);
 
 }  // namespace goldcrest::converter

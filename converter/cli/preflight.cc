@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/before_work.h"
+#include "cli/preflight.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -153,7 +153,7 @@ void check_samples(const std::string& folder) {
 
 }  // namespace
 
-UserLines check_before_work(const Arguments& arguments) {
+UserLines preflight(const Arguments& arguments) {
   check_options(arguments);
   std::error_code error;
   if (!fs::exists(arguments.input, error)) return {};  // opening it says so

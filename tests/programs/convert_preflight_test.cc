@@ -23,7 +23,7 @@ size_t files_in(const TemporaryFolder& folder) {
   return static_cast<size_t>(std::distance(begin(entries), end(entries)));
 }
 
-TEST(ConvertBeforeWork, PlacesThatCannotBeWritten) {
+TEST(ConvertPreflight, PlacesThatCannotBeWritten) {
   const TemporaryFolder folder;
   const std::string file = folder.write("file", "kept");
   const std::string path = folder.path(), g2p = checkpoint_folder("g2p");
@@ -48,7 +48,7 @@ TEST(ConvertBeforeWork, PlacesThatCannotBeWritten) {
   EXPECT_EQ(files_in(folder), 1u);
 }
 
-TEST(ConvertBeforeWork, NothingThatIsReadIsWrittenOver) {
+TEST(ConvertPreflight, NothingThatIsReadIsWrittenOver) {
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;
   const std::string path = copy.path(), weights = copy.file("model.safetensors"), config = copy.file("config.json");
@@ -72,7 +72,7 @@ TEST(ConvertBeforeWork, NothingThatIsReadIsWrittenOver) {
   EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
 }
 
-TEST(ConvertBeforeWork, OptionsThatContradict) {
+TEST(ConvertPreflight, OptionsThatContradict) {
   const std::string g2p = checkpoint_folder("g2p");
   refuse({g2p, "-o", "-"}, 2, "-o -: a model goes to a file, not to standard output; give its name");
   refuse({g2p, "--weights", "float32", "--cpu", "cortex-m55"}, 2,
@@ -81,7 +81,7 @@ TEST(ConvertBeforeWork, OptionsThatContradict) {
   refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": encoder_rows is 2000; expected 1 to 1024, the engine's bound");
 }
 
-TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
+TEST(ConvertPreflight, FilesOfTheChecksThatAreNotThere) {
   const TemporaryFolder folder;
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", lines = folder.write("lines", "wren\n");
   refuse({g2p, "--self-test", none}, 1, none + ": cannot be read");
@@ -93,7 +93,7 @@ TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
          "--metric chrf: the lines of " + lines + " have no references");
 }
 
-TEST(ConvertBeforeWork, FilesOfTheVocabulary) {
+TEST(ConvertPreflight, FilesOfTheVocabulary) {
   const TemporaryFolder folder;
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", empty = folder.write("empty", "\n\t1\n");
   const std::string lines = folder.write("lines", "wren\nfinch\nwren\n");

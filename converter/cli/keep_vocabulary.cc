@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/kept_vocabulary.h"
+#include "cli/keep_vocabulary.h"
 
 #include <algorithm>
 #include <set>
@@ -73,7 +73,7 @@ void keep_pieces(const std::vector<std::string>& pieces, const std::string& path
 }
 
 // What the lines' texts are cut into, and the model's own translations where no target is given.
-void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path, Draft& whole, Sides& sides,
+void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path, InMemoryModel& whole, Sides& sides,
                ModelSpec& spec) {
   const LineEncoder encoder(spec, false);
   std::vector<EvaluationLine> without_target;
@@ -129,7 +129,8 @@ void warn_of_unknown(const UserLines& lines, const std::string& path, const Toke
 
 }  // namespace
 
-TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, Draft& whole, ModelSpec& spec) {
+TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, InMemoryModel& whole,
+                                  ModelSpec& spec) {
   Sides sides = {Entries(*spec.source_tokenizer), Entries(*spec.target_tokenizer)};
   keep_pieces(lines.kept_pieces, arguments.keep_path, sides);
   KeptIds wanted;

@@ -20,10 +20,10 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
 // Of all sections.
 uint64_t section_bytes(const Payload& payload);
 
-class Draft {
+class InMemoryModel {
  public:
   // Throws Error as make_payload does.
-  Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+  InMemoryModel(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
   const FileImage& image() const { return image_; }
   uint64_t bytes() const { return bytes_; }  // of all sections
