@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the state dict in what torch.save wrote, and checks where each of its tensors lies in its storage.
+// Finds the state dict in what torch.save wrote, and checks each tensor's place in its storage.
 #include "sources/containers/state_dict.h"
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr size_t kMaxStateTensors = 100'000, kMaxRank = 16;
-constexpr int kMaxStateDepth = 4;  // of dictionaries around the state dict
+constexpr int kMaxStateDepth = 4;  // dictionaries around the state dict
 
-// In the order of preference.
+// In order of preference.
 const char* const kUsualNames[] = {"state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
 
-// A dictionary with tensors, by how it was reached: the text of a key may be long and be there many times, so that no
-// name is copied before a message needs it.
+// A dictionary with tensors, and the path that leads to it. Keys may be long and repeated, so no name is copied before
+// a message needs it.
 struct Candidate {
   PickleRef dict = 0;
-  PickleRef key = 0;                  // its name in the dictionary around it, which the root has not
+  PickleRef key = 0;                  // its name in the dictionary around it; unused for the root
   const Candidate* around = nullptr;  // null: the root
 };
 
@@ -38,7 +38,7 @@ bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
   return false;
 }
 
-// The dictionaries of a document, outer ones first. None is visited twice, since a pickle may contain itself.
+// The dictionaries of a document, outer ones first. Each is visited once, because a pickle may contain itself.
 class Dictionaries {
  public:
   explicit Dictionaries(const PickleDocument& document) : document_(document), visited_(document.nodes.size(), false) {
@@ -80,7 +80,7 @@ class Dictionaries {
 
   const PickleDocument& document_;
   std::vector<bool> visited_;  // [nodes]
-  std::deque<Candidate> all_;  // which stay where they are
+  std::deque<Candidate> all_;  // a deque, so that pointers to its elements stay valid
   std::vector<const Candidate*> found_;
 };
 
@@ -142,7 +142,7 @@ std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const
   return result;
 }
 
-// Throws unless every element lies inside the storage, at a place of its own.
+// Throws Error unless every element is inside the storage and has a place of its own.
 void check_extent(const StoredTensor& tensor, const std::string& subject) {
   if (tensor.shape.size() != tensor.strides.size()) {
     throw Error("{}: {} sizes but {} strides", subject, tensor.shape.size(), tensor.strides.size());

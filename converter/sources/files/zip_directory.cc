@@ -34,7 +34,7 @@ struct Directory {
   uint64_t offset = 0, size = 0, members = 0;
 };
 
-// One member as the central directory or a local header tells it.
+// One member, as the central directory or a local header describes it.
 struct Header {
   std::string name;
   uint16_t flags = 0, method = 0;
@@ -89,12 +89,13 @@ Directory find_directory(const InputFile& file) {
   if (directory.size > kMaxDirectoryBytes || directory.members > kMaxMembers)
     refuse(file, "the zip's directory is too large");
   if (directory.offset > directory_end || directory.size != directory_end - directory.offset) {
-    refuse(file, "the zip's directory does not lie where its end record says");
+    refuse(file, "the zip's directory is not where its end record says");
   }
   return directory;
 }
 
-// Replaces the sizes and the offset that are in the zip64 field, which has only those that are marked, in this order.
+// Replaces the sizes and the offset that are stored in the zip64 field. The field has only the marked ones, in this
+// order.
 void apply_zip64(const InputFile& file, std::string_view extra, Header& header) {
   std::array<uint64_t*, 3> fields = {&header.plain_bytes, &header.stored_bytes, &header.local_offset};
   for (size_t at = 0; at + 4 <= extra.size();) {
@@ -126,7 +127,7 @@ void check_member(const InputFile& file, const Header& header) {
   if (header.method == 0 && header.stored_bytes != header.plain_bytes) refuse(file, subject + " has two sizes");
 }
 
-// Compares the local header with the directory's entry and returns where the member's bytes are.
+// Compares the local header with the directory's entry and returns the place of the member's bytes.
 ZipMember locate(const InputFile& file, const Header& central, uint64_t directory_offset) {
   const std::string subject = "the zip member " + in_quotes(central.name);
   if (directory_offset < kLocalBytes || central.local_offset > directory_offset - kLocalBytes) {
@@ -210,7 +211,7 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file) {
   const Directory directory = find_directory(file);
   const std::string bytes = file.text(directory.offset, directory.size);
   std::vector<ZipMember> members;
-  std::vector<std::pair<uint64_t, uint64_t>> extents;  // header's start, bytes' end
+  std::vector<std::pair<uint64_t, uint64_t>> extents;  // start of the header, end of the bytes
   std::set<std::string> names;
   size_t at = 0;
   for (uint64_t i = 0; i < directory.members; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML from an untrusted file as values. yaml-cpp's events are checked as they come, so that nothing is built before it
-// is known to be small.
+// YAML from an untrusted file as values. yaml-cpp's events are checked as they arrive, so nothing is built before it is
+// known to be small.
 #include "sources/values/yaml_text.h"
 
 #include <yaml-cpp/eventhandler.h>
@@ -48,7 +48,7 @@ class YamlBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor);
-    if (is_key()) return take_key(mark, "null");  // what Marian makes of it
+    if (is_key()) return take_key(mark, "null");  // as Marian reads it
     add(mark, nullptr);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark, "an alias, which is not read"); }

@@ -362,7 +362,7 @@ TEST(ToolkitRefusals, SettingsInManyPlaces) {
   }
   const std::string message = pickle_refusal(lists + "t");
   EXPECT_TRUE(message.starts_with("model.pt: its settings are values in more than ")) << message;
-  EXPECT_TRUE(message.ends_with(" bytes of text, much more than it has itself")) << message;
+  EXPECT_TRUE(message.ends_with(" bytes of text, much more than the pickle has")) << message;
 }
 
 TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
@@ -378,7 +378,7 @@ TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
   ToolkitFolder checkpoint(kOpenNmt);
   checkpoint.write();
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
-            "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert makes a .gcst of it");
+            "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");
 }
 
 }  // namespace

@@ -269,10 +269,10 @@ TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   const std::string first = ": variable \"encoder/a/weight\": ";
   CTranslate2Model changed = model();
   changed.variables[1].name = "encoder/a/weight";
-  EXPECT_EQ(message_of(changed.bytes()), first + "is there twice: it is damaged");
+  EXPECT_EQ(message_of(changed.bytes()), first + "appears twice: it is damaged");
   changed = model();
   changed.aliases[0].first = "encoder/a/bias";
-  EXPECT_EQ(message_of(changed.bytes()), ": variable \"encoder/a/bias\": is there twice: it is damaged");
+  EXPECT_EQ(message_of(changed.bytes()), ": variable \"encoder/a/bias\": appears twice: it is damaged");
   changed = model();
   changed.aliases[1].second = "nowhere";
   EXPECT_EQ(message_of(changed.bytes()),
