@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variables a model.bin may have (python/ctranslate2/specs at 0d8bcd36, and src/layers, which read them). What is
-// not known is refused.
+// The variables that a model.bin may have (python/ctranslate2/specs at 0d8bcd36, and src/layers, which reads them).
+// Unknown variables are refused.
 #include <algorithm>
 
 #include "dialects/ctranslate2/ctranslate2.h"
@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 namespace {
 
 struct Unsupported {
-  const char *part, *description;  // of a variable's name
+  const char *part, *description;  // part: of a variable's name
 };
 
 constexpr Unsupported kUnsupported[] = {
@@ -51,11 +51,11 @@ constexpr Unsupported kUnsupported[] = {
     {"conv", "convolutions are"},
 };
 
-// Flags that must be 0, and numbers without effect then.
+// Flags that must be 0, and numbers that have no effect then.
 constexpr Unsupported kFlags[] = {{"decoder/alibi", "ALiBi is"},
                                   {"encoder/multi_query_attention", "multi-query attention is"}};
-// Of alignments, which Goldcrest gives for any layer; of ALiBi; how several words of a position are merged; and what
-// ctranslate2_config has read in place of a config.json.
+// Settings without effect here: alignments, which Goldcrest gives for any layer; ALiBi; how several words of a position
+// are merged; and the settings that ctranslate2_config has read in place of a config.json.
 constexpr const char* kWithoutEffect[] = {
     "alignment_layer", "alignment_heads", "embeddings_merge", "alibi_use_positive_positions",
     "scale_alibi",     "unk_token",       "bos_token",        "eos_token",
@@ -86,7 +86,7 @@ void refuse_unsupported(const TensorReader& tensors, const Config& scalars) {
     refuse(name, tensors.describe(name));
     const std::string gamma = "/gamma";
     if (name.ends_with(gamma) && !tensors.has(name.substr(0, name.size() - gamma.size()) + "/beta")) {
-      throw Error("{}: has no beta beside it: RMS norms are not supported", tensors.describe(name));
+      throw Error("{}: has no beta next to it: RMS norms are not supported", tensors.describe(name));
     }
   }
   if (!tensors.has("decoder/layer_0/attention/linear_0/weight")) {

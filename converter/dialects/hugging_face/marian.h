@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of the Marian dialect share: weights and settings (marian.cc), tokenizers (marian_text.cc).
+// The interface between the two halves of the Marian dialect: weights and settings (marian.cc), tokenizers
+// (marian_text.cc).
 #pragma once
 
 #include "dialects/config_family.h"
@@ -15,11 +16,11 @@ inline constexpr TableTensors kMarianTables = {"model.shared.weight", "model.enc
 
 std::vector<ShapedTensor> marian_tensors(const Config& config);
 
-// Throws one Error that names every setting that is missing. `generation`: generation_config.json, which may have the
-// ids in its place.
+// Throws one Error that names every missing setting. `generation` is generation_config.json, which may hold the ids
+// instead.
 void check_marian_settings(const Config& config, const Config& generation);
 
-// Tokenizers, languages and the ids around a source. The sizes are the embeddings' rows.
+// Reads tokenizers, languages and the ids around a source. The sizes are the embeddings' rows.
 void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, uint32_t target_vocab_size,
                       ModelSpec& spec);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors that a Marian checkpoint with this config.json has.
+// The tensors of a Marian checkpoint with this config.json.
 
 #include "base/bounds.h"
 #include "dialects/hugging_face/layers.h"

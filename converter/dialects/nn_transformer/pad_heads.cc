@@ -6,7 +6,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// The rows of all heads, each head filled up to `to` rows. A shape without weights has one row for all.
+// Pads the rows of all heads, each head to `to` rows. In a shape without weights one row stands for all.
 void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   const std::shared_ptr<const Matrix> narrow = linear.weight;
   const uint32_t from = narrow->rows / n_heads, columns = narrow->columns;
@@ -29,7 +29,7 @@ void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   linear.bias = std::move(bias);
 }
 
-// The same for the columns.
+// Does the same for the columns.
 void pad_columns(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   const std::shared_ptr<const Matrix> narrow = linear.weight;
   const uint32_t from = narrow->columns / n_heads, columns = n_heads * to;

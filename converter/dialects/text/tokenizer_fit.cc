@@ -22,9 +22,9 @@ size_t count_known(const TokenizerSpec& model, const Vocabulary& vocabulary) {
                                            [&](const Piece& piece) { return texts.contains(piece.text); }));
 }
 
-// The language of a model that OPUS-MT trained, or empty. The trainer was told to write
-// .../work-spm/mg-en/train/opus.trg.spm32k-model: the second of the folder's two languages. A checkpoint's source.spm
-// may be either, since one pair of models serves both directions.
+// Returns the language of a model that OPUS-MT trained, or "". The trainer's output path was
+// .../work-spm/mg-en/train/opus.trg.spm32k-model, which here means the second of the folder's two languages. A
+// checkpoint's source.spm may be either one, because one pair of models serves both directions.
 std::string language_of(const std::filesystem::path& model) {
   const std::filesystem::path trained = read_model_prefix(model);
   const std::string name = trained.filename().string();

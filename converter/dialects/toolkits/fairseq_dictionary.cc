@@ -35,7 +35,7 @@ bool is_count(const std::string& text) {
 std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& path) {
   const std::string content = read_small_file(path, kMaxVocabularyBytes);
   std::vector<std::string> texts = {"<s>", "<pad>", "</s>", "<unk>"};
-  std::map<std::string, size_t> lines;  // of each text; 0: no line's
+  std::map<std::string, size_t> lines;  // line of each text; 0: not from the file
   for (const std::string& text : texts) lines[text] = 0;
   for (size_t at = 0, line = 1; at < content.size(); ++line) {
     const size_t end = std::min(content.find('\n', at), content.size());

@@ -166,7 +166,7 @@ TEST(ConfigTemplate, SaysWhereThereIsNoTransformer) {
   EXPECT_EQ(error(file),
             file +
                 ": its tensors are 0 encoders and 0 decoders of nn.Transformer, expected one of each: names "
-                "that end in \"layers.0.linear1.weight\", those of the decoder beside "
+                "that end in \"layers.0.linear1.weight\", for the decoder next to "
                 "\"layers.0.multihead_attn.in_proj_weight\"; it has \"weight\", \"transposed\", \"row\", "
                 "\"half\", \"bfloat16\", \"double\", \"long\", \"empty\"");
   const std::string marian = std::string(GOLDCREST_SOURCE_DIR) + "/examples/models/enfr";

@@ -85,7 +85,7 @@ TEST(CTranslate2Refusals, TensorsThatAreMissingOrNotKnown) {
   CTranslate2Folder rms;
   rms.model.remove("encoder/layer_1/ffn/layer_norm/beta");
   EXPECT_EQ(rms.message(),
-            "model.bin: tensor \"encoder/layer_1/ffn/layer_norm/gamma\": has no beta beside it: RMS norms are not "
+            "model.bin: tensor \"encoder/layer_1/ffn/layer_norm/gamma\": has no beta next to it: RMS norms are not "
             "supported");
   CTranslate2Folder missing;
   missing.model.remove("encoder/layer_1/ffn/linear_1/weight");

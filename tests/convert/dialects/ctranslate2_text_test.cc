@@ -223,9 +223,9 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
   marked.vocabulary[9] = "@@@";
   marked.folder.write("bpe.codes", "#version: 0.2\na b\na b</w>\nb ab</w>\n@ @\n@@ @</w>\n");
   EXPECT_EQ(marked.load().warnings,
-            (std::vector<std::string>{marked.file("shared_vocabulary.json") +
-                                      ": \"@@@\" is both a part of a word and a word that the merges make; it is read "
-                                      "as the part alone"}));
+            (std::vector<std::string>{
+                marked.file("shared_vocabulary.json") +
+                ": \"@@@\" is both a part of a word and a word that the merges make; it is read only as the part"}));
   marked.vocabulary[9] = "a b";
   EXPECT_EQ(marked.message(),
             "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");

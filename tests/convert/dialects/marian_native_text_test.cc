@@ -40,7 +40,7 @@ TEST(MarianNativeText, OneSentencePieceModelIsForBoth) {
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.warnings,
             (std::vector<std::string>{checkpoint.file("model.npz") +
-                                      ": no YAML beside it has \"models\" that name it; it searches greedily, with "
+                                      ": no YAML next to it has \"models\" that name it; it searches greedily, with "
                                       "normalize 1"}));
   EXPECT_EQ(spec.generation.beam_size, 1u);
   EXPECT_EQ(spec.generation.length_penalty, 1.0f);
@@ -61,7 +61,7 @@ TEST(MarianNativeText, TwoSentencePieceModelsByTheirNames) {
   EXPECT_EQ(message_of(checkpoint), checkpoint.file("srcvocab.enfr.spm") + ": the file is empty; download it again");
   std::filesystem::rename(checkpoint.folder / "trgvocab.enfr.spm", checkpoint.folder / "other.spm");
   const std::string expected =
-      ": its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "
+      ": its vocabularies are not known: expected the YAML that marian-decoder is started with next to the model (or "
       "with "
       "--config), with \"models\" and \"vocabs\", or one .spm file, or srcvocab.spm and trgvocab.spm; found ";
   EXPECT_EQ(message_of(checkpoint), checkpoint.folder.path().string() + expected + "2 .spm files");

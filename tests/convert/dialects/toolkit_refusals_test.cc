@@ -157,7 +157,7 @@ TEST(ToolkitRefusals, TensorsThatDoNotFit) {
 
 TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   const std::string opennmt =
-      ", which OpenNMT-py saves beside the weights; give the checkpoint that it wrote itself, with -save_format "
+      ", which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with -save_format "
       "pytorch";
   for (const char* key : {"opt", "vocab"}) {
     ToolkitFolder checkpoint(kOpenNmt);
@@ -173,7 +173,7 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   EXPECT_EQ(refusal(plain, [&] { load_checkpoint(plain.folder / "model.safetensors", {}); }),
             "model.safetensors: has no \"opt\"" + opennmt);
   const std::string fairseq =
-      "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves beside the weights; "
+      "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves with the weights; "
       "give the checkpoint that fairseq-train wrote";
   for (const char* lacking : {"model", "task"}) {
     ToolkitFolder checkpoint(kFairseq);
@@ -241,7 +241,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
             "dict.en.txt: is missing; it has the target vocabulary: copy it from the training's data folder");
   const std::string expected =
       ", expected a language, which names the dictionary dict.LANGUAGE.txt; set \"target_language\" in a config.json "
-      "beside it";
+      "next to it";
   checkpoint.saved["cfg"]["task"]["target_lang"] = nullptr;
   EXPECT_EQ(refusal(checkpoint), "model.pt: cfg.task: setting \"target_lang\" is missing" + expected);
   checkpoint.saved["cfg"]["task"]["target_lang"] = "../en";
