@@ -262,9 +262,9 @@ OpenedCheckpoint open_ctranslate2_files(const LoadRequest& request) {
 
 const WayIn kCTranslate2Way = {
     is_ctranslate2, open_ctranslate2_files, [] {
-      return std::vector<ListedFamily>{
-          {"CTranslate2 encoder–decoders, packages of Argos Translate",
-           "directories of every compute type, `.argosmodel`; [what of them](converter/dialects/CTRANSLATE2.md)"}};
+      return std::vector<ListedFamily>{{"CTranslate2 encoder–decoders, packages of Argos Translate",
+                                        "directories of every compute type, `.argosmodel`; [details of CTranslate2 "
+                                        "directories](converter/dialects/CTRANSLATE2.md)"}};
     }};
 
 }  // namespace goldcrest::converter

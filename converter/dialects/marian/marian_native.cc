@@ -155,8 +155,8 @@ OpenedCheckpoint open_marian_native(const LoadRequest& request) {
 const WayIn kMarianNativeWay = {
     is_marian_native, open_marian_native, [] {
       return std::vector<ListedFamily>{{"Firefox's translation students and other models of Marian's own",
-                                        "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [what of "
-                                        "them](converter/dialects/MARIAN.md)"}};
+                                        "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [details of "
+                                        "Marian files](converter/dialects/MARIAN.md)"}};
     }};
 
 }  // namespace goldcrest::converter

@@ -361,7 +361,7 @@ const ConfigFamily kNnTransformerFamily = {
     name_nn_transformer_tensors,
     nullptr,
     {"your own PyTorch `nn.Transformer`",
-     "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), for which "
-     "`--print-config` makes the draft"}};
+     "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), which "
+     "`--print-config` drafts"}};
 
 }  // namespace goldcrest::converter

@@ -238,10 +238,11 @@ class FairseqReader {
 
 }  // namespace
 
-const Toolkit kFairseqToolkit = {"fairseq",
-                                 KindId::kFairseq,
-                                 [](const SavedModel& model) { return FairseqReader(model).read(); },
-                                 {"fairseq's Transformers (`transformer`, `transformer_...`)",
-                                  "`.pt` with its `dict.*.txt`; [what of them](converter/dialects/FAIRSEQ.md)"}};
+const Toolkit kFairseqToolkit = {
+    "fairseq",
+    KindId::kFairseq,
+    [](const SavedModel& model) { return FairseqReader(model).read(); },
+    {"fairseq's Transformers (`transformer`, `transformer_...`)",
+     "`.pt` with its `dict.*.txt`; [details of fairseq checkpoints](converter/dialects/FAIRSEQ.md)"}};
 
 }  // namespace goldcrest::converter

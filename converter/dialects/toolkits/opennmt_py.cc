@@ -194,6 +194,6 @@ const Toolkit kOpenNmtPyToolkit = {
     "opennmt_py",
     KindId::kOpenNmtPy,
     [](const SavedModel& model) { return OpenNmtPyReader(model).read(); },
-    {"OpenNMT-py's Transformers", "`.pt`; [what of them](converter/dialects/OPENNMT_PY.md)"}};
+    {"OpenNMT-py's Transformers", "`.pt`; [details of OpenNMT-py checkpoints](converter/dialects/OPENNMT_PY.md)"}};
 
 }  // namespace goldcrest::converter

@@ -27,8 +27,8 @@ extern const ConfigFamily kAnnotatedFamily, kSeq2SeqFamily, kTrevettFamily;
 
 // For --list.
 inline constexpr const char* kTutorialsFrom =
-    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), for "
-    "which `--print-config` makes the draft";
+    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), "
+    "which `--print-config` drafts";
 
 // Returns the tutorial of a checkpoint by its sniffed kind; null: none.
 const Tutorial* tutorial_of(KindId kind);
