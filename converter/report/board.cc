@@ -27,7 +27,7 @@ Room& room_of(std::vector<Room>& rooms, const Region& region) {
   return rooms.emplace_back(Room{region});
 }
 
-// Fewer of something: options, and the limits that they make.
+// Smaller limits, and the options that set them.
 struct Choice {
   goldcrest_limits limits;
   std::string options;
@@ -44,8 +44,7 @@ Choice with_tokens(Choice choice, uint32_t most) {
   return choice;
 }
 
-// The limits nearest to those asked for: fewer encoder rows, which cost nothing but time; then one beam; then fewer
-// tokens.
+// Finds the largest limits that fit: first fewer encoder rows, which cost only time, then one beam, then fewer tokens.
 std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t room) {
   const goldcrest_limits& asked = demand.memory.limits;
   const auto fits = [&](const Choice& choice) { return demand.arena_bytes(choice.limits) <= room; };
@@ -60,7 +59,7 @@ std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t ro
     least.options = " --beam 1" + std::string(asked.batch > 1 ? " --batch 1" : "") + least.options;
     if (fits(least)) return least.options.substr(1);
   }
-  // The most tokens that fit; the arena grows with them.
+  // Bisects the most tokens that fit; the arena grows with them.
   uint32_t good = 0, bad = std::max(asked.max_source_tokens, asked.max_target_tokens);
   while (bad - good > 1) {
     const uint32_t middle = good + (bad - good) / 2;

@@ -9,7 +9,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// "48K" in bytes.
+// Converts "48K" to bytes.
 uint64_t parse_bytes(std::string_view text, const std::string& whole) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

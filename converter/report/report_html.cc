@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one HTML page without scripts or outside files: a bar for each layer, tables for the rest.
+// The report as one HTML page without scripts or external files: a bar for each layer, tables for the rest.
 #include <algorithm>
 
 #include "report/report.h"
@@ -49,7 +49,7 @@ std::vector<LayerBar> layer_bars(const Report& report) {
   return bars;
 }
 
-// Green from 45 dB up, red from 30 dB down.
+// Green above 45 dB, red below 30 dB.
 int hue(double sqnr_db) { return static_cast<int>(std::clamp((sqnr_db - 30.0) * 8.0, 0.0, 120.0)); }
 
 std::string bars_html(const Report& report) {
