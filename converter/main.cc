@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert: a trained checkpoint to a .gcst file, with a report of what int8 cost and how many bytes it needs.
+// goldcrest-convert: converts a trained checkpoint to a .gcst file, and reports what int8 costs and how many bytes it
+// needs.
 #include <exception>
 #include <new>
 #include <optional>

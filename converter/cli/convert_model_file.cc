@@ -17,7 +17,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// Throws Error when the engine refuses the file, or computes from it what the file does not promise.
+// Throws Error if the engine refuses the file, or if its self-test fails.
 goldcrest_info check_model_file(const FileImage& image, const std::string& file) {
   EngineSession session(image.span(), {}, file);
   goldcrest_detail detail = {"", -1};

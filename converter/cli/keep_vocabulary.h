@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --keep-vocabulary and --keep-vocabulary-of: which entries of the vocabulary stay, and what texts lose by that.
+// --keep-vocabulary and --keep-vocabulary-of: which entries of the vocabulary stay, and how this changes texts.
 #pragma once
 
 #include "cli/in_memory_model.h"
@@ -8,8 +8,8 @@
 
 namespace goldcrest::converter {
 
-// Leaves the entries that the options keep in `spec`, whose file is `whole` as long as it has them all; says in its
-// warnings what texts lose. Throws Error.
+// Removes all entries from `spec` that the options do not keep. `whole` is the model with all entries. Adds warnings
+// about characters and tokens that texts lose. Throws Error.
 TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, InMemoryModel& whole,
                                   ModelSpec& spec);
 

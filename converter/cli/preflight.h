@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be found wrong before the work: options that contradict, files that are not there, places that cannot be
-// written.
+// Finds errors before any work: contradicting options, missing files, places that cannot be written.
 #pragma once
 
 #include <string>
@@ -12,13 +11,13 @@
 
 namespace goldcrest::converter {
 
-// The command line itself makes no sense.
+// An error in the command line itself.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-// Of the text of --make-shortlist, the last of every so many lines is held out.
+// --make-shortlist holds out the last of every 10 lines of its text.
 constexpr size_t kHeldOut = 10;
 
 struct NumberedLine {
@@ -26,15 +25,15 @@ struct NumberedLine {
   std::string text;
 };
 
-// The user's own lines; empty: none were given.
+// The user's own lines; empty if none were given.
 struct UserLines {
   std::vector<EvaluationLine> evaluation;
   std::vector<NumberedLine> self_test;                    // the first few that are not empty
-  std::vector<std::string> kept_pieces;                   // of --keep-vocabulary
-  std::vector<EvaluationLine> kept_text, shortlist_text;  // of --keep-vocabulary-of and --make-shortlist
+  std::vector<std::string> kept_pieces;                   // for --keep-vocabulary
+  std::vector<EvaluationLine> kept_text, shortlist_text;  // for --keep-vocabulary-of and --make-shortlist
 };
 
-// Throws UsageError, or Error naming the file or place.
+// Reads the user's lines. Throws UsageError, or Error naming the file or place.
 UserLines preflight(const Arguments& arguments);
 
 }  // namespace goldcrest::converter

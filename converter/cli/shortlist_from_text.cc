@@ -7,7 +7,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// What a line's targets are: the given ones, or the model's own translation.
+// Pairs each source with its given targets, or with the model's own translation.
 class PairMaker {
  public:
   PairMaker(const ModelSpec& spec, const Arguments& arguments)
@@ -32,7 +32,7 @@ class PairMaker {
   const std::string& path_;
 };
 
-// Of the lines that it is made from, and of those that are held out.
+// Pairs for the shortlist, and pairs of held-out lines.
 struct Pairs {
   std::vector<IdPair> building, own, given;
 };
@@ -41,7 +41,7 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, InMemoryMod
   const PairMaker maker(spec, arguments);
   Pairs pairs;
   std::vector<EvaluationLine> to_translate;
-  std::vector<bool> is_held_out;  // of them
+  std::vector<bool> is_held_out;  // for each line of to_translate
   for (size_t i = 0; i < lines.shortlist_text.size(); ++i) {
     const EvaluationLine& line = lines.shortlist_text[i];
     const bool held_out = i % kHeldOut == kHeldOut - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --make-shortlist: a shortlist from a text for a model that has none, and how it does on lines that it has not seen.
+// --make-shortlist: makes a shortlist from a text for a model without one, and measures it on held-out lines.
 #pragma once
 
 #include "cli/in_memory_model.h"
@@ -8,7 +8,7 @@
 
 namespace goldcrest::converter {
 
-// Gives `spec`, whose file is `model`, a shortlist. Throws Error.
+// Adds a shortlist to `spec`; `model` is the file of `spec`. Throws Error.
 ShortlistFromText make_shortlist_from_text(const UserLines& lines, const Arguments& arguments, InMemoryModel& model,
                                            Progress& progress, ModelSpec& spec);
 
