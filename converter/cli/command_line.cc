@@ -35,7 +35,7 @@ auto refused_by(Function function) {
 // Checks a text that is stored in the file.
 std::string check_metadata(const std::string& text) {
   if (text.size() > kMaxMetadataBytes)
-    return format_text("the text has {} bytes; {} are the most", text.size(), kMaxMetadataBytes);
+    return format_text("the text has {} bytes, expected at most {}", text.size(), kMaxMetadataBytes);
   if (is_printable(text)) return "";
   return format_text("'{}' has control characters or is not UTF-8; expected one line of text", printable(text));
 }
@@ -185,7 +185,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
       "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
-      "make a C source of it (--emit-c), or to hold it against a --budget or a --board; its weights stay the same.");
+      "write it as C source (--emit-c), or to check it against a --budget or a --board; its weights stay the same.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;

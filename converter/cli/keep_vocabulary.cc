@@ -68,7 +68,7 @@ void keep_pieces(const std::vector<std::string>& pieces, const std::string& path
     if (!in_source && !in_target) unknown.push_back(printable(piece));
   }
   if (unknown.empty()) return;
-  throw Error("{}: {} of {} pieces are no entries of the model's vocabulary: {}", path, unknown.size(), pieces.size(),
+  throw Error("{}: {} of {} pieces are not entries of the model's vocabulary: {}", path, unknown.size(), pieces.size(),
               list_in_quotes(unknown, kMostNamed));
 }
 

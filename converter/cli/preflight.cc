@@ -33,7 +33,7 @@ void check_options(const Arguments& arguments) {
     throw UsageError("--ids applies to the lines of --evaluate, --self-test or --make-shortlist; give one of them");
   }
   if (arguments.ids && trims(arguments)) {
-    throw UsageError("--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
+    throw UsageError("--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
   }
   if (!arguments.output.empty() && fs::path(arguments.output) == fs::path(arguments.report_path)) {
     throw UsageError("{}: is named by -o and by --report; give one of them another name", arguments.output);
@@ -97,7 +97,7 @@ std::vector<std::string> read_pieces(const std::string& path) {
     if (!line.empty()) pieces.push_back(line);
   }
   if (file.bad()) throw Error("{}: reading failed", path);
-  if (pieces.empty()) throw Error("{}: no pieces; expected one a line", path);
+  if (pieces.empty()) throw Error("{}: no pieces; expected one per line", path);
   return pieces;
 }
 
@@ -112,7 +112,7 @@ void read_vocabulary_lines(const Arguments& arguments, UserLines& lines) {
   }
 }
 
-// Throws Error naming the line if `text` is no list of ids of any model.
+// Throws Error naming the line if `text` is not a list of ids of any model.
 void check_ids(const std::string& path, size_t number, const std::string& text) {
   try {
     parse_ids(text, kMaxVocabulary);

@@ -62,10 +62,10 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
     const auto is_code = [&, text = code](const Piece& piece) { return piece.text == text; };
     const bool is_entry = std::find_if(spec.source_tokenizer->pieces.begin(), end, is_code) != end;
     if (is_entry && arguments.target_lang.empty()) continue;
-    const std::string more = found.size() > 1 ? format_text(" (so in {} more lines)", found.size() - 1) : "";
+    const std::string more = found.size() > 1 ? format_text(" ({} such lines)", found.size()) : "";
     const std::string reason =
         is_entry ? format_text("is not asked for: --target-lang says {}", in_quotes(arguments.target_lang))
-                 : "is no entry of the model's vocabulary";
+                 : "is not an entry of the model's vocabulary";
     spec.warnings.push_back(format_text("{}:{}: {} {}; it is read as text{}", arguments.evaluate_path, found[0],
                                         in_quotes(code), reason, more));
   }

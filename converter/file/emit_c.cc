@@ -138,7 +138,7 @@ std::string c_name(const std::string& name) {
 void check_section_name(const std::string& section) {
   const auto is_plain = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.'; };
   if (!section.empty() && std::ranges::all_of(section, is_plain)) return;
-  throw Error("'{}' is no name of a section; expected letters, digits, '_' and '.'", section);
+  throw Error("'{}' is not a section name; expected letters, digits, '_' and '.'", section);
 }
 
 std::vector<std::filesystem::path> emit_c(const std::filesystem::path& folder, const EmitOptions& options,

@@ -89,7 +89,7 @@ std::vector<Board> find_boards(const std::string& name) {
       boards.push_back({script.name, parse_linker_script(script.text, script.name)});
   }
   if (boards.empty()) {
-    throw Error("'{}' is no board; expected {}all, or the path of a linker script (.ld)", printable(name), names);
+    throw Error("'{}' is not a board; expected {}all, or the path of a linker script (.ld)", printable(name), names);
   }
   return boards;
 }

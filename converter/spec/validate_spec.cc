@@ -32,7 +32,7 @@ void require_matrix(const std::string& role, const Matrix& matrix, uint32_t rows
   }
   if (matrix.stored_scale.empty()) return;
   if (matrix.stored_scale.size() != rows) {
-    throw Error("tensor '{}' ({}) has {} stored scales; expected {}, one a row", printable(matrix.name), role,
+    throw Error("tensor '{}' ({}) has {} stored scales; expected {}, one per row", printable(matrix.name), role,
                 matrix.stored_scale.size(), rows);
   }
   for (const float scale : matrix.stored_scale) {

@@ -156,7 +156,7 @@ TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::strin
     if (field.number == 5) refuse_denormalizer(field.as_bytes(where), where);
   }
   TokenizerSpec& spec = parsed.spec;
-  if (spec.pieces.empty()) throw Error("{}: no pieces: this is no SentencePiece model", where);
+  if (spec.pieces.empty()) throw Error("{}: no pieces: this is not a SentencePiece model", where);
   if (!parsed.has_trainer || !parsed.has_normalizer) {
     throw Error("{}: {} is missing after {} pieces: the file is truncated; download it again", where,
                 parsed.has_trainer ? "normalizer_spec" : "trainer_spec", spec.pieces.size());

@@ -99,7 +99,7 @@ TEST(ConvertPreflight, FilesOfTheVocabulary) {
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", empty = folder.write("empty", "\n\t1\n");
   const std::string lines = folder.write("lines", "wren\nfinch\nwren\n");
   refuse({g2p, "--keep-vocabulary", none}, 1, none + ": cannot be opened for reading; expected one piece a line");
-  refuse({g2p, "--keep-vocabulary", empty}, 1, empty + ": no pieces; expected one a line");
+  refuse({g2p, "--keep-vocabulary", empty}, 1, empty + ": no pieces; expected one per line");
   refuse({g2p, "--keep-vocabulary-of", none}, 1,
          none + ": cannot be opened for reading; expected lines of source [TAB reference]...");
   refuse({g2p, "--make-shortlist", none}, 1,
@@ -112,7 +112,7 @@ TEST(ConvertPreflight, FilesOfTheVocabulary) {
   refuse({g2p, "--make-shortlist", ten, "--report", ten}, 2,
          ten + ": is an input, and --report would overwrite it; give another name");
   refuse({g2p, "--keep-vocabulary", lines, "--evaluate", lines, "--ids"}, 2,
-         "--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
+         "--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
   const std::string model = converted_model("g2p").string();
   refuse({model, "--keep-vocabulary", lines}, 2,
          model + ": --keep-vocabulary works on a checkpoint, not on a .gcst file; give the checkpoint");
@@ -130,7 +130,7 @@ TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
               std::string::npos)
         << bytes.err;
     const Outcome length = run(convert_program(), {checkpoint_folder("g2p"), option, std::string(1025, 'x')});
-    EXPECT_NE(length.err.find("the text has 1025 bytes; 1024 are the most"), std::string::npos) << length.err;
+    EXPECT_NE(length.err.find("the text has 1025 bytes, expected at most 1024"), std::string::npos) << length.err;
   }
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;

@@ -47,7 +47,7 @@ constexpr Unsupported kUnsupported[] = {
     {"merged_encoder_attention", "self-attention and cross-attention in one are"},
     {"memory_kv/", "self-attention and cross-attention in one are"},
     {"weight_zero", "4-bit weights are"},
-    {"encoder/embeddings_1/", "several words to a position, that is source features, are"},
+    {"encoder/embeddings_1/", "several words per position (source features) are"},
     {"conv", "convolutions are"},
 };
 
@@ -90,7 +90,7 @@ void refuse_unsupported(const TensorReader& tensors, const Config& scalars) {
     }
   }
   if (!tensors.has("decoder/layer_0/attention/linear_0/weight")) {
-    throw Error("{}: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is no encoder-decoder",
+    throw Error("{}: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is not an encoder-decoder",
                 scalars.path().string());
   }
 }

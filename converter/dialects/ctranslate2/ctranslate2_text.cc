@@ -69,7 +69,7 @@ class TextReader {
     }
     if (side == "source" &&
         (files_.model.has("source_1_vocabulary.json") || files_.model.has("source_1_vocabulary.txt")))
-      throw Error("{}: has several words to a position, that is source features, which are not supported",
+      throw Error("{}: has several words per position (source features), which are not supported",
                   files_.model.where("source_1_vocabulary"));
     throw Error(
         "{}: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the model came from",

@@ -75,7 +75,7 @@ void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, 
   if (found.size() == 1) {
     spec.shortlist = read_binary_shortlist(found[0], {spec.encoder.embedding->rows, spec.decoder.embedding->rows});
   } else if (!found.empty()) {
-    spec.warnings.push_back(format_text("{}: has {} shortlists, of which none is used; name one with --shortlist",
+    spec.warnings.push_back(format_text("{}: has {} shortlists, and none is used; choose one with --shortlist",
                                         checkpoint.directory.string(), found.size()));
   }
 }

@@ -38,7 +38,7 @@ std::vector<std::string> texts_of(const Config& config, const char* key) {
   if (value->is_text()) return {value->text()};
   std::vector<std::string> texts;
   for (const Value& item : value->is_list() ? *value : Value::list({0})) {
-    if (!item.is_text()) throw Error("{} is no list of file names", config.where(key));
+    if (!item.is_text()) throw Error("{} is not a list of file names", config.where(key));
     texts.push_back(item.text());
   }
   return texts;

@@ -66,7 +66,7 @@ bool is_binary_shortlist(const std::filesystem::path& path) {
 ShortlistSpec read_binary_shortlist(const std::filesystem::path& path, const ShortlistBounds& bounds) {
   const std::string where = path.string(), bytes = read_small_file(path, kMaxBytes);
   if (bytes.size() < kHeaderBytes || little_endian(bytes, 0, 8) != kMagic) {
-    throw Error("{}: is no binary shortlist of Marian: it does not begin as one", where);
+    throw Error("{}: is not a binary shortlist of Marian: it does not begin like one", where);
   }
   const uint64_t first = little_endian(bytes, 16, 8), n_offsets = little_endian(bytes, 32, 8),
                  n_ids = little_endian(bytes, 40, 8), rest = bytes.size() - kHeaderBytes;

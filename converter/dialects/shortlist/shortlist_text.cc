@@ -100,7 +100,7 @@ double probability_of(std::string_view text, const std::string& where, size_t nu
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
-    throw Error("{}:{}: {} is no probability, expected a number from 0 to 1", where, number, in_quotes(text));
+    throw Error("{}:{}: {} is not a probability, expected a number from 0 to 1", where, number, in_quotes(text));
   }
   return value;
 }

@@ -90,7 +90,7 @@ void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& si
   }
   if (foreign <= entries / 4) return;
   const std::string text =
-      format_text("{}: {} of its {} entries are no pieces of {}", vocabulary.where, foreign, entries, models);
+      format_text("{}: {} of its {} entries are not pieces of {}", vocabulary.where, foreign, entries, models);
   if (foreign > entries / 2) throw Error("{}: they belong to different models", text);
   warnings.push_back(text + "; do they belong to different models?");
 }

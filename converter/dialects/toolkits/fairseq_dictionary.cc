@@ -44,7 +44,7 @@ std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& pa
     while (row.ends_with('\r') || row.ends_with(' ') || row.ends_with('\t')) row.pop_back();
     const auto refuse = [&](const std::string& why) { throw Error("{}: line {} {}", path.string(), line, why); };
     if (row.ends_with(" #fairseq:overwrite")) {
-      refuse("has the flag #fairseq:overwrite, that is a text with two ids, which is not supported");
+      refuse("has the flag #fairseq:overwrite (a text with two ids), which is not supported");
     }
     const size_t space = row.rfind(' ');
     const bool has_count = space != std::string::npos && space > 0 && is_count(row.substr(space + 1));

@@ -209,7 +209,7 @@ class CTranslate2Binary : public TensorSource {
       const bool is_by_row = item.type == ElementType::kI8 && scale->second.elements == rows;
       if (is_integer(scale->second.type) || (scale->second.elements != 1 && !is_by_row)) {
         throw Error("{}: has the shape {}, expected floats, {} for {} of the shape {}", where(scale->first),
-                    shape_text(scale->second.shape), item.type == ElementType::kI8 ? "one or one a row" : "one",
+                    shape_text(scale->second.shape), item.type == ElementType::kI8 ? "one, or one per row" : "one",
                     in_quotes(name), shape_text(item.shape));
       }
       item.scale = &scale->second;

@@ -109,7 +109,7 @@ class YamlBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Value value) {
     refuse_anchor(mark, anchor);
     if (tag != "?" && tag != "!" && !tag.empty()) refuse(mark, "the tag " + in_quotes(tag) + ", which is not read");
-    if (is_key()) refuse(mark, "a key that is no text");
+    if (is_key()) refuse(mark, "a key that is not a text");
     if (open_.size() >= bounds_.most_depth) refuse(mark, format_text("more than {} levels", bounds_.most_depth));
     open_.push_back({add(mark, std::move(value)), false, ""});
   }

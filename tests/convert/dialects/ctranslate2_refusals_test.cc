@@ -39,7 +39,7 @@ TEST(CTranslate2Refusals, NamesWhatItDoesNotCompute) {
       {tensor("decoder/layer_0/external_pre_encoder_attention_layer_norm/gamma"),
        "norms on both sides of a block, and parallel residuals, are"},
       {tensor("encoder/layer_0/self_attention/linear_0/weight_zero"), "4-bit weights are"},
-      {tensor("encoder/embeddings_1/weight"), "several words to a position, that is source features, are"},
+      {tensor("encoder/embeddings_1/weight"), "several words per position (source features) are"},
       {tensor("encoder/conv1/weight"), "convolutions are"},
       {number("decoder/layer_0/self_attention/merged_encoder_attention", 1),
        "self-attention and cross-attention in one are"},
@@ -117,7 +117,7 @@ TEST(CTranslate2Refusals, TensorsThatAreMissingOrNotKnown) {
       alone.model.remove(format_text("decoder/layer_{}/attention/{}", layer, end));
   }
   EXPECT_EQ(alone.message(),
-            "model.bin: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is no encoder-decoder");
+            "model.bin: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is not an encoder-decoder");
 }
 
 TEST(CTranslate2Refusals, SpecificationsAndRevisions) {

@@ -78,7 +78,7 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
       "model came from");
   checkpoint.folder.write("source_1_vocabulary.txt", "<unk>\n");
   EXPECT_EQ(checkpoint.message(),
-            "source_1_vocabulary: has several words to a position, that is source features, which are not supported");
+            "source_1_vocabulary: has several words per position (source features), which are not supported");
   std::string source = "<blank>\n<s>\n</s>\n", target = "<unk>\n<blank>\n<s>\n</s>\n";
   for (int id = 0; id < 8; ++id) {
     source += format_text("s{}\r\n", id);

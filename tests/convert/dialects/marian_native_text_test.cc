@@ -110,13 +110,14 @@ TEST(MarianNativeText, SentencePieceModelsOfAnotherVocabulary) {
   NativeFolder checkpoint;
   for (const char* name : {"source.spm", "target.spm"})
     std::filesystem::copy_file(kPieces / name, checkpoint.folder / name);
-  EXPECT_EQ(message_of(checkpoint), checkpoint.file("vocab.yml") +
-                                        ": 10 of its 10 entries are no pieces of source.spm or target.spm: they belong "
-                                        "to different models");
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") +
+                ": 10 of its 10 entries are not pieces of source.spm or target.spm: they belong "
+                "to different models");
   std::filesystem::remove(checkpoint.folder / "source.spm");
   EXPECT_EQ(message_of(checkpoint),
             checkpoint.file("vocab.yml") +
-                ": 10 of its 10 entries are no pieces of target.spm: they belong to different models");
+                ": 10 of its 10 entries are not pieces of target.spm: they belong to different models");
 }
 
 TEST(MarianNativeText, IdsWithoutATextAreCounted) {
@@ -166,7 +167,7 @@ TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
   };
   const Case cases[] = {{"models: [model.npz]\nvocabs: [vocab.yml]\n",
                          ": setting \"vocabs\" has 1 files, expected two: of one source and one target"},
-                        {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is no list of file names"},
+                        {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is not a list of file names"},
                         {"models: [model.npz, b.npz]\nvocabs: [vocab.yml, vocab.yml]\n",
                          ": setting \"models\" has 2 files, expected one: ensembles are not supported"},
                         {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: 0\n",

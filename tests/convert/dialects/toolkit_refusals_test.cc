@@ -228,7 +228,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
   EXPECT_EQ(with("a 9\n<pad> 1\n"),
             "dict.de.txt: line 2 has the text \"<pad>\" again, which every dictionary begins with");
   EXPECT_EQ(with("a 9 #fairseq:overwrite\n"),
-            "dict.de.txt: line 1 has the flag #fairseq:overwrite, that is a text with two ids, which is not supported");
+            "dict.de.txt: line 1 has the flag #fairseq:overwrite (a text with two ids), which is not supported");
   EXPECT_EQ(with("\xc3 9\n"), "dict.de.txt: line 1 has the text \"\xc3\", which is not UTF-8");
   EXPECT_EQ(with("a 1\nb 1\nc 1\nd 1\ne 1\nf 1\n"),
             "dict.de.txt: has 10 texts with the 4 that every dictionary begins with, but model.pt: tensor "
