@@ -56,8 +56,8 @@ struct AttentionSpec {
   std::vector<LinearPart> key_value() const { return {{"key", &key}, {"value", &value}}; }
 };
 
-// A simpler simple recurrent unit (Kim et al. 2019): with f = sigmoid(forget(x)) and the cell of the position before,
-// +0 at first, cell = f * cell + (1 - f) * input(x); the block gives relu(cell).
+// A simpler simple recurrent unit (Kim et al. 2019) with f = sigmoid(forget(x)). The cell of the previous position is
+// +0 at first. cell = f * previous cell + (1 - f) * input(x); the block gives relu(cell).
 struct RecurrentSpec {
   LinearSpec input, forget;  // [d_model, d_model]
   NormSpec norm;

@@ -16,7 +16,7 @@ uint32_t little_endian_u32(std::string_view bytes) {
 }
 
 // True if a string of the trie has more than kMaxRuleBytes, as in a trie with a cycle. Each depth takes one pass over
-// the units: a node's unit holds its label, and its index without the label is where its parent's children are.
+// the units. A node's unit holds its label; its index without the label is the place of its parent's children.
 bool has_longer_rules(const std::vector<uint32_t>& trie) {
   std::vector<uint32_t> nodes(trie.empty() ? 0 : 1, 0);  // those of one depth
   for (uint32_t depth = 0; depth <= kMaxRuleBytes && !nodes.empty(); ++depth) {

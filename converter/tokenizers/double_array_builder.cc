@@ -84,8 +84,8 @@ void Builder::add_block() {
   while (first_free_ + kOpenUnits < end) close(first_free_);  // the ring is in ascending order
 }
 
-// True if an offset of 21 bits, or of 29 bits that end in eight zeros, leads from the node to the base, and every child
-// is free.
+// True if the base fits the node and every child is free. The offset from node to base has 21 bits, or 29 bits that end
+// in eight zeros.
 bool Builder::fits(uint32_t node, uint32_t base, const std::vector<Child>& children) const {
   const uint32_t offset = node ^ base;
   if (base_used_[base] || ((offset >> 21) != 0 && (offset & 0xFF) != 0)) return false;

@@ -54,8 +54,8 @@ constexpr Unsupported kUnsupported[] = {
 // Flags that must be 0, and numbers that have no effect then.
 constexpr Unsupported kFlags[] = {{"decoder/alibi", "ALiBi is"},
                                   {"encoder/multi_query_attention", "multi-query attention is"}};
-// Settings without effect here: alignments, which Goldcrest gives for any layer; ALiBi; how several words of a position
-// are merged; and the settings that ctranslate2_config has read in place of a config.json.
+// Settings without effect here. They concern alignments, which Goldcrest gives for any layer, ALiBi, and the merging of
+// several words per position. ctranslate2_config has read the others in place of a config.json.
 constexpr const char* kWithoutEffect[] = {
     "alignment_layer", "alignment_heads", "embeddings_merge", "alibi_use_positive_positions",
     "scale_alibi",     "unk_token",       "bos_token",        "eos_token",

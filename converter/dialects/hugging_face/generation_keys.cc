@@ -20,8 +20,8 @@ constexpr const char* kRead[] = {
     "repetition_penalty",  "sequence_bias",          "suppress_tokens"};
 
 // These change no id of a search without sampling (do_sample is below). They control sampling, caches, returned values,
-// a second model that a caller may bring, compilation or the file itself; or they make values finite that are finite
-// here.
+// a second model that a caller may bring, compilation or the file itself. remove_invalid_values makes values finite
+// that are finite here.
 constexpr const char* kHarmless[] = {"temperature",
                                      "top_k",
                                      "top_p",

@@ -19,7 +19,7 @@ struct TableSettings {
 };
 
 // Reads the embeddings and the projection as transformers 5 loads them. A place that has a table of its own keeps it,
-// even if config.json ties it; else it takes the table that it is tied to.
+// even if config.json ties it. Any other place takes the table that it is tied to.
 void read_tables(const TableTensors& names, const TableSettings& settings, TensorReader& tensors, ModelSpec& spec);
 
 }  // namespace goldcrest::converter
