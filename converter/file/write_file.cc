@@ -149,7 +149,7 @@ class NewFile {
   }
 
  private:
-  // Returns the file's place, which must not be anything but a file.
+  // Returns the file's place, where there may be nothing or a regular file.
   static fs::path file_of(const fs::path& path) {
     fs::path target = follow_links(path);
     struct stat existing = {};

@@ -18,9 +18,9 @@ struct SubwordSide {
 // Returns the tokenizer of one side. Throws Error and warns as set_subword_tokenizers does.
 TokenizerSpec checked_subword_tokenizer(const SubwordSide& side, std::vector<std::string>& warnings);
 
-// Sets both tokenizers of the spec; the sides may be one. If more than half of a vocabulary's entries are neither
-// characters nor made by a merge, throws Error, because vocabulary and merges belong to different models. Warns from a
-// quarter on.
+// Sets both tokenizers of the spec; the sides may be one. Counts the entries of a vocabulary that are neither
+// characters nor made by a merge. If they are more than half, vocabulary and merges belong to different models: throws
+// Error. Warns from a quarter on.
 void set_subword_tokenizers(const SubwordSide& source, const SubwordSide& target, ModelSpec& spec);
 
 }  // namespace goldcrest::converter
