@@ -197,8 +197,7 @@ class ConfigTemplate {
       set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
     else
       ask("layer_norm_eps", "");
-    ask("scale_embedding",
-        "true where embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
+    ask("scale_embedding", "true if embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
   }
 
   // Returns the sinusoids that a stored table holds, or nothing for another table.
@@ -270,7 +269,7 @@ class ConfigTemplate {
     ask_token("pad_token", "the padding token, a text or its id; remove it if there is none", &Tutorial::padding);
     ask_token("unk_token", "the unknown token, a text or its id; remove it if there is none", &Tutorial::unknown);
     if (tutorial_ != nullptr) ask("add_source_bos", "");
-    ask("add_source_eos", "true where the end token follows a source, else false");
+    ask("add_source_eos", "true if the end token follows a source, else false");
   }
 
   // Returns the table of one side, or "" if nothing tells which it is.

@@ -127,7 +127,7 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
   Payload payload = take_apart(image);
   const uint32_t metadata_bytes = metadata_bytes_of(image);
   if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span())) {
-    throw Error("this version does not know all that the file's metadata holds; use the converter that made the file");
+    throw Error("the file's metadata has fields that this version does not know; use the converter that made the file");
   }
   const StoredMatrices matrices = matrices_of(*payload.metadata);
   const uint64_t hash = change_layout(matrices, layout, payload.sections.front().arrays.front());

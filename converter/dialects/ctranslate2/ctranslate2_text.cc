@@ -72,7 +72,8 @@ class TextReader {
       throw Error("{}: has several words per position (source features), which are not supported",
                   files_.model.where("source_1_vocabulary"));
     throw Error(
-        "{}: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the model came from",
+        "{}: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy the vocabulary from where "
+        "the model came from",
         files_.model.where(side + "_vocabulary.json"));
   }
 
@@ -117,7 +118,7 @@ class TextReader {
       generation.source_suffix = {require_id(source_, end, "the end token")};
     } else if (start == end && generation.source_prefix.empty()) {
       spec_.warnings.push_back(
-          format_text("{} is false, and nothing is put around a source; where transformers' tokenizer put tokens "
+          format_text("{} is false, and nothing is put around a source; if transformers' tokenizer put tokens "
                       "there, set it (and "
                       "\"add_source_bos\"), or give ids",
                       config_.where("add_source_eos")));

@@ -128,8 +128,8 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
   }
   if (ignored.empty()) return;
   warnings.push_back(format_text(
-      "{}: {} ignored, as by transformers: there is a generation_config.json, which lacks {}", config.path().string(),
-      list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
+      "{}: {} ignored, as in transformers: the checkpoint has a generation_config.json, which lacks {}",
+      config.path().string(), list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
 }
 
 }  // namespace goldcrest::converter

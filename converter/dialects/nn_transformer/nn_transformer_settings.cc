@@ -17,7 +17,7 @@ constexpr Choice kStackChoices[] = {
     {"nhead", "the number of attention heads, a divisor of d_model"},
     {"activation", R"("relu", "gelu", "gelu_tanh" or "silu")"},
     {"norm_first", "true or false"},
-    {"scale_embedding", "true where embeddings are multiplied by sqrt(d_model), else false"},
+    {"scale_embedding", "true if embeddings are multiplied by sqrt(d_model), else false"},
     {"position_encoding", R"("sinusoidal_interleaved", "sinusoidal_concatenated", "learned" or "stored")"}};
 
 constexpr const char* kPlainKeys[] = {"model_type",
@@ -94,7 +94,7 @@ void require_text(const Config& config, RequiredSettings& required) {
   const bool has_start = has_token(config, "target_", "decoder_start_token");
   if (!has_start && !has_token(config, "target_", "bos_token")) required.missing("bos_token", kToken);
   if (!has_token(config, "target_", "eos_token")) required.missing("eos_token", kToken);
-  required.require("add_source_eos", "true where the end token follows a source, else false");
+  required.require("add_source_eos", "true if the end token follows a source, else false");
 }
 
 void require_tensors(const Config& config, const Config& names, const TensorReader& tensors,

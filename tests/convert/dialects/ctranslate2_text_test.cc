@@ -72,10 +72,10 @@ TEST(CTranslate2Text, OneSentencePieceModelIsForBoth) {
 TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
   CTranslate2Folder checkpoint;
   checkpoint.vocabulary = nullptr;
-  EXPECT_EQ(
-      checkpoint.message(),
-      "source_vocabulary.json: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the "
-      "model came from");
+  EXPECT_EQ(checkpoint.message(),
+            "source_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
+            "the vocabulary from where the "
+            "model came from");
   checkpoint.folder.write("source_1_vocabulary.txt", "<unk>\n");
   EXPECT_EQ(checkpoint.message(),
             "source_1_vocabulary: has several words per position (source features), which are not supported");
@@ -85,10 +85,10 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
     target += format_text("t{}\n", id);
   }
   checkpoint.folder.write("source_vocabulary.txt", source);
-  EXPECT_EQ(
-      checkpoint.message(),
-      "target_vocabulary.json: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the "
-      "model came from");
+  EXPECT_EQ(checkpoint.message(),
+            "target_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
+            "the vocabulary from where the "
+            "model came from");
   checkpoint.folder.write("target_vocabulary.txt", target);
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.source_tokenizer->unknown_id, 11u);  // the list lacks it
@@ -106,7 +106,7 @@ TEST(CTranslate2Text, WhatIsPutAroundASource) {
   checkpoint.model.set(test::scalar("decoder/start_from_zero_embedding", test::kInt8, 0));
   checkpoint.vocabulary[2] = "<s>";
   const std::string told = checkpoint.file("config.json") +
-                           ": setting \"add_source_eos\" is false, and nothing is put around a source; where "
+                           ": setting \"add_source_eos\" is false, and nothing is put around a source; if "
                            "transformers' tokenizer put tokens there, set it (and \"add_source_bos\"), or give ids";
   ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.warnings[0], told);
