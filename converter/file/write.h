@@ -33,7 +33,7 @@ class FileImage {
   void grow(size_t bytes);  // to this many, a multiple of 64; the new bytes are zeros
 
  private:
-  static constexpr size_t kRoom = 4096;  // reserve for growth in place; unused pages cost no memory
+  static constexpr size_t kRoom = 4096;  // units reserved for growth in place; unused ones cost no memory
   struct alignas(kAlignment) Unit {
     uint8_t bytes[kAlignment] = {};
   };

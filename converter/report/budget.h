@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a device must not exceed, for instance one that is already sold.
+// The memory that a model may use, for instance on devices in the field.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct Vocabulary {
 TokenizerSpec combine_with_vocabulary(const TokenizerSpec& model, const Vocabulary& vocabulary);
 
 // Tokenizers for words between white space, and for single characters. Entries other than the unknown and control ones
-// are found in text as they are; a character list needs entries of one code point.
+// are found in text as they are; in a character list only those of one code point are found.
 TokenizerSpec word_tokenizer(const Vocabulary& vocabulary);
 TokenizerSpec character_tokenizer(const Vocabulary& vocabulary);
 
