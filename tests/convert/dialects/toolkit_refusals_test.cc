@@ -361,7 +361,7 @@ TEST(ToolkitRefusals, SettingsInManyPlaces) {
     lists += std::string("eq") + static_cast<char>(level + 1);
   }
   const std::string message = pickle_refusal(lists + "t");
-  EXPECT_TRUE(message.starts_with("model.pt: its settings are values in more than ")) << message;
+  EXPECT_TRUE(message.starts_with("model.pt: its settings need more than ")) << message;
   EXPECT_TRUE(message.ends_with(" bytes of text, much more than the pickle has")) << message;
 }
 
