@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The boards' linker scripts as text in the program, for --board.
+# Puts the boards' linker scripts into the program as text, for --board.
 file(GLOB linker_scripts CONFIGURE_DEPENDS "${goldcrest_SOURCE_DIR}/boards/*/linker.ld")
 set(board_scripts "")
 foreach(script IN LISTS linker_scripts)

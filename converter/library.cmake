@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# How each library of the converter is compiled.
+# Compiler settings for the converter's libraries.
 option(GOLDCREST_QUICK_BUILD
   "Compile many files of a library at once, and what computes little with -O1: half of the build's time, the same bytes" OFF)
 
-# Of a target, where the build is to be quick. COMPUTES: it keeps the build's optimization.
+# Applies the option to a target. COMPUTES: it keeps the build's optimization.
 function(goldcrest_quick_build name)
   cmake_parse_arguments(arg "COMPUTES" "" "" ${ARGN})
   if(GOLDCREST_QUICK_BUILD)
@@ -22,7 +22,7 @@ if(GOLDCREST_CONVERTER AND NOT GOLDCREST_STATIC)
   find_package(fmt REQUIRED)
   target_link_libraries(goldcrest_format_text PRIVATE fmt::fmt)
 else()
-  # The distribution's library is the host's and not static; its headers, which the compiler finds, are enough.
+  # The distribution's library is built for the host and is shared; its headers, which the compiler finds, are enough.
   target_compile_definitions(goldcrest_format_text PRIVATE FMT_HEADER_ONLY)
 endif()
 goldcrest_warnings(goldcrest_format_text)
@@ -34,14 +34,14 @@ function(goldcrest_converter_library name)
   add_library(${name} STATIC ${sources})
   goldcrest_quick_build(${name} ${ARGN})
   target_compile_features(${name} PUBLIC cxx_std_20)
-  # The same file comes out on any machine, so no contraction here either.
+  # No contraction here either, so that every machine writes the same file.
   target_compile_options(${name} PRIVATE -ffp-contract=off)
   target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine")
   target_link_libraries(${name} PUBLIC goldcrest_format_text)
   goldcrest_warnings(${name})
 endfunction()
 
-# A library that has no CMake files, or whose CMake files do not know the static one.
+# Finds a library without CMake files, or with CMake files that lack the static library.
 function(goldcrest_plain_library name header)
   if(GOLDCREST_STATIC)
     set(CMAKE_FIND_LIBRARY_SUFFIXES .a)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert: a trained checkpoint to a .gcst file, with a report of what int8 cost and how many bytes it needs.
+// goldcrest-convert: converts a trained checkpoint to a .gcst file, and reports what int8 costs and how many bytes it
+// needs.
 #include <exception>
 #include <new>
 #include <optional>
@@ -30,7 +31,7 @@ int convert(const Arguments& arguments) {
   if (!unfit.empty()) throw UsageError("{}", unfit);
   if (arguments.shape) return size_shape(arguments);
   if (arguments.print_config) return print_config(arguments);
-  const UserLines lines = check_before_work(arguments);
+  const UserLines lines = preflight(arguments);
   return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
 }
 

@@ -9,7 +9,7 @@ goldcrest_converter_library(goldcrest_pack COMPUTES
   file/write_file.cc
   quantize/pack.cc
   quantize/quantize.cc)
-# The engine's generated header; flatbuffers/ through the same folder as in the engine.
+# The engine's generated header; flatbuffers/ comes from the same folder as in the engine.
 target_include_directories(goldcrest_pack SYSTEM PUBLIC "${goldcrest_BINARY_DIR}/engine/generated"
   "${goldcrest_BINARY_DIR}/engine/generated/flatbuffers_include")
 target_link_libraries(goldcrest_pack PUBLIC goldcrest_spec goldcrest_tokenizers goldcrest::goldcrest)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a file is, by its contents. The C++ standard library alone: programs that run models ask it too.
+# Identifies a file by its contents. Needs only the C++ standard library, because programs that run models use it too.
 add_library(goldcrest_sniff STATIC
   sources/messages/messages.cc
   sources/sniffing/peek.cc

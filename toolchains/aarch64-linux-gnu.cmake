@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# 64-bit Arm Linux with Debian's cross compiler; programs run under qemu-user with everything that it emulates.
+# 64-bit Arm Linux with Debian's cross compiler. Programs run under qemu-user with every CPU extension that it emulates.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -4,7 +4,7 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(CMAKE_C_COMPILER arm-linux-gnueabihf-gcc)
 set(CMAKE_CXX_COMPILER arm-linux-gnueabihf-g++)
-# Notes that GCC 7 passes some arguments otherwise than GCC 6 did; nothing here is as old.
+# Turns off the note that GCC 7 passes some arguments differently from GCC 6. No code here is that old.
 set(CMAKE_CXX_FLAGS_INIT -Wno-psabi)
 set(GOLDCREST_QEMU qemu-arm -L /usr/arm-linux-gnueabihf)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${GOLDCREST_QEMU} -cpu max)

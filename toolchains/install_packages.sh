@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the build needs and the machine lacks, from the distribution's own packages (Debian 12 or 13, Ubuntu 24.04),
-# saying so. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint|fuzz]
+# Installs the packages that the build needs and the machine lacks, from the distribution (Debian 12 or 13, Ubuntu
+# 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint|fuzz]
 set -euo pipefail
 
-# Whether apt knows a version of the package: "apt-cache show" also succeeds for a name that others merely mention. No pipe:
-# apt-cache would write on after grep has found its line, and fail.
+# Succeeds if apt knows a version of the package. "apt-cache show" also succeeds for a name that other packages merely
+# mention. No pipe: apt-cache would write on after grep has found its line, and fail.
 is_offered() { grep -q '^  Candidate: [^(]' <<< "$(LC_ALL=C apt-cache policy "$1" 2>/dev/null)"; }
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
@@ -26,9 +26,9 @@ elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 elif [ "${1:-}" = fuzz ]; then
   packages+=(clang llvm libgtest-dev)
-  optional+=(libclang-rt-dev)  # a part of clang's where there is none
+  optional+=(libclang-rt-dev)  # belongs to clang's own package if the distribution has no such package
 fi
-# The version that sources are formatted with, which Debian 13 does not have.
+# The version that sources are formatted with; Debian 13 lacks it.
 if [[ "${1:-}" =~ ^(tests|lint)$ ]]; then optional+=(clang-format-14); fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -47,7 +47,7 @@ as_root() {
   fi
 }
 
-# The apt of a bare machine knows of no package at all until it is told to look.
+# The apt of a bare machine knows no packages before its first update.
 for package in "${optional[@]}"; do
   if is_installed "$package"; then continue; fi
   is_offered g++ || as_root apt-get update -qq

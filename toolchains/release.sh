@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds what is released into build/release/: for amd64, arm64 and armhf an archive of static programs (the converter for
-# amd64), C library, headers, CMake and pkg-config files, with what is linked and its notices; the source folder; the
-# examples' models; SHA-256 sums. The same commit, compilers and libraries give the same bytes.
+# Builds the release in build/release/. It has an archive each for amd64, arm64 and armhf: static programs (the
+# converter only for amd64), C library, headers, CMake and pkg-config files, the list of linked packages and their
+# notices. It also has the source folder, the examples' models and SHA-256 sums. The same commit, compilers and
+# libraries give the same bytes.
 # Usage: bash toolchains/release.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."

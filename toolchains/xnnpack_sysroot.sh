@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Unpacks Debian 13's XNNPACK and what it runs on into a folder, for machines whose own package is too old. Nothing is
-# installed. The packages come from the mirror that this machine's apt uses, checked with Debian's keys; a folder that is
-# complete is left alone. Usage: bash toolchains/xnnpack_sysroot.sh FOLDER amd64|arm64|armhf
+# Unpacks Debian 13's XNNPACK and its dependencies into a folder, for machines whose own package is too old. Installs
+# nothing. The packages come from this machine's apt mirror and are checked with Debian's keys. A complete folder is not
+# touched. Usage: bash toolchains/xnnpack_sysroot.sh FOLDER amd64|arm64|armhf
 set -euo pipefail
 
 usage() { echo "usage: bash toolchains/xnnpack_sysroot.sh FOLDER amd64|arm64|armhf" >&2; exit 2; }

@@ -19,7 +19,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// A check of CLI11 from a function that throws Error for a bad value.
+// Makes a check of CLI11 from a function that throws Error for a bad value.
 template <typename Function>
 auto refused_by(Function function) {
   return [function](const std::string& value) -> std::string {
@@ -32,15 +32,15 @@ auto refused_by(Function function) {
   };
 }
 
-// Of a text that goes into the file.
+// Checks a text that is stored in the file.
 std::string check_metadata(const std::string& text) {
   if (text.size() > kMaxMetadataBytes)
-    return format_text("the text has {} bytes; {} are the most", text.size(), kMaxMetadataBytes);
+    return format_text("the text has {} bytes, expected at most {}", text.size(), kMaxMetadataBytes);
   if (is_printable(text)) return "";
   return format_text("'{}' has control characters or is not UTF-8; expected one line of text", printable(text));
 }
 
-// Options that the help shows together, with what their values are called.
+// Options that the help shows together.
 class Group {
  public:
   Group(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
@@ -62,23 +62,25 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   Group group(
       app,
       "Limits, which the memory is planned for and the file keeps as defaults (0: the checkpoint's; of a .gcst, "
-      "for this report and --emit-c alone)");
-  group.option("--max-source", limits.max_source_tokens, "N", "tokens of a source, end token included");
-  group.option("--max-source-bytes", limits.max_source_bytes, "N", "bytes of a source text");
+      "only for this report and --emit-c)");
+  group.option("--max-source", limits.max_source_tokens, "N",
+               "set the largest number of source tokens, end token included");
+  group.option("--max-source-bytes", limits.max_source_bytes, "N", "set the largest number of bytes of a source text");
   group.option("--max-target", limits.max_target_tokens, "N", "generated tokens, end token included");
   group.option("--beam-size,--beam", limits.beam_size, "N", format_text("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
   group.option("--batch", limits.batch, "N", "sources at a time");
   group.option("--n-best", limits.n_best, "N", "results kept for a source");
   group.option("--encoder-rows", limits.encoder_rows, "N",
-               "source positions encoded at a time: fewer need less memory");
-  group.option("--max-candidates", limits.max_candidates, "N",
-               "of a model with a shortlist: ids that it may leave a source; one with more is searched among all ids");
+               "set the number of source positions encoded at a time; fewer need less memory");
+  group.option(
+      "--max-candidates", limits.max_candidates, "N",
+      "limit the candidates of a source in a model with a shortlist; a source with more is searched among all ids");
   group.option(
       "--inspection", limits.inspection, "BITS",
-      "what can be asked beside the text, in builds with GOLDCREST_INSPECTION: 1 token scores, 2 scores of given "
+      "reserve memory for more than the text, in builds with GOLDCREST_INSPECTION: 1 token scores, 2 scores of given "
       "targets, 3 both; not kept in the file");
   group.option("--alignment-layers", limits.alignment_layers, "BITS",
-               "likewise decoder layers whose alignments can be asked for: 1 the first, 2 the second, 4 the third, "
+               "likewise reserve memory for alignments of decoder layers: 1 the first, 2 the second, 4 the third, "
                "3 the first two, ...");
 }
 
@@ -86,20 +88,20 @@ std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arg
   Group group(app, "Vocabulary");
   CLI::Option* keep = group.option(
       "--keep-vocabulary", arguments.keep_path, "FILE",
-      "keep only these entries of the vocabulary, one piece a line (what follows a tab is left out), and what the "
-      "model needs: special ids, language codes, byte pieces. Kept entries' logits stay the same");
+      "keep only these entries of the vocabulary, one piece per line (text after a tab is ignored), and those that the "
+      "model needs: special ids, language codes, byte pieces. The logits of kept entries do not change");
   CLI::Option* keep_text = group.option(
       "--keep-vocabulary-of", arguments.keep_text_path, "TEXT",
-      "keep the entries that lines of SOURCE [TAB TARGET]... need, and their characters; a source without target is "
-      "translated. With --keep-vocabulary: both");
+      "keep the entries for lines of SOURCE [TAB TARGET]..., and for their characters; a source without target is "
+      "translated. With --keep-vocabulary, both sets are kept");
   CLI::Option* make =
       group.option("--make-shortlist", arguments.make_shortlist_path, "TEXT",
                    "make a shortlist from lines of SOURCE [TAB TARGET]...; a source without target is translated. "
-                   "Every tenth line is left out and tells how good the shortlist is");
+                   "Every tenth line is held out to measure the shortlist");
   CLI::Option* always = group.option("--shortlist-always", arguments.shortlist_always, "N",
-                                     "the N most frequent target ids are candidates of every sentence. Default: 100");
+                                     "make the N most frequent target ids candidates of every sentence (default: 100)");
   CLI::Option* best = group.option("--shortlist-best", arguments.shortlist_best, "N",
-                                   "as are the N most probable translations of each source id. Default: 100");
+                                   "add the N most probable translations of each source id (default: 100)");
   for (CLI::Option* number : {always, best}) number->needs(make)->check(CLI::Range(0, 65535));
   return {keep, keep_text, make};
 }
@@ -108,22 +110,24 @@ const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
   Group group(app, "Firmware");
   CLI::Option* emit = group.option(
       "--emit-c", arguments.emit_folder, "DIR",
-      "write DIR/model_NAME.h with the bytes that these limits need, and model_NAME.S with model_NAME.gcst to "
-      "assemble. NAME is --name, else the input's");
-  group.flag("--array", arguments.array, "model_NAME.c with an array in place of .S, for compilers without .incbin")
+      "write DIR/model_NAME.h with the memory that these limits need, and model_NAME.S with model_NAME.gcst to "
+      "assemble (default NAME: --name, else the input's)");
+  group
+      .flag("--array", arguments.array, "write model_NAME.c with an array instead of .S, for compilers without .incbin")
       ->needs(emit);
-  group.option("--section", arguments.section, "NAME", "the section that the model is placed in")
+  group.option("--section", arguments.section, "NAME", "place the model in this section")
       ->check(refused_by(check_section_name))
       ->needs(emit);
   group
       .option("--budget", arguments.budget_text, "SIZES",
-              "arena=BYTES,file=BYTES (K and M: times 1024): exit status 5 and no output where more is needed")
+              "refuse a model that needs more than arena=BYTES,file=BYTES (with K or M): exit status 5, no output")
       ->check(refused_by(parse_budget));
   group
-      .option("--board", arguments.board, "NAME",
-              "whether model and arena fit this board's memories, and with which limits they would: exit status 5 "
-              "and no output where not. A board of boards/ (list: their names), all of them, which only tells, or "
-              "your own linker script (.ld)")
+      .option(
+          "--board", arguments.board, "NAME",
+          "check that model and arena fit this board, and suggest limits if not: exit status 5 "
+          "and no output if they do not fit. NAME is a board of boards/ (list: prints them), all (only reports), or "
+          "your own linker script (.ld)")
       ->check([](const std::string& name) -> std::string {
         if (name == "list") throw CLI::CallForVersion(join_text(board_names(), "\n"), 0);
         return refused_by(find_boards)(name);
@@ -136,23 +140,24 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
   CLI::Option* check = group.option(
       "--check", arguments.check_path, "DIR",
       "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
-      "exit status 3 where they depart");
+      "exit status 3 if they depart");
   CLI::Option* evaluate =
       group.option("--evaluate", arguments.evaluate_path, "FILE",
-                   "lines of SOURCE [TAB REFERENCE]...: float32 against int8, and both against the references");
+                   "compare float32 with int8, and both with the references, on lines of SOURCE [TAB REFERENCE]...");
   group.flag("--ids", arguments.ids,
-             "--evaluate, --self-test and --make-shortlist read token ids in place of text, as goldcrest-translate "
-             "--ids does: "
-             "SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
+             "read token ids instead of text for --evaluate, --self-test and --make-shortlist, as goldcrest-translate "
+             "--ids does: SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
   group
       .option("--alternatives", arguments.alternatives, "TEXT",
-              "what stands between several references in one field, such as ' | '")
+              "separate several references in one field by this text, such as ' | '")
       ->needs(evaluate);
-  group.option("--evaluate-beam", arguments.evaluate_beam, "N", "beam size of the evaluation (0: the limits')")
+  group
+      .option("--evaluate-beam", arguments.evaluate_beam, "N",
+              "set the beam size of the evaluation (default: that of the limits)")
       ->needs(evaluate);
   CLI::Option* max_loss =
       group.option("--max-loss", arguments.max_loss, "POINTS",
-                   "the most that int8 may lose by --metric, in points; exit status 4 and no output beyond it");
+                   "refuse a model whose int8 loses more points by --metric: exit status 4, no output");
   max_loss->needs(evaluate);
   group
       .option("--metric", arguments.metric, "NAME",
@@ -163,13 +168,13 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
   return {check, evaluate};
 }
 
-// Options that say nothing about some inputs.
+// Options that do not apply to some inputs.
 struct Restricted {
-  std::vector<const CLI::Option*> checkpoint_only;  // nothing about a model file
-  std::vector<const CLI::Option*> weights_only;     // nothing about a shape
+  std::vector<const CLI::Option*> checkpoint_only;  // do not apply to a model file
+  std::vector<const CLI::Option*> weights_only;     // do not apply to a shape
 };
 
-// Adds every option to `app`; parsing fills `arguments`, which must outlive it.
+// Adds every option to `app`. Parsing fills `arguments`, which must outlive `app`.
 Restricted declare(CLI::App& app, Arguments& arguments) {
   app.name("goldcrest-convert");
   app.description(
@@ -180,7 +185,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
       "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
-      "make a C source of it (--emit-c), or to hold it against a --budget or a --board; its weights stay the same.");
+      "write it as C source (--emit-c), or to check it against a --budget or a --board; its weights stay the same.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
@@ -190,39 +195,37 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
                        is_extra && !is_option ? " (there is one INPUT; -o FILE names the output)" : "");
   });
   Group input(app, "Input");
-  input.option("INPUT", arguments.input, "PATH", "directory, weight file, .gcst file, or the config.json of --shape")
+  input.option("INPUT", arguments.input, "PATH", "a directory, weight file, .gcst file, or the config.json of --shape")
       ->required();
-  CLI::Option* config =
-      input.option("--config", arguments.config, "FILE", "config.json, where it does not lie beside the weights");
-  CLI::Option* shortlist =
-      input.option("--shortlist", arguments.shortlist, "FILE",
-                   "which ids of the target a source's leave: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
-                   "none: no shortlist. Default: of Marian's own models the one beside them");
-  CLI::Option* source_lang =
-      input.option("--source-lang", arguments.source_lang, "NAME",
-                   "the language of the texts: the checkpoint's own, or what the file says where "
-                   "that names none");
+  CLI::Option* config = input.option("--config", arguments.config, "FILE",
+                                     "read this config.json (default: the one next to the weights)");
+  CLI::Option* shortlist = input.option("--shortlist", arguments.shortlist, "FILE",
+                                        "use this shortlist: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
+                                        "none: no shortlist (default: the one next to a model of Marian's own)");
+  CLI::Option* source_lang = input.option("--source-lang", arguments.source_lang, "NAME",
+                                          "name the language of the texts: it must be the checkpoint's own, if "
+                                          "that names one");
   CLI::Option* target_lang = input.option(
       "--target-lang", arguments.target_lang, "NAME",
-      "translate every text into this one of the checkpoint's target languages, its entries >>xxx<<: texts need no "
-      "code, and none is read. Of a checkpoint with one target: its own name");
+      "translate every text into this target language of the checkpoint (its entries >>xxx<<). Texts need no "
+      "code, and codes are not read. For a checkpoint with one target, give that one");
   source_lang->check(check_metadata);
   target_lang->check(check_metadata);
   CLI::Option* shape =
       input.flag("--shape", arguments.shape,
-                 "INPUT is a config.json, before training: the bytes of file and arena and the work of "
-                 "the model that it describes, without weights");
+                 "report the bytes of file and arena and the work of the model that INPUT, a config.json, "
+                 "describes, before it is trained");
   app.add_flag_callback(
          "--list", [] { throw CLI::CallForVersion(list_families(), 0); },
-         "print which families are converted from which containers, and which are refused, and end")
+         "print the families that are converted and those that are refused, and end")
       ->group("Input");
   Group output(app, "Output");
   CLI::Option* output_file =
-      output.option("-o,--output", arguments.output, "FILE", "the file to write; without it only the report is made");
+      output.option("-o,--output", arguments.output, "FILE", "write this file; without -o only the report is made");
   CLI::Option* print_config =
       output
           .flag("--print-config", arguments.print_config,
-                "print a config.json for the tensors of an nn.Transformer, to be completed where it says null")
+                "print a config.json for the tensors of an nn.Transformer; replace each null in it")
           ->excludes(output_file)
           ->excludes(config)
           ->excludes(shape);
@@ -233,18 +236,20 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
                   "what int8 is measured against on them. Default: int8")
           ->check(CLI::IsMember({"int8", "float32"}));
   output
-      .option("--cpu", arguments.cpu, "NAME",
-              "the processor to order the weights for; any runs any order. Default: generic, and a .gcst's own")
+      .option(
+          "--cpu", arguments.cpu, "NAME",
+          "order the weights for this processor; every processor runs every order (default: generic, or a .gcst's own)")
       ->check(refused_by(layout_for_cpu));
-  output.option("--name", arguments.name, "TEXT", "the model's name")->check(check_metadata);
+  output.option("--name", arguments.name, "TEXT", "name the model")->check(check_metadata);
   CLI::Option* license =
-      output.option("--license", arguments.license, "TEXT", "the model's licence, in place of the checkpoint's")
+      output.option("--license", arguments.license, "TEXT", "store this licence (default: the checkpoint's)")
           ->check(check_metadata);
   CLI::Option* attribution =
-      output.option("--attribution", arguments.attribution, "TEXT", "whom to name, in place of the checkpoint's")
+      output.option("--attribution", arguments.attribution, "TEXT", "store whom to credit (default: the checkpoint's)")
           ->check(check_metadata);
-  CLI::Option* self_test = output.option("--self-test", arguments.self_test_path, "FILE",
-                                         "text whose first lines become the file's self-test");
+  CLI::Option* self_test =
+      output.option("--self-test", arguments.self_test_path, "FILE",
+                    "make the file's self-test from the first lines of this text (default: random ids)");
   declare_limits(app, arguments.limits);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));
@@ -258,7 +263,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* report =
       reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
   CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
-  reports.flag("-q,--quiet", arguments.quiet, "no progress");
+  reports.flag("-q,--quiet", arguments.quiet, "show no progress");
   for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, shape, print_config, weights, license,
                                     attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
@@ -272,7 +277,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "  goldcrest-convert --shape config.json --board all\n"
       "  goldcrest-convert my.gcst --emit-c firmware --max-source 25 --max-target 33 --beam 1 --board rpi-pico2\n"
       "Exit status: 0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded, "
-      "5 --budget exceeded or --board too small.\nExcept with status 0 no output file is written.");
+      "5 --budget exceeded or --board too small.\nOutput files are written only with status 0.");
   return restricted;
 }
 
@@ -282,7 +287,7 @@ std::string first_given(const std::vector<const CLI::Option*>& options) {
   return "";
 }
 
-// Help, the version, or what is wrong with the command line.
+// Prints help, the version, or the error in the command line.
 ExitStatus answer(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out, err;
   const bool is_asked_for = app.exit(error, out, err) == 0;

@@ -15,13 +15,13 @@ namespace goldcrest::converter {
 void open_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest free number is this one. Writing to it fails, as it did before.
+    // The lowest free number is this stream's. Writing to it fails, as before.
     if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != stream) return;
   }
 }
 
 void say(std::string_view text) {
-  // Not buffered, so nothing is left to fail later.
+  // Unbuffered, so nothing can fail later.
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written <= 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program says on its two standard streams. Whoever closes standard error wants no messages, and still wants
-// the model; a report that cannot be written is an error.
+// The program's output on its two standard streams. If the user closes standard error, the program goes on without
+// messages. A report that cannot be written is an error.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace goldcrest::converter {
 
-// Takes the place of standard streams that are closed, so that no file of the program becomes one of them, and makes a
-// broken pipe an error and not the program's end.
+// Fills closed standard streams, so that no file of the program takes their numbers. Makes a broken pipe an error
+// instead of the program's end.
 void open_standard_streams();
 
-// To standard error, as it stands; what goes wrong is passed over.
+// Writes to standard error, unchanged; ignores failures.
 void say(std::string_view text);
-// "goldcrest-convert: ...", with control characters escaped and a line end after it.
+// Writes "goldcrest-convert: ...", with control characters escaped and a line end.
 void say_error(std::string_view message);
 
-// To standard output, as it stands.
+// Writes to standard output, unchanged.
 void print(std::string_view text);
-// Throws Error with `consequence` ("no file was written") where something that was printed is lost.
+// Throws Error with `consequence` ("no file was written") if printed text was lost.
 void flush_output(std::string_view consequence);
 
 }  // namespace goldcrest::converter

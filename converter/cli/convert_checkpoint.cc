@@ -4,12 +4,12 @@
 
 #include "cli/console.h"
 #include "cli/convert.h"
-#include "cli/draft.h"
-#include "cli/kept_vocabulary.h"
-#include "cli/made_shortlist.h"
-#include "cli/outputs.h"
+#include "cli/in_memory_model.h"
+#include "cli/keep_vocabulary.h"
 #include "cli/progress.h"
 #include "cli/quality.h"
+#include "cli/shortlist_from_text.h"
+#include "cli/write_outputs.h"
 #include "dialects/dialect.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
@@ -40,7 +40,7 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
   return spec;
 }
 
-// What a model file is made of.
+// The parts of a model file.
 struct Ingredients {
   const ModelSpec& spec;
   const Payload& payload;
@@ -48,7 +48,7 @@ struct Ingredients {
   const Arguments& arguments;
 };
 
-// The ids of the self-test's sources: the user's lines, or random ones.
+// Returns the ids of the self-test's sources: the user's lines, or random ones.
 std::vector<std::vector<int32_t>> self_test_sources(const Ingredients& from, EngineSession& session) {
   if (from.self_test.empty()) return random_sources(from.spec, session.memory().limits.max_source_tokens);
   std::vector<std::vector<int32_t>> sources;
@@ -80,12 +80,12 @@ std::vector<std::pair<std::string, uint64_t>> section_sizes(const FileImage& ima
   return sizes;
 }
 
-// Throws Error where the file, of at least these bytes, has no room.
+// Throws Error if the disk has no room for the sections.
 void check_room(const Payload& payload, const Arguments& arguments) {
   if (!arguments.output.empty()) check_space(arguments.output, section_bytes(payload));
 }
 
-// All but what the self-test and the evaluation tell.
+// Returns the report without self-test and evaluation.
 Report make_report(const Ingredients& from, const FileImage& image) {
   const Arguments& arguments = from.arguments;
   Report report;
@@ -104,27 +104,27 @@ Report make_report(const Ingredients& from, const FileImage& image) {
   return report;
 }
 
-// What the options change of the checkpoint's outputs, for the report.
+// Changes that the options made to the checkpoint's outputs, for the report.
 struct Changes {
-  std::unique_ptr<Draft> whole;  // where the vocabulary is trimmed: the file with all of it
+  std::unique_ptr<InMemoryModel> whole;  // if the vocabulary is trimmed: the file with all of it
   std::optional<TrimmedVocabulary> trimmed;
-  std::optional<MadeShortlist> shortlist;
+  std::optional<ShortlistFromText> shortlist;
 };
 
 Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
   Changes changes;
   if (trims(arguments)) {
-    changes.whole = std::make_unique<Draft>(spec, arguments, progress);
+    changes.whole = std::make_unique<InMemoryModel>(spec, arguments, progress);
     changes.trimmed = keep_vocabulary(lines, arguments, *changes.whole, spec);
   }
   if (!arguments.make_shortlist_path.empty()) {
-    Draft draft(spec, arguments, progress);
-    changes.shortlist = make_shortlist_of(lines, arguments, draft, progress, spec);
+    InMemoryModel model(spec, arguments, progress);
+    changes.shortlist = make_shortlist_from_text(lines, arguments, model, progress, spec);
   }
   return changes;
 }
 
-// Throws Error where lines of text are given for a model that reads none.
+// Throws Error if lines of text are given for a model without tokenizers.
 void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
   if (!spec.source_tokenizer && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
@@ -138,7 +138,7 @@ void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Argum
   }
 }
 
-// The exit status.
+// Returns the exit status.
 int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
   check_tokenizers(spec, lines, arguments);
   std::optional<DeviationBound> deviation;
@@ -161,7 +161,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.evaluation_lines = lines.evaluation;
   report.deviation = deviation;
   report.trimmed = changes.trimmed;
-  report.made_shortlist = changes.shortlist;
+  report.shortlist_from_text = changes.shortlist;
   if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - payload_bytes;
   if (!lines.evaluation.empty()) {
     const goldcrest_limits& limits = report.memory.memory.limits;
@@ -173,10 +173,10 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
 
   print_report(report, arguments);
   if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
-  return write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
+  return write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments);
 }
 
-// After all else, where nothing scrolls them away.
+// Prints the warnings last, so that nothing scrolls them away.
 void say_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) say_error("warning: " + warning);
   if (!warnings.empty()) say_error(format_text("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
@@ -196,12 +196,12 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
 
 int size_shape(const Arguments& arguments) {
   Progress progress(standard_error_screen(arguments.quiet));
-  constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights: the file is made, in memory
+  constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
   ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes);
   if (!arguments.name.empty()) spec.name = arguments.name;
   choose_languages(arguments, spec);
   const Payload payload = make_payload(spec, arguments, progress);
-  // Targets of any length: the metadata has room for the longest.
+  // Targets may have any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;
   for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata->limits->max_source_tokens)) {
     self_test.push_back({{source.begin(), source.end()}, {spec.generation.end_id}, UINT64_MAX});
@@ -212,7 +212,7 @@ int size_shape(const Arguments& arguments) {
   report.is_shape = true;
   progress.finish();
   print_report(report, arguments);
-  const int status = write_output({image, report.memory.memory, report.boards, spec.name}, arguments);
+  const int status = write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments);
   say_warnings(spec.warnings);
   return status;
 }

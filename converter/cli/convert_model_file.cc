@@ -3,8 +3,8 @@
 
 #include "cli/console.h"
 #include "cli/convert.h"
-#include "cli/outputs.h"
 #include "cli/progress.h"
+#include "cli/write_outputs.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
 #include "quantize/pack.h"
@@ -17,7 +17,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// Throws Error when the engine refuses the file, or computes from it what the file does not promise.
+// Throws Error if the engine refuses the file, or if its self-test fails.
 goldcrest_info check_model_file(const FileImage& image, const std::string& file) {
   EngineSession session(image.span(), {}, file);
   goldcrest_detail detail = {"", -1};
@@ -52,7 +52,7 @@ int convert_model_file(const Arguments& arguments) {
   for (const BoardFit& fit : boards) print(to_text(fit));
   flush_output("no file was written");
   const std::string stem = std::filesystem::path(arguments.input).stem().string();
-  return write_output({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments);
+  return write_outputs({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments);
 }
 
 }  // namespace goldcrest::converter

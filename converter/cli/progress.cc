@@ -20,7 +20,7 @@ constexpr const char* kToEndOfLine = "\x1b[K";
 
 size_t percent_of(size_t done, size_t total) { return std::min(done, total) * 100 / total; }
 
-// The bar, or the percent alone where the terminal is too narrow for it.
+// Returns the stage with its bar, or with only the percent if the terminal is too narrow.
 std::string bar_line(const std::string& stage, size_t percent, size_t columns) {
   const size_t filled = percent * kBarWidth / 100;
   const std::string bar = format_text(" [{:<{}}] {:3} %", std::string(filled, '#'), kBarWidth, percent);
@@ -74,7 +74,7 @@ std::function<void(size_t, size_t)> Progress::counter() {
 
 void Progress::redraw(const std::string& line) {
   if (line == drawn_) return;
-  // Written over what stands there and only then cleared behind it: nothing flickers.
+  // Overwrites the line and clears only the rest of it, so nothing flickers.
   screen_.show("\r" + line + kToEndOfLine);
   drawn_ = line;
 }

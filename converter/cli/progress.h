@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of stages: a bar that redraws itself on a terminal; elsewhere one plain line a stage, and one more every ten
-// seconds of a long one.
+// Progress of stages. On a terminal a bar redraws itself. Elsewhere each stage prints a plain line, and another every
+// ten seconds if it is long.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace goldcrest::converter {
 
-// Where progress goes, and the clock that it looks at.
+// The destination of progress, and its clock.
 struct ProgressScreen {
   bool terminal = false;
   size_t columns = 80;                         // of a terminal
-  std::function<void(std::string_view)> show;  // empty: nothing is shown
+  std::function<void(std::string_view)> show;  // empty: shows nothing
   std::function<double()> seconds;             // since any fixed moment
 };
 
-// Standard error; nothing when `quiet`.
+// Returns standard error, or nothing if `quiet`.
 ProgressScreen standard_error_screen(bool quiet);
 
 class Progress {
@@ -28,21 +28,21 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Begins a stage, ending the one before.
+  // Begins a stage and ends the one before.
   void stage(const std::string& name);
-  // How far the stage is.
+  // Reports the progress of the stage.
   void at(size_t done, size_t total);
-  // at() as a function, as long as this object lives.
+  // Returns at() as a function that is valid while this object lives.
   std::function<void(size_t done, size_t total)> counter();
   void finish();
 
  private:
-  // A line in place of the one that stands there.
+  // Replaces the current line on the terminal.
   void redraw(const std::string& line);
 
   ProgressScreen screen_;
   std::string stage_, drawn_;
-  double last_seconds_ = 0;  // of what was shown last
+  double last_seconds_ = 0;  // time of the last output
 };
 
 }  // namespace goldcrest::converter

@@ -15,7 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// How much int8 lost by the chosen metric, in points.
+// Returns the loss of int8 by the chosen metric, in points.
 double loss(const Evaluation& evaluation, std::string metric) {
   if (evaluation.lines.empty()) throw Error("--max-loss: not one line was translated by both float32 and int8");
   const bool scored = evaluation.float32 && evaluation.int8;
@@ -52,7 +52,7 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
 
 void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec) {
   if (arguments.ids || !spec.source_tokenizer) return;
-  std::map<std::string_view, std::vector<size_t>> numbers;  // of the lines, by their code
+  std::map<std::string_view, std::vector<size_t>> numbers;  // line numbers by code
   for (const EvaluationLine& line : lines) {
     const std::string_view code = leading_language_code(line.source);
     if (!code.empty()) numbers[code].push_back(line.number);
@@ -62,10 +62,10 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
     const auto is_code = [&, text = code](const Piece& piece) { return piece.text == text; };
     const bool is_entry = std::find_if(spec.source_tokenizer->pieces.begin(), end, is_code) != end;
     if (is_entry && arguments.target_lang.empty()) continue;
-    const std::string more = found.size() > 1 ? format_text(" (so in {} more lines)", found.size() - 1) : "";
+    const std::string more = found.size() > 1 ? format_text(" ({} such lines)", found.size()) : "";
     const std::string reason =
         is_entry ? format_text("is not asked for: --target-lang says {}", in_quotes(arguments.target_lang))
-                 : "is no entry of the model's vocabulary";
+                 : "is not an entry of the model's vocabulary";
     spec.warnings.push_back(format_text("{}:{}: {} {}; it is read as text{}", arguments.evaluate_path, found[0],
                                         in_quotes(code), reason, more));
   }
@@ -90,7 +90,7 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
   ReferenceTranslator float32(reference, search, encode, decode);
   EngineTranslator int8(session, arguments.ids ? Lines::kIds : Lines::kText);
   EvaluationOptions options;
-  options.batch = std::max(8u, limits.batch);  // lines between two words of progress
+  options.batch = std::max(8u, limits.batch);  // lines between two updates of progress
   options.progress = progress.counter();
   report->evaluation = evaluate(report->evaluation_lines, float32, int8, options);
   if (session.info().weight_bits == 32) report->evaluation->engine_name = "engine";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// --check and --evaluate: how good the conversion is, by the user's own samples and lines.
+// --check and --evaluate: measure the conversion's quality with the user's own samples and lines.
 #pragma once
 
-#include "cli/before_work.h"
 #include "cli/command_line.h"
+#include "cli/preflight.h"
 #include "cli/progress.h"
 #include "evaluate/agreement.h"
 #include "file/write.h"
@@ -11,24 +11,24 @@
 
 namespace goldcrest::converter {
 
-// Whether the float reference agrees with the samples; says where it does not. Throws Error.
+// Returns true if the float reference agrees with the samples, and prints the report. Throws Error.
 bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
-// Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks: each such code once.
+// Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks, once for each code.
 void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec);
 
-// Fills the report's evaluation of its lines. Throws Error.
+// Evaluates the report's lines and stores the result in the report. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
 
-// Two files of one model, and the limits to compare them in.
+// Two files of one model, and the limits for both.
 struct Compared {
   const FileImage &whole, &part;
   const goldcrest_limits& limits;
 };
 Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress);
 
-// Whether int8 lost more than --max-loss; says so. Throws Error where the lines cannot tell.
+// Returns true, and prints an error, if int8 lost more than --max-loss. Throws Error if the lines cannot tell.
 bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments);
 
 }  // namespace goldcrest::converter

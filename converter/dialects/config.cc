@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a config.json, typed and range-checked; remembers which were read.
+// Settings of a config.json, with checks of type and range. Remembers which settings were read.
 #include "dialects/config.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a config.json, typed and range-checked; remembers which were read.
+// Settings of a config.json, with checks of type and range. Remembers which settings were read.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ class Config {
 
   const std::filesystem::path& path() const { return path_; }
   std::string where(const std::string& key) const;  // "config.json: setting "d_model"", for messages
-  // Present and not null.
+  // True if the setting is present and not null.
   bool has(const std::string& key) const { return find(key) != nullptr; }
-  // Null when absent; marks the setting as read.
+  // Returns null if the setting is absent; marks it as read.
   const Value* find(const std::string& key) const;
 
-  // Each throws Error on another type or a value outside of the range; the first form also when it is absent.
+  // Each throws Error on another type or a value outside the range; the first form also if the setting is absent.
   uint32_t count(const std::string& key, uint32_t least, uint32_t most) const;
   uint32_t count_or(const std::string& key, uint32_t fallback, uint32_t least, uint32_t most) const;
   std::optional<uint32_t> optional_count(const std::string& key, uint32_t least, uint32_t most) const;
@@ -36,14 +36,15 @@ class Config {
   std::string text(const std::string& key) const;
   std::string text_or(const std::string& key, const std::string& fallback) const;
   Config object_or_empty(const std::string& key) const;
-  // The setting as the path of a file that lies beside this one, or below. Throws Error where there is none.
+  // Returns the path of the file that the setting names, next to this config or below. Throws Error if there is no such
+  // file.
   std::filesystem::path file(const std::string& key) const;
 
-  // All settings but the notes of --print-config, which are called KEY?.
+  // All settings except the notes of --print-config, whose keys are KEY?.
   std::vector<std::string> keys() const;
-  // Settings that nothing has asked for.
+  // Settings that nothing has read.
   std::vector<std::string> unread() const;
-  // Those that are null and have a note beside them: nobody has answered it.
+  // Settings that are null and still have their note: the user has not filled them in.
   std::vector<std::string> unanswered() const;
 
  private:

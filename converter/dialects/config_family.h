@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A family that a config.json names. Its room has one of these; config_way.cc lists them all.
+// A family that a config.json names. Each family's room defines its own; config_way.cc lists them all.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,13 @@ struct ConfigFamily {
   const char* model_type;
   const char* description;  // for messages
   ModelSpec (*load)(const Checkpoint& checkpoint);
-  // What a checkpoint with this config.json will hold. Sizes that the weights tell a conversion must be settings here.
+  // Lists the tensors of a checkpoint with this config.json. Sizes that a conversion takes from the weights must be
+  // settings here.
   std::vector<ShapedTensor> (*tensors)(const Config& config);
-  // Names for the tensors that config.json does not name: they say nothing of a size. Null: the names are always the
+  // Adds names for the tensors that config.json does not name; they do not affect sizes. Null: the names are always the
   // same.
   void (*name_tensors)(Value& config);
-  const Tutorial* tutorial;  // whose code tells what a config.json leaves out; or null
+  const Tutorial* tutorial;  // whose code fixes what a config.json leaves out; or null
   ListedFamily listed;       // null texts: another family's row names this one too
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The config.json of an nn.Transformer, as far as its tensors tell.
+// Drafts the config.json of an nn.Transformer from its tensors.
 #include "dialects/config_template.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::string divisors(uint64_t d_model) {
 
 class ConfigTemplate {
  public:
-  // tutorial: null for an nn.Transformer of any other code.
+  // `tutorial` is null unless the tensors belong to a tutorial's code.
   ConfigTemplate(std::shared_ptr<const TensorSource> source, const std::filesystem::path& path,
                  const Tutorial* tutorial)
       : tensors_(std::move(source)), path_(path), tutorial_(tutorial) {
@@ -79,7 +79,7 @@ class ConfigTemplate {
   }
 
  private:
-  // Of the encoder and of the decoder, which attends to the encoder.
+  // Finds the encoder and the decoder; only the decoder attends to the other.
   void find_stacks() {
     const std::string first = names_.first("encoder");
     Names encoders, decoders;
@@ -95,7 +95,7 @@ class ConfigTemplate {
     if (encoders.size() != 1 || decoders.size() != 1) {
       throw Error(
           "{}: its tensors are {} encoders and {} decoders of nn.Transformer, expected one of each: names that end in "
-          "\"{}\", those of the decoder beside \"layers.0.{}{}\"; it has {}",
+          "\"{}\", for the decoder next to \"layers.0.{}{}\"; it has {}",
           path_.string(), encoders.size(), decoders.size(), first, names_.cross_attention,
           names_.query == nullptr ? "in_proj_weight" : names_.query + std::string(".weight"),
           list_in_quotes(tensors_.names(), 8));
@@ -127,7 +127,8 @@ class ConfigTemplate {
   }
   uint64_t columns(const std::string& name) const { return tensors_.shape(name).back(); }
 
-  // Tables [rows, d_model]: of positions by their names, linear layers by their biases or names, the rest embeddings.
+  // Sorts the tables [rows, d_model]: positions by their names, linear layers by their biases or names, all others as
+  // embeddings.
   void sort_tables() {
     for (const std::string& name : tensors_.names()) {
       const std::vector<uint64_t> shape = tensors_.shape(name);
@@ -148,7 +149,7 @@ class ConfigTemplate {
     json[key] = value;
     json[key + "?"] = note;
   }
-  // What a tutorial's code tells is not asked.
+  // Asks for a setting unless the tutorial's code fixes it.
   void ask(const std::string& key, const std::string& choices) {
     if (of_tutorial_.contains(key))
       set(json_, key, of_tutorial_[key], "the tutorial's; no tensor tells it");
@@ -165,7 +166,7 @@ class ConfigTemplate {
     set(roles_, role, nullptr, names + more);
   }
 
-  // One setting where both stacks agree.
+  // Sets a key for both stacks if they agree.
   void add_of_stacks(const std::string& key, uint64_t Stack::*value) {
     if (encoder_.*value == decoder_.*value) {
       json_[key] = encoder_.*value;
@@ -196,13 +197,12 @@ class ConfigTemplate {
       set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
     else
       ask("layer_norm_eps", "");
-    ask("scale_embedding",
-        "true where embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
+    ask("scale_embedding", "true if embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
   }
 
-  // The sinusoids that a stored table holds; nothing when it is another table.
+  // Returns the sinusoids that a stored table holds, or nothing for another table.
   std::optional<Sinusoid> sinusoid_of(const std::string& name) {
-    constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
+    constexpr float kTolerance = 2e-3f;  // a table in half precision is off by up to 5e-4
     const auto d_model = static_cast<uint32_t>(columns(name));
     if (d_model % 2 != 0 || d_model < 4) return std::nullopt;
     const auto table = tensors_.table(name, d_model);
@@ -259,21 +259,20 @@ class ConfigTemplate {
   void add_text() {
     for (const std::string side : {"source_", "target_"}) {
       ask(side + "vocabulary",
-          "the texts in the order of their ids, or a file beside config.json (.json, .spm, .model, or one text a "
+          "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or one text a "
           "line); "
-          "remove it and the unit for token ids alone");
+          "remove it and the unit to use token ids only");
       ask(side + "unit", R"("word", "character", "subword" or "sentencepiece")");
     }
     ask_token("bos_token", "the start token, a text of the vocabulary or its id", &Tutorial::start);
     ask_token("eos_token", "the end token, a text of the vocabulary or its id", &Tutorial::end);
-    ask_token("pad_token", "the padding, a text or its id; remove it where there is none", &Tutorial::padding);
-    ask_token("unk_token", "what a vocabulary lacks, a text or its id; remove it where there is none",
-              &Tutorial::unknown);
+    ask_token("pad_token", "the padding token, a text or its id; remove it if there is none", &Tutorial::padding);
+    ask_token("unk_token", "the unknown token, a text or its id; remove it if there is none", &Tutorial::unknown);
     if (tutorial_ != nullptr) ask("add_source_bos", "");
-    ask("add_source_eos", "true where the end token follows a source, else false");
+    ask("add_source_eos", "true if the end token follows a source, else false");
   }
 
-  // The table of one side; "" when nothing tells.
+  // Returns the table of one side, or "" if nothing tells which it is.
   std::string embedding(const Stack& stack, bool is_source, uint64_t target_rows) const {
     Names fitting = only(embeddings_, [&](const std::string& name) { return columns(name) == stack.d_model; });
     if (fitting.size() == 1) return fitting[0];

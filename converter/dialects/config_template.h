@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The config.json of an nn.Transformer, as far as its tensors tell.
+// Drafts the config.json of an nn.Transformer from its tensors.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace goldcrest::converter {
 
-// What shapes cannot tell is null, with its choices under KEY + "?"; the nn_transformer dialect refuses it until it is
-// set. `path`: a weight file or its folder, with or without a config.json. Throws Error where there is no
-// nn.Transformer in it.
+// A setting that shapes cannot determine is null, with its choices under KEY + "?". The nn_transformer dialect refuses
+// it until it is set. `path` is a weight file or its folder, with or without a config.json. Throws Error if there is no
+// nn.Transformer.
 Value config_template(const std::filesystem::path& path);
 
 }  // namespace goldcrest::converter

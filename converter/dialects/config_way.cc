@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families that a config.json names by its model_type, and what is said where none does.
+// Families that a config.json names by its model_type, and the errors if none is named.
 #include <algorithm>
 
 #include "dialects/config_family.h"
@@ -34,11 +34,11 @@ std::filesystem::path config_path_of(const std::filesystem::path& directory, con
   return std::filesystem::is_directory(given, error) ? given / "config.json" : given;
 }
 
-// Why there is no config.json to read, and how to come to one.
+// Says why there is no config.json to read, and how to get one.
 Error missing_config(const std::filesystem::path& config, const std::filesystem::path& checkpoint,
                      const Sniffed& sniffed) {
   if (sniffed.use == Use::kOtherFamily || sniffed.use == Use::kNoWeights) return Error("{}", sniffed.text());
-  // A training's folder, of which one checkpoint must be chosen: opening it says so.
+  // The folder of a training, from which you choose one checkpoint; the error of opening it says so.
   const std::vector<std::filesystem::path> weights = find_weights(checkpoint);
   if (weights.size() > 1 && toolkit_of(sniff_file(weights[0]).kind) != nullptr) open_tensors(checkpoint);
   if (sniffed.kind == KindId::kMarianTensors) {
@@ -61,13 +61,13 @@ Error missing_config(const std::filesystem::path& config, const std::filesystem:
       config.string());
 }
 
-// What else is known of a model_type that no dialect has.
+// Describes a model_type that no dialect reads, if it is known.
 std::string known_of(const std::string& model_type) {
   const Kind& family = kind_of_id(family_of_type(model_type));
   return family.id == KindId::kUnknown ? "" : format_text("; {}; {}", family.description, family.advice);
 }
 
-// The family that config.json names; without a name a tutorial's, where the tensors are of one.
+// Returns the family that config.json names. Without a name, returns the tutorial's if the tensors belong to one.
 const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) {
   const std::string known = of_tensors == nullptr ? "" : of_tensors->model_type;
   const std::string model_type = config.text_or("model_type", known);
@@ -77,7 +77,7 @@ const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) 
     throw Error("{} is {}, which is not supported; supported: {}{}", config.where("model_type"),
                 model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
   }
-  // A Seq2SeqTransformer is an nn.Transformer with names of its own, the others are not.
+  // A Seq2SeqTransformer is an nn.Transformer with other names; the other tutorials' models are not.
   const bool is_its_own = model_type == known || (of_tensors == &kSeq2SeqTransformer && model_type == "nn_transformer");
   if (of_tensors != nullptr && !is_its_own) {
     throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
@@ -86,13 +86,13 @@ const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) 
   return **family;
 }
 
-// `settings`, with those that the tutorial's code tells where it has no others, and what `tensors` tell when there are.
+// Completes `settings` with the defaults of the tutorial's code and with what `tensors`, if any, determine.
 Value completed(Value settings, const Tutorial* tutorial, const std::shared_ptr<const TensorSource>& tensors) {
   if (tutorial == nullptr) return settings;
-  Value all = tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type)
-                                 : tutorial_settings(*tutorial, TensorReader(tensors));
-  update(all, settings);
-  return all;
+  Value merged = tensors == nullptr ? parse_json(tutorial->settings, kSettingsDepth, tutorial->model_type)
+                                    : tutorial_settings(*tutorial, TensorReader(tensors));
+  update(merged, settings);
+  return merged;
 }
 
 OpenedCheckpoint open_by_config(const LoadRequest& request) {
@@ -107,7 +107,7 @@ OpenedCheckpoint open_by_config(const LoadRequest& request) {
   const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(request.path), request.options);
   settings = completed(std::move(settings), family.tutorial, tensors);
   Checkpoint checkpoint{request.directory, Config(std::move(settings), config_path.string(), config_path), tensors};
-  checkpoint.config.find("model_type");  // is known
+  checkpoint.config.find("model_type");  // marks it as read
   return {std::move(checkpoint), family.model_type, family.load};
 }
 
@@ -132,10 +132,10 @@ ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
   if (family.name_tensors != nullptr) family.name_tensors(settings);
   Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
   checkpoint.tensors = shape_tensors(family.tensors(checkpoint.config), config_path, most);
-  checkpoint.config.find("model_type");  // is known
+  checkpoint.config.find("model_type");  // marks it as read
   ModelSpec spec = family.load(checkpoint);
   spec.dialect = family.model_type;
-  spec.checkpoint_sha256 = std::string(64, '0');  // as long as that of weights
+  spec.checkpoint_sha256 = std::string(64, '0');  // has the length of a hash of weights
   fill_provenance(checkpoint, spec);
   return spec;
 }

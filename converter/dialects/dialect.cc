@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a checkpoint by the way in that recognises it, and lists the families of all ways.
+// Opens a checkpoint by the way that recognises it, and lists the families of all ways.
 #include "dialects/dialect.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a checkpoint on disk to the neutral float model. A dialect knows names and settings of its family, and nothing
-// of quantization or of the file that is written.
+// Loads a checkpoint from disk into the neutral float model. A dialect knows the names and settings of its family, and
+// nothing of quantization or of the output file.
 #pragma once
 
 #include <filesystem>
@@ -15,31 +15,31 @@
 namespace goldcrest::converter {
 
 struct LoadOptions {
-  std::filesystem::path config;  // empty: config.json beside the weights; of Marian's own models the YAML beside them
-  std::function<void(size_t done, size_t total)> progress;  // of the tensors; may be empty
+  std::filesystem::path config;  // empty: the config.json, or for Marian's own models the YAML, next to the weights
+  std::function<void(size_t done, size_t total)> progress;  // in tensors; may be empty
 };
 
-// `path`: a directory or a weight file. Its container tells the family, or its config.json does. Throws Error.
+// `path` is a directory or a weight file. Its container or its config.json tells the family. Throws Error.
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options);
 
-// The model that a checkpoint with this config.json (or one in the folder `path`) will have, with weights of next to
-// nothing and the tokenizer of the files beside it, where they are. Throws Error, also where it has more than `most`
-// parameters.
+// Returns the model that a checkpoint with this config.json (or the one in the folder `path`) will have. Its weights
+// are tiny; its tokenizer comes from the files next to the config, if they exist. Throws Error, also if the model has
+// more than `most` parameters.
 ModelSpec load_shape(const std::filesystem::path& path, uint64_t most);
 
-// What each family's loader gets.
+// The input of every family's loader.
 struct Checkpoint {
   std::filesystem::path directory;
   Config config;
   std::shared_ptr<const TensorSource> tensors;
-  bool is_shape = false;                // without weights: a tokenizer may be missing
-  std::filesystem::path settings = {};  // of Marian's own models: the decoder's settings that the user named; or empty
+  bool is_shape = false;                // no weights; a tokenizer may be missing
+  std::filesystem::path settings = {};  // for Marian's own models: the decoder settings that the user named, or empty
 };
 
-// Whether a checkpoint of this kind needs no config.json.
+// True if a checkpoint of this kind needs no config.json.
 bool tells_its_settings(KindId kind);
 
-// Which families are converted, from which containers, and which are refused by name: a table in Markdown.
+// Returns a table in Markdown: the converted families with their containers, and the families that are refused by name.
 std::string list_families();
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a beam search ends.
+// The setting that decides when a beam search ends.
 #pragma once
 
 #include "dialects/config.h"
@@ -7,7 +7,7 @@
 
 namespace goldcrest::converter {
 
-// The setting "early_stopping": false (the default), true or "never". Throws Error on anything else.
+// Reads "early_stopping": false (the default), true or "never". Throws Error on any other value.
 EarlyStopping read_early_stopping(const Config& config);
 
 }  // namespace goldcrest::converter

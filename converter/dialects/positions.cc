@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinusoidal position tables in every dialect: frameworks differ in frequency, layout and first position.
+// Sinusoidal position tables for all dialects. Frameworks differ in frequency, layout and first position.
 #include "dialects/positions.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinusoidal position tables in every dialect: frameworks differ in frequency, layout and first position.
+// Sinusoidal position tables for all dialects. Frameworks differ in frequency, layout and first position.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace goldcrest::converter {
 
-constexpr uint64_t kMaxPositionValues = uint64_t{1} << 24;  // of a table made from a setting
+constexpr uint64_t kMaxPositionValues = uint64_t{1} << 24;  // of a table that a setting asks for
 
-// Throws Error where a setting, which `where` names, asks for a larger table.
+// Throws Error if a setting, which `where` names, asks for a larger table.
 void check_position_rows(const std::string& where, uint64_t rows, uint32_t d_model);
 
 // angle(row p, pair i) = (p + first) * base^(-2 i / denominator), i in [0, d_model / 2)
 struct Sinusoid {
-  bool interleaved = false;            // sin, cos, sin, cos ... (true) or all sines, then all cosines
-  bool denominator_minus_two = false;  // denominator = d_model - 2 (Marian, fairseq) or d_model (the paper)
+  bool interleaved = false;            // true: sin, cos, sin, cos ...; false: all sines, then all cosines
+  bool denominator_minus_two = false;  // denominator: d_model - 2 (Marian, fairseq) or d_model (the paper)
   uint32_t first = 0;                  // the position of row 0
   double base = 10000;
 };
@@ -24,7 +24,7 @@ struct Sinusoid {
 // [rows, d_model]; d_model must be even, and above 2 for denominator_minus_two.
 Matrix sinusoid_table(const Sinusoid& sinusoid, uint32_t rows, uint32_t d_model);
 
-// The largest |a - b| of two tables of one width, of the rows that both have.
+// Returns the largest |a - b| over the rows that two tables of equal width both have.
 float largest_difference(const Matrix& a, const Matrix& b);
 
 }  // namespace goldcrest::converter

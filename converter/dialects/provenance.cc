@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Name, licence and attribution from the checkpoint's own metadata.
+// Fills in name, licence and attribution from the checkpoint's own metadata.
 #include "dialects/provenance.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// The plain "key: value" lines between the first two "---" of a README.md.
+// Returns the plain "key: value" lines between the first two "---" of a README.md.
 std::map<std::string, std::string> front_matter(const std::filesystem::path& readme) {
   constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
   std::map<std::string, std::string> values;
@@ -39,7 +39,8 @@ std::map<std::string, std::string> front_matter(const std::filesystem::path& rea
   return values;
 }
 
-// models--OWNER--NAME/snapshots/HASH of the Hugging Face cache is OWNER/NAME; any other folder is its own name.
+// A folder models--OWNER--NAME/snapshots/HASH of the Hugging Face cache gives OWNER/NAME; any other folder gives its
+// own name.
 std::string folder_name(const std::filesystem::path& directory) {
   std::filesystem::path folder = std::filesystem::absolute(directory).lexically_normal();
   if (folder.filename().empty()) folder = folder.parent_path();
@@ -52,14 +53,14 @@ std::string folder_name(const std::filesystem::path& directory) {
   return folder.filename().string();
 }
 
-// What goes into a file's metadata is printed by others.
-void clean(const char* what, std::string& text, std::vector<std::string>& warnings) {
+// Other programs print a file's metadata, so this removes all that could harm a terminal.
+void clean(const char* field, std::string& text, std::vector<std::string>& warnings) {
   const std::string cleaned = clean_metadata(text);
   if (cleaned == text) return;
   warnings.push_back(format_text(
       "the checkpoint's {} has control characters, bytes that are not UTF-8 or more than {} bytes; the file "
       "has \"{}\"",
-      what, kMaxMetadataBytes, cleaned));
+      field, kMaxMetadataBytes, cleaned));
   text = cleaned;
 }
 

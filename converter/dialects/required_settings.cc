@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a config.json lacks in one message.
+// Collects the missing settings of a config.json for one message.
 #include "dialects/required_settings.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// The choices that --print-config noted, or what somebody else wrote there.
+// Returns the note that --print-config, or the user, wrote next to a setting.
 std::string note(const Config& config, const std::string& key) {
   constexpr size_t kMaxBytes = 200;
   std::string text = config.text_or(key + "?", "").substr(0, kMaxBytes);

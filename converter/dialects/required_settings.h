@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a config.json lacks in one message.
+// Collects the missing settings of a config.json for one message.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace goldcrest::converter {
 
 class RequiredSettings {
  public:
-  // `known`: every setting that there is, for guesses.
+  // `known` lists every possible setting, for guesses.
   RequiredSettings(const Config& config, std::vector<std::string> known);
 
   void missing(const std::string& key, const std::string& expected);
   void require(const std::string& key, const std::string& expected) {
     if (!config_.has(key)) missing(key, expected);
   }
-  // Of an object inside the config, whose settings are called NAME.KEY.
+  // Adds the missing settings of an object inside the config; the message calls them NAME.KEY.
   void add(const std::string& name, const RequiredSettings& object);
 
-  // Throws one Error that names all of them, and the settings that are not known and resemble one that is.
+  // Throws one Error that names all missing settings. It also names unknown settings that resemble a known one.
   void check() const;
 
  private:
@@ -30,13 +30,13 @@ class RequiredSettings {
     bool is_null;
   };
 
-  // "; "scale_embeding" is not known; did you mean "scale_embedding"?" for each key that resembles a setting.
+  // Returns "; "scale_embeding" is not known; did you mean "scale_embedding"?" for each such key.
   std::string guesses() const;
 
   const Config& config_;
   std::vector<std::string> known_;
   std::vector<Missing> missing_;
-  std::string of_objects_;  // their guesses
+  std::string of_objects_;  // guesses of the added objects
 };
 
 }  // namespace goldcrest::converter

@@ -4,21 +4,21 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr float kNeverChosen = -65536.0f;  // of the start id's logit: its exp is 0
+constexpr float kNeverChosen = -65536.0f;  // the start id's logit: its exp is 0
 
 std::shared_ptr<const Matrix> with_zero_row(const std::shared_ptr<const Matrix>& table) {
   Matrix result = *table;
   const size_t n = size_t{++result.rows} * result.columns;
   result.values = MatrixValues(n, [table, n] {
     std::vector<float> values = table->values.take();
-    values.resize(n, 0.0f);  // sources leave room for a row
+    values.resize(n, 0.0f);  // sources reserve room for a row
     return values;
   });
   if (!result.stored_scale.empty()) result.stored_scale.push_back(result.stored_scale.back());
   return std::make_shared<const Matrix>(std::move(result));
 }
 
-// After all other entries of the vocabulary.
+// Adds the entry after all others of the vocabulary.
 void add_entry(std::optional<TokenizerSpec>& tokenizer) {
   if (!tokenizer) return;
   tokenizer->pieces.insert(tokenizer->pieces.begin() + tokenizer->vocab_size, {"", 0, PieceType::kControl});

@@ -6,8 +6,8 @@
 
 namespace goldcrest::converter {
 
-// Adds the target's next id, which starts the decoder: its row is zeros, and nothing ever chooses it. The source has it
-// too where the tables are shared.
+// Adds the next free target id as the decoder's first input. Its row is zeros, and the search never chooses it. If
+// source and target share their tables, the source gets the row too.
 void add_start_row(ModelSpec& spec);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors by name, each checked for shape and for values that are not finite; remembers which were used.
+// Reads tensors by name and checks each for its shape and for values that are not finite. Remembers which tensors were
+// used and which are missing.
 #include "dialects/tensor_reader.h"
 
 #include <algorithm>
@@ -15,14 +16,15 @@
 namespace goldcrest::converter {
 namespace {
 
-// "[3, 17]" of the i-th element.
+// Returns the position of the i-th element, for instance "[3, 17]".
 std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
   std::vector<uint64_t> position(shape.size());
   for (size_t axis = shape.size(); axis-- > 0; i /= shape[axis]) position[axis] = i % shape[axis];
   return shape_text(position);
 }
 
-// Of each of the matrix's rows; none where they are not the tensor's and it has more than one.
+// Returns the scale of each of the matrix's rows. Returns none if its rows are not the tensor's rows and the tensor has
+// several scales.
 std::vector<float> row_scales(const Tensor& tensor, uint64_t rows, bool rows_are_its_own) {
   const std::vector<float>& stored = tensor.stored_scale;
   if (stored.size() == 1) return std::vector<float>(rows, stored[0]);
@@ -131,7 +133,7 @@ std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint
 std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint32_t columns) {
   const std::vector<uint64_t> found = shape(name);
   uint64_t rows = 1;
-  size_t long_axes = 0;  // before the last one; there may be one
+  size_t long_axes = 0;  // before the last one; at most one is allowed
   for (size_t axis = 0; axis + 1 < found.size(); ++axis) {
     rows *= found[axis];
     long_axes += found[axis] != 1;
@@ -169,7 +171,7 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
   const std::string name = prefix + ".weight";
-  // A convolution of width 1 is this matrix, with an axis more.
+  // A convolution of width 1 is this matrix with one more axis.
   const bool is_kernel = has(name) && shape(name) == std::vector<uint64_t>{outputs, inputs, 1};
   return {is_kernel ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs),
           has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
@@ -194,7 +196,7 @@ std::vector<std::string> TensorReader::unused() const {
   return result;
 }
 
-// Tables are compared by their hashes, so that never two of them are in memory.
+// Tables are compared by their hashes, so two of them are never in memory at once.
 const std::string& TensorReader::hash_of(const std::shared_ptr<const Matrix>& table) {
   std::string& hash = hashes_[table];
   if (hash.empty()) {

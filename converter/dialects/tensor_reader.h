@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors by name, each checked for shape and for values that are not finite; remembers which were used and which are
-// missing.
+// Reads tensors by name and checks each for its shape and for values that are not finite. Remembers which tensors were
+// used and which are missing.
 #pragma once
 
 #include <map>
@@ -14,41 +14,43 @@
 
 namespace goldcrest::converter {
 
-// DataParallel and DistributedDataParallel put "module." in front of all names, torch.compile "_orig_mod." before the
-// names of the module that it compiled.
+// Removes prefixes of wrappers: DataParallel and DistributedDataParallel put "module." before all names, torch.compile
+// puts "_orig_mod." before the names of the module that it compiled.
 std::string without_wrappers(std::string name);
 
 class TensorReader {
  public:
-  // Names without the prefixes that wrappers add ("module.", "_orig_mod.") are what every function below takes.
+  // All functions below take names without the prefixes of wrappers ("module.", "_orig_mod.").
   explicit TensorReader(std::shared_ptr<const TensorSource> source);
 
   bool has(const std::string& name) const { return container_names_.contains(name); }
   const std::vector<std::string>& names() const { return names_; }
-  // Throws Error when the tensor is missing, or others were. For messages and for sizes that only the checkpoint tells.
+  // Throws Error if this tensor is missing, or if an earlier one was. Use it for messages and for sizes that only the
+  // checkpoint tells.
   std::vector<uint64_t> shape(const std::string& name) const;
-  // "model.safetensors: tensor "a.weight"", for messages.
+  // For messages: "model.safetensors: tensor "a.weight"".
   std::string describe(const std::string& name) const;
 
-  // A tensor that is missing is without values, until check_missing() tells of all at once.
+  // A missing tensor has no values. check_missing() later reports all missing tensors at once.
   std::vector<float> vector(const std::string& name, uint32_t n);
-  // The same name, and aliases of it, give the same object. Each matrix is read once, checked, and read again when its
-  // values are asked for.
+  // Equal names, and aliases of them, give the same object. Each matrix is read and checked once, and read again when
+  // its values are needed.
   std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns);
-  // A matrix of any number of rows; [1, rows, columns] and [rows, 1, columns] will do.
+  // A matrix of any number of rows. The shapes [1, rows, columns] and [rows, 1, columns] also fit.
   std::shared_ptr<const Matrix> table(const std::string& name, uint32_t columns);
-  // [rows, columns] of a tensor of [columns, rows].
+  // Returns [rows, columns] from a tensor of [columns, rows].
   std::shared_ptr<const Matrix> transposed(const std::string& name, uint32_t rows, uint32_t columns);
-  // prefix + ".weight", also of a convolution of width 1, [outputs, inputs, 1], and ".bias"; without a bias it is
-  // zeros.
+  // Reads prefix + ".weight" and prefix + ".bias". The weight may be a convolution of width 1, [outputs, inputs, 1].
+  // Without a bias the bias is zeros.
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
   NormSpec norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon);
 
-  // The first table when both have the same shape and values, so that equal tables are stored once; else the second.
+  // Returns the first table if both have the same shape and values, so that equal tables are stored once; else the
+  // second.
   std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
                                                const std::shared_ptr<const Matrix>& second);
 
-  // Throws one Error that names all tensors that were asked for and are missing.
+  // Throws one Error that names all tensors that were requested and are missing.
   void check_missing() const;
 
   std::vector<std::string> unused() const;
@@ -56,10 +58,10 @@ class TensorReader {
  private:
   Tensor load(const std::string& name);
   const std::string& hash_of(const std::shared_ptr<const Matrix>& table);
-  // Of `loaded`, which is `name`, when they are asked for.
+  // The values of the tensor `name`, which `loaded` is; they are read on demand.
   MatrixValues values(const std::string& name, const Tensor& loaded) const;
   std::shared_ptr<const Matrix> kernel(const std::string& name, uint32_t rows, uint32_t columns);
-  bool note_missing(const std::string& name);  // whether it is missing
+  bool note_missing(const std::string& name);  // returns true if it is missing
   [[noreturn]] void throw_missing(const std::vector<std::string>& missing) const;
 
   const std::shared_ptr<const TensorSource> source_;
@@ -71,7 +73,7 @@ class TensorReader {
   std::vector<std::string> missing_;
 };
 
-// The rows [begin, end) as a matrix of their own; without values where the whole has none.
+// Copies the rows [begin, end) to a matrix of their own; it has no values if the whole has none.
 std::shared_ptr<const Matrix> slice_rows(const std::shared_ptr<const Matrix>& matrix, uint32_t begin, uint32_t end);
 
 }  // namespace goldcrest::converter

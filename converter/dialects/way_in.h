@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a checkpoint comes in: its container tells its family and its settings, or a config.json does.
+// The ways to recognise a checkpoint: by its container, which tells family and settings, or by a config.json.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace goldcrest::converter {
 
-// What load_checkpoint is asked for.
+// The arguments of load_checkpoint.
 struct LoadRequest {
   const std::filesystem::path& path;       // a directory or a weight file
   const std::filesystem::path& directory;  // of the weights
   const LoadOptions& options;
-  const Sniffed& sniffed;  // what is at `path`
+  const Sniffed& sniffed;  // description of `path`
 };
 
-// A checkpoint's settings and tensors, and what makes a model of them.
+// A checkpoint's settings and tensors, and the function that makes a model of them.
 struct OpenedCheckpoint {
   Checkpoint checkpoint;
   const char* dialect;  // for the file's metadata
@@ -36,13 +36,13 @@ struct WayIn {
   std::vector<ListedFamily> (*listed)();
 };
 
-// By a config.json, which names the family: for every checkpoint that no other way recognises.
+// Recognises checkpoints by the config.json that names their family, after all other ways have failed.
 extern const WayIn kConfigWay;
 
-// The tensors, whose reads the options' progress counts.
+// Wraps the tensors so that options.progress counts their reads.
 std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, const LoadOptions& options);
 
-// A checkpoint's directory is itself, or its weight file's. Throws Error where there is none.
+// Returns the checkpoint if it is a directory, else the directory of the weight file. Throws Error if there is none.
 std::filesystem::path directory_of(const std::filesystem::path& checkpoint);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far two files of one model agree: what a smaller vocabulary changes.
+// Measures how far two files of one model agree, for instance before and after its vocabulary is trimmed.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,9 @@
 namespace goldcrest::converter {
 
 struct Agreement {
-  size_t lines = 0, identical = 0;  // by their texts; lines that one of them cannot translate are left out
-  double chrf = 0;                  // of the second's texts against the first's, 0..100
+  size_t lines = 0,
+         identical = 0;  // identical: by their texts; lines that one of the files cannot translate are left out
+  double chrf = 0;       // of the second's texts against the first's, 0..100
 };
 
 Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,

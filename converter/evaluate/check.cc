@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers first, in forward order, then logits, then, when all of those agree, the searches.
+// Compares layers first, in forward order, then logits, then, if all of those agree, the searches.
 #include "evaluate/check.h"
 
 #include <algorithm>
@@ -19,13 +19,14 @@
 namespace goldcrest::converter {
 namespace {
 
-// Rows of one layer's output as the reference made them.
+// Rows of one layer's output, computed by the reference.
 struct Captured {
   size_t rows = 0, columns = 0;
   std::vector<float> values;
 };
 
-// Place of a traced tensor in the forward pass: stack, then stage in it. Absent for a name that is none.
+// Returns a traced tensor's place in the forward pass: its stack, then its stage there. Returns nothing for an unknown
+// name.
 std::optional<std::tuple<int, uint64_t>> forward_order(std::string_view name) {
   if (name == "logits") return std::tuple(2, uint64_t{0});
   const int stack = name.starts_with("encoder.") ? 0 : name.starts_with("decoder.") ? 1 : -1;
@@ -42,7 +43,7 @@ std::optional<std::tuple<int, uint64_t>> forward_order(std::string_view name) {
   return std::tuple(stack, uint64_t{layer} + 1);
 }
 
-// Every layer's output for one source, by the trace's names.
+// Returns every layer's output for one source, by the trace's names.
 std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine& sample) {
   std::map<std::string, Captured> layers;
   Reference reference(spec);
@@ -81,7 +82,7 @@ TensorCheck compare_values(const Departure& where, const Captured& found, const 
   return result;
 }
 
-// found: null when the model has no such layer.
+// `found` is null if the model has no such layer.
 TensorCheck compare_tensor(const std::string& name, size_t line, const Captured* found, const Tensor& expected,
                            double tolerance) {
   Departure departure = {name, line, 0, 0, 0, 0, ""};
@@ -148,7 +149,7 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
                     samples.logits->names().size() - n_compared));
 }
 
-// How far `expected` is ahead of `found` (SearchDifference).
+// Returns how far `expected` is ahead of `found` (SearchDifference).
 double score_gap(const Reference& reference, const SampleLine& sample, const std::vector<int32_t>& found,
                  const std::vector<int32_t>& expected, const SearchOptions& options) {
   const std::vector<double> found_probs = token_log_probs(reference, sample.source, found, options);

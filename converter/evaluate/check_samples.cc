@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids are bounded by the vocabularies and lengths by the positions, so that what computes with them need not look.
+// Ids are checked against the vocabularies and lengths against the positions, so later code need not check them.
 #include "evaluate/check_samples.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kMaxResultBytes = uint64_t{256} << 20;
 constexpr int kMaxDepth = 4;
 
-// An array of 1..most ids below vocab_size.
+// Reads an array of 1..most ids below vocab_size.
 std::vector<int32_t> read_ids(const Value& value, const std::string& where, uint64_t vocab_size, uint64_t most) {
   if (!value.is_list()) throw Error("{}: found a JSON {}, expected an array of token ids", where, value.type_name());
   if (value.empty() || value.size() > most)
@@ -41,7 +41,7 @@ uint64_t read_count(const Value& object, const char* key, uint64_t absent, const
   return found->natural();
 }
 
-// "greedy" is 1, "beam<n>" is n for 2..kMaxBeams; anything else is 0: not a search.
+// "greedy" is 1, "beam<n>" is n for 2..kMaxBeams; 0 means that the key is not a search.
 uint32_t beam_size_of(std::string_view key) {
   constexpr std::string_view kBeam = "beam";
   if (key == "greedy") return 1;
@@ -99,7 +99,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     const std::string where = format_text("{}:{}", path.string(), ++number);
     if (row.find_first_not_of(" \t\r") == row.npos) continue;
     SampleLine line = read_line(parse_json(row, kMaxDepth, where), samples.lines.size(), spec, where);
-    if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} is there twice", where, line.line);
+    if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} appears twice", where, line.line);
     samples.lines.push_back(std::move(line));
   }
   if (samples.lines.empty()) throw Error("{}: no lines", path.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples that a framework wrote (check.h has the layout), read and checked against the model's sizes.
+// Samples that a framework wrote (check.h describes the layout), checked against the model's sizes.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct SampleLine {
   size_t line = 0;
   std::vector<int32_t> source;
   std::vector<SampleSearch> searches;  // by name
-  uint32_t max_target_tokens = 0;      // 0: not said
+  uint32_t max_target_tokens = 0;      // 0: not given
 
   const SampleSearch* find(const std::string& name) const;  // null: absent
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both translators see the same batches; figures are collected line by line.
+// Both translators get the same batches; figures are collected line by line.
 #include "evaluate/evaluate.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::vector<Translation> translate_all(Translator& translator, const std::vector
   return translations;
 }
 
-// Fills everything that depends on the token ids alone.
+// Fills in all figures that depend only on the token ids.
 void measure_agreement(Evaluation& evaluation) {
   size_t edits = 0, longest = 0;
   for (EvaluatedLine& line : evaluation.lines) {

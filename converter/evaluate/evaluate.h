@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --evaluate: the user's own lines through the float32 reference and the int8 engine, and what int8 costs them.
+// --evaluate: runs the user's own lines through the float32 reference and the int8 engine, and measures what int8 costs
+// them.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +21,23 @@ struct EvaluationLine {
   size_t number = 0;                    // of the source's first line in the file, from 1
 };
 
-// Lines are `source [TAB reference]...`; references of a source on several lines are put together, in the order of
-// first appearance. Where `alternatives` is not empty, a field holds several references with it between them ("a | b").
-// Empty lines are left out. Throws Error when the file cannot be read, a line has no source, or there is no line.
+// Lines are `source [TAB reference]...`. If a source is on several lines, its references are merged, in the order of
+// first appearance. If `alternatives` is not empty, it separates several references in one field ("a | b"). Empty lines
+// are left out. Throws Error if the file cannot be read, if a line has no source, or if there is no line.
 std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& path, const std::string& alternatives);
 
 struct Translation {
   std::vector<int32_t> tokens;  // end token included
   std::string text;
-  std::string error;       // empty, or why the source was not translated
-  uint32_t n_outputs = 0;  // of the engine: ids that the search was among
+  std::string error;       // empty, or the reason why the source was not translated
+  uint32_t n_outputs = 0;  // for the engine: number of ids that the search chose from
 };
 
-// One way to translate. Whether greedily or with beams is the implementation's own setting.
+// A way to translate. The implementation decides between greedy search and beams.
 class Translator {
  public:
   virtual ~Translator() = default;
-  // One result for each source.
+  // Returns one result per source.
   virtual std::vector<Translation> translate(std::span<const std::string> sources) = 0;
 };
 
@@ -69,28 +70,28 @@ struct EvaluatedLine {
   double loss = 0;
 };
 
-// `int8` is what the engine makes of the file, also where its weights are float32.
+// `int8` holds the engine's results, even if the file's weights are float32.
 struct Evaluation {
-  std::string engine_name = "int8";   // in texts and as a JSON key
-  std::vector<EvaluatedLine> lines;   // those that both translated, in the order given
-  std::vector<EvaluatedLine> failed;  // those with an error on one side; they count nowhere else
+  std::string engine_name = "int8";   // in texts, and as a JSON key
+  std::vector<EvaluatedLine> lines;   // lines that both translated, in the given order
+  std::vector<EvaluatedLine> failed;  // lines with an error on one side; no other figure counts them
   size_t identical = 0;
   // 1 - (sum of the edit distances between the two id sequences) / (sum of the longer one's lengths); 1 without lines.
   double token_agreement = 1;
   size_t lines_with_references = 0;
-  std::optional<Quality> float32, int8;  // over the lines with references; absent when there are none
-  std::vector<size_t> most_lost;         // indices into `lines` of those with a loss above 0, the largest first
+  std::optional<Quality> float32, int8;  // over the lines with references; absent if there are none
+  std::vector<size_t> most_lost;         // indices into `lines` of those with a loss above 0, largest first
 };
 
 struct EvaluationOptions {
-  size_t batch = 64;                                        // sources given to a translator at a time
+  size_t batch = 64;                                        // sources that a translator gets at a time
   std::function<void(size_t done, size_t total)> progress;  // after each batch; may be empty
 };
 
 Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8,
                     const EvaluationOptions& options);
 
-// For a terminal: the figures and at most `most` of the lines that lost most.
+// For a terminal: the figures and at most `most` of the lines with the largest losses.
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most);
 
 }  // namespace goldcrest::converter

@@ -14,10 +14,10 @@ std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size) {
   constexpr size_t kMostShown = 20;
   IdList list = read_id_list(line, vocab_size);
   if (!list.bad.empty()) {
-    throw Error("'{}' is no token id; expected numbers below {} with spaces between",
+    throw Error("'{}' is not a token id; expected numbers below {}, separated by spaces",
                 printable(list.bad.substr(0, kMostShown)), vocab_size);
   }
-  if (list.ids.empty()) throw Error("no token id; expected numbers below {} with spaces between", vocab_size);
+  if (list.ids.empty()) throw Error("no token id; expected numbers below {}, separated by spaces", vocab_size);
   return std::move(list.ids);
 }
 

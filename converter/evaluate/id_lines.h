@@ -10,7 +10,8 @@
 
 namespace goldcrest::converter {
 
-// Decimal numbers below `vocab_size` with spaces between. Throws Error for anything else, and for none.
+// Reads decimal numbers below `vocab_size` separated by spaces. Throws Error for any other text, and for a line without
+// ids.
 std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size);
 
 std::string ids_text(std::span<const int32_t> ids);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of text, or of ids, as the ids that a model reads and writes.
+// Converts lines of text, or of ids, to the ids that a model reads and writes.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace goldcrest::converter {
 
 class LineEncoder {
  public:
-  // `of_ids`: lines are ids (id_lines.h). Else the model has both tokenizers.
+  // `of_ids`: lines are ids (id_lines.h). Otherwise the model must have both tokenizers.
   LineEncoder(const ModelSpec& spec, bool of_ids);
 
-  // With the ids around a source, and with the end id after a target. Throw Error.
+  // The results include the ids around a source, and the end id after a target. Both throw Error.
   std::vector<int32_t> source(const std::string& line) const;
   std::vector<int32_t> target(const std::string& line) const;
 
  private:
   const ModelSpec& spec_;
-  std::optional<Segmenter> source_, target_;  // none of ids
+  std::optional<Segmenter> source_, target_;  // absent if lines are ids
 };
 
 }  // namespace goldcrest::converter

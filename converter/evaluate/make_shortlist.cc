@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums run in the order of the pairs, in doubles and without the mathematical library.
+// Sums are added in the order of the pairs, in doubles and without the mathematical library.
 #include "evaluate/make_shortlist.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPasses = 5;  // of expectation and maximization
 
-// Numbers of which each is wanted once, with room for about twice as many.
+// A set of numbers; it holds up to about twice as many before it removes duplicates.
 class GrowingSet {
  public:
   void insert(const std::vector<uint32_t>& ids) {
@@ -41,7 +41,7 @@ std::vector<uint32_t> distinct(const std::vector<int32_t>& ids) {
   return result;
 }
 
-// The probability of each target id given a source id beside which it occurs.
+// The probability of each target id given a source id, for ids that occur in the same pair.
 class TranslationTable {
  public:
   TranslationTable(std::span<const IdPair> pairs, uint32_t source_ids) : offset_(size_t{source_ids} + 1) {
@@ -55,11 +55,11 @@ class TranslationTable {
       target_.insert(target_.end(), targets.begin(), targets.end());
       offset_[id + 1] = target_.size();
     }
-    probability_.assign(target_.size(), 1.0);  // the same for all; the first pass normalizes
+    probability_.assign(target_.size(), 1.0);  // equal for all; the first pass normalizes
     expected_.assign(target_.size(), 0.0);
   }
 
-  // Adds, for each of the pair's target ids, how much of it each of its source ids accounts for.
+  // For each target id of the pair, adds the share of each source id to its expected count.
   void expect(const IdPair& pair) {
     for (const int32_t target : pair.target) {
       places_.clear();
@@ -72,7 +72,7 @@ class TranslationTable {
     }
   }
 
-  // What was expected becomes the probabilities.
+  // Turns the expected counts into probabilities.
   void maximize() {
     for (size_t id = 0; id + 1 < offset_.size(); ++id) {
       double sum = 0;
@@ -82,7 +82,7 @@ class TranslationTable {
     std::fill(expected_.begin(), expected_.end(), 0.0);
   }
 
-  // The ids of the largest probabilities, at most `most`, in ascending order.
+  // Returns the ids with the largest probabilities, at most `most`, in ascending order.
   std::vector<uint32_t> best_of(uint32_t source, size_t most) const {
     std::vector<size_t> places(offset_[source + 1] - offset_[source]);
     std::iota(places.begin(), places.end(), offset_[source]);
@@ -107,10 +107,10 @@ class TranslationTable {
   std::vector<size_t> offset_;    // [source ids + 1]
   std::vector<uint32_t> target_;  // ascending in each list
   std::vector<double> probability_, expected_;
-  std::vector<size_t> places_;  // of one target id
+  std::vector<size_t> places_;  // reused for each target id
 };
 
-// The ids that occur most often, at most `most`, in ascending order.
+// Returns the ids that occur most often, at most `most`, in ascending order.
 std::vector<uint32_t> most_frequent(std::span<const IdPair> pairs, size_t most) {
   std::vector<uint64_t> counts;
   for (const IdPair& pair : pairs) {

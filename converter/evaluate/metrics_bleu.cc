@@ -15,7 +15,7 @@ namespace {
 bool is_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 bool is_period_or_comma(char32_t c) { return c == U'.' || c == U','; }
 
-// ASCII punctuation, control characters left out, without ' , - . which have rules of their own; and the space.
+// ASCII punctuation and the space, but not control characters. The characters ' , - . have rules of their own.
 bool is_separate(char32_t c) {
   return (c >= U'{' && c <= U'~') || (c >= U'[' && c <= U'`') || (c >= U' ' && c <= U'&') || (c >= U'(' && c <= U'+') ||
          (c >= U':' && c <= U'@') || c == U'/';
@@ -26,7 +26,7 @@ void replace_all(std::u32string& text, std::u32string_view from, std::u32string_
     text.replace(at, from.size(), to);
 }
 
-// Rewrites each pair of neighbours for which first(a) and second(b) hold; pairs do not overlap, as in a regular
+// Rewrites each pair of neighbours for which first(a) and second(b) hold. Pairs do not overlap, as in a regular
 // expression's global substitution.
 template <typename First, typename Second, typename Write>
 std::u32string rewrite_pairs(std::u32string_view text, First first, Second second, Write write) {
@@ -42,7 +42,7 @@ std::u32string rewrite_pairs(std::u32string_view text, First first, Second secon
   return out;
 }
 
-// The line between spaces, with punctuation set apart: the rules in mteval-v13a's order.
+// Separates punctuation by spaces, with spaces around the line: the rules in mteval-v13a's order.
 std::u32string set_apart(std::u32string_view text) {
   std::u32string separated;
   for (const char32_t c : text) {
@@ -62,7 +62,7 @@ std::u32string set_apart(std::u32string_view text) {
 
 using NgramCounts = std::map<std::u32string_view, uint64_t>;
 
-// Counts of the n-grams of single-spaced `line`, which must outlive them; n = 1..4 at index n - 1.
+// Counts the n-grams of single-spaced `line`, which must outlive the counts; n = 1..4 at index n - 1.
 template <size_t kOrders>
 std::array<NgramCounts, kOrders> count_ngrams(const std::vector<std::u32string_view>& words) {
   std::array<NgramCounts, kOrders> counts;
@@ -100,7 +100,7 @@ void BleuScorer::add(std::string_view hypothesis, const std::vector<std::string>
   std::vector<std::u32string> reference_lines;
   for (const std::string& reference : references) reference_lines.push_back(tokenize_13a(decode_utf8(reference)));
   std::array<NgramCounts, kOrders> most;                    // the largest count of each n-gram in any reference
-  std::pair<uint64_t, uint64_t> closest = {UINT64_MAX, 0};  // distance and length; the shorter one among equals
+  std::pair<uint64_t, uint64_t> closest = {UINT64_MAX, 0};  // distance and length; the shorter reference wins a tie
   for (const std::u32string& reference : reference_lines) {
     const std::vector<std::u32string_view> reference_words = split_words(reference);
     closest = std::min(closest, {distance(reference_words.size(), words.size()), reference_words.size()});

@@ -23,7 +23,7 @@ class BleuScorer {
   std::array<uint64_t, kOrders> matches_{}, totals_{};  // n-grams of 1..4 words
 };
 
-// The 13a tokens with one space between them (mteval-v13a.pl, as in sacrebleu/tokenizers/tokenizer_13a.py).
+// Returns the 13a tokens, separated by one space (mteval-v13a.pl, as in sacrebleu/tokenizers/tokenizer_13a.py).
 std::u32string tokenize_13a(std::u32string text);
 
 }  // namespace goldcrest::converter

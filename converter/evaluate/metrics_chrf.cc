@@ -34,7 +34,7 @@ Statistics compare(std::u32string_view hypothesis, std::u32string_view reference
   for (size_t n = 1; n <= ChrfScorer::kOrders; ++n) {
     ChrfScorer::Counts& counts = statistics[n - 1];
     counts.reference = ngrams_in(reference, n);
-    if (counts.reference == 0) continue;  // hypothesis n-grams count only where the reference has some
+    if (counts.reference == 0) continue;  // hypothesis n-grams count only if the reference has n-grams of this order
     counts.hypothesis = ngrams_in(hypothesis, n);
     const CharacterCounts expected = count_ngrams(reference, n);
     for (const auto& [ngram, count] : count_ngrams(hypothesis, n))
@@ -44,7 +44,8 @@ Statistics compare(std::u32string_view hypothesis, std::u32string_view reference
   return statistics;
 }
 
-// F-score with beta 2 of the precision and recall averaged over the orders that both sides have.
+// Returns the F-score with beta 2 of the averaged precision and recall. The averages run over the orders that both
+// sides have.
 double f_score(const Statistics& statistics) {
   double precision = 0, recall = 0, orders = 0;
   for (const ChrfScorer::Counts& counts : statistics) {

@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 
 class ChrfScorer {
  public:
-  // Adds a segment with the reference that scores best alone. `references` must not be empty.
+  // Adds a segment with the reference that scores best by itself. `references` must not be empty.
   void add(std::string_view hypothesis, const std::vector<std::string>& references);
   // 0..100; 0 without segments.
   double score() const;

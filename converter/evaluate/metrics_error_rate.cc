@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words lie between white space; nothing is lowered or stripped.
+// Words are separated by white space; case and punctuation count.
 #include "evaluate/metrics_error_rate.h"
 
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edit distance of words (for pronunciations: phonemes) and the lines that equal a reference.
+// Edit distance of words (for pronunciations: phonemes), and the share of lines that equal a reference.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace goldcrest::converter {
 
-// Fewest insertions, deletions and substitutions (Levenshtein 1966) that make one sequence the other.
+// Returns the fewest insertions, deletions and substitutions (Levenshtein 1966) that turn one sequence into the other.
 template <typename T>
 size_t edit_distance(std::span<const T> a, std::span<const T> b) {
   std::vector<size_t> row(b.size() + 1);  // row[j]: distance from a's first i elements to b's first j
@@ -31,11 +31,11 @@ size_t edit_distance(std::span<const T> a, std::span<const T> b) {
 
 class ErrorRateScorer {
  public:
-  // Adds a line with its nearest reference (among equally near ones the shortest). `references` must not be empty.
+  // Adds a line with its nearest reference; the shortest one wins a tie. `references` must not be empty.
   void add(std::string_view hypothesis, const std::vector<std::string>& references);
   // 100 * edits / words of the references; may exceed 100. 0 without words.
   double word_error_rate() const;
-  // Percentage of lines whose words are those of a reference. 0 without lines.
+  // Percentage of lines whose words equal a reference. 0 without lines.
   double exact_match() const;
 
  private:

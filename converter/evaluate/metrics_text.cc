@@ -7,7 +7,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// Bytes of the valid character at text[at], 0 when there is none, and its code point.
+// Returns the bytes of the valid character at text[at], or 0 if there is none, and sets its code point.
 size_t decode_one(std::string_view text, size_t at, char32_t& c) {
   const auto byte = [&](size_t i) -> uint32_t { return static_cast<uint8_t>(text[at + i]); };
   const uint32_t first = byte(0);
@@ -41,7 +41,8 @@ std::u32string decode_utf8(std::string_view text) {
   return out;
 }
 
-// The characters for which Python's str.isspace is true (Unicode 15, bidirectional type WS, B or S, or category Zs).
+// True for the characters for which Python's str.isspace is true (Unicode 15, bidirectional type WS, B or S, or
+// category Zs).
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as the metrics see it: code points, and words between white space.
+// Text for the metrics: code points, and words between white space.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace goldcrest::converter {
 
-// UTF-8 to code points; each byte that belongs to no valid character becomes U+FFFD.
+// Converts UTF-8 to code points; each byte outside a valid character becomes U+FFFD.
 std::u32string decode_utf8(std::string_view text);
 
-// White space as Python's str.split has it, the non-breaking spaces of French included.
+// White space as in Python's str.split, including the non-breaking spaces of French.
 bool is_space(char32_t c);
 
-// The words of `text`, which must outlive them.
+// Returns the words of `text`, which must outlive them.
 std::vector<std::u32string_view> split_words(std::u32string_view text);
 
-// The words with `separator` between them.
+// Joins the words with `separator`.
 std::u32string join_words(const std::vector<std::u32string_view>& words, std::u32string_view separator);
 
 }  // namespace goldcrest::converter

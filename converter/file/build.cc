@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the model in the order of the file: encoder, decoder, projection. What the metadata says of a tensor and its
-// bytes are made at the same place.
+// Walks the model in the order of the file: encoder, decoder, projection. A tensor's metadata and bytes are made at the
+// same place.
 #include "file/build.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 
 using format::SectionKind;
 
-// Matrices that follow each other in the rows of one stored matrix, each with its bias.
+// Matrices that are consecutive rows of one stored matrix, each with its bias.
 struct LinearParts {
   std::vector<LinearPart> parts;
   Placement rows;  // of each part
@@ -56,8 +56,8 @@ format::Activation activation_of(Activation activation) {
   throw Error("activation {} is unknown", static_cast<int>(activation));
 }
 
-// The signal-to-quantization-noise ratio; none where nothing is quantized. Float values that can be read again are not
-// kept, so that one matrix is in memory at a time.
+// Returns the signal-to-quantization-noise ratio, or none if nothing is quantized. Values that can be read again are
+// released, so only one matrix is in memory at a time.
 std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
                                  uint32_t first_row, QuantizedMatrix& stored) {
   const double sqnr_db = quantize_rows(matrix, rows, columns, first_row, stored);
@@ -105,7 +105,7 @@ class Builder {
   uint32_t weights(const QuantizedMatrix& matrix, Layout layout);
   uint32_t weights(const FloatMatrix& matrix);
 
-  // After a layer or a table.
+  // Reports progress after a layer or a table.
   void advance();
   void record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes, std::optional<double> sqnr_db);
 
@@ -218,7 +218,7 @@ Builder::Table Builder::float_table(const Matrix& matrix) {
   return stored;
 }
 
-// Stored on first use.
+// Stores the table on first use.
 const Builder::Table& Builder::table(const Matrix& matrix) {
   if (const auto found = tables_.find(&matrix); found != tables_.end()) return found->second;
   Table stored = options_.weights == Weights::kFloat32 ? float_table(matrix) : quantized_table(matrix);

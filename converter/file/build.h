@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A neutral float model to the sections and the metadata of a file; write.h puts them into bytes.
+// Converts a neutral float model to the sections and the metadata of a file; write.h turns them into bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,26 +26,26 @@ struct BuildOptions {
   Weights weights = Weights::kInt8;
   Layout layout = Layout::kN16K4;                           // of int8 weights
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
-  std::optional<std::string> license, attribution;          // in place of the checkpoint's
-  std::function<void(size_t done, size_t total)> progress;  // of layers and tables; may be empty
+  std::optional<std::string> license, attribution;          // replace the checkpoint's
+  std::function<void(size_t done, size_t total)> progress;  // in layers and tables; may be empty
 };
 
-// One tensor as the report shows it.
+// One tensor for the report.
 struct TensorRecord {
-  std::string name;                // the checkpoint's; for what has none there, its place in the model
+  std::string name;                // the checkpoint's; if it has no name there, its place in the model
   std::string group;               // "encoder", "encoder.layers.0", ..., "decoder.layers.5", "projection"
   uint32_t rows = 0, columns = 0;  // before padding
   uint64_t bytes = 0;              // in the file, with padding, scales, sums and bias
   std::optional<double> sqnr_db;   // absent: kept as float32
 };
 
-// Lets a payload be kept where the tables' header, file/format.h, is not included.
+// Allows code to hold a payload without including the tables' header, file/format.h.
 struct DeleteMetadata {
   void operator()(format::ModelT* metadata) const;
 };
 using Metadata = std::unique_ptr<format::ModelT, DeleteMetadata>;
 
-// All of a file but its self-test and what follows from the bytes (places and checksums).
+// A whole file except its self-test and the numbers that depend on the bytes (places and checksums).
 struct Payload {
   Metadata metadata;
   std::vector<SectionBytes> sections;  // all four, in the order of their kinds

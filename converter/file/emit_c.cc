@@ -22,7 +22,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// "#define PREFIX_NAME value" with a suffix that keeps the number whole in the preprocessor and in C.
+// Returns "#define PREFIX_NAME value" with a suffix that keeps the number whole in the preprocessor and in C.
 std::string define(const std::string& prefix, const char* name, uint64_t value) {
   return format_text("#define {}_{} {}{}\n", prefix, name, value, value <= UINT32_MAX ? "u" : "ull");
 }
@@ -70,7 +70,7 @@ std::string header_text(const EmitOptions& options, size_t model_bytes, const go
   return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-// Found beside the header: assemblers search the include folders.
+// Assemblers search the include folders, so the file is found next to the header.
 std::string assembler_text(const EmitOptions& options) {
   const std::string section = options.section.empty() ? ".rodata." + options.name : options.section;
   return format_text(
@@ -138,7 +138,7 @@ std::string c_name(const std::string& name) {
 void check_section_name(const std::string& section) {
   const auto is_plain = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.'; };
   if (!section.empty() && std::ranges::all_of(section, is_plain)) return;
-  throw Error("'{}' is no name of a section; expected letters, digits, '_' and '.'", section);
+  throw Error("'{}' is not a section name; expected letters, digits, '_' and '.'", section);
 }
 
 std::vector<std::filesystem::path> emit_c(const std::filesystem::path& folder, const EmitOptions& options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields one by one, in the schema's order.
+// Sets fields one by one, in the schema's order.
 #include "file/metadata.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr uint32_t kBytesPerSourceToken = 8;  // pieces of real text are shorter
 constexpr uint32_t kDefaultEncoderRows = 32;
 constexpr uint32_t kDefaultCandidates = 2048;  // long sentences of real shortlists have half as many
 
-// `limit`, or `fallback` when it is 0; within 1 .. largest.
+// Returns `limit`, or `fallback` if it is 0. Throws Error unless it is within 1 .. largest.
 uint32_t resolve(const char* name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
   const uint32_t value = limit == 0 ? fallback : limit;
   if (value < 1 || value > largest) throw Error("{} is {}; expected 1 to {}, {}", name, value, largest, reason);

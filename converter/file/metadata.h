@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a file's metadata that name no tensor: limits, defaults of the search, where the model came from.
+// The parts of a file's metadata that concern no tensor: limits, defaults of the search, origin of the model.
 #pragma once
 
 #include <memory>
@@ -17,28 +17,28 @@ struct ProvenanceT;
 
 namespace goldcrest::converter {
 
-// The limits with every zero filled in:
+// Returns the limits with every zero replaced:
 //   max_source_tokens  the encoder's positions
 //   max_source_bytes   8 for each source token; 0 without a tokenizer
 //   max_target_tokens  the checkpoint's, else the decoder's positions
 //   beam_size          the checkpoint's
 //   batch, n_best      1
-//   encoder_rows       32, or max_source_tokens when that is less
-//   max_candidates     2,048, or the target's vocabulary when that is less; 0 without a shortlist
-// Throws Error naming the limit that is beyond what the model or the engine can do.
+//   encoder_rows       32, or max_source_tokens if that is less
+//   max_candidates     2,048, or the target's vocabulary if that is less; 0 without a shortlist
+// Throws Error naming a limit that the model or the engine does not support.
 goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits);
 
-// Throws Error naming a limit that no model can have; zeros are the defaults.
+// Throws Error naming a limit that no model can have; zeros are accepted.
 void check_bounds(const goldcrest_limits& limits);
 
-// The same limits for a model file: its own where `limits` has zeros, less bytes or rows where fewer source tokens are
-// wanted; what is left at zero has the engine's default. The engine checks them.
+// Does the same for a model file. A zero gets the file's own limit; bytes and rows shrink if fewer source tokens are
+// requested. Remaining zeros get the engine's default. The engine checks the result.
 goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limits& limits);
 
-// `limits` are resolved.
+// `limits` must be resolved.
 std::unique_ptr<format::LimitsT> make_limits(const goldcrest_limits& limits);
 
-// The checkpoint's search, kept within the resolved limits.
+// Returns the checkpoint's search, kept within the resolved limits.
 std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec, const goldcrest_limits& limits);
 
 // A license or attribution given here replaces the checkpoint's.

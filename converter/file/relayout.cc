@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks and packs every matrix in its place: a matrix has the same size in each layout.
+// Unpacks every matrix and packs it again in its place, because a matrix has the same size in each layout.
 #include "file/relayout.h"
 
 #include <algorithm>
@@ -17,21 +17,22 @@
 namespace goldcrest::converter {
 namespace {
 
-// A matrix of the section Weights, and the fields that say its layout: two for a table shared with the projection.
-// Float weights are four columns of bytes each; they stay row-major.
+// A matrix of the section Weights, and the fields that hold its layout: two for a table shared with the projection.
+// Float weights count as four columns of bytes each and stay row-major.
 struct StoredMatrix {
   uint32_t rows = 0, columns = 0;  // padded
   std::vector<format::Layout*> layout;
 };
 
-// Keys: offsets in bytes, so the order is that of the weights' hash (FORMAT.md).
+// Keys are offsets in bytes, so the order is that of the weights' hash (FORMAT.md).
 using StoredMatrices = std::map<uint64_t, StoredMatrix>;
 
 void add(uint32_t units, uint32_t rows, uint32_t columns, format::Layout& layout, StoredMatrices& matrices) {
   StoredMatrix& matrix = matrices[units * uint64_t{kAlignment}];
   if (!matrix.layout.empty() &&
       (pad16(rows) != matrix.rows || pad16(columns) != matrix.columns || layout != *matrix.layout.front())) {
-    throw Error("two matrices of different shape or layout share their bytes; expected whole matrices alone");
+    throw Error(
+        "two matrices of different shape or layout share their bytes; expected every matrix to be stored whole");
   }
   matrix.rows = pad16(rows);
   matrix.columns = pad16(columns);
@@ -57,7 +58,7 @@ StoredMatrices matrices_of(format::ModelT& metadata) {
   for (auto& [offset, matrix] : matrices) matrix.columns *= weight_bytes;
   uint64_t end = 0;
   for (const auto& [offset, matrix] : matrices) {
-    if (offset < end) throw Error("two matrices overlap; expected each to lie alone");
+    if (offset < end) throw Error("two matrices overlap; expected each to have its own bytes");
     end = offset + uint64_t{matrix.rows} * matrix.columns;
   }
   return matrices;
@@ -70,7 +71,7 @@ uint32_t metadata_bytes_of(const FileImage& image) {
   return bytes;
 }
 
-// Metadata and sections, as the converter had them when it wrote the file.
+// Splits a file into metadata and sections, as the converter had them before it wrote the file.
 Payload take_apart(const FileImage& image) {
   Payload payload;
   payload.metadata.reset(new format::ModelT);
@@ -83,7 +84,7 @@ Payload take_apart(const FileImage& image) {
   return payload;
 }
 
-// Packs anew what is not row-major. Returns the hash of the unpacked weights.
+// Packs all matrices that are not row-major anew. Returns the hash of the unpacked weights.
 uint64_t change_layout(const StoredMatrices& matrices, Layout layout, std::vector<uint8_t>& weights) {
   uint64_t hash = kHashStart;
   for (const auto& [offset, matrix] : matrices) {
@@ -126,7 +127,7 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
   Payload payload = take_apart(image);
   const uint32_t metadata_bytes = metadata_bytes_of(image);
   if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span())) {
-    throw Error("this version does not know all that the file's metadata holds; use the converter that made the file");
+    throw Error("the file's metadata has fields that this version does not know; use the converter that made the file");
   }
   const StoredMatrices matrices = matrices_of(*payload.metadata);
   const uint64_t hash = change_layout(matrices, layout, payload.sections.front().arrays.front());

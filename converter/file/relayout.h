@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file in another processor's order of weights: all else in it, and the weights' hash, stay the same.
+// Orders the weights of a model file for another processor. Everything else, and the weights' hash, stays the same.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,14 @@
 
 namespace goldcrest::converter {
 
-// Whether `path` names a model file and not a checkpoint: by its ending or by its identifier. False when it cannot be
-// read.
+// True if `path` names a model file and not a checkpoint, by its ending or its identifier. False if it cannot be read.
 bool is_model_file(const std::filesystem::path& path);
 
-// The bytes of a model file, not yet checked. Throws Error.
+// Returns the bytes of a model file, unchecked. Throws Error.
 FileImage read_model_file(const std::filesystem::path& path);
 
-// `image`, which the engine has accepted in full verification, with its linear layers in `layout`: the bytes that
-// converting the checkpoint to `layout` gives. Throws Error naming `file`.
+// Returns `image` with its linear layers in `layout`: the same bytes that a conversion of the checkpoint to `layout`
+// gives. The engine must have accepted `image` in full verification. Throws Error naming `file`.
 FileImage relay_out(const FileImage& image, Layout layout, const std::string& file);
 
 }  // namespace goldcrest::converter

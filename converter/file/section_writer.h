@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of one section while they are put together: arrays, each at a multiple of 64.
+// Collects the bytes of one section: arrays, each at a multiple of 64.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace goldcrest::converter {
 
 struct SectionBytes {
   format::SectionKind kind = {};
-  std::vector<std::vector<uint8_t>> arrays;  // each at the next multiple of 64; zeros between them
+  std::vector<std::vector<uint8_t>> arrays;  // each at the next multiple of 64, with zeros between
 
   uint64_t size() const {  // bytes
     uint64_t end = 0;
     for (const std::vector<uint8_t>& array : arrays) end = align_bytes(end) + array.size();
     return end;
   }
-  // The byte at an offset that is in an array.
+  // Returns the byte at an offset, which must be inside an array.
   uint8_t& at(uint64_t offset) {
     for (std::vector<uint8_t>& array : arrays) {
       if (offset < array.size()) return array[offset];
@@ -39,7 +39,7 @@ class SectionWriter {
  public:
   explicit SectionWriter(format::SectionKind kind) : section_{kind, {}} {}
 
-  // Returns the array's offset in units. Array: contiguous numbers or characters.
+  // Appends an array and returns its offset in units. Array: contiguous numbers or characters.
   template <typename Array>
   uint32_t append(const Array& values) {
     const uint64_t units = units_, size = values.size() * sizeof(values[0]);
@@ -51,7 +51,7 @@ class SectionWriter {
     return static_cast<uint32_t>(units);
   }
 
-  // The same, but an array that was appended by this function before is not stored again.
+  // Does the same, but does not store an array again that this function has appended before.
   template <typename Array>
   uint32_t append_once(const Array& values) {
     const uint64_t size = values.size() * sizeof(values[0]);

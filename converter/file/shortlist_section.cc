@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N-grams are put in the file's order, in which one comes behind all that begin with it; their lists follow those of
+// N-grams are put in the file's order, in which an n-gram follows all that begin with it. Their lists follow those of
 // the ids.
 #include "file/shortlist_section.h"
 
@@ -12,7 +12,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// A list of the file: the n-gram's key, and what it leaves.
+// A list of the file: the n-gram's key, and its candidates.
 struct KeyedList {
   std::vector<uint32_t> key;  // [longest n-gram]
   const std::vector<uint32_t>* ids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shortlist to the section Tokenizer and its table in the metadata.
+// Writes a shortlist to the section Tokenizer and to its table in the metadata.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace goldcrest::converter {
 std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortlist, uint32_t target_vocab_size,
                                                     SectionWriter& section);
 
-// Bytes of its arrays in the file, without what they are padded with.
+// Returns the bytes of its arrays in the file, without padding.
 uint64_t shortlist_bytes(const ShortlistSpec& shortlist, uint32_t target_vocab_size);
 
 }  // namespace goldcrest::converter

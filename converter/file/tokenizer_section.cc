@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields one by one, in the schema's order. Arrays that source and target have in common are stored once.
+// Sets fields one by one, in the schema's order. Arrays that source and target share are stored once.
 #include "file/tokenizer_section.h"
 
 #include "file/format.h"

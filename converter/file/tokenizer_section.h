@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed tokenizers to the section Tokenizer and their tables in the metadata.
+// Writes packed tokenizers to the section Tokenizer and to their tables in the metadata.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata, sections and trailer into one image.
+// Assembles metadata, sections and trailer into one image.
 #include "file/write.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the converter copies numbers as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "the converter copies numbers as they are in memory");
 
 // FORMAT.md, "Trailer".
 struct Trailer {
@@ -47,7 +47,7 @@ void add_lines(std::span<const SelfTestLine> self_test, format::ModelT& metadata
   }
 }
 
-// All but the places and the checksums of the sections.
+// Returns the metadata except for places and checksums of the sections.
 format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine> self_test) {
   format::ModelT metadata(*payload.metadata);
   add_lines(self_test, metadata);
@@ -55,7 +55,7 @@ format::ModelT metadata_of(const Payload& payload, std::span<const SelfTestLine>
     auto out = std::make_unique<format::SectionT>();
     out->kind = section.kind;
     out->size = section.size();
-    out->offset = 1;  // not the default, so that the true one takes the same room; as of the checksum
+    out->offset = 1;  // not the default, so the real offset takes the same room; likewise for the checksum
     out->crc32c = out->size == 0 ? 0 : 1;
     metadata.sections.push_back(std::move(out));
   }
@@ -68,7 +68,7 @@ format::ModelT metadata_of(const FileImage& image) {
   return metadata;
 }
 
-// Gives the sections their places behind metadata of at least `metadata_bytes`, which are set to those that it takes.
+// Places the sections behind metadata of at least `metadata_bytes`, and sets that to the bytes the metadata takes.
 // Returns the bytes of the file.
 uint64_t place_sections(format::ModelT& metadata, uint64_t& metadata_bytes) {
   metadata_bytes = std::max<uint64_t>(metadata_bytes, serialize(metadata).size());
@@ -81,7 +81,7 @@ uint64_t place_sections(format::ModelT& metadata, uint64_t& metadata_bytes) {
   return end + sizeof(Trailer);
 }
 
-// Writes metadata and trailer of an image whose sections are at their places.
+// Writes metadata and trailer of an image whose sections are in place.
 void finish(const format::ModelT& metadata, uint64_t metadata_bytes, FileImage& image) {
   const flatbuffers::DetachedBuffer serialized = serialize(metadata);
   std::fill_n(image.bytes(), align_bytes(metadata_bytes), uint8_t{0});
@@ -94,7 +94,7 @@ void finish(const format::ModelT& metadata, uint64_t metadata_bytes, FileImage& 
   std::memcpy(image.bytes() + image.size() - sizeof trailer, &trailer, sizeof trailer);
 }
 
-// payload: const, or its sections' arrays go as they are copied.
+// If `payload` is not const, its sections' arrays are freed as they are copied.
 template <typename AnyPayload>
 FileImage image_of(AnyPayload& payload, std::span<const SelfTestLine> self_test, uint64_t metadata_bytes) {
   format::ModelT metadata = metadata_of(payload, self_test);
@@ -141,7 +141,8 @@ void add_self_test(std::span<const SelfTestLine> self_test, FileImage& image) {
   format::ModelT metadata = metadata_of(image);
   add_lines(self_test, metadata);
   const uint64_t begin = metadata.sections.front()->offset * kAlignment;
-  const uint64_t n = image.size() - sizeof(Trailer) - begin;  // of the sections, which stay as they are to each other
+  const uint64_t n =
+      image.size() - sizeof(Trailer) - begin;  // of the sections, which keep their places relative to one another
   uint64_t metadata_bytes = bytes_of_any_weights(metadata);
   image.grow(place_sections(metadata, metadata_bytes));
   uint8_t* const sections = image.bytes() + metadata.sections.front()->offset * kAlignment;

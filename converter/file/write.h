@@ -16,10 +16,10 @@ namespace goldcrest::converter {
 struct SelfTestLine {
   std::vector<uint32_t> source, target;
   uint64_t hash = 0;       // of the logits
-  bool shortlist = false;  // among the source's candidates
+  bool shortlist = false;  // searched among the source's candidates
 };
 
-// A whole file in memory, aligned as the engine needs it.
+// A whole file in memory, aligned for the engine.
 class FileImage {
  public:
   explicit FileImage(size_t bytes) {  // a multiple of 64
@@ -30,39 +30,39 @@ class FileImage {
   uint8_t* bytes() { return units_.empty() ? nullptr : units_.front().bytes; }
   size_t size() const { return units_.size() * kAlignment; }
   std::span<const uint8_t> span() const { return {bytes(), size()}; }
-  void grow(size_t bytes);  // to so many, a multiple of 64: zeros behind those that it has
+  void grow(size_t bytes);  // to this many, a multiple of 64; the new bytes are zeros
 
  private:
-  static constexpr size_t kRoom = 4096;  // units to grow by in the same memory; without use they cost none
+  static constexpr size_t kRoom = 4096;  // units reserved for growth in place; unused ones cost no memory
   struct alignas(kAlignment) Unit {
     uint8_t bytes[kAlignment] = {};
   };
   std::vector<Unit> units_;
 };
 
-// The same payload and lines give the same bytes, on any machine. Call it without lines first, let the engine run them
-// on that image, and call it again with them. `metadata_bytes`: the least that the metadata takes, filled with zeros.
+// Equal payloads and lines give equal bytes on any machine. Call it without lines first, let the engine run them on
+// that image, then call it again with their results. `metadata_bytes`: at least this many bytes of metadata, filled
+// with zeros.
 FileImage assemble(const Payload& payload, std::span<const SelfTestLine> self_test, uint64_t metadata_bytes = 0);
 
-// The same bytes without lines. The payload's sections are gone, one array at a time, so that none is there twice.
+// Makes the same bytes without lines. Frees the payload's sections one array at a time, so no array is in memory twice.
 FileImage assemble_from(Payload& payload);
 
-// Puts lines into an image that has none, with room in the metadata as metadata_bytes_of_any_weights has it.
+// Adds lines to an image without any. Its metadata must have room as metadata_bytes_of_any_weights computes it.
 void add_self_test(std::span<const SelfTestLine> self_test, FileImage& image);
 
-// What the metadata takes where each target is as long as the decoder's positions: with this room a file's size follows
-// from the model's shape, wherever its weights end a search.
+// Returns the bytes of metadata if each target is as long as the decoder's positions. With this room a file's size
+// depends only on the model's shape, wherever its weights end a search.
 uint64_t metadata_bytes_of_any_weights(const Payload& payload, std::span<const SelfTestLine> self_test);
 
-// Puts `bytes` at `path` as a whole or not at all: whatever goes wrong, a file that was there stays as it was, and
-// nothing else is left. What a writer that was killed left in the folder goes too. A symbolic link is followed. Throws
-// Error.
+// Writes `bytes` to `path` completely or not at all: on any failure an existing file stays as it was, and no other file
+// is left. Also removes files that a killed writer left in the folder. A symbolic link is followed. Throws Error.
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes);
 
-// Throws Error where write_file would before its first byte: no such folder, no right to write there, a directory.
+// Throws Error if write_file would fail before its first byte: no such folder, no right to write there, a directory.
 void check_can_write(const std::filesystem::path& path);
 
-// Throws Error where the disk under `path` has less room than `bytes`.
+// Throws Error if the disk under `path` has less room than `bytes`.
 void check_space(const std::filesystem::path& path, uint64_t bytes);
 
 }  // namespace goldcrest::converter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic replacement of a file: write beside it, sync, rename, sync the folder (POSIX). The file beside it is locked as
-// long as its writer lives, so that whoever finds it later knows.
+// Atomic replacement of a file: write next to it, sync, rename, sync the folder (POSIX). The new file is locked while
+// its writer lives, so a later writer can tell whether it was abandoned.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ class FileDescriptor {
   int descriptor_;
 };
 
-// Removes a name in a folder unless told to keep it.
+// Removes a name in a folder on destruction, unless told to keep it.
 class TemporaryName {
  public:
   TemporaryName(int folder, std::string name) : folder_(folder), name_(std::move(name)) {}
@@ -56,7 +56,7 @@ class TemporaryName {
   bool kept_ = false;
 };
 
-// Where `path` points when it is a symbolic link, also one to a file that does not exist yet.
+// Returns the target of `path` if it is a symbolic link, even to a file that does not exist yet.
 fs::path follow_links(const fs::path& path) {
   constexpr int kMaxLinks = 40;  // Linux's own bound
   fs::path target = path;
@@ -65,7 +65,7 @@ fs::path follow_links(const fs::path& path) {
     if (!fs::is_symlink(target, error)) return target;
     const fs::path next = fs::read_symlink(target, error);
     if (error) fail(path, "following the symbolic link", error.value());
-    target = target.parent_path() / next;  // `next` alone when it is absolute
+    target = target.parent_path() / next;  // `next` itself if it is absolute
   }
   throw Error("{}: more than {} symbolic links follow each other; give the file itself", path.string(), kMaxLinks);
 }
@@ -74,7 +74,7 @@ fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.
 
 bool is_partial(const std::string& name) { return name.starts_with(".goldcrest-") && name.ends_with(".partial"); }
 
-// Removes what a writer that was killed left in the folder. One that is alive holds a lock on its file.
+// Removes files that a killed writer left in the folder. A live writer holds a lock on its file.
 void remove_abandoned(const fs::path& folder_path, int folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder_path, error), end; !error && entry != end; entry.increment(error)) {
@@ -85,7 +85,7 @@ void remove_abandoned(const fs::path& folder_path, int folder) {
   }
 }
 
-// Opens and locks a new file in `folder` under a name that nothing has. Returns the descriptor.
+// Creates and locks a file in `folder` under a new name. Returns the descriptor.
 int create_beside(int folder, std::string& name) {
   for (int attempt = 0;; ++attempt) {
     name = format_text(".goldcrest-{}-{}.partial", ::getpid(), attempt);
@@ -93,7 +93,7 @@ int create_beside(int folder, std::string& name) {
     const bool is_last = attempt == 1000;
     if (descriptor < 0 && (errno != EEXIST || is_last)) return -1;
     if (descriptor < 0) continue;
-    // Where there are no locks, nobody takes the file for abandoned either.
+    // Without locks, no writer takes the file for abandoned either.
     struct stat now = {};
     const bool is_taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     const bool is_removed = ::fstat(descriptor, &now) == 0 && now.st_nlink == 0;
@@ -113,10 +113,10 @@ int write_all(int descriptor, std::span<const uint8_t> bytes) {
   return 0;
 }
 
-// A new file beside its place, gone with the object unless it was put there.
+// A new file next to its final place. The destructor removes it unless it was moved there.
 class NewFile {
  public:
-  // Throws Error where `path` cannot be written.
+  // Throws Error if `path` cannot be written.
   explicit NewFile(const fs::path& path)
       : path_(path),
         target_(file_of(path)),
@@ -130,7 +130,8 @@ class NewFile {
     const bool exists = ::stat(target_.c_str(), &existing) == 0;
     if (exists && ::fchmod(file_.get(), existing.st_mode & 07777) != 0) fail(path_, "setting the file's mode", errno);
     if (::fsync(file_.get()) != 0) fail(path_, "syncing to disk", errno);
-    // Some file systems report a failed write when the file is closed: a second descriptor is, for the lock to stay.
+    // Some file systems report a failed write when the file is closed. This closes a second descriptor, so that the
+    // lock stays.
     const int second = ::dup(file_.get());
     if (second < 0 || ::close(second) != 0) fail(path_, "closing", errno);
   }
@@ -139,7 +140,8 @@ class NewFile {
     if (::renameat(folder_.get(), name_.c_str(), folder_.get(), target_.filename().c_str()) != 0)
       fail(path_, "renaming", errno);
     temporary_.keep();
-    // The new file is in place; without this a power cut could bring the old one back. Some file systems cannot do it.
+    // The new file is in place; without this sync a power cut could bring the old one back. Some file systems cannot do
+    // it.
     if (::fsync(folder_.get()) != 0 && errno != EINVAL) {
       throw Error("{}: syncing the directory failed: {}; the file is complete but may not survive a power cut",
                   path_.string(), std::generic_category().message(errno));
@@ -147,7 +149,7 @@ class NewFile {
   }
 
  private:
-  // Where the file goes, which must not be something else than a file.
+  // Returns the file's place, where there may be nothing or a regular file.
   static fs::path file_of(const fs::path& path) {
     fs::path target = follow_links(path);
     struct stat existing = {};
@@ -175,7 +177,7 @@ class NewFile {
   }
 
   fs::path path_, target_;
-  std::string name_;  // while it is not in place
+  std::string name_;  // of the file before it is in place
   FileDescriptor folder_, file_;
   TemporaryName temporary_;
 };
@@ -187,7 +189,7 @@ void check_can_write(const fs::path& path) { const NewFile removed_at_once(path)
 void check_space(const fs::path& path, uint64_t bytes) {
   struct statvfs file_system = {};
   const fs::path folder = folder_of(follow_links(path));
-  if (::statvfs(folder.c_str(), &file_system) != 0) return;  // writing will tell
+  if (::statvfs(folder.c_str(), &file_system) != 0) return;  // the write reports it
   const uint64_t free_bytes = uint64_t{file_system.f_bavail} * file_system.f_frsize;
   if (free_bytes < bytes) {
     throw Error("{}: needs {} bytes, and the disk has {} bytes free; the file was not written", path.string(), bytes,

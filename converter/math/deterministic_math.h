@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log, sin and cos from basic operations, each rounded once, so that tables have the same bits on every machine; a
+// exp, log, sin and cos from basic operations, each rounded once, so tables have the same bits on every machine. A
 // platform's libm may differ in the last place. Compile without contraction to fused operations.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 inline double exact_exp(double x) {
   constexpr double kLog2High = 0x1.62e42fefp-1, kLog2Middle = 0x1.473de6afp-34, kLog2Low = 0x1.3c7673007e5edp-69;
   constexpr double kInverseLog2 = 0x1.71547652b82fep+0;
-  // High and middle part have 33 bits, so their products with k are exact.
+  // The high and the middle part have 33 bits, so their products with k are exact.
   const double k = std::floor(x * kInverseLog2 + 0.5);
   const double r = ((x - k * kLog2High) - k * kLog2Middle) - k * kLog2Low;  // |r| <= log(2) / 2
   double sum = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16 partial sums are four vectors of four: GCC's and clang's own vectors, which any CPU computes element by
-// element.
+// The 16 partial sums are four vectors of four. These vectors of GCC and clang are computed element by element on any
+// CPU.
 #include "math/ordered_sums.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ float total(const PartialSums& sums) {
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-// Several rows at once share the reading of y.  x: kRows of [k]; y: [k]; out: kRows, `out_stride` apart.
+// Several rows at once share the reads of y.  x: kRows of [k]; y: [k]; out: kRows, `out_stride` apart.
 template <size_t kRows>
 void dot(std::array<const float*, kRows> x, const float* y, size_t k, float* out, size_t out_stride) {
   std::array<PartialSums, kRows> sums = {};

@@ -10,7 +10,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// What one 64-byte block holds. Row-major is one whole row a panel.
+// The contents of one 64-byte block. In the row-major layout a panel is one whole row.
 struct Block {
   uint32_t outputs, inputs;
 };
@@ -45,7 +45,7 @@ void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
 }  // namespace
 
 Layout layout_for_cpu(std::string_view cpu) {
-  // Cortex-A of any number; an M-profile core has Helium or has not.
+  // Cortex-A of any number. M-profile cores differ in whether they have Helium.
   if (cpu.starts_with("cortex-a") && cpu.size() > std::string_view("cortex-a").size()) return Layout::kN16K4;
   for (const std::string_view name : {"generic", "x86", "cortex-m4", "cortex-m7", "cortex-m33"}) {
     if (cpu == name) return Layout::kN16K4;

@@ -14,10 +14,10 @@ namespace goldcrest::converter {
 // The layout that the kernels of `cpu` stream fastest; every layout runs everywhere. Throws Error for an unknown name.
 Layout layout_for_cpu(std::string_view cpu);
 
-// `weights` in `layout`, from row-major. Both dimensions are multiples of 16.
+// Packs row-major `weights` into `layout`. Both dimensions are multiples of 16.
 std::vector<int8_t> pack(std::span<const int8_t> weights, uint32_t rows, uint32_t columns, Layout layout);
 
-// The inverse: row-major, from `layout`.
+// Unpacks from `layout` to row-major, the inverse of pack.
 std::vector<int8_t> unpack(std::span<const int8_t> packed, uint32_t rows, uint32_t columns, Layout layout);
 
 }  // namespace goldcrest::converter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only operations that IEEE 754 rounds exactly once are used on the numbers of the file, so every machine writes the
-// same.
+// The file's numbers are computed only with operations that IEEE 754 rounds exactly once, so every machine writes the
+// same file.
 #include "quantize/quantize.h"
 
 #include <algorithm>
@@ -45,7 +45,8 @@ long quantize_value(float value, float scale) {
   return std::clamp(std::lrint(value / scale), -127l, 127l);  // half to even, the default rounding mode
 }
 
-// Squared error of a row of n values at `scale`, as eight sums, which a compiler can keep in registers.
+// Returns the squared error of a row of n values at `scale`. It uses eight sums, which a compiler can keep in
+// registers.
 double noise_at(const float* row, uint32_t n, float scale) {
   constexpr uint32_t kLanes = 8;
   constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer, half to even
@@ -66,7 +67,7 @@ double noise_at(const float* row, uint32_t n, float scale) {
   return noise;
 }
 
-// The scale of least squared error among amax / 127 and somewhat smaller ones, which clip the largest values.
+// Returns the scale of least squared error among amax / 127 and somewhat smaller scales, which clip the largest values.
 float best_scale(const float* row, uint32_t n, float amax) {
   constexpr int kSteps = 20;
   float best = amax / 127.0f;
@@ -83,13 +84,13 @@ float best_scale(const float* row, uint32_t n, float amax) {
   return best;
 }
 
-// The scale of row r, whose largest magnitude is `amax`: the one that it was stored with, or the best.
+// Returns the scale of row r, whose largest magnitude is `amax`: its stored scale, or the best one.
 float scale_of(const Matrix& matrix, uint32_t r, float amax) {
   return matrix.stored_scale.empty() ? best_scale(matrix.row(r), matrix.columns, amax) : matrix.stored_scale[r];
 }
 
-// Row r of `matrix` to row `place` of `quantized`, its scale and its sum. A row that is too small stays padding, but
-// for one that was stored with a scale.
+// Quantizes row r of `matrix` to row `place` of `quantized`, with its scale and sum. A row that is too small stays
+// padding, unless it has a stored scale.
 Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place,
                     QuantizedMatrix& quantized) {
   int8_t* weights = &quantized.weights[place * quantized.columns];

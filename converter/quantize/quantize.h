@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float tensors to the numbers of the file (FORMAT.md, "Arrays"): int8 rows with a scale each, checked floats, padding.
+// Converts float tensors to the numbers of the file (FORMAT.md, "Arrays"): int8 rows with a scale each, checked floats,
+// padding.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,14 @@
 
 namespace goldcrest::converter {
 
-// Where the elements of one dimension go: each of n_groups groups of `group` elements takes `placed_group` places.
+// Maps the elements of one dimension to places: each of n_groups groups of `group` elements takes `placed_group`
+// places.
 struct Placement {
   uint32_t n_groups = 0, group = 0, placed_group = 0;
 
-  // Element i at place i.
+  // Puts element i at place i.
   static Placement in_order(uint32_t n) { return {1, n, n}; }
-  // Each head padded on its own (FORMAT.md, "Heads").
+  // Pads each head separately (FORMAT.md, "Heads").
   static Placement per_head(uint32_t n_heads, uint32_t d_head) { return {n_heads, d_head, pad16(d_head)}; }
 
   uint32_t placed_size() const { return n_groups * placed_group; }
@@ -32,13 +34,13 @@ struct QuantizedMatrix {
   std::vector<float> scale;         // [rows], 1 in padding
   std::vector<int32_t> weight_sum;  // [rows], the sum of each row of weights
 
-  // All padding; dimensions before padding.
+  // All padding. The arguments are the dimensions before padding.
   QuantizedMatrix(uint32_t n, uint32_t k);
 };
 
-// Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`; what was stored as integers and
-// scales stays as it is. Returns the signal-to-quantization-noise ratio in dB: infinite when nothing was lost. Throws
-// Error with the tensor's name and the row for values that are not finite or too large.
+// Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`; stored integers and scales do
+// not change. Returns the signal-to-quantization-noise ratio in dB, infinite if nothing was lost. Throws Error with the
+// tensor's name and the row for values that are not finite or too large.
 double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
                      uint32_t first_row, QuantizedMatrix& quantized);
 
@@ -47,17 +49,16 @@ struct FloatMatrix {
   uint32_t rows = 0, columns = 0;
   std::vector<float> weights;  // [rows, columns], 0 in padding
 
-  // All padding; dimensions before padding.
+  // All padding. The arguments are the dimensions before padding.
   FloatMatrix(uint32_t n, uint32_t k);
 };
 
-// Copies row r of `matrix` to row first_row + row_placement.place(r) of `copied`, value by value as copy_floats does
-// it.
+// Copies row r of `matrix` to row first_row + row_placement.place(r) of `copied`, each value as copy_floats does.
 void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
                uint32_t first_row, FloatMatrix& copied);
 
-// Writes values that stay float (biases, gammas, betas, positions) to their places in `placed`: magnitudes below 2^-60
-// become 0; above 2^16 or not finite throws Error with `name` and the index.
+// Copies values that stay float (biases, gammas, betas, positions) to their places in `placed`. Magnitudes below 2^-60
+// become 0. Throws Error with `name` and the index if a value is above 2^16 or not finite.
 void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed);
 
 }  // namespace goldcrest::converter

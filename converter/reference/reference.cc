@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoder and decoder in float32, one page each, over the few operations above them. The same bits come out on every
-// machine: Eigen adds, multiplies and divides elements, sums have one order, functions are made of basic operations.
+// Encoder and decoder in float32, one page each, over the few operations above them. The bits are the same on every
+// machine: Eigen adds, multiplies and divides elements, sums have a fixed order, and functions consist of basic
+// operations.
 #include "reference/reference.h"
 
 #include <cmath>
@@ -21,7 +22,7 @@ Eigen::Index index(size_t n) { return static_cast<Eigen::Index>(n); }
 
 ConstRow view_row(const std::vector<float>& values) { return {values.data(), index(values.size())}; }
 ConstRows view_matrix(const Matrix& m) { return {m.values.data(), index(m.rows), index(m.columns)}; }
-// `values` as rows of `width` floats.
+// Views `values` as rows of `width` floats.
 ConstRows view_rows(const std::vector<float>& values, Eigen::Index width) {
   return {values.data(), index(values.size()) / width, width};
 }
@@ -61,7 +62,7 @@ Rows layer_norm(const NormSpec& norm, const Rows& x) {
   const Eigen::VectorXf mean = row_sums(x) / width;
   Rows y = x.colwise() - mean;
   const Eigen::VectorXf variance = row_sums(y.cwiseProduct(y)) / width;
-  const auto root = [](float v) { return std::sqrt(v); };  // correctly rounded, which Eigen's sqrt need not be
+  const auto root = [](float v) { return std::sqrt(v); };  // correctly rounded, unlike Eigen's sqrt
   y.array().colwise() /= (variance.array() + norm.epsilon).unaryExpr(root);
   y.array().rowwise() *= view_row(norm.gamma).array();
   y.rowwise() += view_row(norm.beta);
@@ -82,7 +83,7 @@ float activate(Activation activation, float x) {
   throw Error("activation {}: unknown", static_cast<int>(activation));
 }
 
-// exp_float makes 0 of what is not a number; here it stays in sight.
+// exp_float maps NaN to 0; this keeps it visible.
 float exponential(float x) { return std::isnan(x) ? x : exp_float(x); }
 
 float sigmoid(float x) { return std::isnan(x) ? x : sigmoid_float(x); }
@@ -109,7 +110,7 @@ Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_va
   return out;
 }
 
-// Self-attention of one row for each hypothesis, each to its own past.
+// Self-attention of one row per hypothesis, each to its own past.
 Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Rows& x, size_t layer,
                     std::vector<std::vector<LayerPast>>& hypotheses) {
   const Rows query = linear(spec.query, x), key = linear(spec.key, x), value = linear(spec.value, x);
@@ -123,7 +124,7 @@ Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Row
   return linear(spec.out, attended);
 }
 
-// relu(cell), cell = f * the cell before + (1 - f) * input(x), f = sigmoid(forget(x))       Kim et al. 2019
+// relu(cell), cell = f * the previous cell + (1 - f) * input(x), f = sigmoid(forget(x))       Kim et al. 2019
 Rows recur(const RecurrentSpec& spec, const Rows& x, size_t layer, std::vector<std::vector<LayerPast>>& hypotheses) {
   const Rows input = linear(spec.input, x), forget = linear(spec.forget, x).unaryExpr(&sigmoid);
   Rows out(input.rows(), input.cols());
@@ -154,7 +155,7 @@ class Reference::Pass {
       : spec_(reference.spec_), trace_(reference.trace_), norm_trace_(reference.norm_trace_) {}
 
   EncodedSource encode(std::span<const int32_t> source) const;
-  // The logits.
+  // Returns the logits.
   Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
 
  private:
@@ -180,7 +181,7 @@ Rows Reference::Pass::maybe_norm(const std::optional<NormSpec>& spec, const Rows
   return spec ? norm(*spec, x) : x;
 }
 
-// One block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
+// A block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
 template <typename Block>
 Rows Reference::Pass::residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const {
   if (stack.pre_norm) return x + block(norm(spec, x));
@@ -196,8 +197,8 @@ EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
     const LayerSpec& layer = stack.layers[i];
     const AttentionSpec& self = *layer.self_attention;
     x = residual(stack, self.norm, x, [&](const Rows& h) {
-      const KeysValues all = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
-      return linear(self.out, attend(stack, linear(self.query, h), all));
+      const KeysValues keys_values = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
+      return linear(self.out, attend(stack, linear(self.query, h), keys_values));
     });
     x = residual(stack, layer.feed_forward.norm, x,
                  [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });

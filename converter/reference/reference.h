@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float32 forward pass of a ModelSpec: what int8 is measured against, and what --check compares with a framework.
+// The float32 forward pass of a ModelSpec. int8 is measured against it, and --check compares it with a framework.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace goldcrest::converter {
 
-// Values on their way. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder", or "logits";
-// layer: its index or -1; row: source or target position.
+// Receives intermediate values. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder", or
+// "logits"; layer: its index or -1; row: source or target position.
 using TraceFunction =
     std::function<void(const std::string& name, int layer, uint32_t row, std::span<const float> values)>;
 
@@ -22,23 +22,23 @@ struct KeysValues {
   std::vector<float> keys, values;
 };
 
-// An encoded source: what every decoder layer's cross-attention reads.
+// An encoded source, which every decoder layer's cross-attention reads.
 struct EncodedSource {
   std::vector<KeysValues> cross;  // [decoder layers], of src_len positions each
 };
 
-// What a decoder layer keeps of the positions before: the one or the other, as its spec has it.
+// The memory of a decoder layer for earlier positions. Its spec decides which member is used.
 struct LayerPast {
   KeysValues attended;      // of self-attention
   std::vector<float> cell;  // of a recurrent block: [d_model]; empty before position 0
 };
 
-// The pasts of the hypotheses of one source, all of which have reached the same position.
+// The pasts of one source's hypotheses, which have all reached the same position.
 struct DecoderState {
   uint32_t position = 0;                           // of the next token
   std::vector<std::vector<LayerPast>> hypotheses;  // [hypotheses][decoder layers]
 
-  // The state in which hypothesis i continues this state's hypothesis parents[i].
+  // Returns a state whose hypothesis i continues this state's hypothesis parents[i].
   DecoderState select(std::span<const uint32_t> parents) const;
 };
 
@@ -56,18 +56,19 @@ class Reference {
   explicit Reference(const ModelSpec& spec);
 
   const ModelSpec& spec() const { return spec_; }
-  // With several hypotheses the rows of one position come one after the other.
+  // With several hypotheses, the rows of one position arrive one after another.
   void set_trace(TraceFunction trace) { trace_ = std::move(trace); }
-  // Gets every row that a layer norm gets.
+  // Receives every input row of a layer norm.
   void set_norm_trace(std::function<void(std::span<const float> row)> trace) { norm_trace_ = std::move(trace); }
 
-  // Throws Error for an empty source, one longer than the positions, or an id outside the vocabulary.
+  // Throws Error for an empty source, for one longer than the positions, or for an id outside the vocabulary.
   EncodedSource encode(std::span<const int32_t> source) const;
   DecoderState start(uint32_t n_hypotheses) const;
   // Feeds one token to each hypothesis and advances the state. Returns the logits: [hypotheses, target vocab_size].
   // Throws Error beyond the positions or for an id outside the vocabulary.
   Logits decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
-  // Logits of every position when the decoder is fed `target` shifted right: [target.size(), target vocab_size].
+  // Returns the logits of every position if the decoder reads `target` shifted right: [target.size(), target
+  // vocab_size].
   Logits teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const;
 
  private:

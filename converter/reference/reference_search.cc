@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-probabilities in double, then argmax or the best continuations of all live hypotheses.
+// Log-probabilities in double, then argmax, or the best continuations of all live hypotheses.
 #include "reference/reference_search.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kLargestExponent = 700;  // of exact_exp
 
-// log(sum of e^value). Not a number where a value is neither finite nor kNever.
+// log(sum of e^value). Returns NaN if a value is neither finite nor kNever.
 double log_sum_exp(const std::vector<double>& values) {
   const auto is_good = [](double value) { return std::isfinite(value) || value == kNever; };
   if (!std::all_of(values.begin(), values.end(), is_good)) return std::numeric_limits<double>::quiet_NaN();
@@ -27,7 +27,7 @@ double log_sum_exp(const std::vector<double>& values) {
   if (largest == kNever) return 0;
   double sum = 0;
   for (const double value : values)
-    if (value - largest >= -kLargestExponent) sum += exact_exp(value - largest);  // less is nothing beside e^0
+    if (value - largest >= -kLargestExponent) sum += exact_exp(value - largest);  // smaller terms vanish next to e^0
   return largest + exact_log(sum);
 }
 
@@ -40,7 +40,7 @@ bool is_end(const GenerationSpec& generation, const RulesSpec& rules, int32_t to
   return id == generation.end_id || std::ranges::find(rules.more_end_ids, id) != rules.more_end_ids.end();
 }
 
-// Changes the values of the token that follows `past`, which has the start token.
+// Changes the values of the token that follows `past`, which includes the start token.
 void apply_rules(const RulesSpec& rules, std::span<const int32_t> past, std::vector<double>& values) {
   for (const auto& [id, bias] : rules.biases) values[id] += double{bias};
   if (rules.repetition_penalty != 1) {
@@ -58,8 +58,9 @@ void apply_rules(const RulesSpec& rules, std::span<const int32_t> past, std::vec
   }
 }
 
-// Log-probabilities of the token that follows `tokens`, after rules and constraints. Greedy search changes logits,
-// beams log-probabilities; what constraints remove still counts in the soft-max unless the rules renormalize.
+// Returns the log-probabilities of the token that follows `tokens`, after rules and constraints. Greedy search changes
+// logits, beams log-probabilities. Tokens that constraints remove still count in the soft-max, unless the rules
+// renormalize.
 std::vector<double> constrained(std::span<const float> logits, const GenerationSpec& generation,
                                 const SearchOptions& options, std::span<const int32_t> tokens) {
   const RulesSpec& rules = options.rules;
@@ -90,7 +91,7 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
   return values;
 }
 
-// The options for one source.
+// Adapts the options to one source.
 SearchOptions bounded(SearchOptions options, size_t n_source) {
   const uint32_t extra = options.rules.max_extra_tokens;
   if (extra != 0)
@@ -102,7 +103,7 @@ SearchOptions bounded(SearchOptions options, size_t n_source) {
   return options;
 }
 
-// Tokens that continue hypothesis `parent`; log_prob is the whole hypothesis's.
+// A token that continues hypothesis `parent`; log_prob belongs to the whole hypothesis.
 struct Candidate {
   double log_prob;
   uint32_t parent;
@@ -113,7 +114,7 @@ bool ranks_before(const Candidate& a, const Candidate& b) {
   return std::tuple(-a.log_prob, a.parent, a.token) < std::tuple(-b.log_prob, b.parent, b.token);
 }
 
-// The best `count` continuations of all live hypotheses, best first; fewer where the constraints leave fewer.
+// Returns the best `count` continuations of all live hypotheses, best first; fewer if the constraints leave fewer.
 std::vector<Candidate> best_candidates(const Logits& logits, const std::vector<Hypothesis>& live, size_t count,
                                        const GenerationSpec& generation, const SearchOptions& options) {
   std::vector<Candidate> candidates;
@@ -139,7 +140,7 @@ Hypothesis extend(const Hypothesis& parent, const Candidate& candidate, const Se
   return child;
 }
 
-// What is searched: the source, and the ids that it leaves; none: all.
+// The input of a search: the source, and its candidate ids; none: all ids.
 struct SearchedSource {
   EncodedSource encoded;
   std::vector<uint32_t> candidates;
@@ -153,7 +154,7 @@ std::vector<uint32_t> candidates_within(const ModelSpec& spec, std::span<const i
   return ids.size() <= most ? ids : std::vector<uint32_t>{};
 }
 
-// The logits of the next tokens; of what is no candidate, never. [hypotheses, target vocab_size]
+// Returns the logits of the next tokens, kNever for ids that are no candidates: [hypotheses, target vocab_size].
 Logits decode(const Reference& reference, const SearchedSource& source, std::span<const int32_t> tokens,
               DecoderState& state) {
   Logits logits = reference.decode(source.encoded, tokens, state);
@@ -180,7 +181,7 @@ Hypothesis greedy(const Reference& reference, const SearchedSource& source, cons
   return hypothesis;
 }
 
-// Keeps the beam_size best; among equals the one that finished first.
+// Keeps the beam_size best. In a tie the hypothesis that finished first wins.
 void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& finished) {
   const auto place = std::upper_bound(finished.begin(), finished.end(), hypothesis,
                                       [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
@@ -188,8 +189,8 @@ void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& 
   if (finished.size() > beam_size) finished.pop_back();
 }
 
-// Whether the best living hypothesis could still beat the worst of beam_size finished ones.
-bool has_hope(const Hypothesis& best, const std::vector<Hypothesis>& finished, const SearchOptions& options) {
+// True if the best live hypothesis could still beat the worst of beam_size finished ones.
+bool can_still_improve(const Hypothesis& best, const std::vector<Hypothesis>& finished, const SearchOptions& options) {
   const EarlyStopping stopping = options.rules.early_stopping;
   if (finished.size() < options.beam_size) return true;
   if (stopping == EarlyStopping::kFull) return false;
@@ -198,8 +199,8 @@ bool has_hope(const Hypothesis& best, const std::vector<Hypothesis>& finished, c
   return finished.back().score < length_normalized_score(best.log_prob, n, options);
 }
 
-// Stops when no live hypothesis is left or the best of them has no hope. An end token counts only among the beam_size
-// best candidates.
+// Stops when no live hypothesis is left or the best of them cannot win any more. An end token counts only among the
+// beam_size best candidates.
 std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& source, const SearchOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   const size_t n_candidates = (2 + options.rules.more_end_ids.size()) * options.beam_size;
@@ -223,7 +224,7 @@ std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& s
       parents.push_back(candidate.parent);
       tokens.push_back(candidate.token);
     }
-    if (next.empty() || !has_hope(next[0], finished, options)) return finished;
+    if (next.empty() || !can_still_improve(next[0], finished, options)) return finished;
     state = state.select(parents);
     live = std::move(next);
   }

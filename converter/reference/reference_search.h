@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy and beam search over the float reference, as transformers' generate has them.
+// Greedy and beam search over the float reference, as in transformers' generate.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,30 @@ struct SearchOptions {
   float word_penalty = 0;
   uint32_t n_best = 1;  // hypotheses returned, at most beam_size
   RulesSpec rules = {};
-  uint32_t max_candidates = 0;  // a source with more, by the model's shortlist, is searched among all ids; 0: each is
+  uint32_t max_candidates = 0;  // a source with more candidates is searched among all ids; 0: no bound
 };
 
-// The model's own generation settings; max_target_tokens is bounded by the decoder's positions. With a shortlist every
-// source is searched among its candidates.
+// Returns the model's own generation settings, with max_target_tokens bounded by the decoder's positions. With a
+// shortlist, every source is searched among its candidates.
 SearchOptions default_search(const ModelSpec& spec);
 
 struct Hypothesis {
   std::vector<int32_t> tokens;  // start token left out, end token kept
   double log_prob = 0;          // sum over the tokens; a forced token adds 0
-  double score = 0;             // what the search ranks by
+  double score = 0;             // the search ranks by it
 };
 
-// The best hypotheses of one source, best first; never empty. Throws Error for impossible options or source.
+// Returns the best hypotheses of one source, best first; never empty. Throws Error for impossible options or an
+// impossible source.
 std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
                                const SearchOptions& options);
 
-// What the search among all ids would have seen along `target`: the log-probability of each of its tokens by the rules,
-// with suppressed and forbidden ones at minus infinity and forced ones at 0.
+// Returns the log-probabilities that a search among all ids sees for the tokens of `target`. Suppressed and forbidden
+// tokens have minus infinity, forced ones 0.
 std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
                                     std::span<const int32_t> target, const SearchOptions& options);
 
-// (log_prob - word_penalty * n) / n^length_penalty, or by the penalty's other kind
+// (log_prob - word_penalty * n) / n^length_penalty, or with the penalty's other kind.
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options);
 
 }  // namespace goldcrest::converter

@@ -27,7 +27,7 @@ Room& room_of(std::vector<Room>& rooms, const Region& region) {
   return rooms.emplace_back(Room{region});
 }
 
-// Fewer of something: options, and the limits that they make.
+// Smaller limits, and the options that set them.
 struct Choice {
   goldcrest_limits limits;
   std::string options;
@@ -44,8 +44,7 @@ Choice with_tokens(Choice choice, uint32_t most) {
   return choice;
 }
 
-// The limits nearest to those asked for: fewer encoder rows, which cost nothing but time; then one beam; then fewer
-// tokens.
+// Finds the largest limits that fit: first fewer encoder rows, which cost only time, then one beam, then fewer tokens.
 std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t room) {
   const goldcrest_limits& asked = demand.memory.limits;
   const auto fits = [&](const Choice& choice) { return demand.arena_bytes(choice.limits) <= room; };
@@ -60,7 +59,7 @@ std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t ro
     least.options = " --beam 1" + std::string(asked.batch > 1 ? " --batch 1" : "") + least.options;
     if (fits(least)) return least.options.substr(1);
   }
-  // The most tokens that fit; the arena grows with them.
+  // Bisects the most tokens that fit; the arena grows with them.
   uint32_t good = 0, bad = std::max(asked.max_source_tokens, asked.max_target_tokens);
   while (bad - good > 1) {
     const uint32_t middle = good + (bad - good) / 2;
@@ -90,7 +89,7 @@ std::vector<Board> find_boards(const std::string& name) {
       boards.push_back({script.name, parse_linker_script(script.text, script.name)});
   }
   if (boards.empty()) {
-    throw Error("'{}' is no board; expected {}all, or the path of a linker script (.ld)", printable(name), names);
+    throw Error("'{}' is not a board; expected {}all, or the path of a linker script (.ld)", printable(name), names);
   }
   return boards;
 }
@@ -119,8 +118,8 @@ std::string to_text(const BoardFit& fit) {
   std::string text = format_text("board        {}: {}\n", printable(fit.name), fit.fits ? "fits" : "does not fit");
   for (const Room& room : fit.rooms) {
     std::string parts;
-    const auto add = [&](const char* what, uint64_t bytes) {
-      if (bytes != 0) parts += format_text("{}{} {}", parts.empty() ? "" : ", ", what, bytes);
+    const auto add = [&](const char* part, uint64_t bytes) {
+      if (bytes != 0) parts += format_text("{}{} {}", parts.empty() ? "" : ", ", part, bytes);
     };
     add("model", room.model);
     add("arena", room.arena);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a model and its arena fit a board, and with which limits they would.
+// Tells whether a model and its arena fit a board, and with which limits they would.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace goldcrest::converter {
 
-// What is taken for granted of a firmware: engine and program (the engine alone is 54 to 60 kB, README.md), the stack
-// of boards/common/sections.ld, and its variables.
+// Assumed sizes of a firmware: engine and program (the engine takes 54 to 60 kB of it, README.md), the stack of
+// boards/common/sections.ld, and variables.
 constexpr uint64_t kCodeBytes = 64 << 10, kStackBytes = 16 << 10, kVariableBytes = 4 << 10;
 
 struct Board {
@@ -24,10 +24,11 @@ struct Board {
 // The boards of the repository that have a linker script, by name.
 std::vector<std::string> board_names();
 
-// "all", a name, or the path of a linker script (with a '/' or ending in .ld). Throws Error, which lists the names.
+// `name` is "all", a board's name, or the path of a linker script (with a '/' or ending in .ld). Throws an Error that
+// lists the names.
 std::vector<Board> find_boards(const std::string& name);
 
-// A memory and what goes there.
+// A memory and its contents.
 struct Room {
   Region region;
   uint64_t model = 0, arena = 0, others = 0;  // bytes; others: code, stack, variables
@@ -37,21 +38,21 @@ struct Room {
 
 struct BoardFit {
   std::string name;
-  std::vector<Room> rooms;  // those that are used
+  std::vector<Room> rooms;  // only memories in use
   bool fits = false;
-  // Where it does not: limits that make the arena fit, as options; absent where none do.
+  // If the model does not fit: options whose limits make the arena fit; absent if none do.
   std::optional<std::string> limits_that_fit;
 };
 
 struct BoardDemand {
   uint64_t file_bytes = 0;
-  goldcrest_memory memory = {};                                  // of the limits that were asked for
-  std::function<uint64_t(const goldcrest_limits&)> arena_bytes;  // of any others
+  goldcrest_memory memory = {};                                  // for the requested limits
+  std::function<uint64_t(const goldcrest_limits&)> arena_bytes;  // for any other limits
 };
 
 BoardFit fit_board(const Board& board, const BoardDemand& demand);
 
-// One line for the board, one for each memory, one of what would fit.
+// Returns one line for the board, one for each memory, and one with limits that would fit.
 std::string to_text(const BoardFit& fit);
 
 }  // namespace goldcrest::converter

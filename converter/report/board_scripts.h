@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linker scripts of boards/, put into the program by CMake (report/board_scripts.cc.in).
+// The linker scripts of boards/, which CMake puts into the program (report/board_scripts.cc.in).
 #pragma once
 
 #include <span>

@@ -9,21 +9,21 @@
 namespace goldcrest::converter {
 namespace {
 
-// "48K" in bytes.
+// Converts "48K" to bytes.
 uint64_t parse_bytes(std::string_view text, const std::string& whole) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
   const uint32_t shift = suffix == "K" ? 10 : suffix == "M" ? 20 : 0;
   if (error != std::errc() || (shift == 0 && !suffix.empty()) || number > UINT64_MAX >> shift) {
-    throw Error("'{}' in '{}' is no size; expected a whole number of bytes, or one with K or M", text, whole);
+    throw Error("'{}' in '{}' is not a size; expected a whole number of bytes, or one with K or M", text, whole);
   }
   return number << shift;
 }
 
-std::string excess(const char* what, const std::optional<uint64_t>& most, uint64_t bytes) {
+std::string excess(const char* name, const std::optional<uint64_t>& most, uint64_t bytes) {
   if (!most || bytes <= *most) return "";
-  return format_text("the {0} needs {1} bytes, {2} more than --budget {0}={3}\n", what, bytes, bytes - *most, *most);
+  return format_text("the {0} needs {1} bytes, {2} more than --budget {0}={3}\n", name, bytes, bytes - *most, *most);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Budget parse_budget(const std::string& text) {
                                      : key == "file" ? &budget.file_bytes
                                                      : nullptr;
     if (bytes == nullptr || equals == std::string_view::npos || *bytes || rest.ends_with(',')) {
-      throw Error("'{}' is no budget; expected arena=BYTES, file=BYTES, or both with a comma", text);
+      throw Error("'{}' is not a budget; expected arena=BYTES, file=BYTES, or both with a comma", text);
     }
     *bytes = parse_bytes(part.substr(equals + 1), text);
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));

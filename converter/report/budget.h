@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the devices already out there have room for.
+// The memory that a model may use, for instance on devices in the field.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 namespace goldcrest::converter {
 
 struct Budget {
-  std::optional<uint64_t> arena_bytes, file_bytes;  // absent: any
+  std::optional<uint64_t> arena_bytes, file_bytes;  // absent: no limit
 };
 
-// "arena=48K,file=2M", either alone too; K is 1024 bytes, M is 1024 K. Throws Error for anything else.
+// Parses "arena=48K,file=2M"; either part may be missing. K is 1024 bytes, M is 1024 K. Throws Error for any other
+// text.
 Budget parse_budget(const std::string& text);
 
-// One line for each number that is exceeded, with by how much; "" when the model fits.
+// Returns one line for each exceeded number, with the excess; "" if the model fits.
 std::string over_budget(const Budget& budget, uint64_t arena_bytes, uint64_t file_bytes);
 
 }  // namespace goldcrest::converter

@@ -32,8 +32,8 @@ std::string EngineSession::describe(int64_t status) const {
   return text;
 }
 
-void EngineSession::check(int64_t status, const std::string& what) const {
-  if (status < 0) throw Error("{}: {}", what, describe(status));
+void EngineSession::check(int64_t status, const std::string& context) const {
+  if (status < 0) throw Error("{}: {}", context, describe(status));
 }
 
 void EngineSession::set_search(const goldcrest_search& search) {
@@ -67,7 +67,7 @@ int EngineTranslator::add(const std::string& source, bool first) {
     return first ? goldcrest_begin_text(engine, source.data(), source.size())
                  : goldcrest_add_text(engine, source.data(), source.size());
   }
-  const std::vector<int32_t> ids = parse_ids(source, UINT32_MAX >> 1);  // the engine knows its vocabulary
+  const std::vector<int32_t> ids = parse_ids(source, UINT32_MAX >> 1);  // the engine checks the vocabulary
   return first ? goldcrest_begin(engine, ids.data(), ids.size()) : goldcrest_add(engine, ids.data(), ids.size());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The int8 engine over a file image, with memory of its own: what the converter's self-test and --evaluate run.
+// The int8 engine over a file image, with its own memory. The converter's self-test and --evaluate run on it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace goldcrest::converter {
 
 class EngineSession {
  public:
-  // Throws Error naming `file` when the engine refuses the model or the limits. The model must outlive the session.
+  // Throws Error naming `file` if the engine refuses the model or the limits. The model must outlive the session.
   EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file);
   EngineSession(const EngineSession&) = delete;
   EngineSession& operator=(const EngineSession&) = delete;
@@ -27,14 +27,14 @@ class EngineSession {
   const goldcrest_memory& memory() const { return memory_; }
 
   void set_search(const goldcrest_search& search);
-  // The ids that the file's tokenizer gives for a text. Throws Error when it is too long for the limits.
+  // Returns the ids that the file's tokenizer gives for a text. Throws Error if the text is too long for the limits.
   std::vector<int32_t> encode(const std::string& text);
   std::string decode(std::span<const int32_t> tokens);
-  // "status: detail" of the last failed call.
+  // Returns "status: detail" of the last failed call.
   std::string describe(int64_t status) const;
 
  private:
-  void check(int64_t status, const std::string& what) const;
+  void check(int64_t status, const std::string& context) const;
 
   std::vector<uint8_t> arena_;
   goldcrest_engine* engine_ = nullptr;
@@ -45,7 +45,7 @@ class EngineSession {
 
 enum class Lines { kText, kIds };
 
-// The int8 side of an evaluation, in batches of the session's limits. Of ids: sources, and texts of the results, are
+// The int8 side of an evaluation, in batches of the session's limits. With Lines::kIds, sources and result texts are
 // ids (id_lines.h).
 class EngineTranslator : public Translator {
  public:
@@ -53,7 +53,7 @@ class EngineTranslator : public Translator {
   std::vector<Translation> translate(std::span<const std::string> sources) override;
 
  private:
-  // Adds a source to the batch; the first one begins it. Returns its index, or a negative status.
+  // Adds a source to the batch; the first one starts it. Returns its index, or a negative status.
   int add(const std::string& source, bool first);
   std::string text_of(std::span<const int32_t> tokens);
 
@@ -61,16 +61,16 @@ class EngineTranslator : public Translator {
   Lines lines_;
 };
 
-// What the engine says of a model. Throws Error naming `file`.
+// Returns the engine's description of a model. Throws Error naming `file`.
 goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file);
 
-// Greedy ids and logits hash of each source, as the file's self-test holds them. Sources that are too long for the
-// limits are left out. Where all are searched among candidates, the first is also searched among the whole vocabulary.
-// `progress`: of the sources; may be empty.
+// Returns greedy ids and logits hash of each source, as the file's self-test stores them. Sources that are too long for
+// the limits are left out. If all are searched among candidates, the first is also searched among the whole vocabulary.
+// `progress` counts sources; may be empty.
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
                                          const std::function<void(size_t done, size_t total)>& progress);
 
-// Sources for a self-test where the user gives none: seeded random ids, ended as the model's texts are.
+// Returns sources for a self-test without lines of the user: seeded random ids, ended like the model's texts.
 std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens);
 
 }  // namespace goldcrest::converter

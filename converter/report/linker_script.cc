@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld's manual, "MEMORY Command" and "Aliases for Memory Regions", as far as boards need it.
+// ld's manual, "MEMORY Command" and "Aliases for Memory Regions", as far as boards need them.
 #include "report/linker_script.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
 }
 
-// Words and single characters; comments and white space are left out, and the quotes of a text.
+// Splits into words and single characters; drops comments, white space, and the quotes of texts.
 class Tokens {
  public:
   Tokens(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
-  // Empty at the end.
+  // Returns "" at the end.
   std::string_view next() {
     skip();
     if (text_.empty()) return {};
@@ -44,7 +44,7 @@ class Tokens {
     if (found != token) throw Error("{}: found '{}', expected '{}'", where_, printable(found), token);
   }
 
-  // Up to and with `token`.
+  // Skips everything up to and including `token`.
   void skip_past(std::string_view token) {
     for (std::string_view found = next(); found != token; found = next()) {
       if (found.empty()) throw Error("{}: ends where '{}' was expected", where_, token);

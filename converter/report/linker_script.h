@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memories of a board, from its linker script: MEMORY and REGION_ALIAS, as boards/common/sections.ld wants them.
+// Reads the memories of a board from its linker script: MEMORY and REGION_ALIAS, as boards/common/sections.ld needs
+// them.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,12 @@ struct LinkerScript {
   std::vector<Region> regions;                 // in the script's order
   std::map<std::string, std::string> aliases;  // region by alias
 
-  // The region that is called so, or has the alias. Throws Error naming `where`.
+  // Returns the region with this name or alias. Throws Error naming `where`.
   const Region& region(const std::string& name, const std::string& where) const;
 };
 
-// Throws Error naming `where` for what is no MEMORY as ld has it; sizes are numbers (hexadecimal too) with K or M.
+// Throws Error naming `where` if ld would not accept the MEMORY command. Sizes are numbers (also hexadecimal) with K or
+// M.
 LinkerScript parse_linker_script(std::string_view text, const std::string& where);
 
 }  // namespace goldcrest::converter

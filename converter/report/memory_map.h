@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arena as people read it: a closed formula in the limits, its value, and a picture of what lies where.
+// Shows the arena to people: a closed formula in the limits, its value, and a picture of its buffers.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct MemoryMap {
   std::vector<goldcrest_buffer> buffers;  // in the plan's order
 };
 
-// Throws Error naming `file` when the model or the limits are refused.
+// Throws Error naming `file` if the model or the limits are refused.
 MemoryMap map_memory(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file);
 
-// "fixed + max(text, encode, decode)" with every part written out in S, C, T, L, B, N, R, P, K and up64(); evaluates to
-// memory.arena_bytes for the limits. One line a part; formula_legend explains the letters.
+// Returns "fixed + max(text, encode, decode)" with every part written out in S, C, T, L, B, N, R, P, K and up64(). For
+// the limits it evaluates to memory.arena_bytes. Each part has its own line; formula_legend explains the letters.
 std::string arena_formula(const MemoryMap& map);
 std::string formula_legend(const goldcrest_limits& limits);
 
-// One line a buffer, in order of its offset: offset, bytes, a bar of its share, phase, name.
+// Returns one line per buffer, by offset: offset, bytes, a bar of its share, phase, name.
 std::string picture(const MemoryMap& map);
 
 }  // namespace goldcrest::converter

@@ -134,7 +134,7 @@ std::string report_text(const Report& report) {
   text +=
       format_text("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
-  if (report.made_shortlist) text += to_text(*report.made_shortlist) + "\n";
+  if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
   text += format_text("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
@@ -207,7 +207,7 @@ Value report_json(const Report& report) {
   if (!report.boards.empty()) json["boards"] = boards_json(report.boards);
   json["tokenizer"] = spec.source_tokenizer.has_value();
   if (report.trimmed) json["trimmed_vocabulary"] = to_json(*report.trimmed);
-  if (report.made_shortlist) json["made_shortlist"] = to_json(*report.made_shortlist);
+  if (report.shortlist_from_text) json["made_shortlist"] = to_json(*report.shortlist_from_text);
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
   if (report.shortlist) json["evaluation"]["shortlist"] = to_json(*report.shortlist);

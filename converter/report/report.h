@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the converter tells of a conversion: as text, as JSON, and as one self-contained HTML page.
+// The report of a conversion: as text, as JSON, and as one self-contained HTML page.
 #pragma once
 
 #include <optional>
@@ -27,12 +27,12 @@ struct Report {
   uint64_t file_bytes = 0;
   size_t self_test_lines = 0;
   Work work;
-  bool is_shape = false;  // of a model without weights: nothing is said of them
+  bool is_shape = false;  // a model without weights, so the report leaves them out
   MemoryMap memory;
   std::vector<BoardFit> boards;
-  std::optional<DeviationBound> deviation;  // of a checkpoint whose norms add to it
+  std::optional<DeviationBound> deviation;  // if the checkpoint's norms add epsilon to it
   std::optional<TrimmedVocabulary> trimmed;
-  std::optional<MadeShortlist> made_shortlist;
+  std::optional<ShortlistFromText> shortlist_from_text;
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;
@@ -42,7 +42,7 @@ std::string report_text(const Report& report);
 Value report_json(const Report& report);
 std::string report_html(const Report& report);
 
-// "encoder: 4 layers, d_model 256, ..." and the same for the decoder, one line each.
+// Returns "encoder: 4 layers, d_model 256, ..." and the same for the decoder, one line each.
 std::string describe_architecture(const goldcrest_info& info);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one HTML page without scripts or outside files: a bar for each layer, tables for the rest.
+// The report as one HTML page without scripts or external files: a bar for each layer, tables for the rest.
 #include <algorithm>
 
 #include "report/report.h"
@@ -49,7 +49,7 @@ std::vector<LayerBar> layer_bars(const Report& report) {
   return bars;
 }
 
-// Green from 45 dB up, red from 30 dB down.
+// Green above 45 dB, red below 30 dB.
 int hue(double sqnr_db) { return static_cast<int>(std::clamp((sqnr_db - 30.0) * 8.0, 0.0, 120.0)); }
 
 std::string bars_html(const Report& report) {
@@ -125,8 +125,8 @@ std::string report_html(const Report& report) {
       escape(arena_formula(report.memory)), escape(picture(report.memory)));
   if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape(to_text(*report.deviation)));
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
-  if (report.made_shortlist)
-    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.made_shortlist)));
+  if (report.shortlist_from_text)
+    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.shortlist_from_text)));
   for (const std::string& warning : report.spec->warnings) html += format_text("<p>Warning: {}</p>", escape(warning));
   if (report.spec->shortlist) html += format_text("<p>{}</p>", escape(describe_shortlist(*report.spec)));
   if (report.evaluation) html += evaluation_html(report);

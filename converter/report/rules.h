@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs say of the rules that a file has for its search.
+// Describes the search rules of a file for the programs that print them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace goldcrest::converter {
 
-// One text for each rule; none where the search is as in files without rules. `more_ends` and `biases`: how many.
+// Returns one text per rule; none if the search is that of a file without rules. `more_ends` and `biases` are their
+// counts.
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases);
 
 }  // namespace goldcrest::converter

@@ -5,7 +5,7 @@
 
 namespace goldcrest::converter {
 
-// part / whole; 1 of nothing.
+// part / whole; 1 if the whole is 0.
 inline double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -21,7 +21,7 @@ Value coverage_json(const ShortlistCoverage& coverage) {
           {"covered_ids", share(coverage.covered_ids, coverage.target_ids)}};
 }
 
-double mean_candidates(const MadeShortlist& made) {
+double mean_candidates(const ShortlistFromText& made) {
   return static_cast<double>(made.own.candidates) / static_cast<double>(std::max<size_t>(1, made.own.lines));
 }
 
@@ -40,7 +40,7 @@ std::string to_text(const TrimmedVocabulary& trimmed) {
                             agreement.chrf);
 }
 
-std::string to_text(const MadeShortlist& made) {
+std::string to_text(const ShortlistFromText& made) {
   std::string text = format_text("shortlist    made from {} pairs: {} ids\n", made.pairs, made.listed_ids);
   text += format_text("  held out   {:.1f} candidates a line, at most {}\n", mean_candidates(made),
                       made.own.most_candidates);
@@ -59,7 +59,7 @@ Value to_json(const TrimmedVocabulary& trimmed) {
   return json;
 }
 
-Value to_json(const MadeShortlist& made) {
+Value to_json(const ShortlistFromText& made) {
   Value json = {{"pairs", made.pairs},
                 {"ids", made.listed_ids},
                 {"mean_candidates", mean_candidates(made)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report says of a trimmed vocabulary and of a shortlist that was made.
+// The report's part on a trimmed vocabulary and on a shortlist from --make-shortlist.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace goldcrest::converter {
 
 struct TrimmedVocabulary {
   uint32_t source_kept = 0, source_all = 0, target_kept = 0, target_all = 0;
-  bool is_shared = false;              // the same entries on both sides
-  uint64_t bytes_saved = 0;            // of the file's sections
-  std::optional<Agreement> agreement;  // with the whole vocabulary's file, where lines were evaluated
+  bool is_shared = false;              // both sides have the same entries
+  uint64_t bytes_saved = 0;            // in the file's sections
+  std::optional<Agreement> agreement;  // with the untrimmed file, if lines were evaluated
 };
 
-struct MadeShortlist {
-  size_t pairs = 0;         // that it was made from
-  uint64_t listed_ids = 0;  // those of every sentence, and all source ids' lists together
-  ShortlistCoverage own;    // of the lines that were held out, with the model's own translations
-  ShortlistCoverage given;  // and with the targets that the text gives; may have no lines
+struct ShortlistFromText {
+  size_t pairs = 0;         // pairs that the shortlist was made from
+  uint64_t listed_ids = 0;  // listed ids of every sentence plus those of all source ids
+  ShortlistCoverage own;    // on held-out lines, with the model's own translations
+  ShortlistCoverage given;  // on held-out lines, with the targets of the text; may have no lines
 };
 
 std::string to_text(const TrimmedVocabulary& trimmed);
-std::string to_text(const MadeShortlist& made);
+std::string to_text(const ShortlistFromText& made);
 Value to_json(const TrimmedVocabulary& trimmed);
-Value to_json(const MadeShortlist& made);
+Value to_json(const ShortlistFromText& made);
 
 }  // namespace goldcrest::converter

@@ -11,7 +11,7 @@ namespace {
 
 uint64_t products(const format::LinearT& linear) { return uint64_t{pad16(linear.n)} * pad16(linear.k); }
 
-// Queries with keys, and weights with values, of all layers.
+// Products of queries with keys, and of weights with values, in all layers.
 uint64_t attention(const format::StackT& stack) {
   return uint64_t{2} * stack.layers.size() * stack.n_heads * stack.d_head;
 }

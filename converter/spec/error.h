@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception of the converter: bad input or a failed write. what() is the whole message for the user: it names
-// the file, the tensor or setting, what was found and what was expected, and the remedy where there is one.
+// The converter's only exception, for bad input or a failed write. what() is the whole message for the user. It names
+// the file, the tensor or setting, what was found and expected, and the remedy if there is one.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from a pattern with fmt's placeholders. The one door to {fmt}: its headers are read by format_text.cc only.
+// Text from a pattern with fmt's placeholders. This is the only door to {fmt}: only format_text.cc includes its
+// headers.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace goldcrest::converter {
 
-// A value for a placeholder. Texts are referred to, not copied.
+// A value for a placeholder. Texts are referenced, not copied.
 class FormatValue {
  public:
   enum class Kind : unsigned char { kFlag, kCharacter, kSigned, kUnsigned, kFloat, kDouble, kText };
@@ -42,10 +43,10 @@ class FormatValue {
   std::string_view text = {};
 };
 
-// Whether every placeholder of a pattern has a value of the type that it asks for, and every value is used.
+// True if every placeholder of the pattern has a value of a suitable type and every value is used.
 consteval bool fits_values(std::string_view pattern, const FormatValue::Kind* kinds, size_t n);
 
-// A pattern for values of these types, checked when it is compiled.
+// A pattern for values of these types, checked at compile time.
 template <typename... Values>
 class Pattern {
  public:
@@ -61,22 +62,22 @@ class Pattern {
 
 std::string format_values(std::string_view pattern, const FormatValue* values, size_t n);
 
-// The pattern with the values in the places of its placeholders, as fmt::format writes them.
+// Returns the pattern with its placeholders replaced by the values, as fmt::format does.
 template <typename... Values>
 std::string format_text(const Pattern<std::type_identity_t<Values>...>& pattern, const Values&... values) {
   if constexpr (sizeof...(Values) == 0) return format_values(pattern.text(), nullptr, 0);
-  const FormatValue all[] = {values..., false};
-  return format_values(pattern.text(), all, sizeof...(Values));
+  const FormatValue array[] = {values..., false};
+  return format_values(pattern.text(), array, sizeof...(Values));
 }
 
-// To standard output.
+// Prints to standard output.
 void print_values(const std::string& text);
 template <typename... Values>
 void print_text(const Pattern<std::type_identity_t<Values>...>& pattern, const Values&... values) {
   print_values(format_text(pattern, values...));
 }
 
-// The range's values with a separator between them.
+// Joins the range's values with a separator.
 template <typename Range>
 std::string join_text(const Range& range, std::string_view separator) {
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token ids, and a target language, as lines of text have them. The programs that run models use it too: the standard
-// library is all that it needs.
+// Token ids, and a target language, in lines of text. Needs only the standard library, because the programs that run
+// models use it too.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace goldcrest::converter {
 
 struct IdList {
   std::vector<int32_t> ids;
-  std::string_view bad;    // the first word that is no id of the vocabulary; the ids end before it
-  bool is_number = false;  // of `bad`: it is one, but too large
+  std::string_view bad;    // the first word that is not an id of the vocabulary; the ids end before it
+  bool is_number = false;  // `bad` is a number, but too large
 };
 
-// Decimal ids below `vocab_size` with white space between.
+// Reads decimal ids below `vocab_size`, separated by white space.
 IdList read_id_list(std::string_view line, uint32_t vocab_size);
 
-// The >>xx<< that a text for a multilingual model begins with; empty where it begins otherwise.
+// Returns the >>xx<< at the start of a text for a multilingual model, or "".
 std::string_view leading_language_code(std::string_view text);
 
 }  // namespace goldcrest::converter

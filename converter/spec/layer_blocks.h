@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer's blocks by the engine's lists (model/blocks.h): which ones a spec has, and the parts of their matrices.
+// A layer's blocks by the engine's lists (model/blocks.h): the blocks of a spec, and the parts of their matrices.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace goldcrest::converter {
 
-// A block that a layer may lack, or always has.
+// Returns a layer's block, which may be optional or always present.
 template <typename Block>
 const Block* given_block(const std::optional<Block>& block) {
   return block ? &*block : nullptr;
@@ -22,20 +22,20 @@ const Block* given_block(const Block& block) {
   return &block;
 }
 
-// The linear layers that are the rows of a stored matrix: its own name says a single one.
+// Returns the linear layers that form the rows of a stored matrix. A single layer is named like the matrix.
 inline std::vector<LinearPart> parts_of(const MatrixEntry& entry, const LinearSpec& linear) {
   return {{std::strrchr(entry.name, '.') + 1, &linear}};
 }
 inline std::vector<LinearPart> parts_of(const MatrixEntry&, const std::vector<LinearPart>& parts) { return parts; }
 
-// The groups of one dimension of a matrix, or of one of n_parts equal parts of it.
+// Returns the groups of one dimension of a matrix, or of one of its n_parts equal parts.
 inline Groups groups_of_part(const Dimension& dimension, const StackGroups& stack, size_t n_parts) {
   Groups groups = stack.of(dimension.width);
   groups.count = groups.count * dimension.times / static_cast<uint32_t>(n_parts);
   return groups;
 }
 
-// Features that a file needs for the blocks of its layers.
+// Returns the features that a file needs for the blocks of its layers.
 inline uint32_t block_features(const ModelSpec& spec) {
   uint32_t features = 0;
   for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of a matrix, which may lie in the checkpoint until they are asked for.
+// The values of a matrix, which may stay in the checkpoint until they are needed.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace goldcrest::converter {
 
-// Values that are in memory, or `n` values that `read` gives whenever it is called: they are in memory from the first
-// use on until release(). Not for two threads at once.
+// Values in memory, or `n` values that `read` returns at each call. The latter are in memory from their first use until
+// release(). Not thread-safe.
 class MatrixValues {
  public:
   using Read = std::function<std::vector<float>()>;
@@ -21,7 +21,7 @@ class MatrixValues {
   MatrixValues(std::initializer_list<float> values) : values_(values) {}
   MatrixValues(size_t n, Read read) : n_(n), read_(std::move(read)) {}
 
-  // Without reading them.
+  // Does not read the values.
   size_t size() const { return read_ ? n_ : values_.size(); }
   bool empty() const { return size() == 0; }
 
@@ -33,16 +33,16 @@ class MatrixValues {
   float operator[](size_t i) const { return get()[i]; }
   friend bool operator==(const MatrixValues& a, const MatrixValues& b) { return a.get() == b.get(); }
 
-  // Out of memory, where they can be read again.
+  // Frees the memory if the values can be read again.
   void release() const {
     if (read_) std::vector<float>().swap(values_);
   }
-  // The values; out of memory here, where they can be read again.
+  // Returns the values, and frees the copy here if they can be read again.
   std::vector<float> take() const {
     get();
     return read_ ? std::exchange(values_, {}) : values_;
   }
-  // To be changed; from now on they stay in memory.
+  // Returns the values for changes; from now on they stay in memory.
   std::vector<float>& edit() {
     get();
     read_ = nullptr;
@@ -50,7 +50,7 @@ class MatrixValues {
   }
 
  private:
-  size_t n_ = 0;  // where they can be read
+  size_t n_ = 0;  // for values that can be read
   Read read_;     // may be empty
   mutable std::vector<float> values_;
 };

@@ -7,7 +7,7 @@ namespace {
 
 unsigned byte_at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// Whether a terminal would do something else with this character of well-formed UTF-8 than show it.
+// True if a terminal would not simply show this character of well-formed UTF-8.
 bool is_unseen(std::string_view character) {
   const unsigned first = byte_at(character, 0);
   if (first < 0x20 || first == 0x7F) return true;
@@ -59,7 +59,7 @@ size_t utf8_length(std::string_view text) {
   }
   if (length < 3) return length;
   const unsigned second = byte_at(text, 1);
-  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;   // no longer forms
+  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;   // no overlong forms
   const unsigned high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;  // no surrogates, nothing above U+10FFFF
   return second >= low && second <= high ? length : 0;
 }

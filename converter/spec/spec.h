@@ -16,14 +16,14 @@
 
 namespace goldcrest::converter {
 
-// Row-major float matrix. `name` is the checkpoint's, for messages and the report.
+// Row-major float matrix. `name` is the checkpoint's name for it, for messages and the report.
 struct Matrix {
   std::string name;
   uint32_t rows = 0, columns = 0;
   MatrixValues values;     // [rows, columns]; with same_rows [columns]
-  bool same_rows = false;  // every row is the same one: a shape without weights
-  // [rows], where the checkpoint is int8: row r is integers of -127 .. 127 times it, and the file keeps them. Else
-  // empty.
+  bool same_rows = false;  // all rows are equal: a shape without weights
+  // [rows] if the checkpoint is int8, else empty. Row r is integers of -127 .. 127 times its scale, and the file keeps
+  // them.
   std::vector<float> stored_scale = {};
   const float* row(uint32_t r) const { return values.data() + (same_rows ? 0 : size_t{r} * columns); }
 };
@@ -34,7 +34,7 @@ struct LinearSpec {
   std::vector<float> bias;               // [outputs]; zeros when the checkpoint has none
 };
 
-// One of the linear layers that a file has in one matrix, in the order of its rows.
+// One of the linear layers that a file stores in one matrix, in the order of its rows.
 struct LinearPart {
   const char* name;  // in errors
   const LinearSpec* linear;
@@ -46,8 +46,8 @@ struct NormSpec {
   float epsilon = 1e-5f;
 };
 
-// The blocks of a layer. Their members are named like the matrices of a file, by which the engine's lists find them
-// (layer_blocks.h); a function gives the parts of a matrix that a checkpoint has apart.
+// The blocks of a layer. Their members are named like the matrices of a file, so the engine's lists find them
+// (layer_blocks.h). If a checkpoint stores a matrix in parts, a function returns the parts.
 struct AttentionSpec {
   LinearSpec query, key, value;  // [n_heads * d_head, d_model]; cross-attention: key and value [.., encoder's d_model]
   LinearSpec out;                // [d_model, n_heads * d_head]
@@ -56,8 +56,8 @@ struct AttentionSpec {
   std::vector<LinearPart> key_value() const { return {{"key", &key}, {"value", &value}}; }
 };
 
-// A simpler simple recurrent unit (Kim et al. 2019): with f = sigmoid(forget(x)) and the cell of the position before,
-// +0 at first, cell = f * cell + (1 - f) * input(x); the block gives relu(cell).
+// A simpler simple recurrent unit (Kim et al. 2019) with f = sigmoid(forget(x)). The cell of the previous position is
+// +0 at first. cell = f * previous cell + (1 - f) * input(x); the block gives relu(cell).
 struct RecurrentSpec {
   LinearSpec input, forget;  // [d_model, d_model]
   NormSpec norm;
@@ -93,8 +93,8 @@ struct StackSpec {
 
 enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter, kSubword };
 
-// SentencePiece's types, and kSurface: known by its whole text alone (a vocabulary entry that the segmenter does not
-// propose).
+// SentencePiece's types, and kSurface: an entry that is found only by its whole text, because the segmenter does not
+// propose it.
 enum class PieceType : uint8_t {
   kNormal = 1,
   kUnknown = 2,
@@ -106,19 +106,19 @@ enum class PieceType : uint8_t {
 };
 
 struct Piece {
-  std::string text;  // UTF-8, with U+2581 for a space where the model has it so
+  std::string text;  // UTF-8, with U+2581 for a space if the model uses it
   float score = 0;
   PieceType type = PieceType::kNormal;
 };
 
-// subword-nmt's: two symbols that follow each other in a word become one. A space at the end stands for the word's end.
+// A merge of subword-nmt: two consecutive symbols of a word become one. A space at the end stands for the word's end.
 struct Merge {
   std::string left, right;
 };
 
-// A tokenizer as its own model file has it, with entries in the order of the checkpoint's ids.
-// pieces[0..vocab_size) are the vocabulary; further entries are pieces that the segmenter proposes but the vocabulary
-// lacks (they give the unknown id). An id without text (a gap in vocab.json) has an empty text and kControl.
+// A tokenizer in the order of the checkpoint's ids. pieces[0..vocab_size) are the vocabulary. Further pieces are
+// proposed by the segmenter but missing in the vocabulary; they give the unknown id. An id without text (a gap in
+// vocab.json) has an empty text and kControl.
 struct TokenizerSpec {
   TokenizerKind kind = TokenizerKind::kWord;
   uint32_t vocab_size = 0;
@@ -127,28 +127,29 @@ struct TokenizerSpec {
   bool byte_fallback = false, add_dummy_prefix = true, remove_extra_whitespace = true, escape_whitespace = true;
   bool whitespace_as_suffix = false, language_codes = false;
   uint32_t unknown_id = 0;
-  std::string unknown_surface = " \u2047 ";  // what the unknown id is shown as in text
-  std::vector<Merge> merges;                 // kSubword: the best first, each once; pieces are as in subword_entry.h
-  bool word_end_apart = false;               // kSubword: a word's end is a symbol of its own at first
+  std::string unknown_surface = " \u2047 ";  // the text for the unknown id
+  std::vector<Merge> merges;    // kSubword: best first, without duplicates; pieces are as in subword_entry.h
+  bool word_end_apart = false;  // kSubword: at first a word's end is a symbol of its own
 };
 
-// When beams stop: when a better text is not likely, once beam_size are finished, when none can be better.
+// Beams stop when a better text is unlikely, when beam_size are finished, or when none can be better.
 enum class EarlyStopping { kLikely, kFull, kNever };
 
-// What scores are divided by: n^length_penalty, or ((5 + n) / 6)^length_penalty (Wu et al. 2016).
+// The divisor of scores: n^length_penalty, or ((5 + n) / 6)^length_penalty (Wu et al. 2016).
 enum class LengthPenalty { kPower, kWu };
 
-// Rules of a search beyond lengths and suppressed ids, as transformers' generate has most of them (FORMAT.md, "Rules").
+// Rules of a search other than lengths and suppressed ids; transformers' generate has most of them (FORMAT.md,
+// "Rules").
 struct RulesSpec {
-  bool renormalize = false;  // the soft-max runs over what may be chosen alone
-  bool force_end = true;     // else a text that is as long as may be stays without an end
+  bool renormalize = false;  // compute the soft-max only over allowed tokens
+  bool force_end = true;     // false: a text of the greatest length keeps no end token
   EarlyStopping early_stopping = EarlyStopping::kLikely;
   LengthPenalty length_penalty_kind = LengthPenalty::kPower;
-  std::vector<uint32_t> more_end_ids = {};  // end a text like end_id
+  std::vector<uint32_t> more_end_ids = {};  // end a text as end_id does
   uint32_t no_repeat_ngram = 0;             // 0: none
   uint32_t max_extra_tokens = 0;            // 0: no limit by the source's length
   float repetition_penalty = 1;
-  float max_length_factor = 0;  // a text has at most so many times its source's ids, rounded up; 0: no such limit
+  float max_length_factor = 0;  // a text has at most this many times its source's ids, rounded up; 0: no limit
   std::map<uint32_t, float> biases = {};  // by id
   bool operator==(const RulesSpec&) const = default;
 };
@@ -186,15 +187,15 @@ struct ModelSpec {
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::optional<ShortlistSpec> shortlist;
-  LanguagesSpec languages;  // until choose_languages has chosen a pair; else without entries
-  // What the checkpoint's norms add to the deviation. Its own are read as norms of the variance
-  // (annotated_transformer.cc), which evaluate/deviation.h holds against it. 0: they add to the variance.
+  LanguagesSpec languages;  // without entries once choose_languages has chosen a pair
+  // The checkpoint's norms add this to the deviation; 0: they add epsilon to the variance. They are read as norms of
+  // the variance (annotated_transformer.cc), and evaluate/deviation.h bounds the error.
   float deviation_epsilon = 0;
-  uint32_t added_target_ids = 0;  // the last ones: not the checkpoint's own; no measure of logits covers them
+  uint32_t added_target_ids = 0;  // the last ids, which the checkpoint lacks; measures of logits skip them
   std::string name, source_language, target_language, license, attribution, dialect;
-  std::vector<std::filesystem::path> tokenizer_files;  // that the tokenizers were read from
-  std::string checkpoint_sha256;      // of the weight file(s), in shard order, and then of the tokenizers' files
-  std::vector<std::string> warnings;  // what the user should know: a guessed setting, a tensor that was not used
+  std::vector<std::filesystem::path> tokenizer_files;  // files of the tokenizers
+  std::string checkpoint_sha256;      // of the weight files, in shard order, then of the tokenizers' files
+  std::vector<std::string> warnings;  // for the user: a guessed setting, a tensor that was not used
 };
 
 }  // namespace goldcrest::converter

@@ -19,7 +19,7 @@ constexpr std::string_view kSpacePiece = "\u2581";
 
 using Ids = std::set<uint32_t>;
 
-// The new id of each old one, or kRemoved.
+// Returns the new id of each old id, or kRemoved.
 std::vector<uint32_t> renumbered(const std::vector<uint32_t>& kept, uint32_t vocab_size) {
   std::vector<uint32_t> new_ids(vocab_size, kRemoved);
   for (uint32_t i = 0; i < kept.size(); ++i) new_ids[kept[i]] = i;
@@ -36,7 +36,7 @@ void renumber(const std::vector<uint32_t>& new_ids, std::vector<uint32_t>& ids) 
   for (uint32_t& id : ids) id = new_ids[id];
 }
 
-// Those that are kept, with their new ids.
+// Returns the new ids of those that are kept.
 std::vector<uint32_t> kept_of(const std::vector<uint32_t>& new_ids, std::vector<uint32_t> ids) {
   renumber(new_ids, ids);
   std::erase(ids, kRemoved);
@@ -50,7 +50,7 @@ bool is_language_code(const std::string& text) {
 bool is_needed(const Piece& piece) {
   switch (piece.type) {
     case PieceType::kControl:
-      return !piece.text.empty();  // else an id without text
+      return !piece.text.empty();  // false: an id without text
     case PieceType::kUnknown:
     case PieceType::kUserDefined:
     case PieceType::kByte:
@@ -67,7 +67,7 @@ void add_needed(const std::optional<TokenizerSpec>& tokenizer, Ids& ids) {
     if (is_needed(tokenizer->pieces[id])) ids.insert(id);
 }
 
-// pack_tokenizer takes the bounds of the scores from all normal pieces.
+// Adds the pieces with the extreme scores, because pack_tokenizer takes the bounds from all normal pieces.
 void add_bounds_of_scores(const std::optional<TokenizerSpec>& tokenizer, Ids& ids) {
   if (!tokenizer || tokenizer->kind != TokenizerKind::kUnigram) return;
   const auto end = tokenizer->pieces.begin() + tokenizer->vocab_size;
@@ -125,8 +125,8 @@ void trim_tables(const KeptIds& kept, ModelSpec& spec) {
   spec.projection.bias = std::move(bias);
 }
 
-// Byte-pair encoding comes to a piece by way of shorter ones. Those that were removed stay behind the vocabulary as
-// unused pieces, which are merged and in the end split again; all of them are parts of pieces that stay.
+// Byte-pair encoding reaches a piece through shorter ones. The removed ones stay after the vocabulary as unused pieces,
+// which are merged and finally split again. All of them are parts of pieces that stay.
 void add_merges(const std::vector<const Piece*>& removed, std::vector<Piece>& pieces) {
   std::unordered_map<std::string_view, const Piece*> left;
   for (const Piece* piece : removed) {
@@ -148,7 +148,7 @@ void add_merges(const std::vector<const Piece*>& removed, std::vector<Piece>& pi
   }
 }
 
-// subword-nmt's merges stay; what they make of entries that were removed is split again.
+// subword-nmt's merges stay. Entries that were removed are split again after merging.
 void add_removed(const std::vector<const Piece*>& removed, std::vector<Piece>& pieces) {
   for (const Piece* piece : removed) {
     const std::string_view text = without_mark(piece->text);

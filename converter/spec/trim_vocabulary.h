@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model with fewer entries in its vocabularies. Rows that are kept stay as they are and in their order, so that their
-// logits are the same to the bit, and ids are new wherever the model names one.
+// Removes entries of a model's vocabularies. The kept rows and their order do not change, so their logits are
+// bit-identical. All ids in the model are renumbered.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace goldcrest::converter {
 
-// Ids of a model, ascending and each once. Where both sides share a table, both lists are the same.
+// Ids of a model, ascending and without duplicates. If both sides share a table, the two lists are equal.
 struct KeptIds {
   std::vector<uint32_t> source, target;
 };
 
-// Whether a table serves source and target, so that an id means the same on both sides.
+// True if one table serves source and target, so an id means the same on both sides.
 bool shares_vocabulary(const ModelSpec& spec);
 
-// `wanted`, in any order, and what the model cannot do without: ids that its generation names, ids that were added to
-// the checkpoint's, its tokenizers' control, unknown, user-defined and byte pieces, language codes and the space, and
-// of a unigram source tokenizer the pieces with the least and the largest score, which the scores of unknown text and
-// of user-defined pieces follow from.
+// Returns `wanted`, in any order, with all ids that the model needs. These are ids that its generation names, ids added
+// to the checkpoint's, and entries of the tokenizers: control, unknown, user-defined and byte pieces, language codes
+// and the space. A unigram source tokenizer also needs its pieces with the least and the largest score. Unknown text
+// and user-defined pieces get their scores from these.
 KeptIds with_needed_ids(const ModelSpec& spec, KeptIds wanted);
 
-// The model with the entries of `kept`, which with_needed_ids gave. A text whose pieces are all kept is cut as before;
-// any other one is cut into kept pieces.
+// Returns the model with the entries of `kept`, a result of with_needed_ids. A text whose pieces are all kept is cut as
+// before; any other text is cut into kept pieces.
 ModelSpec trim_vocabulary(const ModelSpec& spec, const KeptIds& kept);
 
 }  // namespace goldcrest::converter

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a shortlist fits a model.
+// Checks that a shortlist fits a model.
 #pragma once
 
 #include "spec/shortlist.h"
 
 namespace goldcrest::converter {
 
-// Throws Error naming what no file can hold.
+// Throws Error naming whatever no file can hold.
 void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size, uint32_t target_vocab_size);
 
 }  // namespace goldcrest::converter

@@ -14,7 +14,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// Also refuses what is not a number.
+// Also refuses NaN.
 template <typename T>
 void require_range(const std::string& setting, T found, T low, T high) {
   if (!(found >= low && found <= high)) throw Error("{} is {}; expected {} to {}", setting, found, low, high);
@@ -32,7 +32,7 @@ void require_matrix(const std::string& role, const Matrix& matrix, uint32_t rows
   }
   if (matrix.stored_scale.empty()) return;
   if (matrix.stored_scale.size() != rows) {
-    throw Error("tensor '{}' ({}) has {} stored scales; expected {}, one a row", printable(matrix.name), role,
+    throw Error("tensor '{}' ({}) has {} stored scales; expected {}, one per row", printable(matrix.name), role,
                 matrix.stored_scale.size(), rows);
   }
   for (const float scale : matrix.stored_scale) {
@@ -69,7 +69,7 @@ void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ": number of layers", stack.layers.size(), size_t{1}, size_t{kMaxLayers});
 }
 
-// A block's matrices and norm, by the engine's list of them.
+// Checks a block's matrices and norm by the engine's list of them.
 template <typename Block, typename Spec>
 void check_block(const std::string& role, Block block, const Spec& spec, const StackGroups& groups) {
   const auto check = [&](const MatrixEntry& entry, const auto& given) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a neutral model fit together, and does it fit a file? After it, the packer indexes blindly.
+// Checks that the parts of a neutral model fit together and fit a file. The packer relies on it and does not check
+// indices.
 #pragma once
 
 #include "spec/spec.h"

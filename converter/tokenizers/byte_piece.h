@@ -8,7 +8,7 @@
 
 namespace goldcrest::converter {
 
-// 0xAB for "<0xAB>", with two upper-case digits.
+// Returns 0xAB for "<0xAB>", which has two upper-case digits.
 inline std::optional<uint8_t> parse_byte_piece(std::string_view text) {
   if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>') return std::nullopt;
   constexpr std::string_view kDigits = "0123456789ABCDEF";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blob: bytes of the trie as a little-endian uint32, the trie's units, the strings.
+// The blob: the size of the trie in bytes as a little-endian uint32, the trie's units, the strings.
 #include "tokenizers/charsmap.h"
 
 #include "base/bounds.h"
@@ -15,11 +15,10 @@ uint32_t little_endian_u32(std::string_view bytes) {
   return value;
 }
 
-// Whether a string of the trie has more than kMaxRuleBytes, as one with a cycle has. From one depth to the next it
-// takes one pass over the units: a node's unit has its label, and its index without the label is where its parent's
-// children are.
+// True if a string of the trie has more than kMaxRuleBytes, as in a trie with a cycle. Each depth takes one pass over
+// the units. A node's unit holds its label; its index without the label is the place of its parent's children.
 bool has_longer_rules(const std::vector<uint32_t>& trie) {
-  std::vector<uint32_t> nodes(trie.empty() ? 0 : 1, 0);  // of one depth
+  std::vector<uint32_t> nodes(trie.empty() ? 0 : 1, 0);  // those of one depth
   for (uint32_t depth = 0; depth <= kMaxRuleBytes && !nodes.empty(); ++depth) {
     std::vector<bool> is_place(trie.size() + 256);
     for (const uint32_t node : nodes) {
@@ -41,7 +40,7 @@ void check_rules(const Charsmap& map, const std::string& where) {
     if (unit >> 31 == 0) continue;
     const uint32_t begin = unit & 0x7FFFFFFF;
     if (begin >= map.text.size()) {
-      throw Error("{}a rule's text lies at byte {} of {}: the file is damaged", rules, begin, map.text.size());
+      throw Error("{}a rule's text is at byte {} of {}: the file is damaged", rules, begin, map.text.size());
     }
     if (std::string_view(map.text).substr(begin, kMaxRuleBytes + 1).find('\0') == std::string_view::npos) {
       throw Error("{}a rule's text has more than {} bytes", rules, kMaxRuleBytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SentencePiece's compiled normalizer map (normalizer.cc at v0.1.97, DecodePrecompiledCharsMap) in its two parts.
+// Splits SentencePiece's compiled normalizer map (normalizer.cc at v0.1.97, DecodePrecompiledCharsMap) into its two
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ struct Charsmap {
   std::string text;            // NUL-terminated strings, the last one too
 };
 
-// An empty blob gives an empty map. Throws Error when sizes or offsets do not fit each other, and for a rule with more
-// than kMaxRuleBytes on either side; `where` names the file.
+// An empty blob gives an empty map. Throws Error if sizes or offsets do not fit, or if a rule has more than
+// kMaxRuleBytes on either side; `where` names the file.
 Charsmap split_charsmap(std::string_view blob, const std::string& where);
 
 }  // namespace goldcrest::converter

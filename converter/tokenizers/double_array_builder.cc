@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First fit: each node's children take the first place where all of their units are free, searched in the last few
-// blocks only, so that building stays near linear (the bound of darts-clone, see engine/text/double_array.h).
+// First fit: a node's children take the first place where all of their units are free. Only the last few blocks are
+// searched, so building stays near linear (the bound of darts-clone, see engine/text/double_array.h).
 #include "tokenizers/double_array_builder.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr uint32_t kBlockUnits = 256;
-constexpr uint32_t kOpenUnits = 16 * kBlockUnits;  // units at the end in which places are still searched
+constexpr uint32_t kOpenUnits = 16 * kBlockUnits;  // units at the end that are still searched for places
 constexpr uint32_t kFree = 1u << 31;               // a leaf that no node leads to: matches no byte
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
@@ -49,7 +49,7 @@ class Builder {
   uint32_t first_free_ = kNone;
 };
 
-// Ends the search for places at a unit, which is in the ring.
+// Excludes a unit of the ring from further searches.
 void Builder::close(uint32_t unit) {
   const uint32_t after = next_[unit], before = previous_[unit];
   next_[before] = after;
@@ -84,7 +84,8 @@ void Builder::add_block() {
   while (first_free_ + kOpenUnits < end) close(first_free_);  // the ring is in ascending order
 }
 
-// An offset of 21 bits, or of 29 with eight zeros at its end, leads from the node to the base, and every child is free.
+// True if the base fits the node and every child is free. The offset from node to base has 21 bits, or 29 bits that end
+// in eight zeros.
 bool Builder::fits(uint32_t node, uint32_t base, const std::vector<Child>& children) const {
   const uint32_t offset = node ^ base;
   if (base_used_[base] || ((offset >> 21) != 0 && (offset & 0xFF) != 0)) return false;
@@ -133,7 +134,7 @@ void Builder::place(const Range& range, std::vector<Range>* pending) {
       units_[unit] = child.label;
     }
   }
-  // The last child is placed first of all; the order only has to be fixed.
+  // The last child is placed first. Any order works if it is fixed.
   for (const Child& child : nodes) {
     if (child.label != 0) pending->push_back({child.begin, child.end, range.depth + 1, base ^ child.label});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings to the double array that engine/text/double_array.h reads.
+// Builds the double array that engine/text/double_array.h reads.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct TrieEntry {
   uint32_t value = 0;  // below 2^31
 };
 
-// The units depend on the set of entries only, not on their order. Throws Error for a key that occurs twice or that a
-// trie cannot hold.
+// The units depend only on the set of entries, not on their order. Throws Error for a duplicate key and for a key that
+// a trie cannot hold.
 std::vector<uint32_t> build_double_array(std::vector<TrieEntry> entries);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SentencePiece works out when it loads a model (tries, score bounds, byte ids), worked out once here.
+// Computes once what SentencePiece computes each time it loads a model: tries, score bounds, byte ids.
 #include "tokenizers/pack_tokenizer.h"
 
 #include <algorithm>
@@ -30,13 +30,13 @@ static_assert(same(PieceType::kNormal, goldcrest::PieceType::kNormal) &&
 
 bool is_scored(TokenizerKind kind) { return kind != TokenizerKind::kWord && kind != TokenizerKind::kCharacter; }
 
-// A word's part, with the space that ends the word. Codes of languages stand before all words.
+// Returns a part of a word, with the space that ends the word. Language codes stand before all words.
 std::string symbol_of(const Piece& piece) {
   if (piece.type == PieceType::kSurface) return piece.text;
   return goes_on(piece.text) ? std::string(without_mark(piece.text)) : piece.text + " ";
 }
 
-// kSubword: with symbols in place of its entries, and its merges as further ones.
+// For kSubword: replaces the entries by symbols, and adds the merges as further entries.
 TokenizerSpec with_merges(TokenizerSpec spec) {
   if (spec.kind != TokenizerKind::kSubword) return spec;
   for (Piece& piece : spec.pieces) piece.text = symbol_of(piece);
@@ -57,7 +57,8 @@ void check(const TokenizerSpec& spec) {
   if (n > INT32_MAX) throw Error("tokenizer: {} pieces are too many", n);
 }
 
-// Pieces that text can hold. A trie's strings end at a NUL, so a surface with one is left out: only its id is of use.
+// True for pieces that text can contain. A trie's strings end at a NUL, so a surface with a NUL is left out; only its
+// id is used.
 bool is_in_trie(const Piece& piece) {
   switch (piece.type) {
     case PieceType::kNormal:
@@ -106,7 +107,7 @@ void pack_byte_ids(const TokenizerSpec& spec, PackedTokenizer* packed) {
   }
 }
 
-// What the detokenizer prints for a piece, apart from U+2581.
+// Returns what the detokenizer prints for a piece, except for U+2581.
 std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
   switch (piece.type) {
     case PieceType::kControl:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TokenizerSpec as the arrays and scalars of the schema's tables Tokenizer and Detokenizer (engine/schema/model.fbs).
+// Packs a TokenizerSpec into the arrays and scalars of the schema's tables Tokenizer and Detokenizer
+// (engine/schema/model.fbs).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct PackedDetokenizer {
   bool add_dummy_prefix = false, remove_extra_whitespace = false;
 };
 
-// Throw Error for a spec that makes no sense (ids out of range, a piece twice).
+// Both throw Error for an invalid spec (ids out of range, duplicate pieces).
 PackedTokenizer pack_tokenizer(const TokenizerSpec& given);
 PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec);
 

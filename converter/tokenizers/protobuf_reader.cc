@@ -10,7 +10,7 @@ namespace goldcrest::converter {
 
 void ProtobufField::require(WireType expected, const std::string& where) const {
   if (type == expected) return;
-  throw Error("{}: field {} has wire type {}, expected {}: this is no SentencePiece model, or it is damaged", where,
+  throw Error("{}: field {} has wire type {}, expected {}: this is not a SentencePiece model, or it is damaged", where,
               number, static_cast<int>(type), static_cast<int>(expected));
 }
 
@@ -54,7 +54,7 @@ uint64_t ProtobufReader::read_varint() {
     value |= (byte & 0x7F) << shift;
     if (byte < 0x80) return value;
   }
-  throw Error("{}: a number has more than ten bytes: this is no SentencePiece model, or it is damaged", where_);
+  throw Error("{}: a number has more than ten bytes: this is not a SentencePiece model, or it is damaged", where_);
 }
 
 bool ProtobufReader::next(ProtobufField* field) {
@@ -64,7 +64,7 @@ bool ProtobufReader::next(ProtobufField* field) {
   field->type = static_cast<WireType>(tag & 7);
   field->number = static_cast<uint32_t>(tag >> 3);
   if (field->number == 0 || tag >> 32 != 0) {
-    throw Error("{}: a field has the number {}: this is no SentencePiece model, or it is damaged", where_, tag >> 3);
+    throw Error("{}: a field has the number {}: this is not a SentencePiece model, or it is damaged", where_, tag >> 3);
   }
   switch (field->type) {
     case WireType::kVarint:
@@ -84,7 +84,7 @@ bool ProtobufReader::next(ProtobufField* field) {
       return true;
     }
   }
-  throw Error("{}: field {} has the unknown wire type {}: this is no SentencePiece model, or it is damaged", where_,
+  throw Error("{}: field {} has the unknown wire type {}: this is not a SentencePiece model, or it is damaged", where_,
               field->number, tag & 7);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of one Protocol Buffers message, in their order; just the wire format, every length checked.
+// Reads the fields of one Protocol Buffers message in order. Knows only the wire format, and checks every length.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ProtobufField {
   uint64_t integer = 0;    // kVarint, kFixed64, kFixed32
   std::string_view bytes;  // kBytes; points into the message
 
-  // Each throws Error when the field has another wire type than it needs. `where` names the file.
+  // Each throws Error if the field has an unsuitable wire type. `where` names the file.
   bool as_bool(const std::string& where) const;
   uint64_t as_integer(const std::string& where) const;
   float as_float(const std::string& where) const;
@@ -31,7 +31,8 @@ class ProtobufReader {
   // `where` names the file in messages; `message` must outlive the reader.
   ProtobufReader(std::string_view message, std::string where) : rest_(message), where_(std::move(where)) {}
 
-  // The next field; false at the end. Throws Error when the message ends inside a field or has no such wire type.
+  // Reads the next field; returns false at the end. Throws Error if the message ends inside a field or has an unknown
+  // wire type.
   bool next(ProtobufField* field);
 
  private:

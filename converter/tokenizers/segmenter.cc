@@ -35,8 +35,8 @@ TokenizerView view_of(const PackedTokenizer& packed) {
 }
 
 std::vector<int32_t> Segmenter::encode(std::string_view text) const {
-  constexpr size_t kMostGrowth = 16;  // of a text by the normalizer's rules
-  constexpr size_t kIdsPerByte = 48;  // 3 normalized bytes of a byte, each an id, grown as much
+  constexpr size_t kMostGrowth = 16;  // a text's growth by the normalizer's rules
+  constexpr size_t kIdsPerByte = 48;  // 3 normalized bytes per byte, each an id, times the growth
   const TokenizerView view = view_of(packed_);
   const ScratchSize size = tokenizer_scratch(view.kind);
   const size_t scratch_bytes = size.constant + size.per_byte * (text.size() * kMostGrowth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tokenizer at work in the converter, by the engine's own code and without a model file.
+// Runs a tokenizer in the converter with the engine's own code and without a model file.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace goldcrest::converter {
 
-// Points into `packed`.
+// The view points into `packed`.
 TokenizerView view_of(const PackedTokenizer& packed);
 
 class Segmenter {
@@ -19,8 +19,8 @@ class Segmenter {
   // Throws Error as pack_tokenizer does.
   explicit Segmenter(const TokenizerSpec& spec) : packed_(pack_tokenizer(spec)) {}
 
-  // The ids of a text of any length, without those that a model puts before or after it. Throws Error for a text that
-  // is longer than the segmenter can do (kBpeMaxNormalizedBytes).
+  // Returns the ids of a text of any length, without those that a model puts before or after it. Throws Error if the
+  // text is longer than the segmenter supports (kBpeMaxNormalizedBytes).
   std::vector<int32_t> encode(std::string_view text) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sentencepiece_model.proto at v0.1.97 gives the field numbers; model_interface.cc (InitializePieces) what a model must
-// have.
+// sentencepiece_model.proto at v0.1.97 gives the field numbers; model_interface.cc (InitializePieces) lists what a
+// model must have.
 #include "tokenizers/sentencepiece_model.h"
 
 #include <array>
@@ -81,7 +81,7 @@ void parse_normalizer(std::string_view message, const std::string& where, Parsed
     if (field.number == 4) parsed->spec.remove_extra_whitespace = field.as_bool(where);
     if (field.number == 5) parsed->spec.escape_whitespace = field.as_bool(where);
   }
-  split_charsmap(parsed->spec.precompiled_charsmap, where);  // for its checks
+  split_charsmap(parsed->spec.precompiled_charsmap, where);  // only for its checks
   parsed->has_normalizer = true;
 }
 
@@ -156,7 +156,7 @@ TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::strin
     if (field.number == 5) refuse_denormalizer(field.as_bytes(where), where);
   }
   TokenizerSpec& spec = parsed.spec;
-  if (spec.pieces.empty()) throw Error("{}: no pieces: this is no SentencePiece model", where);
+  if (spec.pieces.empty()) throw Error("{}: no pieces: this is not a SentencePiece model", where);
   if (!parsed.has_trainer || !parsed.has_normalizer) {
     throw Error("{}: {} is missing after {} pieces: the file is truncated; download it again", where,
                 parsed.has_trainer ? "normalizer_spec" : "trainer_spec", spec.pieces.size());

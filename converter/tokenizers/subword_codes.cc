@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apply_bpe.py of subword-nmt 0.3.8 (BPE.__init__): lines of two symbols with a space between them, of which the second
-// may end with </w>. All lines are checked before anything is made of them.
+// apply_bpe.py of subword-nmt 0.3.8 (BPE.__init__): lines of two symbols separated by a space; the second may end with
+// </w>. All lines are checked before any is used.
 #include "tokenizers/subword_codes.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kVersionMark = "#version:", kWordEnd = "</w>";
 
-// What Python's strip takes from a line's ends.
+// Removes from a line's ends what Python's strip removes.
 std::string_view stripped(std::string_view line) {
   constexpr const char* kEnds = "\r\n ";
   const size_t begin = std::min(line.find_first_not_of(kEnds), line.size());
@@ -26,7 +26,7 @@ std::string_view stripped(std::string_view line) {
 
 std::string_view first_line(std::string_view content) { return content.substr(0, content.find('\n')); }
 
-// "0.2" of "#version: 0.2"; trailing ".0" do not count.
+// Returns "0.2" for "#version: 0.2"; trailing ".0" are ignored.
 std::string_view version_of(std::string_view line) {
   std::string_view version = stripped(line);
   version.remove_prefix(version.find_last_of(" :") + 1);
@@ -67,8 +67,7 @@ class CodesFile {
   }
 
  private:
-  // Takes a line with the version off the file. Returns whether a word's end is part of its last character, as it is
-  // since 0.2.
+  // Consumes the line with the version. Returns true if a word's end is part of its last character, as it is since 0.2.
   bool read_version() {
     const std::string_view line = first_line(content_);
     if (!line.starts_with(kVersionMark)) {
@@ -117,7 +116,7 @@ class CodesFile {
     }
   }
 
-  // Line ends at the end of the file count for nothing; other empty lines are no merges.
+  // Line ends at the end of the file are ignored; other empty lines are not valid merges.
   void for_each_line(const std::function<void(const Symbols&, std::string_view, size_t)>& take) const {
     std::string_view rest = content_.substr(0, content_.find_last_not_of('\n') + 1);
     for (size_t number = first_number_;; ++number) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list decides ids and the unknown id; the model, where there is one, decides types and scores.
+// The list decides ids and the unknown id; the model, if there is one, decides types and scores.
 #include "tokenizers/vocabulary.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void check_vocabulary(const Vocabulary& vocabulary) {
   }
 }
 
-// The type of an entry that no SentencePiece model says more about.
+// Returns the type of an entry for which there is no SentencePiece model.
 PieceType listed_type(const Vocabulary& vocabulary, uint32_t id, PieceType otherwise) {
   const std::vector<uint32_t>& control = vocabulary.control_ids;
   if (id == vocabulary.unknown_id) return PieceType::kUnknown;
@@ -66,7 +66,7 @@ TokenizerSpec list_tokenizer(const Vocabulary& vocabulary, TokenizerKind kind) {
 
 TokenizerSpec combine_with_vocabulary(const TokenizerSpec& model, const Vocabulary& vocabulary) {
   check_vocabulary(vocabulary);
-  std::unordered_map<std::string_view, const Piece*> left;  // of the model, not yet in the vocabulary
+  std::unordered_map<std::string_view, const Piece*> left;  // the model's pieces that are not yet in the vocabulary
   for (const Piece& piece : model.pieces) left.emplace(piece.text, &piece);
 
   TokenizerSpec spec = model;

@@ -187,7 +187,8 @@ std::string Translator::code_warning(const std::string& text) {
   const size_t n = count_source(code, &first), n_of_nothing = count_source("", &of_nothing);
   const size_t n_of_code = has_code_ ? n_of_nothing : n_of_nothing + 1;  // which the line's code replaces
   if (n == n_of_code && first != info_.unknown_id) return "";
-  return "\"" + goldcrest::converter::printable(code) + "\" is no entry of the model's vocabulary; it is read as text";
+  return "\"" + goldcrest::converter::printable(code) +
+         "\" is not an entry of the model's vocabulary; it is read as text";
 }
 
 void Translator::tokenize(const std::string& text, Line* line) {

@@ -81,7 +81,7 @@ class Marian:
         places = ["generation_config.json"] * 3 + ["config.json", "decoys"]
         self.place = draw.choice([place for place in places if place not in skipped])
         if self.place == "decoys":
-            self.expected += ("ignored, as by transformers",)
+            self.expected += ("ignored, as in transformers",)
         self.container = draw.choice(list(containers.CONTAINERS))
         self.stored = draw.choice(["float32", "float32", "float16", "bfloat16"])
         self._write(model, own_positions, {"</s>": end, "<pad>": pad, "<unk>": unknown})

@@ -23,7 +23,7 @@ import opennmt_module
 import random_checkpoints
 import tutorials
 
-WITHOUT_PIECES = ("no SentencePiece model lies beside it",)  # a warning: texts are words
+WITHOUT_PIECES = ("there is no SentencePiece model next to it",)  # a warning: texts are words
 
 
 def draw_opennmt(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, random.Random]:

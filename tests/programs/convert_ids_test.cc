@@ -61,22 +61,22 @@ TEST(ConvertIds, WhatIsRefused) {
     EXPECT_EQ(outcome.status, status) << message;
     EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
   };
-  refuse({"--ids"}, 2, "--ids is for the lines of --evaluate, --self-test and --make-shortlist; give one of them");
+  refuse({"--ids"}, 2, "--ids applies to the lines of --evaluate, --self-test or --make-shortlist; give one of them");
   refuse({"--evaluate", lines}, 1, path + ": has no tokenizer; with --ids, --evaluate and --self-test read token ids");
   const std::pair<const char*, const char*> bad[] = {
-      {"5 x\x1b", "'x\\x1b' is no token id; expected numbers below 16777216 with spaces between"},
-      {"5 -1", "'-1' is no token id; expected numbers below 16777216 with spaces between"},
+      {"5 x\x1b", "'x\\x1b' is not a token id; expected numbers below 16777216, separated by spaces"},
+      {"5 -1", "'-1' is not a token id; expected numbers below 16777216, separated by spaces"},
       {"99999999999999999999999",
-       "'99999999999999999999' is no token id; expected numbers below 16777216 with spaces between"},
-      {"5 6\t7 y", "'y' is no token id; expected numbers below 16777216 with spaces between"},
-      {"  ", "no token id; expected numbers below 16777216 with spaces between"}};
+       "'99999999999999999999' is not a token id; expected numbers below 16777216, separated by spaces"},
+      {"5 6\t7 y", "'y' is not a token id; expected numbers below 16777216, separated by spaces"},
+      {"  ", "no token id; expected numbers below 16777216, separated by spaces"}};
   for (const auto& [line, message] : bad) {
     const std::string file = folder.write("bad", std::string("5 6 2\n") + line + "\n");
     refuse({"--ids", "--evaluate", file}, 1, file + ":2: " + message);
   }
   const std::string large = folder.write("large", "5 31 2\n");
   refuse({"--ids", "--self-test", large}, 1,
-         large + ":1: '31' is no token id; expected numbers below 31 with spaces between");
+         large + ":1: '31' is not a token id; expected numbers below 31, separated by spaces");
 }
 
 TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
@@ -114,7 +114,7 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
   const Outcome unknown = run(convert_program(), {"--shape", g2p, "--board", "pico"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_TRUE(has(unknown.err,
-                  "--board: 'pico' is no board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
+                  "--board: 'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
                   "nucleo-h743zi, rpi-pico2, all, or the path of a linker script (.ld)"))
       << unknown.err;
 }

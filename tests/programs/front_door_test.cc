@@ -35,10 +35,11 @@ TEST(FrontDoor, BothProgramsSayWhatAFileIs) {
   const Outcome inspected = run(inspect_program(), {path});
   EXPECT_EQ(inspected.status, 1);
   EXPECT_EQ(inspected.err, "goldcrest-inspect: " + text);
-  EXPECT_EQ(run(inspect_program(), {checkpoint_folder("g2p")}).err,
-            "goldcrest-inspect: " + (checkpoint_folder("g2p") / "model.safetensors").string() +
-                ": this is a state dict of PyTorch's nn.Transformer; goldcrest-convert makes a .gcst of it, with the "
-                "config.json that goldcrest-convert --print-config begins\n");
+  EXPECT_EQ(
+      run(inspect_program(), {checkpoint_folder("g2p")}).err,
+      "goldcrest-inspect: " + (checkpoint_folder("g2p") / "model.safetensors").string() +
+          ": this is a state dict of PyTorch's nn.Transformer; goldcrest-convert converts it to a .gcst file, with the "
+          "config.json that goldcrest-convert --print-config begins\n");
 }
 
 TEST(FrontDoor, AnotherFamilyIsNamed) {

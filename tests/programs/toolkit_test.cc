@@ -27,9 +27,9 @@ TEST(Toolkit, ThePagesCommandsConvertThem) {
         run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command}, {.folder = checkpoint.folder.path()});
     ASSERT_EQ(converted.status, 0) << converted.err;
     const std::string warning = "\ngoldcrest-convert: warning: " + std::string(name) +
-                                ": no SentencePiece model lies beside it: a text is entries of " +
+                                ": there is no SentencePiece model next to it: a text is a list of entries of " +
                                 (is_fairseq ? "dict.de.txt" : "its vocabulary") +
-                                " with spaces between them\ngoldcrest-convert: 1 warning\n";
+                                ", separated by spaces\ngoldcrest-convert: 1 warning\n";
     EXPECT_TRUE(converted.err.ends_with(warning)) << converted.err;
     EXPECT_NE(converted.out.find(std::string(name) + (is_fairseq ? " (fairseq)" : " (opennmt_py)")), std::string::npos)
         << converted.out;

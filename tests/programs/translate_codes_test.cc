@@ -10,7 +10,7 @@
 namespace goldcrest::test {
 namespace {
 
-const std::string kWarning = " is no entry of the model's vocabulary; it is read as text";
+const std::string kWarning = " is not an entry of the model's vocabulary; it is read as text";
 
 // The French model with one language code, >>fr<<, which replaces a rare piece.
 CheckpointCopy& multilingual() {
@@ -65,7 +65,7 @@ TEST(LanguageCodes, TheLinesOfAnEvaluationAreLookedAtToo) {
       run(convert_program(), {"-q", multilingual().path(), "--evaluate", lines, "--max-source", "16"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "goldcrest-convert: warning: " + lines.string() + ":3: \">>xx<<\"" + kWarning +
-                             " (so in 1 more lines)\ngoldcrest-convert: warning: " + lines.string() + ":4: \">>yy<<\"" +
+                             " (2 such lines)\ngoldcrest-convert: warning: " + lines.string() + ":4: \">>yy<<\"" +
                              kWarning + "\ngoldcrest-convert: 2 warnings\n");
 }
 

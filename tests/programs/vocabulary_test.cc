@@ -112,7 +112,7 @@ TEST(KeepVocabulary, WhatCannotBeKeptIsRefused) {
   const Outcome strange = convert(g2p, {"--keep-vocabulary", unknown});
   EXPECT_EQ(strange.status, 1);
   EXPECT_EQ(strange.err, "goldcrest-convert: " + unknown +
-                             ": 3 of 5 pieces are no entries of the model's vocabulary: \"zz\", \"\\xff\", \"EH9\"\n");
+                             ": 3 of 5 pieces are not entries of the model's vocabulary: \"zz\", \"\\xff\", \"EH9\"\n");
   std::string all;
   for (const char* key : {"source", "target"}) {
     const auto config = nlohmann::json::parse(read_file(checkpoint_folder("g2p") / "config.json"));

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# A model in a program: converted for it at build time, so that neither the bytes nor the sizes in its header go stale.
+# Converts a model at build time for the program that uses it, so that its bytes and the sizes in its header stay
+# current.
 
-# The program that converts on this machine, and what to depend on so that it is up to date. In order of preference:
-# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own or an installed one; one built of the same sources in a build of
-# its own for this machine, in GOLDCREST_HOST_BUILD_FOLDER.
+# Finds the converter for this machine, and the dependencies that keep it up to date. In order of preference:
+# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own or an installed one; one built from the same sources in a
+# separate build for this machine, in GOLDCREST_HOST_BUILD_FOLDER.
 function(goldcrest_find_converter program_variable dependencies_variable)
   set(dependencies "")
   if(GOLDCREST_CONVERT_EXECUTABLE)
@@ -29,7 +30,7 @@ function(goldcrest_find_converter program_variable dependencies_variable)
   set(${dependencies_variable} "${dependencies}" PARENT_SCOPE)
 endfunction()
 
-# The target goldcrest_host_converter: this machine's build of the converter, brought up to date by every build.
+# Adds the target goldcrest_host_converter: this machine's build of the converter, which every build brings up to date.
 function(goldcrest_build_host_converter program_variable)
   set(folder "${goldcrest_BINARY_DIR}/host_converter")
   if(GOLDCREST_HOST_BUILD_FOLDER)
@@ -68,7 +69,7 @@ function(goldcrest_build_host_converter program_variable)
     USES_TERMINAL_BUILD TRUE)
 endfunction()
 
-# The files that a conversion reads: all of a folder, or a weight file and what describes it.
+# Lists the files that a conversion reads: all files of a folder, or a weight file and the files that describe it.
 function(goldcrest_input_files input files_variable)
   if(IS_DIRECTORY "${input}")
     file(GLOB files CONFIGURE_DEPENDS LIST_DIRECTORIES false "${input}/*")
@@ -85,7 +86,7 @@ function(goldcrest_input_files input files_variable)
   set(${files_variable} "${files}" PARENT_SCOPE)
 endfunction()
 
-# The options of goldcrest-convert for LIMITS.
+# Translates LIMITS to options of goldcrest-convert.
 function(goldcrest_limit_options options_variable)
   set(known max-source max-source-bytes max-target beam batch n-best encoder-rows inspection alignment-layers max-candidates)
   set(options "")
@@ -101,10 +102,11 @@ endfunction()
 # goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 beam=4 ...]
 #   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [ARRAY])
 #
-# Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME is
-# by default the file's. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows, inspection, alignment-layers, max-candidates. CPU is by
-# default what -mcpu in CMAKE_C_FLAGS says. ARRAY: a C array, where the language ASM is not enabled or knows no .incbin.
-# The conversion's report lies beside the header, as model_NAME.txt.
+# Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME
+# defaults to the file's name. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows,
+# inspection, alignment-layers, max-candidates. CPU defaults to that of -mcpu in CMAKE_C_FLAGS. ARRAY: a C array, for
+# projects that do not enable ASM or whose assembler lacks .incbin. The conversion's report is stored next to the
+# header, as model_NAME.txt.
 function(goldcrest_add_model)
   cmake_parse_arguments(arg "ARRAY" "TARGET;FILE;NAME;CPU;SECTION;BUDGET" "LIMITS" ${ARGN})
   if(NOT TARGET "${arg_TARGET}" OR NOT arg_FILE OR arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
@@ -154,7 +156,7 @@ function(goldcrest_add_model)
   target_sources(${arg_TARGET} PRIVATE "${source}" "${folder}/${name}.h")
   target_include_directories(${arg_TARGET} PRIVATE "${folder}")
   if(NOT arg_ARRAY)
-    # No compiler reports what .incbin reads.
+    # Compilers do not report the files that .incbin reads.
     set_property(SOURCE "${source}" APPEND PROPERTY OBJECT_DEPENDS "${folder}/${name}.gcst")
   endif()
 endfunction()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts down: headers, library, find_package(goldcrest), pkg-config's file,
-# and the programs where they are built.
+# `cmake --install` installs headers, library, find_package(goldcrest), pkg-config's file, and the programs if they are
+# built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -35,7 +35,7 @@ foreach(file IN LISTS sources)
   configure_file("${SOURCE}/engine/${file}" "${OUTPUT}/source/${file}" COPYONLY)
 endforeach()
 
-# Without an operating system the compiler's macros choose one kernel table, and no file needs flags of its own.
+# Without an operating system the compiler's macros choose one kernel table, so no file needs flags of its own.
 list(FILTER sources INCLUDE REGEX "[.]cc$")
 list(FILTER sources EXCLUDE REGEX "^kernels/(x86|arm)/")
 set(bare_metal ${sources})
@@ -52,7 +52,7 @@ list(REMOVE_ITEM bare_metal ${left_out})
 list(TRANSFORM bare_metal REPLACE "(.+)" "source/\\1\n")
 file(WRITE "${OUTPUT}/sources.txt" ${bare_metal})
 
-# With one, the CPU is asked which of several tables it runs; each file's line goes on with its flags.
+# With an operating system the program asks the CPU which table to use. Each file's line ends with its flags.
 list(FILTER sources EXCLUDE REGEX "^kernels/(select_static|cortexm/)")
 include("${SOURCE}/engine/kernels/tables.cmake")
 set(kernel_tables "")

@@ -15,7 +15,7 @@ if(GOLDCREST_XNNPACK STREQUAL "OFF" OR (GOLDCREST_XNNPACK STREQUAL "AUTO" AND CM
   return()
 endif()
 
-# Not found, or not good: an error where it was asked for.
+# Handles an XNNPACK that is missing or unsuitable: an error if the user asked for it.
 function(goldcrest_no_xnnpack reason)
   if(NOT GOLDCREST_XNNPACK STREQUAL "AUTO")
     message(FATAL_ERROR "GOLDCREST_XNNPACK=ON: ${reason}. Install libxnnpack-dev of Debian 13 or later, or name a folder that "
@@ -33,7 +33,7 @@ if(GOLDCREST_XNNPACK_FETCH)
   return()
 endif()
 
-# A folder is searched alone; a cross compiler's default places hold this machine's libraries.
+# If a folder is given, only that is searched: a cross compiler's default places hold this machine's libraries.
 set(places "")
 if(GOLDCREST_XNNPACK_ROOT)
   file(GLOB library_folders "${GOLDCREST_XNNPACK_ROOT}/usr/lib/*-linux-gnu*")
@@ -54,7 +54,8 @@ if(NOT operators)
   return()
 endif()
 
-# Its two headers through a folder of their own: the folder that they lie in may hold another C library's.
+# Links the two headers into a folder of their own, because the folder that has them may hold another C library's
+# headers.
 set(include_folder "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_include")
 file(MAKE_DIRECTORY "${include_folder}")
 foreach(header xnnpack.h pthreadpool.h)
@@ -64,13 +65,13 @@ add_library(goldcrest_xnnpack_dependencies INTERFACE)
 target_include_directories(goldcrest_xnnpack_dependencies SYSTEM INTERFACE "${include_folder}")
 target_link_libraries(goldcrest_xnnpack_dependencies INTERFACE "${xnnpack_library}" "${pthreadpool_library}")
 if(GOLDCREST_XNNPACK_ROOT)
-  # Its libraries need its C library: programs start with its loader and find all there first.
+  # The libraries need their own C library, so programs start with its loader and search there first.
   get_filename_component(library_folder "${xnnpack_library}" DIRECTORY)
   file(GLOB loader "${library_folder}/ld-linux*.so.*")
   target_link_options(goldcrest_xnnpack_dependencies INTERFACE "-Wl,--dynamic-linker=${loader}" -Wl,--allow-shlib-undefined
     -Wl,--disable-new-dtags "-Wl,-rpath,${library_folder}")
   if(CMAKE_CROSSCOMPILING)
-    # Programs run under the folder's emulator, which has no library of C++.
+    # Programs run under the folder's emulator, which has no C++ library.
     file(GLOB emulator "${GOLDCREST_XNNPACK_ROOT}/usr/bin/qemu-*")
     set(CMAKE_CROSSCOMPILING_EMULATOR ${emulator} -L "${GOLDCREST_XNNPACK_ROOT}" PARENT_SCOPE)
     target_link_options(goldcrest_xnnpack_dependencies INTERFACE -static-libstdc++ -static-libgcc)

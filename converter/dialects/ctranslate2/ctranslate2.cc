@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTranslate2's encoder-decoders, TransformerSpec (src/layers/transformer.cc, attention.cc and common.cc at 0d8bcd36).
-// Matrices are [outputs, inputs]; queries, keys and values are the rows of one.
+// Matrices are [outputs, inputs]; queries, keys and values are the rows of one matrix.
 #include "dialects/ctranslate2/ctranslate2.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr uint32_t kLeastRevision = 2, kMostRevision = 7, kFirstWithHeads = 3, kFirstByStack = 5;
-// What CTranslate2 reads of a source, unless it is told another number.
+// CTranslate2 reads this many tokens of a source by default.
 constexpr uint32_t kMostPositions = 1024;
 constexpr float kUsualEpsilon = 1e-5f;
 
@@ -26,7 +26,7 @@ LinearSpec rows_of(const LinearSpec& whole, uint32_t begin, uint32_t end) {
           is_missing ? whole.bias : std::vector<float>(&whole.bias[begin], &whole.bias[begin] + (end - begin))};
 }
 
-// Each value times the factor; int8 rows stay the same integers with other scales.
+// Multiplies each value by the factor; int8 rows keep their integers and get other scales.
 std::shared_ptr<const Matrix> times(const std::shared_ptr<const Matrix>& matrix, float factor) {
   Matrix result = *matrix;
   for (float& scale : result.stored_scale) scale *= factor;
@@ -43,7 +43,7 @@ std::shared_ptr<const Matrix> times(const std::shared_ptr<const Matrix>& matrix,
   return std::make_shared<const Matrix>(std::move(result));
 }
 
-// x sigmoid(1.702 x) is silu(1.702 x) / 1.702.
+// Uses that x sigmoid(1.702 x) is silu(1.702 x) / 1.702.
 void make_gelu_of_silu(FeedForwardSpec& block) {
   constexpr float kFactor = 1.702f;
   block.in.weight = times(block.in.weight, kFactor);
@@ -87,10 +87,10 @@ class CTranslate2Reader {
                   kLeastRevision, kMostRevision);
     }
     usual_heads_ = revision_ < kFirstWithHeads && spec == "TransformerBig" ? 16 : 8;
-    scalars_.find("binary_version");  // is known
+    scalars_.find("binary_version");  // marks it as read
   }
 
-  // "encoder/pre_norm"; in older revisions "pre_norm" of both stacks.
+  // Returns "encoder/pre_norm"; in older revisions "pre_norm" of both stacks.
   std::string key(const std::string& stack, const std::string& name) const {
     const std::string own = stack + "/" + name;
     return revision_ < kFirstByStack && !scalars_.has(own) && scalars_.has(name) ? name : own;
@@ -166,7 +166,7 @@ class CTranslate2Reader {
     stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
   }
 
-  // A flag, or the scale itself; without either the root of the width.
+  // The setting is a flag or the scale itself. If it is missing, the scale is the root of the width.
   void read_embedding_scale(const std::string& name, StackSpec& stack) {
     const std::string old = name + "/embeddings/multiply_by_sqrt_depth", own = name + "/scale_embeddings";
     const std::string setting = !scalars_.has(own) && scalars_.has(old) ? old : own;
@@ -179,7 +179,7 @@ class CTranslate2Reader {
     }
   }
 
-  // A table, or OpenNMT-tf's sinusoids, whose first position is 1.
+  // Reads a table, or computes OpenNMT-tf's sinusoids, whose first position is 1.
   void read_positions(const std::string& name, StackSpec& stack) {
     const std::string table = name + "/position_encodings/encodings";
     if (!tensors_.has(table)) {
@@ -262,9 +262,9 @@ OpenedCheckpoint open_ctranslate2_files(const LoadRequest& request) {
 
 const WayIn kCTranslate2Way = {
     is_ctranslate2, open_ctranslate2_files, [] {
-      return std::vector<ListedFamily>{
-          {"CTranslate2 encoder–decoders, packages of Argos Translate",
-           "directories of every compute type, `.argosmodel`; [what of them](converter/dialects/CTRANSLATE2.md)"}};
+      return std::vector<ListedFamily>{{"CTranslate2 encoder–decoders, packages of Argos Translate",
+                                        "directories of every compute type, `.argosmodel`; [details of CTranslate2 "
+                                        "directories](converter/dialects/CTRANSLATE2.md)"}};
     }};
 
 }  // namespace goldcrest::converter

@@ -28,14 +28,14 @@ CTranslate2Files files_in_zip(const fs::path& zip) {
   throw Error("{}: has no model/{}, which a package of Argos Translate has", zip.string(), kWeights);
 }
 
-// The value with the keys of config.json in place of its own.
+// Replaces settings by those of config.json that have the same key.
 void update(Value& settings, const std::string& text, const std::string& where) {
   const Value own = parse_json(text, 4, where);
   if (!own.is_map()) throw Error("{}: found a JSON {}, expected an object", where, own.type_name());
   update(settings, own);
 }
 
-// Before binary version 6 (src/models/sequence_to_sequence.cc, initialize).
+// The settings of models before binary version 6 (src/models/sequence_to_sequence.cc, initialize).
 Value settings_in(const Config& scalars) {
   const auto flag = [&](const char* key, uint32_t usual) { return scalars.count_or(key, usual, 0, 1) != 0; };
   const std::string bos = scalars.text_or("bos_token", "<s>"), eos = scalars.text_or("eos_token", "</s>");
@@ -69,7 +69,7 @@ CTranslate2Files find_ctranslate2_files(const fs::path& path) {
 
 Config ctranslate2_scalars(const TensorSource& tensors) {
   const std::string file = tensors.file("").string();
-  // As JSON has them: bytes that are not UTF-8 are replaced, and what is no number is null.
+  // Through JSON, which replaces bytes that are not UTF-8, and makes infinities null.
   return Config(parse_json(write_json(tensors.settings()), 1, file), file, file);
 }
 
@@ -89,7 +89,7 @@ Config ctranslate2_config(const CTranslate2Files& files, const TensorSource& ten
     throw Error("{}: is missing; it tells the model's special tokens: copy it from where the model came from",
                 path.string());
   }
-  // A zip's contents have no folder that gives them its name.
+  // A zip's contents have no folder that could name the model.
   if (files.model.is_zip() && !settings.contains("name")) settings["name"] = files.model.path().stem().string();
   return Config(std::move(settings), path.string(), path);
 }

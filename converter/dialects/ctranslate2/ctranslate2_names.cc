@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variables a model.bin may have (python/ctranslate2/specs at 0d8bcd36, and src/layers, which read them). What is
-// not known is refused.
+// The variables that a model.bin may have (python/ctranslate2/specs at 0d8bcd36, and src/layers, which reads them).
+// Unknown variables are refused.
 #include <algorithm>
 
 #include "dialects/ctranslate2/ctranslate2.h"
@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 namespace {
 
 struct Unsupported {
-  const char *part, *what;  // of a variable's name
+  const char *part, *description;  // part: of a variable's name
 };
 
 constexpr Unsupported kUnsupported[] = {
@@ -47,15 +47,15 @@ constexpr Unsupported kUnsupported[] = {
     {"merged_encoder_attention", "self-attention and cross-attention in one are"},
     {"memory_kv/", "self-attention and cross-attention in one are"},
     {"weight_zero", "4-bit weights are"},
-    {"encoder/embeddings_1/", "several words to a position, that is source features, are"},
+    {"encoder/embeddings_1/", "several words per position (source features) are"},
     {"conv", "convolutions are"},
 };
 
-// Flags that must be 0, and numbers without effect then.
+// Flags that must be 0, and numbers that have no effect then.
 constexpr Unsupported kFlags[] = {{"decoder/alibi", "ALiBi is"},
                                   {"encoder/multi_query_attention", "multi-query attention is"}};
-// Of alignments, which Goldcrest gives for any layer; of ALiBi; how several words of a position are merged; and what
-// ctranslate2_config has read in place of a config.json.
+// Settings without effect here. They concern alignments, which Goldcrest gives for any layer, ALiBi, and the merging of
+// several words per position. ctranslate2_config has read the others in place of a config.json.
 constexpr const char* kWithoutEffect[] = {
     "alignment_layer", "alignment_heads", "embeddings_merge", "alibi_use_positive_positions",
     "scale_alibi",     "unk_token",       "bos_token",        "eos_token",
@@ -70,7 +70,7 @@ void refuse(const std::string& name, const std::string& where) {
   const auto* const found = std::find_if(std::begin(kUnsupported), std::end(kUnsupported), [&](const Unsupported& u) {
     return ("/" + name + "/").find(u.part) != std::string::npos;
   });
-  if (found != std::end(kUnsupported)) throw Error("{}: {} not supported", where, found->what);
+  if (found != std::end(kUnsupported)) throw Error("{}: {} not supported", where, found->description);
 }
 
 }  // namespace
@@ -79,18 +79,18 @@ void refuse_unsupported(const TensorReader& tensors, const Config& scalars) {
   for (const std::string& key : scalars.keys()) refuse(key, scalars.where(key));
   for (const Unsupported& flag : kFlags) {
     if (scalars.count_or(flag.part, 0, 0, UINT32_MAX) != 0) {
-      throw Error("{} is set: {} not supported", scalars.where(flag.part), flag.what);
+      throw Error("{} is set: {} not supported", scalars.where(flag.part), flag.description);
     }
   }
   for (const std::string& name : tensors.names()) {
     refuse(name, tensors.describe(name));
     const std::string gamma = "/gamma";
     if (name.ends_with(gamma) && !tensors.has(name.substr(0, name.size() - gamma.size()) + "/beta")) {
-      throw Error("{}: has no beta beside it: RMS norms are not supported", tensors.describe(name));
+      throw Error("{}: has no beta next to it: RMS norms are not supported", tensors.describe(name));
     }
   }
   if (!tensors.has("decoder/layer_0/attention/linear_0/weight")) {
-    throw Error("{}: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is no encoder-decoder",
+    throw Error("{}: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is not an encoder-decoder",
                 scalars.path().string());
   }
 }

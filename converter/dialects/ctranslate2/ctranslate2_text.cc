@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vocabularies and special tokens of a CTranslate2 model (src/models/sequence_to_sequence.cc and src/vocabulary.cc at
-// 0d8bcd36). What cuts texts into pieces is no part of it: SentencePiece models beside it are used where there are any.
+// 0d8bcd36). The model does not say how texts are cut into pieces; SentencePiece models next to it are used if there
+// are any.
 #include <algorithm>
 
 #include "dialects/ctranslate2/ctranslate2.h"
@@ -17,8 +18,7 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr uint64_t kMaxPiecesBytes = uint64_t{64} << 20, kMaxMetadataFileBytes = uint64_t{1} << 20;
-// What CTranslate2's translate_batch does without being told otherwise (include/ctranslate2/translation.h): a text has
-// a token before its end.
+// The defaults of CTranslate2's translate_batch (include/ctranslate2/translation.h): a text has a token before its end.
 constexpr uint32_t kBeams = 2, kMostTokens = 256, kLeastTokens = 2;
 
 // A file of the model's folder or of the package's.
@@ -56,7 +56,7 @@ class TextReader {
     return file.folder->read(file.name, most_bytes);
   }
 
-  // Of both sides, or of one.
+  // Reads the vocabulary that both sides share, or that of one side.
   Vocabulary vocabulary(const std::string& side, uint32_t n_ids) {
     for (const std::string& of : {std::string("shared"), side}) {
       for (const char* extension : {".json", ".txt"}) {
@@ -69,10 +69,11 @@ class TextReader {
     }
     if (side == "source" &&
         (files_.model.has("source_1_vocabulary.json") || files_.model.has("source_1_vocabulary.txt")))
-      throw Error("{}: has several words to a position, that is source features, which are not supported",
+      throw Error("{}: has several words per position (source features), which are not supported",
                   files_.model.where("source_1_vocabulary"));
     throw Error(
-        "{}: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the model came from",
+        "{}: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy the vocabulary from where "
+        "the model came from",
         files_.model.where(side + "_vocabulary.json"));
   }
 
@@ -117,14 +118,14 @@ class TextReader {
       generation.source_suffix = {require_id(source_, end, "the end token")};
     } else if (start == end && generation.source_prefix.empty()) {
       spec_.warnings.push_back(
-          format_text("{} is false, and nothing is put around a source; where transformers' tokenizer put tokens "
+          format_text("{} is false, and nothing is put around a source; if transformers' tokenizer put tokens "
                       "there, set it (and "
                       "\"add_source_bos\"), or give ids",
                       config_.where("add_source_eos")));
     }
   }
 
-  // Argos Translate's languages, and the token that it begins targets with.
+  // Reads Argos Translate's languages, and the token that its targets begin with.
   void read_package() {
     if (!files_.package || !files_.package->has("metadata.json")) return;
     const std::string where = files_.package->where("metadata.json");
@@ -150,7 +151,7 @@ class TextReader {
     return found;
   }
 
-  // The source's and the target's of them, which may be one; nothing of none.
+  // Returns the source's and the target's file, which may be the same; nothing if there are no files.
   std::optional<std::pair<SideFile, SideFile>> sides_of(const std::vector<SideFile>& files,
                                                         const std::string& what_cuts) const {
     std::vector<std::string> names;
@@ -202,7 +203,7 @@ class TextReader {
                     source.where()));
   }
 
-  // Entries with spaces between them, as OpenNMT and CTranslate2 take them.
+  // A text's entries are separated by spaces, as OpenNMT and CTranslate2 take them.
   void read_words() {
     spec_.source_tokenizer = word_tokenizer(source_);
     spec_.target_tokenizer = word_tokenizer(target_);

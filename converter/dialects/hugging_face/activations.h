@@ -7,10 +7,10 @@
 
 namespace goldcrest::converter {
 
-// For messages: the usual ones.
+// for messages: the usual names
 inline constexpr const char* kActivationNames = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish";
 
-// Throws Error where the setting `key` names none.
+// Throws Error if the setting `key` names no activation.
 Activation read_activation(const Config& config, const char* key);
 
 }  // namespace goldcrest::converter

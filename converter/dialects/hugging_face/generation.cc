@@ -18,10 +18,10 @@ constexpr uint32_t kMaxTokens = 1u << 24;
 
 class Settings {
  public:
-  // `own`: generation_config.json, or config.json where that has no such file; `config`: config.json.
+  // `own` is generation_config.json, or config.json if the checkpoint has no such file; `config` is config.json.
   Settings(const Config& own, const Config& config) : own_(own), config_(config) {}
 
-  // A text cannot begin or end without these ids, so that a generation_config.json that lacks them takes config.json's.
+  // A text cannot begin or end without these ids. If generation_config.json lacks them, config.json's are used.
   const Config& home(const std::string& key) const {
     const bool may_be_either = key == "eos_token_id" || key == "pad_token_id" || key == "decoder_start_token_id";
     return may_be_either && !own_.has(key) ? config_ : own_;
@@ -36,7 +36,7 @@ class Settings {
     return home(key).number_or(key, fallback, least, most);
   }
 
-  // The token ids of a setting that is one id or a list.
+  // Returns the token ids of a setting that is one id or a list.
   std::vector<uint32_t> tokens(const std::string& key, uint32_t vocab_size) const {
     const Value* value = find(key);
     if (value == nullptr) return {};
@@ -48,7 +48,7 @@ class Settings {
     return ids;
   }
 
-  // One token id; of a list the first, with a warning when there are more.
+  // Returns one token id. From a list it returns the first, and warns if there are more.
   std::optional<uint32_t> token(const std::string& key, uint32_t vocab_size, std::vector<std::string>& warnings) const {
     const std::vector<uint32_t> ids = tokens(key, vocab_size);
     if (ids.empty()) return std::nullopt;
@@ -61,7 +61,7 @@ class Settings {
   const Config& config_;
 };
 
-// The ids of a list of ids, or of a list of lists with one id each; longer lists become a warning.
+// Returns the ids of a list of ids, or of a list of lists with one id each; longer lists give a warning.
 std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& key, uint32_t vocab_size,
                                  std::vector<std::string>& warnings) {
   std::vector<uint32_t> ids;
@@ -82,8 +82,7 @@ std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& ke
   return ids;
 }
 
-// A family's configuration forces its usual end where config.json does not speak of it; a generation_config.json must
-// ask for it.
+// A family's configuration forces its usual end unless config.json sets one; a generation_config.json must set it.
 void set_ends(const Settings& settings, const Config& config, const GenerationBounds& bounds, GenerationSpec& spec,
               std::vector<std::string>& warnings) {
   std::vector<uint32_t> ends = settings.tokens("eos_token_id", bounds.target_vocab_size);
@@ -115,8 +114,8 @@ void set_ends(const Settings& settings, const Config& config, const GenerationBo
   spec.rules.more_end_ids = ends;
 }
 
-// bad_words_ids spare the end tokens. suppress_tokens come after the tokens that are forced, so that nothing could be
-// generated where they have one of those.
+// bad_words_ids spare the end tokens. suppress_tokens are applied after forced tokens, so nothing could be generated if
+// they included a forced one.
 void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
                     std::vector<std::string>& warnings) {
   std::vector<uint32_t>& ids = spec.suppressed_ids;
@@ -136,7 +135,7 @@ void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpe
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-// [[[id], bias], ...]; longer sequences become a warning.
+// Reads [[[id], bias], ...]; longer sequences give a warning.
 void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
                 std::vector<std::string>& warnings) {
   const Value* pairs = settings.find("sequence_bias");
@@ -174,7 +173,7 @@ void set_rules(const Settings& settings, uint32_t vocab_size, GenerationSpec& sp
 
 void set_lengths(const Settings& settings, const GenerationBounds& bounds, GenerationSpec& spec,
                  std::vector<std::string>& warnings) {
-  // transformers counts the start token in max_length and min_length. A start token and n - 1 more need n positions.
+  // transformers counts the start token in max_length and min_length. A start token and n - 1 others need n positions.
   const auto max_length = settings.count("max_length", kMaxTokens);
   const auto max_new_tokens = settings.count("max_new_tokens", kMaxTokens);
   uint32_t most = std::max(max_length.value_or(bounds.max_positions + 1), 2u) - 1;
@@ -190,7 +189,7 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
                     bounds.max_positions, most));
   }
   spec.max_target_tokens = std::min(most, bounds.max_positions);
-  // The end token is allowed as token number min_length or, where that is set too, after min_new_tokens others.
+  // The end token is allowed as token number min_length or, if that is set too, after min_new_tokens others.
   uint32_t least = settings.count("min_length", kMaxTokens).value_or(0);
   if (const auto new_tokens = settings.count("min_new_tokens", kMaxTokens)) least = *new_tokens + 1;
   if (least > spec.max_target_tokens) {

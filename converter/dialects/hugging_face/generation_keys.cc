@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allow-list, so that no setting is passed over in silence: transformers/generation/configuration_utils.py at v5.23
-// has the settings, generation/utils.py what they do.
+// An allow-list, so that no setting is ignored silently. transformers/generation/configuration_utils.py at v5.23 lists
+// the settings, generation/utils.py what they do.
 #include "dialects/hugging_face/generation_keys.h"
 
 #include <algorithm>
@@ -12,15 +12,16 @@
 namespace goldcrest::converter {
 namespace {
 
-// generation.cc reads them.
+// generation.cc reads these.
 constexpr const char* kRead[] = {
     "bad_words_ids",       "decoder_start_token_id", "early_stopping", "eos_token_id",   "forced_bos_token_id",
     "forced_eos_token_id", "length_penalty",         "max_length",     "max_new_tokens", "min_length",
     "min_new_tokens",      "no_repeat_ngram_size",   "num_beams",      "pad_token_id",   "renormalize_logits",
     "repetition_penalty",  "sequence_bias",          "suppress_tokens"};
 
-// Change no id of a search without sampling: of sampling alone (do_sample is below), of caches, of what is returned, of
-// a second model that a caller may bring, of compilation, of the file itself; or they make finite what is finite here.
+// These change no id of a search without sampling (do_sample is below). They control sampling, caches, returned values,
+// a second model that a caller may bring, compilation or the file itself. remove_invalid_values makes values finite
+// that are finite here.
 constexpr const char* kHarmless[] = {"temperature",
                                      "top_k",
                                      "top_p",
@@ -60,7 +61,7 @@ constexpr const char* kHarmless[] = {"temperature",
 
 struct UnsupportedKey {
   const char* key;
-  Value neutral;  // asks for nothing, as null does
+  Value neutral;  // the value that asks for nothing, as null does
 };
 
 const std::vector<UnsupportedKey>& unsupported_settings() {
@@ -127,8 +128,8 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
   }
   if (ignored.empty()) return;
   warnings.push_back(format_text(
-      "{}: {} ignored, as by transformers: there is a generation_config.json, which lacks {}", config.path().string(),
-      list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
+      "{}: {} ignored, as in transformers: the checkpoint has a generation_config.json, which lacks {}",
+      config.path().string(), list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
 }
 
 }  // namespace goldcrest::converter

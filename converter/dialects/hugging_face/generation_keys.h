@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every setting of transformers' GenerationConfig: which are read, which change nothing here, which are not supported.
+// Every setting of transformers' GenerationConfig: those that are read, those without effect here, and those that are
+// not supported.
 #pragma once
 
 #include <string>
@@ -9,11 +10,12 @@
 
 namespace goldcrest::converter {
 
-// Adds a warning for each setting that asks for what the search here does not do, and, where `generation` is a
-// generation_config.json (else it is config.json, which has much else), for each that is not known.
+// Adds a warning for each setting that this search does not support. If `generation` is a generation_config.json, also
+// warns of each unknown setting; a config.json has many others.
 void warn_of_unsupported(const Config& generation, bool is_generation_file, std::vector<std::string>& warnings);
 
-// Adds a warning for what config.json asks for and transformers ignores, since there is a generation_config.json.
+// Adds a warning for each search setting of config.json that transformers ignores because there is a
+// generation_config.json.
 void warn_of_ignored(const Config& generation, const Config& config, std::vector<std::string>& warnings);
 
 }  // namespace goldcrest::converter

@@ -4,7 +4,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// After the layer's prefix; the projections and the norm after the attention's name.
+// Follow the layer's prefix; the projections and the norm follow the attention's name.
 constexpr const char *kSelfAttention = ".self_attn", *kCrossAttention = ".encoder_attn";
 constexpr const char *kQuery = ".q_proj", *kKey = ".k_proj", *kValue = ".v_proj", *kOut = ".out_proj";
 constexpr const char* kAttentionNorm = "_layer_norm";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of encoder-decoders, whose tensors most families of transformers name alike.
+// Layers of encoder-decoders. Most families of transformers name their tensors alike.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct LayerShape {
   bool is_decoder = false;  // with cross-attention
 };
 
-// prefix: as "model.encoder.layers.0".
+// `prefix`: for instance "model.encoder.layers.0".
 LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorReader& tensors);
 
-// What a checkpoint has of such a layer.
+// Adds the tensors of such a layer to the list.
 void add_layer_tensors(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors);
 
-// prefix + ".weight" and prefix + ".bias".
+// Adds prefix + ".weight" and prefix + ".bias".
 void add_norm_tensors(const std::string& prefix, uint32_t d_model, std::vector<ShapedTensor>& tensors);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of the Marian dialect share: weights and settings (marian.cc), tokenizers (marian_text.cc).
+// The interface between the two halves of the Marian dialect: weights and settings (marian.cc), tokenizers
+// (marian_text.cc).
 #pragma once
 
 #include "dialects/config_family.h"
@@ -8,7 +9,7 @@ namespace goldcrest::converter {
 
 extern const ConfigFamily kMarianFamily;
 
-// Tokenizers, languages and the ids around a source. The sizes are the embeddings' rows.
+// Reads tokenizers, languages and the ids around a source. The sizes are the embeddings' rows.
 void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, uint32_t target_vocab_size,
                       ModelSpec& spec);
 

@@ -6,7 +6,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// A setting of tokenizer_config.json that is a text, or an object with its text as "content".
+// Reads a setting of tokenizer_config.json that is a text, or an object with its text as "content".
 std::string token_text(const Config& tokenizer, const char* key, const std::string& usual) {
   const Value* value = tokenizer.find(key);
   if (value != nullptr && value->is_map()) return tokenizer.object_or_empty(key).text_or("content", usual);

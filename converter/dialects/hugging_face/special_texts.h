@@ -12,7 +12,7 @@ struct SpecialTexts {
   std::string unknown, end, pad;
 };
 
-// `usual`: those of the family's tokenizer, where the file does not say.
+// `usual` has the texts of the family's tokenizer, for those that the file does not name.
 SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usual);
 
 }  // namespace goldcrest::converter

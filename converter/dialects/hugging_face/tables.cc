@@ -16,7 +16,7 @@ class TablesReader {
 
   void read() {
     const bool shared = settings_.shared, tied = settings_.tied;
-    std::vector<std::string> tie;  // the places of one table, in the order in which one fills the others
+    std::vector<std::string> tie;  // the places of one table; an earlier one fills the later ones
     if (shared) tie.push_back(names_.shared);
     if (shared && tied) tie.insert(tie.end(), {names_.head, names_.decoder, names_.encoder});
     if (!shared && tied) tie = {names_.decoder, names_.head};
@@ -38,13 +38,13 @@ class TablesReader {
   }
 
  private:
-  // The table under the first of `names` that is there; without any, `names[0]` is missing.
+  // Returns the table under the first of `names` that exists; if none does, `names[0]` counts as missing.
   std::shared_ptr<const Matrix> first_table(const std::vector<std::string>& names, uint32_t rows) {
     const auto found = std::find_if(names.begin(), names.end(), [&](const auto& name) { return tensors_.has(name); });
     return tensors_.matrix(found == names.end() ? names[0] : *found, rows, settings_.d_model);
   }
 
-  // `tied`: the tensors that config.json ties, of which one would do.
+  // `tied`: the tensors that config.json ties, so that one would be enough.
   void warn_of_ties(const std::vector<std::string>& tied) {
     std::shared_ptr<const Matrix> first;
     for (const std::string& name : tied) {
@@ -63,7 +63,7 @@ class TablesReader {
     const auto shared = tensors_.matrix(names_.shared, settings_.target_rows, settings_.d_model);
     if (tensors_.share_if_equal(spec_.encoder.embedding, shared) != shared) return;
     spec_.warnings.push_back(format_text(
-        "{} is not used: the encoder and the decoder have tables of their own, as transformers 5 saves them where "
+        "{} is not used: the encoder and the decoder have tables of their own, as transformers 5 saves them if "
         "\"tie_word_embeddings\" is false",
         tensors_.describe(names_.shared)));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marian's own models, .npz and .bin (marian-dev at 2781d735: src/models/transformer.h and src/layers/generic.cpp).
-// Matrices are [inputs, outputs]; a target begins with the zero vector, which becomes a row and an id of its own.
+// Matrices are [inputs, outputs]. A target begins with the zero vector, which becomes a row with its own id.
 #include "dialects/marian/marian_native.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr float kNativeNormEpsilon = 1e-6f;  // src/layers/generic.h, layerNorm
-constexpr uint32_t kPositions = 512;         // of sinusoids, where max-length does not say
+constexpr uint32_t kPositions = 512;         // of sinusoids, unless max-length is set
 
 class MarianNativeReader {
  public:
@@ -54,7 +54,7 @@ class MarianNativeReader {
                                 : tensors_.matrix(legacy + "t", vocab_size, graph_.d_model);
   }
 
-  // `end`: "q" of "_Wq" and "_bq".
+  // `end`: "q" for "_Wq" and "_bq".
   LinearSpec linear(const std::string& prefix, const std::string& end, uint32_t outputs, uint32_t inputs) {
     return {tensors_.transposed(prefix + "_W" + end, outputs, inputs), tensors_.vector(prefix + "_b" + end, outputs)};
   }
@@ -106,7 +106,7 @@ class MarianNativeReader {
       stack.layers.push_back(layer(format_text("{}_l{}", name, i), d_ff, name == "decoder"));
   }
 
-  // Learned positions (transformer-train-positions) come with embeddings as they are, sinusoids with scaled ones.
+  // Learned positions (transformer-train-positions) are used with unscaled embeddings, sinusoids with scaled ones.
   void read_positions(StackSpec& stack) {
     if (tensors_.has("Wpos")) {
       stack.positions = *tensors_.table("Wpos", graph_.d_model);
@@ -155,8 +155,8 @@ OpenedCheckpoint open_marian_native(const LoadRequest& request) {
 const WayIn kMarianNativeWay = {
     is_marian_native, open_marian_native, [] {
       return std::vector<ListedFamily>{{"Firefox's translation students and other models of Marian's own",
-                                        "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [what of "
-                                        "them](converter/dialects/MARIAN.md)"}};
+                                        "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [details of "
+                                        "Marian files](converter/dialects/MARIAN.md)"}};
     }};
 
 }  // namespace goldcrest::converter

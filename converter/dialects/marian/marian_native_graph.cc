@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which graph special:model.yml describes (marian-dev at 2781d735: src/models/encoder_decoder.cpp lists its keys,
-// src/models/transformer.h reads them; marian-dev 1.12 has a few more). What is not known is refused.
+// Reads the graph that special:model.yml describes (marian-dev at 2781d735: src/models/encoder_decoder.cpp lists its
+// keys, src/models/transformer.h reads them; marian-dev 1.12 has a few more). Unknown keys are refused.
 #include <algorithm>
 #include <map>
 
@@ -14,7 +14,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// Settings that must have one of these values (or none at all).
+// Settings that must be missing or have one of these values.
 const std::map<std::string, std::vector<Value>>& fixed_settings() {
   static const std::map<std::string, std::vector<Value>> kFixed = {
       {"type", {"transformer"}},
@@ -57,8 +57,8 @@ constexpr const char* kReadByGraph[] = {"dim-vocabs",
                                         "transformer-postprocess-emb",
                                         "transformer-postprocess-top"};
 
-// Settings of other graphs (recurrent ones, average attention, BERT) and of training; and whether positions are
-// learned, which the tensors tell.
+// Settings of other graphs (recurrent ones, average attention, BERT) and of training. Also the setting of learned
+// positions, which the tensors show.
 constexpr const char* kWithoutEffectOnGraph[] = {"version",
                                                  "skip",
                                                  "dim-rnn",
@@ -105,7 +105,7 @@ void check_fixed(const Config& config) {
   config.text("type");
 }
 
-// A list of operations, without dropout, which is of training.
+// Returns a list of operations without dropout, which belongs to training.
 std::string operations(const Config& config, const char* key, const char* usual) {
   std::string text = config.text_or(key, usual);
   std::erase(text, 'd');

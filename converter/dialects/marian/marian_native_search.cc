@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to search, from the YAML that marian-decoder is started with (marian-dev at 2781d735:
-// src/common/config_parser.cpp has the settings, src/translator/beam_search.cpp and history.h what they do). An
-// allow-list, so that no setting is passed over in silence.
+// Reads the search settings from the YAML that marian-decoder is started with (marian-dev at 2781d735:
+// src/common/config_parser.cpp lists them, src/translator/beam_search.cpp and history.h use them). An allow-list, so
+// that no setting is ignored silently.
 #include <algorithm>
 
 #include "base/bounds.h"
@@ -16,7 +16,8 @@ namespace {
 constexpr const char* kReadBySearch[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
                                          "models",    "normalize", "vocabs",     "word-penalty"};
 
-// Change no id of a search: of batches, devices, precision, input and output, logs; and the shortlist's file.
+// These change no id of a search: settings of batches, devices, precision, input and output, logs; and the shortlist's
+// file.
 constexpr const char* kHarmlessToSearch[] = {"alignment",
                                              "authors",
                                              "build-info",
@@ -69,7 +70,7 @@ constexpr const char* kHarmlessToSearch[] = {"alignment",
 
 struct UnsupportedOption {
   const char* key;
-  Value neutral;  // asks for nothing, as an empty list does
+  Value neutral;  // the value that asks for nothing, as an empty list does
 };
 
 const std::vector<UnsupportedOption>& unsupported_options() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shortlist of Marian's own models: marian-decoder's setting, `shortlist: [FILE, FIRST, BEST, THRESHOLD]` of a text
-// and `[FILE, CHECK]` of a binary (marian-dev at 2781d735: src/data/shortlist.cpp).
+// The shortlist of Marian's own models: marian-decoder's setting `shortlist`, which is `[FILE, FIRST, BEST, THRESHOLD]`
+// for a text and `[FILE, CHECK]` for a binary (marian-dev at 2781d735: src/data/shortlist.cpp).
 #include <charconv>
 
 #include "dialects/marian/marian_native.h"
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The binaries of a folder, where no setting names one.
+// Returns the binary shortlists of a folder, for a model whose settings name none.
 std::vector<fs::path> find_binaries(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const std::string& name : names_in(folder))
@@ -22,7 +22,7 @@ std::vector<fs::path> find_binaries(const fs::path& folder) {
   return found;
 }
 
-// Number `at` of the setting, which YAML gives as a number or as a text.
+// Returns number `at` of the setting, which YAML gives as a number or as a text.
 double number_at(const Config& decoder, const Value& setting, size_t at, double fallback) {
   if (at >= setting.size()) return fallback;
   const Value& value = setting[at];
@@ -35,7 +35,7 @@ double number_at(const Config& decoder, const Value& setting, size_t at, double 
   return number;
 }
 
-// None, with a warning, where the file cannot be used: the model can do without.
+// Returns none, with a warning, if the file cannot be used, because the model works without it.
 std::optional<ShortlistSpec> read_setting(const Config& decoder, const Value& setting, ModelSpec& spec) {
   if (!setting.is_list() || setting.empty() || !setting[0].is_text()) {
     throw Error("{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"),
@@ -75,7 +75,7 @@ void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, 
   if (found.size() == 1) {
     spec.shortlist = read_binary_shortlist(found[0], {spec.encoder.embedding->rows, spec.decoder.embedding->rows});
   } else if (!found.empty()) {
-    spec.warnings.push_back(format_text("{}: has {} shortlists, of which none is used; name one with --shortlist",
+    spec.warnings.push_back(format_text("{}: has {} shortlists, and none is used; choose one with --shortlist",
                                         checkpoint.directory.string(), found.size()));
   }
 }

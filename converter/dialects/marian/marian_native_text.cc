@@ -31,20 +31,20 @@ Config read_settings(const fs::path& path) {
                 path);
 }
 
-// The texts of a list, or one text.
+// Returns the texts of a list, or one text as a list.
 std::vector<std::string> texts_of(const Config& config, const char* key) {
   const Value* const value = config.find(key);
   if (value == nullptr) return {};
   if (value->is_text()) return {value->text()};
   std::vector<std::string> texts;
   for (const Value& item : value->is_list() ? *value : Value::list({0})) {
-    if (!item.is_text()) throw Error("{} is no list of file names", config.where(key));
+    if (!item.is_text()) throw Error("{} is not a list of file names", config.where(key));
     texts.push_back(item.text());
   }
   return texts;
 }
 
-// Whether a YAML file is decoder settings whose "models" name the file.
+// True if a YAML file has decoder settings whose "models" name the file.
 bool is_settings_of(const fs::path& path, const fs::path& model) {
   if (!is_file(path) || fs::file_size(path) > kYamlSettings.most_bytes) return false;
   if (read_small_file(path, kYamlSettings.most_bytes).find("models") == std::string::npos) return false;
@@ -53,7 +53,8 @@ bool is_settings_of(const fs::path& path, const fs::path& model) {
                      [&](const std::string& name) { return fs::path(name).filename() == model.filename(); });
 }
 
-// The YAML of the folder that is the model's: Marian's own, or the only one; "" when there is none.
+// Returns the YAML in the folder that belongs to the model: Marian's own name for it, or the only one; "" if there is
+// none.
 fs::path find_settings(const fs::path& folder, const fs::path& model) {
   fs::path own = folder / (model.filename().string() + ".decoder.yml");
   std::vector<fs::path> found;
@@ -72,7 +73,7 @@ struct VocabularyFiles {
   fs::path source, target;
 };
 
-// Without "vocabs": the only SentencePiece model, or two whose names tell which is which.
+// For settings without "vocabs": the only SentencePiece model, or two whose names tell source and target.
 VocabularyFiles guess_vocabularies(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const std::string& name : names_in(folder))
@@ -84,7 +85,7 @@ VocabularyFiles guess_vocabularies(const fs::path& folder) {
     if (is_source_and_target(second, first)) return {files[1], files[0]};
   }
   throw Error(
-      "{}: its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "
+      "{}: its vocabularies are not known: expected the YAML that marian-decoder is started with next to the model (or "
       "with --config), with \"models\" and \"vocabs\", or one .spm file, or srcvocab.spm and trgvocab.spm; found {}",
       folder.string(), files.empty() ? "no .spm file" : format_text("{} .spm files", files.size()));
 }
@@ -98,14 +99,14 @@ VocabularyFiles find_vocabularies(const Checkpoint& checkpoint, const Config& de
   return {named_file(decoder, names[0]), named_file(decoder, names[1])};
 }
 
-// One side's tokenizer, its end id, and the files that they are from.
+// One side's tokenizer, its end id, and their files.
 struct MarianVocabulary {
   TokenizerSpec tokenizer;
   uint32_t end_id = 0;
-  fs::path path;                            // a SentencePiece model, or a list of pieces:
-  Vocabulary list = {};                     // empty without
-  fs::path model_path = {};                 // what cuts texts into the list's pieces
-  std::optional<TokenizerSpec> model = {};  // without it the list is of words
+  fs::path path;                            // a SentencePiece model, or a list of pieces
+  Vocabulary list = {};                     // empty for a SentencePiece model
+  fs::path model_path = {};                 // cuts texts into the list's pieces
+  std::optional<TokenizerSpec> model = {};  // if absent, the list is of words
 };
 
 MarianVocabulary sentencepiece_vocabulary(const fs::path& path) {
@@ -117,14 +118,15 @@ MarianVocabulary sentencepiece_vocabulary(const fs::path& path) {
   return result;
 }
 
-// Nematus, which Marian still reads, calls the ids 0 and 1 "eos" and "UNK".
+// Marian still reads models of Nematus, which calls the ids 0 and 1 "eos" and "UNK".
 uint32_t special_id(const Vocabulary& vocabulary, const char* text, uint32_t old_id, const char* old_text) {
   const std::vector<std::string>& texts = vocabulary.id_to_text;
   if (old_id < texts.size() && texts[old_id] == old_text) return old_id;
   return require_id(vocabulary, text, old_id == 0 ? "the end token" : "the unknown token");
 }
 
-// A list of pieces, with the SentencePiece model `model` that cuts texts into them, or alone: then of words.
+// Reads a list of pieces. `model` is the SentencePiece model that cuts texts into them; if it is empty, the list is of
+// words.
 MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, uint32_t n_ids,
                                    std::vector<std::string>& warnings) {
   Vocabulary list = read_vocabulary(path, n_ids);
@@ -138,7 +140,7 @@ MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, 
   return {std::move(tokenizer), end_id, path, std::move(list), model, std::move(pieces)};
 }
 
-// `side`: "source" or "target". The result has an entry for each of n_ids rows.
+// `side` is "source" or "target". The result has an entry for each of n_ids rows.
 MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string& side, uint32_t n_ids,
                                         std::vector<std::string>& warnings) {
   if (path.extension() == ".fsv") {
@@ -162,7 +164,7 @@ MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string&
   return result;
 }
 
-// Whether the SentencePiece models beside lists belong to them.
+// Checks that the SentencePiece models next to lists belong to them.
 void check_models(const MarianVocabulary& source, const MarianVocabulary& target, std::vector<std::string>& warnings) {
   const auto pieces_of = [](const MarianVocabulary& side, const Vocabulary& list) {
     return PiecesOf{side.model_path, &*side.model, &list, ""};
@@ -191,7 +193,7 @@ std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocab
 
 fs::path named_file(const Config& decoder, const std::string& name) {
   const fs::path beside = decoder.path().parent_path(), folder = beside.empty() ? fs::path(".") : beside;
-  const fs::path as_written = folder / name;  // `name` itself, where it is absolute
+  const fs::path as_written = folder / name;  // `name` itself, if it is absolute
   return is_file(as_written) ? as_written : folder / fs::path(name).filename();
 }
 
@@ -200,7 +202,7 @@ Config find_decoder_settings(const Checkpoint& checkpoint, std::vector<std::stri
   const fs::path path = checkpoint.settings.empty() ? find_settings(checkpoint.directory, model) : checkpoint.settings;
   if (path.empty()) {
     warnings.push_back(format_text(
-        "{}: no YAML beside it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
+        "{}: no YAML next to it has \"models\" that name it; it searches greedily, with normalize 1", model.string()));
     return Config({{"beam-size", 1u}, {"normalize", 1u}}, model.string(), checkpoint.directory / "decoder.yml");
   }
   Config decoder = read_settings(path);
@@ -213,7 +215,7 @@ void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, Model
   const uint32_t source_rows = spec.encoder.embedding->rows, target_rows = spec.decoder.embedding->rows;
   const VocabularyFiles files = find_vocabularies(checkpoint, decoder);
   MarianVocabulary source = read_marian_vocabulary(files.source, "source", source_rows, spec.warnings);
-  std::vector<std::string> of_target;  // says the same again of a file that is for both
+  std::vector<std::string> of_target;  // repeats the warnings if one file is for both
   MarianVocabulary target = read_marian_vocabulary(files.target, "target", target_rows, of_target);
   if (files.target != files.source) spec.warnings.insert(spec.warnings.end(), of_target.begin(), of_target.end());
   check_models(source, target, spec.warnings);

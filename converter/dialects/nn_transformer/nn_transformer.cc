@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's nn.Transformer: the state dict (torch/nn/modules/transformer.py and activation.py at v2.13) and a
-// config.json that says what the state dict cannot (NN_TRANSFORMER.md).
+// PyTorch's nn.Transformer: the state dict (torch/nn/modules/transformer.py and activation.py at v2.13), and a
+// config.json for what the state dict cannot tell (NN_TRANSFORMER.md).
 #include "dialects/nn_transformer/nn_transformer.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class NnTransformerReader {
     return names;
   }
 
-  // A setting that the tensors tell too must agree with them.
+  // A setting must agree with the tensors that determine it too.
   void check_setting(const std::string& key, uint32_t of_tensors, const std::string& tensor) {
     const auto setting = config_.optional_count(key, 1, kMaxPositions);
     if (setting && *setting != of_tensors) {
@@ -102,7 +102,7 @@ class NnTransformerReader {
     return table;
   }
 
-  // "transformer.encoder." or what the settings or the tensors say.
+  // Returns "transformer.encoder." or the prefix that the settings or the tensors give.
   std::string stack_prefix(const std::string& stack) {
     if (names_.has(stack)) return module_prefix(names_, stack);
     if (names_.has("transformer")) return module_prefix(names_, "transformer") + stack + ".";
@@ -143,7 +143,7 @@ class NnTransformerReader {
     }
     set_heads(name, stack);
     check_setting("num_" + name + "_layers", static_cast<uint32_t>(stack.layers.size()), prefix + "layers");
-    // nn.Transformer always makes these norms, also with norm_first=False; the stacks alone need not have them.
+    // nn.Transformer always creates these norms, even with norm_first=False; separate stacks need not have them.
     const std::string norm_name = prefix + layer_names_.final_norm + layer_names_.gamma;
     const bool has_norm = tensors_.has(norm_name);
     const std::string final_norm = side_key(config_, name, "final_norm");
@@ -181,7 +181,7 @@ class NnTransformerReader {
     return layer_names_.divides_by_deviation ? of_variance(std::move(norm)) : norm;
   }
 
-  // The checkpoint divides by the unbiased deviation: annotated_transformer.cc.
+  // The checkpoint divides by the unbiased deviation; annotated_transformer.cc derives the norm.
   NormSpec of_variance(NormSpec norm) {
     const auto n = static_cast<double>(norm.gamma.size());
     for (float& gamma : norm.gamma) gamma = static_cast<float>(gamma * std::sqrt((n - 1) / n));
@@ -210,7 +210,7 @@ class NnTransformerReader {
     return layer;
   }
 
-  // The width of a head of this matrix, whose rows (or columns) are those of all heads.
+  // Returns the width of a head of this matrix, whose rows (or columns) are those of all heads.
   uint32_t head_width(const std::string& stack, const StackSpec& spec, uint32_t all_heads, const Matrix& matrix) {
     if (all_heads % spec.n_heads == 0) return all_heads / spec.n_heads;
     const std::string nhead = config_.where(side_key(config_, stack, "nhead"));
@@ -220,7 +220,7 @@ class NnTransformerReader {
                 in_quotes(matrix.name));
   }
 
-  // Heads of queries and keys may be narrower than those of values, or wider: zeros fill them up.
+  // Heads of queries and keys may be narrower or wider than those of values; zeros fill up the narrower ones.
   void set_heads(const std::string& name, StackSpec& stack) {
     std::vector<AttentionSpec*> attentions;
     for (LayerSpec& layer : stack.layers) {
@@ -303,10 +303,10 @@ class NnTransformerReader {
     return *slice_rows(table, offset, offset + rows.value_or(table->rows - offset));
   }
 
-  // Many models save their table of sinusoids as a buffer. One that differs from the settings' shows that they are
-  // wrong.
+  // Many models save their table of sinusoids as a buffer. If a buffer differs from the table of the settings, the
+  // settings are wrong.
   void check_position_buffers() {
-    constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
+    constexpr float kTolerance = 2e-3f;  // a table in half precision is off by up to 5e-4
     for (const std::string& name : without_effect_left_out(tensors_.unused())) {
       const bool is_named_so = name == "pe" || name.ends_with(".pe") || name.find("pos") != std::string::npos;
       const std::vector<uint64_t> shape = tensors_.shape(name);
@@ -347,7 +347,7 @@ std::string module_prefix(const Config& names, const std::string& role) {
 
 ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names) {
   ModelSpec spec;
-  const LayerNames own;  // which a shape without weights has
+  const LayerNames own;  // for a shape without weights
   NnTransformerReader(checkpoint, checkpoint.is_shape ? own : names, spec).read();
   read_nn_transformer_text(checkpoint, spec);
   return spec;
@@ -361,7 +361,7 @@ const ConfigFamily kNnTransformerFamily = {
     name_nn_transformer_tensors,
     nullptr,
     {"your own PyTorch `nn.Transformer`",
-     "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), for which "
-     "`--print-config` makes the draft"}};
+     "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), which "
+     "`--print-config` drafts"}};
 
 }  // namespace goldcrest::converter

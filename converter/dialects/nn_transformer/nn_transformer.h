@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the nn_transformer dialect: what the settings must say, the stacks from the state dict, and texts and
-// search from the settings.
+// The parts of the nn_transformer dialect: required settings, the stacks from the state dict, and texts and search from
+// the settings.
 #pragma once
 
 #include "dialects/config_family.h"
@@ -11,31 +11,31 @@
 
 namespace goldcrest::converter {
 
-// The prefix of a module's tensors that tensors.ROLE names, with or without its dot: "transformer.".
+// Returns the prefix of a module's tensors, which tensors.ROLE names with or without its dot: "transformer.".
 std::string module_prefix(const Config& names, const std::string& role);
 
-// "source_KEY" or "encoder_KEY" where the config has it, else "KEY".
+// Returns "source_KEY" or "encoder_KEY" if the config has that setting, else "KEY".
 std::string side_key(const Config& config, const std::string& side, const std::string& key);
 
-// The settings that are known, and those of "tensors".
+// The known settings; the second function lists those of "tensors".
 const std::vector<std::string>& nn_transformer_settings();
 const std::vector<std::string>& nn_transformer_tensor_settings();
-// Notes those that are missing which no tensor tells.
+// Notes the missing settings that no tensor determines.
 void require_nn_transformer_settings(const Config& config, RequiredSettings& required);
-// Throws one Error that names every setting that is missing. `names`: the object "tensors".
+// Throws one Error that names every missing setting. `names` is the object "tensors".
 void check_nn_transformer_settings(const Config& config, const Config& names, const TensorReader& tensors);
 
 extern const ConfigFamily kNnTransformerFamily;
 
-// Without biases, which a file has in any case.
+// Lists the tensors except biases, which the file always has.
 std::vector<ShapedTensor> nn_transformer_tensors(const Config& config);
 
 void name_nn_transformer_tensors(Value& config);
 
-// The family's model, of layers whose tensors have these names.
+// Loads a family's model whose layers' tensors have these names.
 ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names);
 
-// Tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.
+// Reads tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.
 void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec);
 
 }  // namespace goldcrest::converter

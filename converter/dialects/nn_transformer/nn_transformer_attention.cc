@@ -7,7 +7,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// The second size of a matrix, where it is there.
+// Returns the second size of a matrix, or `otherwise` if the matrix is missing.
 uint32_t columns_or(const TensorReader& tensors, const std::string& name, uint32_t otherwise) {
   if (!tensors.has(name)) return otherwise;
   const std::vector<uint64_t> shape = tensors.shape(name);
@@ -22,8 +22,8 @@ uint32_t rows_or(const TensorReader& tensors, const std::string& name, uint32_t 
   return fits ? static_cast<uint32_t>(shape[0]) : otherwise;
 }
 
-// MultiheadAttention has one matrix of query, key and value rows, or three when keys and values have another width.
-// values: rows of all heads.
+// MultiheadAttention stores the rows of query, key and value in a single matrix, or in three if keys and values have
+// another width. `values`: rows of all heads.
 void read_fused(TensorReader& tensors, const std::string& prefix, const AttentionInputs& inputs, uint32_t values,
                 AttentionSpec& spec) {
   const uint32_t d = inputs.d_model;

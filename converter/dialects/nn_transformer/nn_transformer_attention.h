@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The projections of one attention of nn.Transformer's kind, fused or not.
+// The projections of an attention as nn.Transformer has them, fused or separate.
 #pragma once
 
 #include "dialects/nn_transformer/nn_transformer_names.h"
@@ -8,14 +8,14 @@
 namespace goldcrest::converter {
 
 struct AttentionInputs {
-  uint32_t d_model, key_width;  // key_width: d_model of what keys and values are made from
+  uint32_t d_model, key_width;  // key_width: d_model of the input of keys and values
   bool has_bias;
 };
 
-// `prefix`: of the attention's tensors, "encoder.layers.0.self_attn.".
+// `prefix` belongs to the attention's tensors, for instance "encoder.layers.0.self_attn.".
 bool has_attention_bias(const TensorReader& tensors, const LayerNames& names, const std::string& prefix);
 
-// All but its norm. How many rows the heads have together, the tensors tell.
+// Reads the attention except its norm. The tensors determine how many rows the heads have together.
 AttentionSpec read_attention(TensorReader& tensors, const LayerNames& names, const std::string& prefix,
                              const AttentionInputs& inputs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which settings the nn_transformer dialect knows, and which of them a config.json must have (NN_TRANSFORMER.md).
+// The settings that the nn_transformer dialect knows, and those that a config.json must have (NN_TRANSFORMER.md).
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/required_settings.h"
 #include "dialects/text/vocabulary_file.h"
@@ -12,12 +12,12 @@ struct Choice {
   const char *key, *expected;
 };
 
-// Of each stack; all must be set.
+// Settings of each stack; all are required.
 constexpr Choice kStackChoices[] = {
     {"nhead", "the number of attention heads, a divisor of d_model"},
     {"activation", R"("relu", "gelu", "gelu_tanh" or "silu")"},
     {"norm_first", "true or false"},
-    {"scale_embedding", "true where embeddings are multiplied by sqrt(d_model), else false"},
+    {"scale_embedding", "true if embeddings are multiplied by sqrt(d_model), else false"},
     {"position_encoding", R"("sinusoidal_interleaved", "sinusoidal_concatenated", "learned" or "stored")"}};
 
 constexpr const char* kPlainKeys[] = {"model_type",
@@ -73,7 +73,7 @@ bool has_for_both(const Config& config, const std::string& first, const std::str
   return config.has(key) || (config.has(first + key) && config.has(second + key));
 }
 
-// The prefix of a vocabulary that needs an unknown token said: a list, with or without a SentencePiece model.
+// True for a side whose vocabulary needs unk_token: a list, with or without a SentencePiece model.
 bool needs_unknown(const Config& config, const std::string& side) {
   const Value* list = config.find(side + "vocabulary");
   if (config.has(side + "sentencepiece")) return true;
@@ -94,7 +94,7 @@ void require_text(const Config& config, RequiredSettings& required) {
   const bool has_start = has_token(config, "target_", "decoder_start_token");
   if (!has_start && !has_token(config, "target_", "bos_token")) required.missing("bos_token", kToken);
   if (!has_token(config, "target_", "eos_token")) required.missing("eos_token", kToken);
-  required.require("add_source_eos", "true where the end token follows a source, else false");
+  required.require("add_source_eos", "true if the end token follows a source, else false");
 }
 
 void require_tensors(const Config& config, const Config& names, const TensorReader& tensors,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors that an nn.Transformer checkpoint with this config.json has.
+// The tensors of an nn.Transformer checkpoint with this config.json.
 #include <algorithm>
 
 #include "base/bounds.h"
@@ -32,7 +32,7 @@ class ShapeReader {
   }
 
  private:
-  // What a conversion needs, and what the tensors would tell it.
+  // Checks the settings that a conversion needs, and those that it would take from the tensors.
   void check_settings() const {
     RequiredSettings required(config_, nn_transformer_settings());
     require_nn_transformer_settings(config_, required);
@@ -58,7 +58,7 @@ class ShapeReader {
     return config_.count(side_key(config_, stack, "d_model"), 1, kMaxWidth);
   }
 
-  // Entries of a side: the setting, or as many as its list has.
+  // Returns the entries of a side: the setting, or the length of its list.
   uint64_t vocabulary(const std::string& side) const {
     const std::string key = side + "_vocab_size", list_key = side + "_vocabulary";
     const Value* list = config_.find(list_key);
@@ -89,7 +89,7 @@ class ShapeReader {
     add_positions(name, d_model);
   }
 
-  // Rows of all heads: nhead times the setting, or d_model.
+  // Returns the rows of all heads: nhead times the setting, or d_model.
   uint64_t head_rows(const std::string& stack, const char* setting, uint64_t d_model) const {
     const auto width = config_.optional_count(side_key(config_, stack, setting), 1, kMaxHeadWidth);
     return width ? uint64_t{*width} * config_.count(side_key(config_, stack, "nhead"), 1, kMaxHeads) : d_model;
@@ -133,7 +133,7 @@ std::vector<ShapedTensor> nn_transformer_tensors(const Config& config) { return 
 void name_nn_transformer_tensors(Value& config) {
   Value& names = config["tensors"];
   if (names.is_null()) names = Value::map();
-  if (!names.is_map()) return;  // which reading it refuses
+  if (!names.is_map()) return;  // reading it throws later
   const auto is_set = [&](const char* key) { return config.contains(key) && config[key] == true; };
   const auto name = [&](const char* key, const char* usual) {
     if (!names.contains(key)) names[key] = usual;

@@ -28,7 +28,8 @@ class Side {
     read_vocabulary_setting();
   }
 
-  // The id of a special token: a text of the vocabulary, or the id itself. Nothing when the setting is absent.
+  // Returns the id of a special token, which is given as a text of the vocabulary or as the id. Returns nothing if the
+  // setting is absent.
   std::optional<uint32_t> token(const std::string& key) const {
     const std::string own = side_key(config_, name_, key);
     const Value* value = config_.find(own);
@@ -51,10 +52,10 @@ class Side {
     return ids;
   }
 
-  // That the vocabulary was read from: config.json itself where it lists the texts.
+  // The files of the vocabulary: config.json itself if it lists the texts.
   const std::vector<std::filesystem::path>& files() const { return files_; }
 
-  // [[token, bias], ...]
+  // Reads [[token, bias], ...].
   std::map<uint32_t, float> biases(const std::string& key) const {
     std::map<uint32_t, float> biases;
     const Value* pairs = config_.find(key);
@@ -79,8 +80,7 @@ class Side {
     if (model_ && !config_.has(name_ + "_sentencepiece")) return with_all_ids(*model_);
     Vocabulary vocabulary = vocabulary_;
     const auto unknown = token("unk_token");
-    if (!unknown)
-      throw Error("{} is missing; every vocabulary needs a token for what it lacks", config_.where("unk_token"));
+    if (!unknown) throw Error("{} is missing; every vocabulary needs an unknown token", config_.where("unk_token"));
     vocabulary.unknown_id = *unknown;
     for (const char* key : {"pad_token", "bos_token", "eos_token"}) {
       if (const auto id = token(key)) vocabulary.control_ids.push_back(*id);
@@ -142,7 +142,7 @@ class Side {
     return vocabulary_of_json(texts, n_ids_, config_.where(name_ + "_vocabulary"));
   }
 
-  // The embedding may have more rows than the model has pieces.
+  // Adds empty entries, because the embedding may have more rows than the model has pieces.
   TokenizerSpec with_all_ids(TokenizerSpec spec) const {
     spec.pieces.resize(n_ids_, Piece{"", 0, PieceType::kControl});
     spec.vocab_size = n_ids_;

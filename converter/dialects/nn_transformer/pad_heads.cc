@@ -6,12 +6,12 @@
 namespace goldcrest::converter {
 namespace {
 
-// The rows of all heads, each head filled up to `to` rows. A shape without weights has one row for all.
+// Pads the rows of all heads, each head to `to` rows. In a shape without weights one row stands for all.
 void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   const std::shared_ptr<const Matrix> narrow = linear.weight;
   const uint32_t from = narrow->rows / n_heads, columns = narrow->columns;
   if (from == to) return;
-  Matrix wide{narrow->name, n_heads * to, columns, narrow->values, narrow->same_rows};
+  Matrix padded{narrow->name, n_heads * to, columns, narrow->values, narrow->same_rows};
   if (!narrow->same_rows && !narrow->values.empty()) {
     const auto read = [narrow, from, to, n_heads] {
       const size_t width = narrow->columns;
@@ -21,15 +21,15 @@ void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
       narrow->values.release();
       return values;
     };
-    wide.values = MatrixValues(size_t{wide.rows} * columns, read);
+    padded.values = MatrixValues(size_t{padded.rows} * columns, read);
   }
-  std::vector<float> bias(linear.bias.empty() ? 0 : wide.rows, 0.0f);
+  std::vector<float> bias(linear.bias.empty() ? 0 : padded.rows, 0.0f);
   for (size_t i = 0; i < linear.bias.size(); ++i) bias[i / from * to + i % from] = linear.bias[i];
-  linear.weight = std::make_shared<const Matrix>(std::move(wide));
+  linear.weight = std::make_shared<const Matrix>(std::move(padded));
   linear.bias = std::move(bias);
 }
 
-// The same for the columns.
+// Does the same for the columns.
 void pad_columns(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   const std::shared_ptr<const Matrix> narrow = linear.weight;
   const uint32_t from = narrow->columns / n_heads, columns = n_heads * to;

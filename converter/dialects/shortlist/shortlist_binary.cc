@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0xF11A48D5013417F5, kHeaderBytes = 48, kMaxBytes = uint64_t{1} << 30;
 
-// Over whole words of eight bytes; src/common/hash.h, hashMem, with the identity as hash of a word.
+// The checksum over whole words of eight bytes: src/common/hash.h, hashMem, with the identity as the hash of a word.
 uint64_t checksum_of(std::string_view bytes) {
   uint64_t sum = 0;
   for (size_t at = 0; at + 8 <= bytes.size(); at += 8) {
@@ -29,7 +29,7 @@ uint64_t checksum_of(std::string_view bytes) {
 template <typename Integer>
 std::vector<Integer> read_array(std::string_view bytes, size_t n) {
   std::vector<Integer> values(n);
-  if (n > 0) std::memcpy(values.data(), bytes.data(), n * sizeof(Integer));  // which takes no null
+  if (n > 0) std::memcpy(values.data(), bytes.data(), n * sizeof(Integer));  // memcpy takes no null pointer
   return values;
 }
 
@@ -66,7 +66,7 @@ bool is_binary_shortlist(const std::filesystem::path& path) {
 ShortlistSpec read_binary_shortlist(const std::filesystem::path& path, const ShortlistBounds& bounds) {
   const std::string where = path.string(), bytes = read_small_file(path, kMaxBytes);
   if (bytes.size() < kHeaderBytes || little_endian(bytes, 0, 8) != kMagic) {
-    throw Error("{}: is no binary shortlist of Marian: it does not begin as one", where);
+    throw Error("{}: is not a binary shortlist of Marian: it does not begin like one", where);
   }
   const uint64_t first = little_endian(bytes, 16, 8), n_offsets = little_endian(bytes, 32, 8),
                  n_ids = little_endian(bytes, 40, 8), rest = bytes.size() - kHeaderBytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kind of shortlist a file is: Marian's binary by its first bytes, CTranslate2's map by a tab in its first line.
+// Recognises the kind of a shortlist file: Marian's binary by its first bytes, CTranslate2's map by a tab in its first
+// line.
 #include "dialects/shortlist/shortlist_file.h"
 
 #include <fstream>

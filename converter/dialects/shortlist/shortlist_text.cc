@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kMaxLexiconBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNgram = 16;
 
-// Ids by text; what is not there is the unknown id, or nothing.
+// Looks ids up by text. A missing text gives the unknown id, or nothing.
 class Lookup {
  public:
   explicit Lookup(const TokenizerSpec& tokenizer) : unknown_id_(tokenizer.unknown_id) {
@@ -68,7 +68,7 @@ void sort_once(std::vector<uint32_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-// `lists`: of each source id.
+// `lists`: a list for each source id.
 void set_lists(std::vector<std::vector<uint32_t>>& lists, ShortlistSpec& shortlist) {
   shortlist.offset = {0};
   for (std::vector<uint32_t>& list : lists) {
@@ -83,7 +83,7 @@ struct Pair {
   uint32_t id;
 };
 
-// The most probable ids; of equals the greater ones, as in Marian.
+// Returns the most probable ids. Greater ids win a tie, as in Marian.
 std::vector<uint32_t> best_of(const std::unordered_map<uint32_t, double>& found, const LexicalOptions& options) {
   std::vector<Pair> pairs;
   for (const auto& [id, probability] : found)
@@ -100,7 +100,7 @@ double probability_of(std::string_view text, const std::string& where, size_t nu
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
-    throw Error("{}:{}: {} is no probability, expected a number from 0 to 1", where, number, in_quotes(text));
+    throw Error("{}:{}: {} is not a probability, expected a number from 0 to 1", where, number, in_quotes(text));
   }
   return value;
 }

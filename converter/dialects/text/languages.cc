@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMarks = 2;  // bytes of >> and of <<
 constexpr size_t kMostNamed = 12;
 
-// Of a vocabulary's entry that is a code as a whole, else empty.
+// Returns the code of a vocabulary's entry that is nothing but a code, else "".
 std::string language_of(const Piece& piece) {
   const std::string& text = piece.text;
   const bool is_code = text.size() > 2 * kMarks && leading_language_code(text).size() == text.size();

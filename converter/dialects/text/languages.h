@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Languages by name: which a model has, and a model for one of several targets.
+// Languages by name: lists those of a model, and fixes one of several targets.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace goldcrest::converter {
 
-// The xxx of the source vocabulary's entries >>xxx<<, in the order of their bytes; none for a model of one target.
+// Returns the xxx of the source vocabulary's entries >>xxx<< in byte order; none for a model of one target.
 std::vector<std::string> target_languages(const ModelSpec& spec);
 
-// Of a model with entries for languages (spec.languages) both sides must be chosen, or known already: the language of the
-// source and of the target then stand where the family has them. Of the others, this makes `target` the language of every text: its entry stands before each source, and codes in a text are no longer
-// read. Of a model of one target it must be that one, as `source` must be the model's; empty: as it is. A model that
-// does not say its languages takes the names that are given. Throws Error.
+// If the vocabulary has an entry for each language (spec.languages), chooses the pair: both sides must be named here or by
+// the checkpoint. Otherwise makes `target` the language of every text: its entry stands before each source, and codes in
+// a text are no longer read. For a model of one target, `target` must be that language, and `source` must always be the
+// model's; empty means unchanged. A model that does not name its languages takes the given names. Throws Error.
 void choose_languages(const std::string& source, const std::string& target, ModelSpec& spec);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files beside a checkpoint that cut its texts into pieces, by their names.
+// Recognises, by their names, the files next to a checkpoint that cut its texts into pieces.
 #include "dialects/text/subword_files.h"
 
 #include "dialects/text/vocabulary_file.h"
@@ -26,8 +26,9 @@ std::optional<std::pair<size_t, size_t>> source_and_target_files(const std::vect
 }
 
 std::string words_warning(const std::string& checkpoint, const std::string& vocabulary) {
-  return format_text("{}: no SentencePiece model lies beside it: a text is entries of {} with spaces between them",
-                     checkpoint, vocabulary);
+  return format_text(
+      "{}: there is no SentencePiece model next to it: a text is a list of entries of {}, separated by spaces",
+      checkpoint, vocabulary);
 }
 
 }  // namespace goldcrest::converter

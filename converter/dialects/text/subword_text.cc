@@ -16,13 +16,13 @@ namespace {
 
 void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCodes*>& both,
                  std::vector<std::string>& warnings) {
-  std::unordered_set<std::string> made;  // where a space ends a word
+  std::unordered_set<std::string> made;  // a space marks the end of a word
   std::string files;
   for (const SubwordCodes* codes : both) {
     for (const Merge& merge : codes->merges) made.insert(merge.left + merge.right);
     if (codes == both[0] || codes->where != both[0]->where) files += (files.empty() ? "" : " or ") + codes->where;
   }
-  // Then words may end with what others go on with.
+  // If so, words may end with pieces that other words continue with.
   const bool ends_apart = std::ranges::any_of(both, [](const SubwordCodes* codes) { return codes->word_end_apart; });
   size_t entries = 0, foreign = 0;
   for (uint32_t id = 0; id < vocabulary.id_to_text.size(); ++id) {
@@ -35,8 +35,8 @@ void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCo
     foreign += !is_character && !is_made;
     if (goes_on(entry) && made.contains(entry + " ")) {
       warnings.push_back(
-          format_text("{}: {} is both a part of a word and a word that the merges make; it is read as the "
-                      "part alone",
+          format_text("{}: {} is both a part of a word and a word that the merges make; it is read only "
+                      "as the part",
                       vocabulary.where, in_quotes(entry)));
     }
   }

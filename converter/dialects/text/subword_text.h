@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizers of models whose texts subword-nmt's merges cut, with a vocabulary that has the pieces as it prints them.
+// Tokenizers of models whose texts are cut by subword-nmt's merges. Their vocabulary has the pieces as subword-nmt
+// prints them.
 #pragma once
 
 #include <string>
@@ -14,11 +15,12 @@ struct SubwordSide {
   const Vocabulary* vocabulary;
 };
 
-// The tokenizer of one side. Throws Error and warns as set_subword_tokenizers does.
+// Returns the tokenizer of one side. Throws Error and warns as set_subword_tokenizers does.
 TokenizerSpec checked_subword_tokenizer(const SubwordSide& side, std::vector<std::string>& warnings);
 
-// Sets both tokenizers of the spec; the sides may be one. Throws Error where more than half of a vocabulary's entries
-// are neither characters nor made by a merge, and warns from a quarter on: they belong to different models.
+// Sets both tokenizers of the spec; the sides may be one. Counts the entries of a vocabulary that are neither
+// characters nor made by a merge. If they are more than half, vocabulary and merges belong to different models: throws
+// Error. Warns from a quarter on.
 void set_subword_tokenizers(const SubwordSide& source, const SubwordSide& target, ModelSpec& spec);
 
 }  // namespace goldcrest::converter

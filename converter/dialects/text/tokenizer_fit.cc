@@ -22,9 +22,9 @@ size_t count_known(const TokenizerSpec& model, const Vocabulary& vocabulary) {
                                            [&](const Piece& piece) { return texts.contains(piece.text); }));
 }
 
-// The language of a model that OPUS-MT trained, or empty. The trainer was told to write
-// .../work-spm/mg-en/train/opus.trg.spm32k-model: the second of the folder's two languages. A checkpoint's source.spm
-// may be either, since one pair of models serves both directions.
+// Returns the language of a model that OPUS-MT trained, or "". The trainer's output path was
+// .../work-spm/mg-en/train/opus.trg.spm32k-model, which here means the second of the folder's two languages. A
+// checkpoint's source.spm may be either one, because one pair of models serves both directions.
 std::string language_of(const std::filesystem::path& model) {
   const std::filesystem::path trained = read_model_prefix(model);
   const std::string name = trained.filename().string();
@@ -66,12 +66,12 @@ void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings
 }
 
 void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings) {
-  const size_t known = count_known(*side.model, *side.vocabulary), all = side.model->pieces.size();
-  if (known >= all / 2) return;
+  const size_t known = count_known(*side.model, *side.vocabulary), n_pieces = side.model->pieces.size();
+  if (known >= n_pieces / 2) return;
   warnings.push_back(
       format_text("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
                   "swapped?",
-                  side.path.string(), known, all, side.vocabulary->where));
+                  side.path.string(), known, n_pieces, side.vocabulary->where));
 }
 
 void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides,
@@ -90,7 +90,7 @@ void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& si
   }
   if (foreign <= entries / 4) return;
   const std::string text =
-      format_text("{}: {} of its {} entries are no pieces of {}", vocabulary.where, foreign, entries, models);
+      format_text("{}: {} of its {} entries are not pieces of {}", vocabulary.where, foreign, entries, models);
   if (foreign > entries / 2) throw Error("{}: they belong to different models", text);
   warnings.push_back(text + "; do they belong to different models?");
 }
@@ -102,12 +102,12 @@ void refuse_swapped(const PiecesOf& source, const PiecesOf& target) {
       count_known(*source.model, *source.vocabulary) + count_known(*target.model, *target.vocabulary);
   const size_t crosswise =
       count_known(*source.model, *target.vocabulary) + count_known(*target.model, *source.vocabulary);
-  const size_t all = source.model->pieces.size() + target.model->pieces.size();
-  if (crosswise <= as_they_are + all / 10) return;
+  const size_t n_pieces = source.model->pieces.size() + target.model->pieces.size();
+  if (crosswise <= as_they_are + n_pieces / 10) return;
   throw Error(
       "{}: of its pieces and those of {}, {} of {} are in {} and {}, and {} the other way round: source.spm and "
       "target.spm are swapped",
-      source.path.string(), target.path.filename().string(), as_they_are, all, source.vocabulary->where,
+      source.path.string(), target.path.filename().string(), as_they_are, n_pieces, source.vocabulary->where,
       std::filesystem::path(target.vocabulary->where).filename().string(), crosswise);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether SentencePiece models belong to a checkpoint's vocabularies: what is surely another model's is refused, what
-// may be is warned of. A vocabulary that was cut to its most frequent entries lacks many pieces and is a right one.
+// Checks that SentencePiece models belong to a checkpoint's vocabularies. A clear mismatch is refused, a possible one
+// gives a warning. A vocabulary that was cut to its most frequent entries lacks many pieces and is valid.
 #pragma once
 
 #include <filesystem>
@@ -16,25 +16,26 @@ struct PiecesOf {
   std::filesystem::path path;  // of the model
   const TokenizerSpec* model;
   const Vocabulary* vocabulary;
-  std::string language;  // that the checkpoint names; may be empty
+  std::string language;  // as the checkpoint names it; may be empty
 };
 
-// More than half of the ids without a text are refused, fewer warned of.
+// Throws Error if more than half of the ids have no text, and warns of fewer.
 void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings);
 
-// Warns where the vocabulary has fewer than half of the pieces.
+// Warns if the vocabulary has fewer than half of the pieces.
 void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings);
 
-// Entries that are pieces of no side can be neither read nor written: right checkpoints have few, since Marian makes a
-// vocabulary of what its SentencePiece models made of texts. More than half are refused, more than a quarter warned of.
+// Entries that are pieces of neither side can be neither read nor written. Valid checkpoints have few, because Marian
+// builds a vocabulary from texts that its SentencePiece models have cut. Throws Error for more than half, and warns
+// from a quarter on.
 void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides,
                    std::vector<std::string>& warnings);
 
-// Two models of two languages that are in each other's place: by the languages that OPUS-MT's trainer put into the
-// models, or by separate vocabularies that fit the other way round.
+// Throws Error if the models of two languages are swapped. The languages that OPUS-MT's trainer put into the models
+// show it, or separate vocabularies that fit the other way round.
 void refuse_swapped(const PiecesOf& source, const PiecesOf& target);
 
-// All of the above of two models, whose vocabularies may be one.
+// Runs all of the checks above on two models, which may share a vocabulary.
 void check_both(const PiecesOf& source, const PiecesOf& target, std::vector<std::string>& warnings);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vocabularies as checkpoints have them: an object or a list in JSON or YAML, or a text with one entry a line.
+// Vocabularies as checkpoints store them: an object or a list in JSON or YAML, or a text with one entry per line.
 #include "dialects/text/vocabulary_file.h"
 
 #include <algorithm>

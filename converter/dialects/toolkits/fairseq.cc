@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fairseq's Transformer (fairseq/models/transformer and modules/transformer_layer.py at 0.12.2, with what their
-// upgrade_state_dict accept of older checkpoints). Its vocabularies lie beside the checkpoint.
+// fairseq's Transformer (fairseq/models/transformer and modules/transformer_layer.py at 0.12.2, with the older
+// checkpoints that their upgrade_state_dict accepts). Its vocabularies are stored next to the checkpoint.
 #include <algorithm>
 
 #include "base/bounds.h"
@@ -12,8 +12,8 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kPositions = 1024;  // unless the settings tell
-// What fairseq-generate does without being told otherwise: an end, up to 200 tokens before it and at least one.
+constexpr uint64_t kPositions = 1024;  // unless a setting says otherwise
+// The defaults of fairseq-generate: an end, up to 200 tokens before it and at least one.
 constexpr uint64_t kBeams = 5, kMostTokens = 201, kLeastTokens = 2;
 
 constexpr const char* kPruned = "a model whose layers are chosen when it is loaded is not supported";
@@ -38,7 +38,7 @@ constexpr AllowedOption kAllowedTasks[] = {
     {"task", R"(["translation"])", "what other tasks put around texts is not known"},
     {"_name", R"(["translation"])", "what other tasks put around texts is not known"}};
 
-// Buffers, and what fairseq 0.12 keeps of each encoder layer for PyTorch's fast path: copies of the layer's tensors.
+// True for buffers, and for copies of a layer's tensors that fairseq 0.12 keeps for PyTorch's fast path.
 bool changes_nothing(const std::string& name) {
   for (const char* buffer : {".version", ".embed_positions._float_tensor", ".embed_positions.weights"})
     if (name == "encoder" + std::string(buffer) || name == "decoder" + std::string(buffer)) return true;
@@ -52,7 +52,7 @@ bool changes_nothing(const std::string& name) {
   return std::any_of(std::begin(kCopies), std::end(kCopies), is_rest);
 }
 
-// {"encoder": {"layers": 6}} as {"encoder_layers": 6}, as older versions have it.
+// Turns {"encoder": {"layers": 6}} into {"encoder_layers": 6}, the form of older versions.
 Value flat(Value options) {
   for (const std::string part : {"encoder", "decoder", "quant_noise"}) {
     if (!options.contains(part) || !options[part].is_map()) continue;
@@ -97,7 +97,7 @@ class FairseqReader {
   }
 
  private:
-  // Of args, or of cfg the object of that name.
+  // Returns args, or the object of this name inside cfg.
   const Value& part(const char* key) const {
     if (is_args_) return model_.saved["args"];
     const auto cfg = model_.saved.find("cfg");
@@ -105,7 +105,7 @@ class FairseqReader {
                           cfg->contains("task") && (*cfg)["task"].is_map();
     if (!has_both) {
       throw Error(
-          "{}: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves beside the weights; "
+          "{}: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves with the weights; "
           "give the checkpoint that fairseq-train wrote",
           model_.file.string());
     }
@@ -179,14 +179,15 @@ class FairseqReader {
     return model_.tensors.has(name) ? model_.tensors.vector(name, 1)[0] : 1.0f;
   }
 
-  // The dictionary's file.
+  // Returns the dictionary's file.
   std::filesystem::path read_vocabulary(const std::string& side) {
     const std::string option = side + "_lang", setting = side + "_language";
     const bool is_given = model_.given.contains(setting) && model_.given[setting].is_text();
     const std::string language = is_given ? model_.given[setting].text() : task_.text_or(option, "");
     if (language.empty() || language.find('/') != std::string::npos) {
       throw Error(
-          "{} is {}, expected a language, which names the dictionary dict.LANGUAGE.txt; set {} in a config.json beside "
+          "{} is {}, expected a language, which names the dictionary dict.LANGUAGE.txt; set {} in a config.json next "
+          "to "
           "it",
           task_.where(option), language.empty() ? "missing" : in_quotes(language), in_quotes(setting));
     }
@@ -208,7 +209,7 @@ class FairseqReader {
     return path;
   }
 
-  // Projections were one matrix, and norms had numbers, in older versions.
+  // In older versions the projections were one matrix, and norms had numbers.
   LayerNames names() const {
     const bool is_fused = model_.tensors.has("encoder.layers.0.self_attn.in_proj_weight");
     const bool is_numbered = model_.tensors.has("encoder.layers.0.layer_norms.0.weight");
@@ -237,10 +238,11 @@ class FairseqReader {
 
 }  // namespace
 
-const Toolkit kFairseqToolkit = {"fairseq",
-                                 KindId::kFairseq,
-                                 [](const SavedModel& model) { return FairseqReader(model).read(); },
-                                 {"fairseq's Transformers (`transformer`, `transformer_...`)",
-                                  "`.pt` with its `dict.*.txt`; [what of them](converter/dialects/FAIRSEQ.md)"}};
+const Toolkit kFairseqToolkit = {
+    "fairseq",
+    KindId::kFairseq,
+    [](const SavedModel& model) { return FairseqReader(model).read(); },
+    {"fairseq's Transformers (`transformer`, `transformer_...`)",
+     "`.pt` with its `dict.*.txt`; [details of fairseq checkpoints](converter/dialects/FAIRSEQ.md)"}};
 
 }  // namespace goldcrest::converter

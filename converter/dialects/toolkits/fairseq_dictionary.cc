@@ -35,7 +35,7 @@ bool is_count(const std::string& text) {
 std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& path) {
   const std::string content = read_small_file(path, kMaxVocabularyBytes);
   std::vector<std::string> texts = {"<s>", "<pad>", "</s>", "<unk>"};
-  std::map<std::string, size_t> lines;  // of each text; 0: no line's
+  std::map<std::string, size_t> lines;  // line of each text; 0: not from the file
   for (const std::string& text : texts) lines[text] = 0;
   for (size_t at = 0, line = 1; at < content.size(); ++line) {
     const size_t end = std::min(content.find('\n', at), content.size());
@@ -44,7 +44,7 @@ std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& pa
     while (row.ends_with('\r') || row.ends_with(' ') || row.ends_with('\t')) row.pop_back();
     const auto refuse = [&](const std::string& why) { throw Error("{}: line {} {}", path.string(), line, why); };
     if (row.ends_with(" #fairseq:overwrite")) {
-      refuse("has the flag #fairseq:overwrite, that is a text with two ids, which is not supported");
+      refuse("has the flag #fairseq:overwrite (a text with two ids), which is not supported");
     }
     const size_t space = row.rfind(' ');
     const bool has_count = space != std::string::npos && space > 0 && is_count(row.substr(space + 1));

@@ -9,11 +9,11 @@
 
 namespace goldcrest::converter {
 
-// The ids that every dictionary begins with.
+// The first ids of every dictionary.
 constexpr uint32_t kFairseqStart = 0, kFairseqPadding = 1, kFairseqEnd = 2, kFairseqUnknown = 3;
 
-// The texts in the order of their ids: the four above, then those of the file's lines, of which each is a text, a space
-// and how often it was seen. Throws Error naming the first line that is not, or has a text again.
+// Returns the texts in the order of their ids: the four above, then those of the file's lines. A line is a text, a
+// space and a count. Throws Error naming the first line that is not, or that repeats a text.
 std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& path);
 
 }  // namespace goldcrest::converter

@@ -12,9 +12,9 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr uint32_t kUsualHeads = 8;
-// Of 5,000 that the checkpoint's table has: as many tokens of a source as CTranslate2 reads.
+// The checkpoint's table has 5,000 positions; we keep as many as CTranslate2 reads of a source.
 constexpr uint64_t kOpenNmtPositions = 1024;
-// What translate.py does without being told otherwise.
+// The defaults of translate.py.
 constexpr uint64_t kOpenNmtBeams = 5, kOpenNmtTokens = 250;
 
 constexpr const char* kGated = "gated feed-forward networks (w_3) are not supported";
@@ -44,11 +44,12 @@ constexpr AllowedOption kAllowedByOpenNmt[] = {
 
 bool changes_no_layer(const std::string&) { return false; }
 
-// The list of tokens in `side` of the vocabulary: of version 3 the list itself; before, torchtext's objects.
+// Returns the list of tokens in `side` of the vocabulary. Version 3 has the list itself, earlier versions torchtext's
+// objects.
 const Value* tokens_of(const Value& vocabulary, const char* side) {
   const Value* entry = nullptr;
   if (vocabulary.is_map() && vocabulary.contains(side)) entry = &vocabulary[side];
-  if (vocabulary.is_list()) {  // of [name, vocabulary], in the oldest checkpoints
+  if (vocabulary.is_list()) {  // a list of [name, vocabulary], in the oldest checkpoints
     for (const Value& pair : vocabulary)
       if (pair.is_list() && pair.size() == 2 && pair[0] == side) entry = &pair[1];
   }
@@ -97,7 +98,7 @@ class OpenNmtPyReader {
     const auto found = model_.saved.find(key);
     if (found == nullptr || !(found->is_map() || found->is_list())) {
       throw Error(
-          "{}: has no {}, which OpenNMT-py saves beside the weights; give the checkpoint that it wrote itself, with "
+          "{}: has no {}, which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with "
           "-save_format pytorch",
           model_.file.string(), in_quotes(key));
     }
@@ -111,7 +112,7 @@ class OpenNmtPyReader {
     settings_["position_denominator"] = is_interleaved ? "d_model" : "d_model-2";
   }
 
-  // Those that the tensors tell too, where the options have them: they must agree.
+  // Reads the sizes that the tensors determine too; options that give them must agree.
   void read_sizes() {
     const auto copy = [&](const char* setting, std::initializer_list<const char*> options) {
       for (const char* option : options) {
@@ -158,7 +159,7 @@ class OpenNmtPyReader {
     return is_told ? vocabulary_["decoder_start_token"].text() : "<s>";
   }
 
-  // Norms were a module of OpenNMT-py's own once, whose parameters had other names.
+  // Norms were once a module of OpenNMT-py's own, whose parameters had other names.
   LayerNames names() const {
     const bool is_old = model_.tensors.has("encoder.layer_norm.a_2");
     return {.encoder_layers = "transformer.",
@@ -193,6 +194,6 @@ const Toolkit kOpenNmtPyToolkit = {
     "opennmt_py",
     KindId::kOpenNmtPy,
     [](const SavedModel& model) { return OpenNmtPyReader(model).read(); },
-    {"OpenNMT-py's Transformers", "`.pt`; [what of them](converter/dialects/OPENNMT_PY.md)"}};
+    {"OpenNMT-py's Transformers", "`.pt`; [details of OpenNMT-py checkpoints](converter/dialects/OPENNMT_PY.md)"}};
 
 }  // namespace goldcrest::converter

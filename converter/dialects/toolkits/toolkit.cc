@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the config.json that the user gave or that lies beside the checkpoint.
+// Reads the config.json that the user gave, or the one next to the checkpoint.
 Value given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const fs::path& given) {
   std::error_code error;
   fs::path path = given.empty() ? checkpoint.parent_path() : given;
@@ -36,14 +36,14 @@ Value saved_in(const TensorSource& tensors) {
   return settings.is_map() ? settings : Value::map();
 }
 
-// A unit of both sides, and the file that it takes, by the setting of this name.
+// Sets the unit of both sides, and the file that it needs under the setting `key`.
 void set_unit(const char* unit, const char* key, const std::pair<std::string, std::string>& files, Value& settings) {
   settings["source_unit"] = settings["target_unit"] = unit;
   settings[std::string("source_") + key] = files.first;
   settings[std::string("target_") + key] = files.second;
 }
 
-// What cuts texts, by the files beside the checkpoint.
+// Finds the files next to the checkpoint that cut its texts.
 void find_pieces(const fs::path& file, ToolkitModel& model) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::vector<std::string> pieces, codes;
@@ -65,7 +65,7 @@ void find_pieces(const fs::path& file, ToolkitModel& model) {
   }
 }
 
-// Results of the usual length may need more positions than there are.
+// Limits max_length to the positions that exist; the usual length may need more.
 void bound_length(Value& settings) {
   for (const char* key : {"decoder_max_positions", "max_positions"}) {
     const auto positions = settings.find(key);
@@ -86,8 +86,8 @@ std::string one_of(const Value& values) {
   return text.empty() ? "none" : text;
 }
 
-// `given`: the config.json whose settings come before the checkpoint's own, a file or its folder; empty: the one next
-// to it, where there is one. SentencePiece models or merges next to the checkpoint are among the settings.
+// `given` is a config.json or its folder, whose settings override the checkpoint's own; empty: the one next to the
+// checkpoint, if there is one. SentencePiece models or merges next to the checkpoint become settings.
 ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
                           const fs::path& given) {
   const fs::path file = tensors->files()[0];
@@ -106,10 +106,10 @@ OpenedCheckpoint open_toolkit(const LoadRequest& request) {
   const fs::path file = tensors->files()[0];
   ToolkitModel model = read_toolkit(toolkit, tensors, request.options.config);
   Checkpoint checkpoint{request.directory, Config(std::move(model.settings), file.string(), file), tensors};
-  checkpoint.config.find("model_type");  // is known
+  checkpoint.config.find("model_type");  // marks it as read
   const auto load = [file, model = std::move(model)](const Checkpoint& opened) {
     ModelSpec spec = load_named(opened, model.names);
-    std::erase(spec.tokenizer_files, file);  // which may have the vocabularies, and is hashed already
+    std::erase(spec.tokenizer_files, file);  // it may have the vocabularies, and is hashed already
     spec.tokenizer_files.insert(spec.tokenizer_files.end(), model.vocabularies.begin(), model.vocabularies.end());
     spec.warnings.insert(spec.warnings.end(), model.warnings.begin(), model.warnings.end());
     return spec;

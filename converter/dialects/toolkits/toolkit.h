@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Toolkits whose checkpoints tell their settings themselves. Each reads as nn_transformer does, with the settings that
-// it makes of the checkpoint's own.
+// Toolkits whose checkpoints contain their settings. Each translates these into settings of nn_transformer and loads
+// with that dialect.
 #pragma once
 
 #include <filesystem>
@@ -19,38 +19,38 @@ namespace goldcrest::converter {
 
 struct SavedModel {
   std::filesystem::path file;  // with the tensors
-  Value saved;                 // what it has besides tensors: saved_settings.h
+  Value saved;                 // the rest of the file: saved_settings.h
   Value given;                 // config.json, or {}
   TensorReader& tensors;
 };
 
 struct ToolkitModel {
-  Value settings;  // nn_transformer's
+  Value settings;  // of nn_transformer
   LayerNames names;
-  std::vector<std::filesystem::path> vocabularies;  // files that the settings have the texts of
+  std::vector<std::filesystem::path> vocabularies;  // files whose texts the settings contain
   std::vector<std::string> warnings;
 };
 
 struct Toolkit {
   const char* model_type;
-  KindId kind;  // by which its checkpoints are known
+  KindId kind;  // identifies its checkpoints
   ToolkitModel (*read)(const SavedModel& model);
   ListedFamily listed;
 };
 
 extern const Toolkit kFairseqToolkit, kOpenNmtPyToolkit;
 
-// By a checkpoint of one of them.
+// Recognises a checkpoint of any of them.
 extern const WayIn kToolkitWay;
 
-// The toolkit that a checkpoint is of by its sniffed kind; null: none.
+// Returns the toolkit of a checkpoint by its sniffed kind; null: none.
 const Toolkit* toolkit_of(KindId kind);
 
-// An option that can have these values alone; one that is missing or null is what the toolkit has without being told.
+// An option that may only have these values. If it is missing or null, it has the toolkit's default.
 struct AllowedOption {
-  const char *key, *values, *why;  // values: a JSON array; why: of the others, or ""
+  const char *key, *values, *why;  // values: a JSON array; why: the reason to refuse others, or ""
 };
-// Throws Error on the first that has another value.
+// Throws Error on the first option that has another value.
 void check_options(const Config& options, std::span<const AllowedOption> allowed);
 
 }  // namespace goldcrest::converter

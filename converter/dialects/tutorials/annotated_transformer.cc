@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Annotated Transformer (Rush et al., nlp.seas.harvard.edu/annotated-transformer). Its norms divide by the unbiased
-// deviation s + epsilon: with the biased variance v of n values, s = sqrt(v n / (n - 1)), so that gamma sqrt((n - 1) /
-// n) leaves a norm that departs by epsilon / s of its value. evaluate/deviation.h holds that against the rows that are
-// seen.
+// deviation s + epsilon. With the biased variance v of n values, s = sqrt(v n / (n - 1)). So gamma sqrt((n - 1) / n)
+// gives a norm that departs by epsilon / s of its value. evaluate/deviation.h checks this bound on the rows of sample
+// inputs.
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tutorials/tutorial.h"
 

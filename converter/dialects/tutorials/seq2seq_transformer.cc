@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's tutorial of translation with nn.Transformer: its Seq2SeqTransformer holds one, with tables of its own
-// names.
+// The Seq2SeqTransformer of PyTorch's tutorial on translation. It contains an nn.Transformer, and tables with names of
+// their own.
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tutorials/tutorial.h"
 

@@ -9,7 +9,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// What stands before all of the model's names: "" or, for instance, "model.".
+// Returns the prefix of all the model's names: "" or, for instance, "model.".
 std::string prefix_of(const Tutorial& tutorial, const TensorReader& tensors) {
   const std::string first = tutorial.module + ("encoder." + tutorial.names.first("encoder"));
   for (const std::string& name : tensors.names()) {

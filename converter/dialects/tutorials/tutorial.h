@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tutorial's code fixes: the names of its tensors, and settings that its checkpoints do not tell. Each is a
-// dialect that reads as nn_transformer does, with these as defaults (TUTORIALS.md).
+// Tutorials whose code fixes the names of tensors, and settings that their checkpoints do not contain. Each is a
+// dialect that loads as nn_transformer does, with these as defaults (TUTORIALS.md).
 #pragma once
 
 #include "dialects/config_family.h"
@@ -13,11 +13,11 @@ namespace goldcrest::converter {
 
 struct Tutorial {
   const char* model_type;
-  KindId kind;                                  // by which its tensors are known
-  const char* module;                           // before "encoder.": "transformer." or ""
+  KindId kind;                                  // identifies its tensors
+  const char* module;                           // prefix of "encoder.": "transformer." or ""
   const char* settings;                         // JSON
   const char* tensors;                          // JSON: names by role
-  const char* sinusoids;                        // a buffer whose rows are max_positions; null: positions are learned
+  const char* sinusoids;                        // a buffer with max_positions rows; null: positions are learned
   const char *start, *end, *padding, *unknown;  // its special tokens, for notes
   LayerNames names;
 };
@@ -27,13 +27,13 @@ extern const ConfigFamily kAnnotatedFamily, kSeq2SeqFamily, kTrevettFamily;
 
 // For --list.
 inline constexpr const char* kTutorialsFrom =
-    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), for "
-    "which `--print-config` makes the draft";
+    "safetensors (also sharded), `torch.save` state dict; [a short config.json](converter/dialects/TUTORIALS.md), "
+    "which `--print-config` drafts";
 
-// The tutorial that a checkpoint is of by its sniffed kind; null: none.
+// Returns the tutorial of a checkpoint by its sniffed kind; null: none.
 const Tutorial* tutorial_of(KindId kind);
 
-// The settings, as config.json has them.
+// Returns the settings in the form of a config.json.
 Value tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another source, with a word after each tensor that is read from it.
+// Wraps a tensor source and reports progress after each tensor that is read from it.
 #include <set>
 #include <utility>
 

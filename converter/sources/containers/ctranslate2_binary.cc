@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTranslate2's model.bin (python/ctranslate2/specs/model_spec.py and src/models/model.cc at 0d8bcd36): u32 version,
 // the specification's name and u32 revision, u32 n, n x {name, u8 axes, u32 sizes, u8 type, u32 bytes, bytes}, and
-// since version 3 u32 n, n x {alias, name}. A text is u16 bytes with the NUL that ends it.
+// since version 3 u32 n, n x {alias, name}. A text is a u16 count of bytes and the bytes, with a final NUL.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -38,7 +38,7 @@ bool is_integer(ElementType type) {
   return type == ElementType::kI8 || type == ElementType::kI16 || type == ElementType::kI32;
 }
 
-// What CTranslate2 makes int8 or int16 of.
+// CTranslate2 stores the tensors with these names as int8 or int16.
 bool is_weight(const std::string& name) { return name.ends_with("weight"); }
 
 class CTranslate2Binary : public TensorSource {
@@ -85,16 +85,16 @@ class CTranslate2Binary : public TensorSource {
     return value;
   }
 
-  // `what`: "the name of variable 3", for messages.
-  std::string text(const std::string& what) {
+  // `subject` is for messages, for instance "the name of variable 3".
+  std::string text(const std::string& subject) {
     const uint64_t bytes = number(2);
     if (bytes < 2 || bytes > kMaxNameBytes) {
-      throw Error("{}: {} has {} bytes, expected 2 to {}: it is damaged", file_->name(), what, bytes, kMaxNameBytes);
+      throw Error("{}: {} has {} bytes, expected 2 to {}: it is damaged", file_->name(), subject, bytes, kMaxNameBytes);
     }
     std::string name = file_->text(at_, bytes);
     at_ += bytes;
     if (name.find('\0') != bytes - 1) {
-      throw Error("{}: {} does not end in NUL: it is damaged", file_->name(), what);
+      throw Error("{}: {} does not end in NUL: it is damaged", file_->name(), subject);
     }
     name.pop_back();
     return name;
@@ -111,11 +111,11 @@ class CTranslate2Binary : public TensorSource {
     settings_["revision"] = number(4);
   }
 
-  uint64_t count(const char* what, uint64_t least_bytes) {
+  uint64_t count(const char* subject, uint64_t least_bytes) {
     const uint64_t n = number(4);
     if (n > kMaxItems || n > (file_->size() - at_) / least_bytes) {
       throw Error("{}: claims to hold {} {}, more than the {} bytes after it can: it is truncated or damaged",
-                  file_->name(), n, what, file_->size() - at_);
+                  file_->name(), n, subject, file_->size() - at_);
     }
     return n;
   }
@@ -131,7 +131,7 @@ class CTranslate2Binary : public TensorSource {
       at_ += item.bytes();
       order_.push_back(item.name);
       const std::string name = item.name;
-      if (!items_.emplace(name, std::move(item)).second) throw Error("{}: is there twice: it is damaged", where(name));
+      if (!items_.emplace(name, std::move(item)).second) throw Error("{}: appears twice: it is damaged", where(name));
     }
   }
 
@@ -143,7 +143,7 @@ class CTranslate2Binary : public TensorSource {
     for (uint64_t axis = 0; axis < axes; ++axis) item.shape.push_back(number(4));
   }
 
-  // Before version 4 a variable has its elements' width and number, and the width tells the type.
+  // Before version 4 a variable has the width and number of its elements, and the width tells the type.
   void read_type(Item& item) {
     constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kI8,  ElementType::kI16,
                                       ElementType::kI32, ElementType::kF16, ElementType::kBf16};
@@ -179,9 +179,10 @@ class CTranslate2Binary : public TensorSource {
   void read_aliases() {
     const uint64_t n = count("aliases", 6);
     for (uint64_t i = 0; i < n; ++i) {
-      const std::string alias = text(format_text("alias {}", i)), target = text(format_text("what alias {} is of", i));
+      const std::string alias = text(format_text("alias {}", i)),
+                        target = text(format_text("the target of alias {}", i));
       if (items_.contains(alias) || aliases_.contains(alias)) {
-        throw Error("{}: is there twice: it is damaged", where(alias));
+        throw Error("{}: appears twice: it is damaged", where(alias));
       }
       const auto other = aliases_.find(target);
       const std::string& stored = other == aliases_.end() ? target : other->second;
@@ -193,7 +194,7 @@ class CTranslate2Binary : public TensorSource {
     }
   }
 
-  // A variable's scale is called after it, and has one number or one for each row.
+  // A variable's scale is named after it. It is a single number, or one for each row.
   void find_scales() {
     for (auto& [name, item] : items_) {
       if (item.type != ElementType::kI8 && item.type != ElementType::kI16) continue;
@@ -208,14 +209,14 @@ class CTranslate2Binary : public TensorSource {
       const bool is_by_row = item.type == ElementType::kI8 && scale->second.elements == rows;
       if (is_integer(scale->second.type) || (scale->second.elements != 1 && !is_by_row)) {
         throw Error("{}: has the shape {}, expected floats, {} for {} of the shape {}", where(scale->first),
-                    shape_text(scale->second.shape), item.type == ElementType::kI8 ? "one or one a row" : "one",
+                    shape_text(scale->second.shape), item.type == ElementType::kI8 ? "one, or one per row" : "one",
                     in_quotes(name), shape_text(item.shape));
       }
       item.scale = &scale->second;
     }
   }
 
-  // Tensors have names; scalars and texts are settings, and scales are neither.
+  // Lists the names of the tensors. Scalars and texts are settings, and scales are neither.
   void list_names() {
     std::set<const Item*> scales;
     for (const auto& [name, item] : items_) scales.insert(item.scale);
@@ -272,7 +273,8 @@ class CTranslate2Binary : public TensorSource {
     return scales;
   }
 
-  // w = q / scale, by the reciprocal as CTranslate2 does. Rows that are smaller than a file's scales can be are zeros.
+  // w = q / scale, computed with the reciprocal as CTranslate2 does. Rows below the smallest scale that a file can hold
+  // become zeros.
   Tensor scaled_by_row(const Item& from, Tensor tensor) const {
     const auto worst = std::find(tensor.values.begin(), tensor.values.end(), -128.0f);
     if (worst != tensor.values.end()) {
@@ -292,9 +294,9 @@ class CTranslate2Binary : public TensorSource {
   std::unique_ptr<const InputFile> file_;
   uint64_t at_ = 0, version_ = 0;
   std::map<std::string, Item> items_;
-  std::map<std::string, std::string> aliases_;  // to the name that is stored
+  std::map<std::string, std::string> aliases_;  // alias to stored name
   std::vector<std::string> order_, names_;
-  std::set<std::string> tensors_;  // of names_
+  std::set<std::string> tensors_;  // those of names_
   Value settings_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marian's .bin, version 1 (marian-dev, src/common/binary.cpp and src/tensors/cpu/expression_graph_packable.h at
-// 2781d735): u64 version, u64 n, n x {u64 name bytes, type, axes, data bytes}, names that end in NUL, axes (i32), u64
+// 2781d735): u64 version, u64 n, n x {u64 name bytes, type, axes, data bytes}, names with a final NUL, axes (i32), u64
 // padding bytes, padding, data.
 #include <algorithm>
 #include <cstring>
@@ -25,7 +25,7 @@ enum Type : uint64_t {
   kFloat16 = 0x402,
   kFloat32 = 0x404,
   kFloat64 = 0x408,
-  kPacked = 0x800,  // a bit: of FBGEMM, in an order of its own
+  kPacked = 0x800,  // a bit: FBGEMM's weights, in an order of their own
   kIntgemm8 = 0x4101,
   kIntgemm16 = 0x4102,
 };
@@ -36,7 +36,7 @@ struct MarianItem {
   std::vector<uint64_t> shape;
 };
 
-// Marian's rule: of the int8 matrices, embeddings alone lie as their shape says.
+// Marian's rule: among the int8 matrices, only embeddings are stored as their shape says.
 bool is_transposed(const std::string& name) { return name.find("Wemb") == std::string::npos; }
 
 class MarianBinary : public TensorSource {
@@ -84,8 +84,10 @@ class MarianBinary : public TensorSource {
     for (uint64_t i = 0; i < n; ++i) at += read_shape(little_endian(heads, i * kHeadBytes + 16, 8), at, items[i]);
     const uint64_t padding = little_endian(file_.text(at, 8), 0, 8);
     if (padding > file_.size() - at - 8) {
-      throw Error("{}: its data would begin {} bytes behind its names, where it has ended: it is truncated or damaged",
-                  file_.path().string(), padding);
+      throw Error(
+          "{}: its data should begin {} bytes after its names, but the file ends before that: it is truncated or "
+          "damaged",
+          file_.path().string(), padding);
     }
     at += 8 + padding;
     for (MarianItem& item : items) {
@@ -102,7 +104,7 @@ class MarianBinary : public TensorSource {
     }
   }
 
-  // Type and bytes of the data too. Returns the name's bytes in the file.
+  // Also reads the type and size of the data. Returns the bytes of the name in the file.
   uint64_t read_name(const std::string& heads, uint64_t i, uint64_t at, MarianItem& item) const {
     const uint64_t bytes = little_endian(heads, i * kHeadBytes, 8);
     if (bytes < 2 || bytes > kMaxMarianNameBytes) {
@@ -132,7 +134,7 @@ class MarianBinary : public TensorSource {
     return 4 * axes;
   }
 
-  // Bytes that the shape needs. Throws Error where the type is none that is read.
+  // Returns the bytes that the shape needs. Throws Error if the type is not supported.
   uint64_t needed_bytes(const MarianItem& item) const {
     const std::optional<uint64_t> n = element_count(item.shape);
     if (!n) throw Error("{}: has the shape {}: it is damaged", where(item.name), shape_text(item.shape));
@@ -168,7 +170,7 @@ class MarianBinary : public TensorSource {
     }
     const std::string name = item.name;
     if (!items_.emplace(name, std::move(item)).second) {
-      throw Error("{}: is there twice", where(name));
+      throw Error("{}: appears twice", where(name));
     }
     names_.push_back(name);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marian's .npz: a zip with an array NAME.npy a tensor, stored or deflated, and special:model.yml as an array of bytes.
+// Marian's .npz: a zip, stored or deflated, with an array NAME.npy for each tensor and special:model.yml as an array of
+// bytes.
 #include <map>
 #include <optional>
 #include <set>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view kExtension = ".npy";
 
-// Of a type of NumPy's. Nothing for one that no Marian model has.
+// Maps NumPy's types to ours. Returns nothing for a type that no Marian model has.
 std::optional<ElementType> element_type_of(std::string_view type) {
   static const std::map<std::string_view, ElementType> kTypes = {
       {"<f2", ElementType::kF16}, {"<f4", ElementType::kF32}, {"<f8", ElementType::kF64}};
@@ -66,7 +67,8 @@ class MarianNpz : public TensorSource {
 
   void add(const ZipMember& member) {
     const std::string where = file_.path().string() + ": the zip member " + in_quotes(member.name);
-    if (!member.name.ends_with(kExtension)) throw Error("{}: is no array (.npy), as all of a Marian model are", where);
+    if (!member.name.ends_with(kExtension))
+      throw Error("{}: is not an array (.npy); a Marian model has only arrays", where);
     const std::string name = member.name.substr(0, member.name.size() - kExtension.size());
     const NumpyHeader header = parse_numpy_header(read_member_start(file_, member, kMaxNumpyHeader), where);
     const bool is_settings = name == kMarianSettings;
@@ -101,7 +103,7 @@ class MarianNpz : public TensorSource {
   std::map<std::string, Array> arrays_;
   std::vector<std::string> names_;
   Value settings_;                         // a text, or null
-  mutable std::set<std::string> checked_;  // arrays
+  mutable std::set<std::string> checked_;  // names of arrays
 };
 
 }  // namespace

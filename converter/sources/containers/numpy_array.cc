@@ -34,7 +34,7 @@ class DictReader {
   }
 
  private:
-  [[noreturn]] void fail() const { throw Error("{}: its header is no NumPy array's: it is damaged", where_); }
+  [[noreturn]] void fail() const { throw Error("{}: its header is not that of a NumPy array: it is damaged", where_); }
 
   void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
   bool accept(char c) {
@@ -93,7 +93,7 @@ NumpyHeader parse_numpy_header(std::string_view start, const std::string& where)
   const uint64_t version = little_endian(start, 6, 1);
   const uint64_t length_bytes = version == 1 ? 2 : 4, before = 8 + length_bytes;
   if (!start.starts_with("\x93NUMPY") || version < 1 || version > 3 || start.size() < before) {
-    throw Error("{}: is no NumPy array: it does not begin as one of version 1 to 3", where);
+    throw Error("{}: is not a NumPy array of version 1, 2 or 3", where);
   }
   const uint64_t length = little_endian(start, 8, length_bytes);
   if (length > kMaxNumpyHeader - before || length > start.size() - before) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a NumPy array file (.npy): a magic number, a version and a Python dict as text, which is read as what
-// it is and never evaluated.
+// The header of a NumPy array file (.npy): a magic number, a version and a Python dict as text. The dict is parsed and
+// never evaluated.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ constexpr uint64_t kMaxNumpyHeader = 10'012;  // bytes; NumPy itself reads dicts
 struct NumpyHeader {
   std::string type;  // "<f4": little-endian, float, 4 bytes
   std::vector<uint64_t> shape;
-  uint64_t bytes = 0;  // of the header: the elements follow it
+  uint64_t bytes = 0;  // of the header, which the elements follow
 };
 
-// `start`: the file's first bytes, all or at least kMaxNumpyHeader. `where` begins the message of an Error. Arrays in
-// Fortran's order are refused.
+// `start` is the start of the file: all of it, or at least kMaxNumpyHeader bytes. `where` begins the message of an
+// Error. Arrays in Fortran order are refused.
 NumpyHeader parse_numpy_header(std::string_view start, const std::string& where);
 
 }  // namespace goldcrest::converter

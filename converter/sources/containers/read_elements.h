@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stored array to floats, a block at a time, so that nothing but the floats takes memory.
+// Converts a stored array to floats one block at a time, so that only the floats take memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace goldcrest::converter {
 
-// All of `values` from little-endian elements that begin at a byte of the file. Throws Error as InputFile::read does.
+// Fills all of `values` from the little-endian elements that begin at byte `offset`. Throws Error as InputFile::read
+// does.
 void read_elements(const InputFile& file, uint64_t offset, ElementType type, std::vector<float>& values);
 
 }  // namespace goldcrest::converter

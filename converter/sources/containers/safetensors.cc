@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// safetensors: 8 bytes of header length, a JSON header, then the tensors' bytes without holes or overlaps
+// safetensors: 8 bytes of header length, a JSON header, then the tensors' bytes without gaps or overlaps
 // (https://github.com/huggingface/safetensors, "Format").
 #include <algorithm>
 #include <map>
@@ -21,7 +21,7 @@ constexpr size_t kMaxTensors = 100'000;
 constexpr int kMaxHeaderDepth = 8;
 
 struct Entry {
-  std::optional<ElementType> type;  // nothing: a type without a float meaning here
+  std::optional<ElementType> type;  // nothing: a type that has no meaning as float
   std::string type_name;
   std::vector<uint64_t> shape;
   uint64_t begin = 0, end = 0;  // byte offsets in the file
@@ -37,12 +37,12 @@ std::optional<ElementType> element_type(const std::string& name) {
   return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
 
-// An array of non-negative integers.
-std::vector<uint64_t> integers(const Value& value, const std::string& what) {
-  if (!value.is_list()) throw Error("{} is a JSON {}, expected an array of integers", what, value.type_name());
+// Returns an array of non-negative integers. Throws Error for any other value; `subject` begins its message.
+std::vector<uint64_t> integers(const Value& value, const std::string& subject) {
+  if (!value.is_list()) throw Error("{} is a JSON {}, expected an array of integers", subject, value.type_name());
   std::vector<uint64_t> result;
   for (const auto& element : value) {
-    if (!element.is_natural()) throw Error("{} has an element that is not a non-negative integer", what);
+    if (!element.is_natural()) throw Error("{} has an element that is not a non-negative integer", subject);
     result.push_back(element.natural());
   }
   return result;
@@ -141,7 +141,7 @@ class SafetensorsFile : public TensorSource {
     return header;
   }
 
-  // Every byte after the header belongs to exactly one tensor.
+  // Throws Error unless every byte after the header belongs to exactly one tensor.
   void check_no_holes() const {
     uint64_t end = data_begin_;
     for (const std::string& name : names_) {

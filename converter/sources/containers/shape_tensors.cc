@@ -35,14 +35,14 @@ class ShapeTensors : public TensorSource {
   std::filesystem::path config_;
   std::vector<std::string> names_;
   std::map<std::string, std::vector<uint64_t>> shapes_;
-  std::map<std::string, size_t> index_;  // from 1
+  std::map<std::string, size_t> index_;  // numbers from 1
 };
 
 }  // namespace
 
 std::unique_ptr<TensorSource> shape_tensors(std::vector<ShapedTensor> tensors, const std::filesystem::path& config,
                                             uint64_t most) {
-  uint64_t sum = 0;  // each axis is below 2^25, and there are some thousand tensors
+  uint64_t sum = 0;  // cannot overflow: each axis is below 2^25, and there are some thousand tensors
   for (const ShapedTensor& tensor : tensors) {
     uint64_t values = 1;
     for (const uint64_t size : tensor.shape) values *= size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint in several files, with an index.json that says which tensor is in which.
+// A checkpoint in several files. An index.json tells which file has which tensor.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -59,10 +59,10 @@ class ShardedSource : public TensorSource {
   }
 
  private:
-  // A shard lies beside its index; a name must not lead anywhere else.
+  // A shard is stored next to its index; its name must not lead anywhere else.
   void check_file_name(const std::string& name) const {
     if (name.empty() || name == "." || name == ".." || name.find_first_of(std::string("/\\\0", 3)) != name.npos) {
-      throw Error("{}: weight_map names the file {}, expected a plain file name beside it", index_.string(),
+      throw Error("{}: weight_map names the file {}, expected a plain file name without a folder", index_.string(),
                   in_quotes(name));
     }
   }

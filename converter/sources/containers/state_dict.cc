@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the state dict in what torch.save wrote, and checks where each of its tensors lies in its storage.
+// Finds the state dict in what torch.save wrote, and checks each tensor's place in its storage.
 #include "sources/containers/state_dict.h"
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr size_t kMaxStateTensors = 100'000, kMaxRank = 16;
-constexpr int kMaxStateDepth = 4;  // of dictionaries around the state dict
+constexpr int kMaxStateDepth = 4;  // dictionaries around the state dict
 
-// In the order of preference.
+// In order of preference.
 const char* const kUsualNames[] = {"state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
 
-// A dictionary with tensors, by how it was reached: the text of a key may be long and be there many times, so that no
-// name is copied before a message needs it.
+// A dictionary with tensors, and the path that leads to it. Keys may be long and repeated, so no name is copied before
+// a message needs it.
 struct Candidate {
   PickleRef dict = 0;
-  PickleRef key = 0;                  // its name in the dictionary around it, which the root has not
+  PickleRef key = 0;                  // its name in the dictionary around it; unused for the root
   const Candidate* around = nullptr;  // null: the root
 };
 
@@ -38,7 +38,7 @@ bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
   return false;
 }
 
-// The dictionaries of a document, outer ones first. None is visited twice, since a pickle may contain itself.
+// The dictionaries of a document, outer ones first. Each is visited once, because a pickle may contain itself.
 class Dictionaries {
  public:
   explicit Dictionaries(const PickleDocument& document) : document_(document), visited_(document.nodes.size(), false) {
@@ -80,7 +80,7 @@ class Dictionaries {
 
   const PickleDocument& document_;
   std::vector<bool> visited_;  // [nodes]
-  std::deque<Candidate> all_;  // which stay where they are
+  std::deque<Candidate> all_;  // a deque, so that pointers to its elements stay valid
   std::vector<const Candidate*> found_;
 };
 
@@ -127,29 +127,29 @@ ElementType storage_type(const std::string& global, const std::string& tensor) {
   return found->second;
 }
 
-std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const std::string& what) {
+std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const std::string& subject) {
   const PickleNode& tuple = document.node(ref);
   if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMaxRank) {
-    throw Error("{}: expected a tuple of at most {} integers", what, kMaxRank);
+    throw Error("{}: expected a tuple of at most {} integers", subject, kMaxRank);
   }
   std::vector<uint64_t> result;
   for (const PickleRef item : tuple.items) {
     const PickleNode& value = document.node(item);
     if (value.kind != PickleKind::kInteger || value.integer < 0)
-      throw Error("{}: expected non-negative integers", what);
+      throw Error("{}: expected non-negative integers", subject);
     result.push_back(static_cast<uint64_t>(value.integer));
   }
   return result;
 }
 
-// Throws unless every element lies inside the storage, at a place of its own.
-void check_extent(const StoredTensor& tensor, const std::string& what) {
+// Throws Error unless every element is inside the storage and has a place of its own.
+void check_extent(const StoredTensor& tensor, const std::string& subject) {
   if (tensor.shape.size() != tensor.strides.size()) {
-    throw Error("{}: {} sizes but {} strides", what, tensor.shape.size(), tensor.strides.size());
+    throw Error("{}: {} sizes but {} strides", subject, tensor.shape.size(), tensor.strides.size());
   }
   const auto count = element_count(tensor.shape);
   if (!count || *count > tensor.storage_elements) {
-    throw Error("{}: shape {} has more elements than its storage, {}", what, shape_text(tensor.shape),
+    throw Error("{}: shape {} has more elements than its storage, {}", subject, shape_text(tensor.shape),
                 tensor.storage_elements);
   }
   if (*count == 0) return;
@@ -161,7 +161,7 @@ void check_extent(const StoredTensor& tensor, const std::string& what) {
   uint64_t span = 1;  // elements from the first to the last
   for (const auto& [stride, size] : axes) {
     if (stride < span) {
-      throw Error("{}: strides {} let elements share a place; save tensor.contiguous() instead", what,
+      throw Error("{}: strides {} let elements share a place; save tensor.contiguous() instead", subject,
                   shape_text(tensor.strides));
     }
     if (stride > tensor.storage_elements / (size - 1)) {
@@ -171,28 +171,28 @@ void check_extent(const StoredTensor& tensor, const std::string& what) {
     span += stride * (size - 1);
   }
   if (tensor.offset > tensor.storage_elements || span > tensor.storage_elements - tensor.offset) {
-    throw Error("{}: shape {} with strides {} at offset {} does not fit its storage of {} elements", what,
+    throw Error("{}: shape {} with strides {} at offset {} does not fit its storage of {} elements", subject,
                 shape_text(tensor.shape), shape_text(tensor.strides), tensor.offset, tensor.storage_elements);
   }
 }
 
 StoredTensor read_tensor(const PickleDocument& document, const std::string& name, const PickleNode& node,
                          const std::string& where) {
-  const std::string what = format_text("{}: tensor {}", where, in_quotes(name));
+  const std::string subject = format_text("{}: tensor {}", where, in_quotes(name));
   const PickleNode& storage = document.node(node.items[0]);
   const PickleNode& offset = document.node(node.items[1]);
   if (storage.kind != PickleKind::kStorage || offset.kind != PickleKind::kInteger || offset.integer < 0) {
-    throw Error("{}: it has no storage or its offset is not a non-negative integer", what);
+    throw Error("{}: it has no storage or its offset is not a non-negative integer", subject);
   }
   StoredTensor tensor;
   tensor.name = name;
-  tensor.type = storage_type(document.node(storage.items[0]).text, what);
+  tensor.type = storage_type(document.node(storage.items[0]).text, subject);
   tensor.storage = storage.text;
   tensor.storage_elements = static_cast<uint64_t>(storage.integer);
   tensor.offset = static_cast<uint64_t>(offset.integer);
-  tensor.shape = sizes(document, node.items[2], what + ": shape");
-  tensor.strides = sizes(document, node.items[3], what + ": strides");
-  check_extent(tensor, what);
+  tensor.shape = sizes(document, node.items[2], subject + ": shape");
+  tensor.strides = sizes(document, node.items[3], subject + ": strides");
+  check_extent(tensor, subject);
   return tensor;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the state dict in what torch.save wrote, and checks where each of its tensors lies in its storage.
+// Finds the state dict in what torch.save wrote, and checks each tensor's place in its storage.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace goldcrest::converter {
 
-// A tensor as a view of a storage; no two of its elements are the same place.
+// A tensor as a view of a storage. No two of its elements share a place.
 struct StoredTensor {
   std::string name;
   ElementType type = ElementType::kF32;
@@ -21,9 +21,9 @@ struct StoredTensor {
   std::vector<uint64_t> shape, strides;  // strides in elements
 };
 
-// The tensors of the dictionary from names to tensors: one nested under a usual name ("model", "state_dict" ...), else
-// the pickle's root, else the only one there is. OpenNMT-py's generator lies beside its model: its tensors come with
-// "generator." before their names. `where` begins the message of an Error.
+// Returns the tensors of the dictionary from names to tensors. That is one nested under a usual name ("model",
+// "state_dict" ...), else the pickle's root, else the only one there is. OpenNMT-py stores its generator next to its
+// model: the generator's tensors get the prefix "generator.". `where` begins the message of an Error.
 std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where);
 
 }  // namespace goldcrest::converter

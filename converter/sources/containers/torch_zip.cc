@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's zip: NAME/data.pkl says which tensors there are, NAME/data/KEY has the bytes of a storage.
+// PyTorch's zip: NAME/data.pkl lists the tensors, and NAME/data/KEY has the bytes of a storage.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -27,7 +27,7 @@ bool is_contiguous(const StoredTensor& tensor) {
   return true;
 }
 
-// values, row-major, of a tensor whose last index need not be the fastest in its storage.
+// Copies a tensor to `values` in row-major order; its last index need not be the fastest in the storage.
 void gather(const StoredTensor& tensor, const char* storage, std::vector<float>& values) {
   const uint64_t bytes = element_bytes(tensor.type);
   std::vector<uint64_t> index(tensor.shape.size(), 0);
@@ -65,7 +65,7 @@ class TorchZip : public TensorSource {
   std::filesystem::path file(const std::string&) const override { return file_.path(); }
   std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
   std::string stored_name(const std::string& name) const override { return stored_names_.at(place_of(tensor(name))); }
-  // The pickle is read again: most do not ask.
+  // Reads the pickle again, because most callers never ask for settings.
   Value settings() const override {
     return saved_settings(document(), member(prefix_ + "data.pkl").size, file_.path().string());
   }
@@ -112,7 +112,7 @@ class TorchZip : public TensorSource {
     return found->second;
   }
 
-  // The folder inside the zip, with its slash: the archive's name when it was saved.
+  // The folder inside the zip, with its slash. It is the archive's name at the time of saving.
   void find_prefix() {
     const std::string path = file_.path().string();
     std::vector<std::string> prefixes;
@@ -144,7 +144,7 @@ class TorchZip : public TensorSource {
   std::map<std::string, ZipMember> members_;
   std::string prefix_;
   std::map<std::string, StoredTensor> tensors_;
-  mutable std::set<std::string> checked_;  // members
+  mutable std::set<std::string> checked_;  // members whose CRC-32 is checked
   std::vector<std::string> names_;
   std::map<Place, std::string> stored_names_;  // the first name of each place
 };

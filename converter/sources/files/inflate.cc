@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deflated bytes, as zips have them (RFC 1951), by zlib.
+// Inflates deflated bytes of a zip (RFC 1951) with zlib.
 #include "sources/files/inflate.h"
 
 #include <zlib.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMostAtOnce = uint64_t{1} << 30;  // zlib counts in unsigned int
 
-// A stream without zlib's own header, as a zip's is.
+// A stream without zlib's own header, as in a zip.
 class RawStream {
  public:
   RawStream() {
@@ -33,7 +33,7 @@ std::optional<std::string> inflate(std::string_view deflated, uint64_t n, bool i
   RawStream raw;
   z_stream& stream = raw.get();
   std::string plain(n, '\0');
-  char beyond = 0;  // where a whole stream would write more than n bytes
+  char beyond = 0;  // receives a byte only if a whole stream has more than n bytes
   uint64_t read = 0, written = 0;
   int status = Z_OK;
   while (status == Z_OK && (written < n || is_whole)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deflated bytes, as zips have them (RFC 1951), by zlib.
+// Inflates deflated bytes of a zip (RFC 1951) with zlib.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace goldcrest::converter {
 
-// The first n bytes of what `deflated` holds; of a whole stream exactly n. Nothing where it holds fewer, or is damaged.
+// Returns the first n bytes of the contents; with `is_whole` the contents must have exactly n. Returns nothing if there
+// are fewer or the bytes are damaged.
 std::optional<std::string> inflate(std::string_view deflated, uint64_t n, bool is_whole);
 
 }  // namespace goldcrest::converter

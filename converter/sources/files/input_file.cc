@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file, or a zip's member in memory, that is read at given offsets, every read checked against its size.
+// A file, or a zip's member in memory. It is read at given offsets, and every read is checked against its size.
 #include "sources/files/input_file.h"
 
 #include <fcntl.h>

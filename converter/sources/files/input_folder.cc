@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a folder, or of a folder in a zip as if it were unpacked, by their names.
+// The files of a folder by name. A folder inside a zip is read as if it were unpacked.
 #include "sources/files/input_folder.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/files/sha256.h"
 
-// The functions of OpenSSL 1.1: those that came after them bring all of a static OpenSSL along, for one hash.
+// Uses only the functions of OpenSSL 1.1, because later ones link most of a static OpenSSL for one hash.
 #define OPENSSL_API_COMPAT 10100
 #include <openssl/sha.h>
 

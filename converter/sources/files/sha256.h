@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash that says which checkpoint a model came from, and whether two tables are the same.
+// The hash that identifies the checkpoint of a model and tells whether two tables are equal.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace goldcrest::converter {
 
-// SHA-256 over the files' bytes, one file after another, in lower-case hexadecimal; for one file what sha256sum prints.
+// Returns the SHA-256 of the files' bytes, concatenated, in lower-case hexadecimal. For one file, sha256sum prints the
+// same.
 std::string sha256_of_files(const std::vector<std::filesystem::path>& paths);
 std::string sha256_of(std::span<const std::byte> bytes);
 

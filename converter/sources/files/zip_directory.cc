@@ -34,7 +34,7 @@ struct Directory {
   uint64_t offset = 0, size = 0, members = 0;
 };
 
-// One member as the central directory or a local header tells it.
+// One member, as the central directory or a local header describes it.
 struct Header {
   std::string name;
   uint16_t flags = 0, method = 0;
@@ -89,12 +89,13 @@ Directory find_directory(const InputFile& file) {
   if (directory.size > kMaxDirectoryBytes || directory.members > kMaxMembers)
     refuse(file, "the zip's directory is too large");
   if (directory.offset > directory_end || directory.size != directory_end - directory.offset) {
-    refuse(file, "the zip's directory does not lie where its end record says");
+    refuse(file, "the zip's directory is not where its end record says");
   }
   return directory;
 }
 
-// Replaces the sizes and the offset that are in the zip64 field, which has only those that are marked, in this order.
+// Replaces the sizes and the offset that are stored in the zip64 field. The field has only the marked ones, in this
+// order.
 void apply_zip64(const InputFile& file, std::string_view extra, Header& header) {
   std::array<uint64_t*, 3> fields = {&header.plain_bytes, &header.stored_bytes, &header.local_offset};
   for (size_t at = 0; at + 4 <= extra.size();) {
@@ -116,21 +117,21 @@ void apply_zip64(const InputFile& file, std::string_view extra, Header& header) 
 }
 
 void check_member(const InputFile& file, const Header& header) {
-  const std::string what = "the zip member " + in_quotes(header.name);
+  const std::string subject = "the zip member " + in_quotes(header.name);
   const std::string& name = header.name;
   if (name.empty() || name.starts_with('/') || name.find('\\') != name.npos || name.find('\0') != name.npos ||
       ("/" + name + "/").find("/../") != name.npos) {
-    refuse(file, what + " has a name that leaves the archive");
+    refuse(file, subject + " has a name that leaves the archive");
   }
-  if (header.flags & kEncrypted) refuse(file, what + " is encrypted");
-  if (header.method == 0 && header.stored_bytes != header.plain_bytes) refuse(file, what + " has two sizes");
+  if (header.flags & kEncrypted) refuse(file, subject + " is encrypted");
+  if (header.method == 0 && header.stored_bytes != header.plain_bytes) refuse(file, subject + " has two sizes");
 }
 
-// Compares the local header with the directory's entry and returns where the member's bytes are.
+// Compares the local header with the directory's entry and returns the place of the member's bytes.
 ZipMember locate(const InputFile& file, const Header& central, uint64_t directory_offset) {
-  const std::string what = "the zip member " + in_quotes(central.name);
+  const std::string subject = "the zip member " + in_quotes(central.name);
   if (directory_offset < kLocalBytes || central.local_offset > directory_offset - kLocalBytes) {
-    refuse(file, what + " starts outside of the members");
+    refuse(file, subject + " starts outside of the members");
   }
   const std::string fixed = file.text(central.local_offset, kLocalBytes);
   const uint64_t name_bytes = read_integer<uint16_t>(fixed, 26), extra_bytes = read_integer<uint16_t>(fixed, 28);
@@ -148,11 +149,11 @@ ZipMember locate(const InputFile& file, const Header& central, uint64_t director
       local.flags != central.flags || local.method != central.method ||
       (!sizes_follow && (local.crc32 != central.crc32 || local.stored_bytes != central.stored_bytes ||
                          local.plain_bytes != central.plain_bytes))) {
-    refuse(file, what + " has a local header that differs from the directory");
+    refuse(file, subject + " has a local header that differs from the directory");
   }
   const uint64_t offset = central.local_offset + kLocalBytes + names.size();
   if (offset > directory_offset || central.stored_bytes > directory_offset - offset) {
-    refuse(file, format_text("{} has {} bytes, more than the file has there: it is truncated or damaged", what,
+    refuse(file, format_text("{} has {} bytes, more than the file has there: it is truncated or damaged", subject,
                              central.stored_bytes));
   }
   return {central.name, offset, central.stored_bytes, central.method, central.plain_bytes, central.crc32};
@@ -210,7 +211,7 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file) {
   const Directory directory = find_directory(file);
   const std::string bytes = file.text(directory.offset, directory.size);
   std::vector<ZipMember> members;
-  std::vector<std::pair<uint64_t, uint64_t>> extents;  // header's start, bytes' end
+  std::vector<std::pair<uint64_t, uint64_t>> extents;  // start of the header, end of the bytes
   std::set<std::string> names;
   size_t at = 0;
   for (uint64_t i = 0; i < directory.members; ++i) {
@@ -236,20 +237,20 @@ void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& memb
 
 std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n) {
   constexpr uint64_t kDeflated = 8, kFreeBytes = uint64_t{1} << 20, kMostRatio = 100;
-  const std::string what = "the zip member " + in_quotes(member.name);
+  const std::string subject = "the zip member " + in_quotes(member.name);
   n = std::min(n, member.plain_size);
   if (member.method == 0) return file.text(member.offset, n);
   if (member.method != kDeflated) {
-    refuse(file, format_text("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", what,
+    refuse(file, format_text("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", subject,
                              member.method));
   }
   if (member.plain_size > kFreeBytes && member.plain_size / kMostRatio > member.size) {
-    refuse(file, format_text("{} would unpack {} bytes to {}, which no model's weights do", what, member.size,
+    refuse(file, format_text("{} would unpack {} bytes to {}, which no model's weights do", subject, member.size,
                              member.plain_size));
   }
   const uint64_t stored = n == member.plain_size ? member.size : std::min(member.size, 2 * n + kFreeBytes / 16);
   const std::optional<std::string> start = inflate(file.text(member.offset, stored), n, n == member.plain_size);
-  if (!start) refuse(file, what + " is not deflated as it says: it is damaged");
+  if (!start) refuse(file, subject + " is not deflated as it says: it is damaged");
   return *start;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a zip, as torch.save and NumPy write it. Anything that two readers could understand in two ways is
-// refused (APPNOTE.TXT 6.3, sections 4.3 to 4.5, is the format).
+// The members of a zip, as torch.save and NumPy write it. Whatever two readers could understand differently is refused.
+// The format is APPNOTE.TXT 6.3, sections 4.3 to 4.5.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@ namespace goldcrest::converter {
 
 struct ZipMember {
   std::string name;
-  uint64_t offset = 0, size = 0;  // of its bytes in the file
+  uint64_t offset = 0, size = 0;  // bytes in the file
   uint16_t method = 0;            // 0: stored, 8: deflated
-  uint64_t plain_size = 0;        // of its contents, as the directory says
+  uint64_t plain_size = 0;        // bytes of its contents, as the directory says
   uint32_t crc32 = 0;             // 0: not recorded (torch.serialization.set_crc32_options(False))
 };
 
-// CRC-32 as zip has it (polynomial 0xEDB88320, reflected) of bytes that follow those of `before`.
+// Returns zip's CRC-32 (polynomial 0xEDB88320, reflected) of `bytes`; `before` is the CRC-32 of what precedes them.
 uint32_t zip_crc32(std::string_view bytes, uint32_t before = 0);
 
-// True when the file starts as a zip does.
+// Returns true if the file starts as a zip does.
 bool looks_like_zip(const InputFile& file);
 
-// In the directory's order. Throws Error on encryption, several disks, local headers that differ from the
-// directory, overlapping or duplicate members, and names that leave the archive.
+// Returns the members in the directory's order. Throws Error on encryption, several disks, local headers that differ
+// from the directory, overlapping or duplicate members, and names that leave the archive.
 std::vector<ZipMember> read_zip_directory(const InputFile& file);
 
-// Throws Error when any of the members is compressed: torch.save compresses none.
+// Throws Error if a member is compressed, because torch.save compresses none.
 void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& members);
 
-// The contents of a member, checked against its CRC-32. A stored or a deflated one.
+// Returns the contents of a stored or deflated member, after a check against its CRC-32.
 std::string read_member(const InputFile& file, const ZipMember& member);
 
-// Checks a stored member, whose contents lie in the file at member.offset, against its CRC-32: a block at a time.
+// Checks a stored member, whose contents begin at member.offset, against its CRC-32. Reads one block at a time.
 void check_stored(const InputFile& file, const ZipMember& member);
 
-// The first n bytes of the contents, fewer where they end; unchecked.
+// Returns the first n bytes of the contents, or all if there are fewer. They are not checked.
 std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n);
 
 }  // namespace goldcrest::converter

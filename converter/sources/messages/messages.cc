@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How names and shapes from an untrusted file appear in a message.
+// Shows names and shapes from an untrusted file in messages.
 #include "sources/messages/messages.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string in_quotes(std::string_view text) {
   constexpr size_t kMaxBytes = 100;
   std::string result = "\"";
   size_t n = std::min(text.size(), kMaxBytes);
-  while (n < text.size() && n > 0 && (text[n] & 0xC0) == 0x80) --n;  // never in the middle of a UTF-8 character
+  while (n < text.size() && n > 0 && (text[n] & 0xC0) == 0x80) --n;  // never cuts a UTF-8 character
   for (const char c : text.substr(0, n)) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       constexpr char kDigits[] = "0123456789abcdef";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How names and shapes from an untrusted file appear in a message. The C++ standard library alone.
+// Shows names and shapes from an untrusted file in messages. Needs only the C++ standard library.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace goldcrest::converter {
 // "[6000, 256]"; a scalar is "[]".
 std::string shape_text(const std::vector<uint64_t>& shape);
 
-// The text in double quotes, without control characters and cut after about 100 bytes.
+// Returns the text in double quotes, without control characters, cut after about 100 bytes.
 std::string in_quotes(std::string_view text);
 
-// The texts in quotes, with commas; after `most` of them only the number of the others.
+// Returns the texts in quotes, separated by commas. After the first `most`, only the number of the others follows.
 std::string list_in_quotes(const std::vector<std::string>& texts, size_t most);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name that was probably meant.
+// Guesses the name that the user meant.
 #include "sources/messages/nearest.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxNames = 10'000, kMaxBytes = 200, kMaxEdits = 3;
 
-// Levenshtein's distance.
+// The Levenshtein distance.
 size_t edits(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -27,7 +27,7 @@ size_t edits(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Whether one is the other under a prefix that ends in a dot.
+// True if one name is the other with a prefix that ends in a dot.
 bool differ_in_prefix(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   return a.size() < b.size() && b.ends_with(a) && b[b.size() - a.size() - 1] == '.';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name that was probably meant.
+// Guesses the name that the user meant.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace goldcrest::converter {
 
-// The name of `names` that `name` ends with, or that ends with it, as under another prefix; else the one that fewest
-// edits make of it, when these are at most a quarter of its letters and at most 3. "" when none is near.
+// Prefers a name of `names` that ends with `name`, or with which `name` ends (another prefix). Else returns the name
+// that needs the fewest edits: at most a quarter of its letters and at most 3. Returns "" if none is near.
 std::string nearest(std::string_view name, const std::vector<std::string>& names);
 
-// "; did you mean "scale_embedding"?", or "" when none is near.
+// Returns "; did you mean "scale_embedding"?", or "" if no name is near.
 std::string guess(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounded looks into an unknown file. Whatever the bytes are, nothing throws: what is not there is empty.
+// Bounded looks into an unknown file. Nothing throws, whatever the bytes are: what is missing is returned as empty.
 #include "sources/sniffing/peek.h"
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kIn64 = 0xFFFFFFFF;  // of a zip's field: the value is in the 64-bit record
+constexpr uint64_t kIn64 = 0xFFFFFFFF;  // in a zip's field: the value is in the 64-bit record
 
 struct Directory {
   uint64_t offset = 0, size = 0;
 };
 
-// Where the members of a zip are listed (APPNOTE.TXT 6.3, sections 4.3.14 to 4.3.16).
+// Finds the list of a zip's members (APPNOTE.TXT 6.3, sections 4.3.14 to 4.3.16).
 Directory find_directory(const Peek& file) {
   constexpr size_t kEndBytes = 22, kLocatorBytes = 20, kMaxComment = 65535;
   const uint64_t tail_bytes = std::min<uint64_t>(file.size(), kEndBytes + kLocatorBytes + kMaxComment);
@@ -26,7 +26,7 @@ Directory find_directory(const Peek& file) {
   return {little_endian(wide, 48, 8), little_endian(wide, 40, 8)};
 }
 
-// The sizes and the offset that do not fit 32 bits, in this order.
+// Reads the sizes and the offset that do not fit 32 bits, in this order.
 void apply_zip64(std::string_view extra, uint64_t plain_bytes, PeekedMember& member) {
   for (uint64_t at = 0; at + 4 <= extra.size(); at += 4 + little_endian(extra, at + 2, 2)) {
     if (little_endian(extra, at, 2) != 1) continue;
@@ -40,7 +40,7 @@ void apply_zip64(std::string_view extra, uint64_t plain_bytes, PeekedMember& mem
   }
 }
 
-// False at the end of the file, or where an integer has no end.
+// Returns false at the end of the file, or if the integer does not end.
 bool read_varint(std::string_view bytes, size_t& at, uint64_t& value) {
   value = 0;
   for (unsigned shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
@@ -51,7 +51,7 @@ bool read_varint(std::string_view bytes, size_t& at, uint64_t& value) {
   return false;
 }
 
-// After the text that begins at json[at], which is a quote.
+// Returns the position after the text that begins with the quote json[at].
 size_t after_text(std::string_view json, size_t at) {
   for (++at; at < json.size() && json[at] != '"'; ++at) at += json[at] == '\\';
   return std::min(at + 1, json.size());

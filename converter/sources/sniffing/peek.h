@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounded looks into an unknown file. Whatever the bytes are, nothing throws: what is not there is empty.
+// Bounded looks into an unknown file. Nothing throws, whatever the bytes are: what is missing is returned as empty.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ constexpr uint64_t kMaxPeekBytes = uint64_t{4} << 20;
 
 class Peek {
  public:
-  // A path that is no regular file, or cannot be read, is an empty file.
+  // A path that is not a regular file, or cannot be read, counts as an empty file.
   explicit Peek(const std::filesystem::path& path);
 
   uint64_t size() const { return size_; }  // bytes
-  // At most kMaxPeekBytes, fewer where the file ends.
+  // Returns at most kMaxPeekBytes, fewer if the file ends before.
   std::string text(uint64_t offset, uint64_t n) const;
 
  private:
@@ -27,7 +27,7 @@ class Peek {
   uint64_t size_ = 0;
 };
 
-// The little-endian integer in bytes[at, at + n), 0 when it is not inside.
+// Returns the little-endian integer in bytes[at, at + n), or 0 if the range is not inside.
 uint64_t little_endian(std::string_view bytes, uint64_t at, size_t n);
 
 struct PeekedMember {
@@ -36,9 +36,9 @@ struct PeekedMember {
   uint64_t header = 0;     // offset of the local header
   uint64_t size = 0;       // bytes in the file
 };
-// The members of a zip, at most 10,000; none when it has no directory.
+// Returns the members of a zip, at most 10,000; none if it has no directory.
 std::vector<PeekedMember> peek_zip(const Peek& file);
-// The first bytes of a member that is not compressed.
+// Returns the first bytes of an uncompressed member.
 std::string peek_member(const Peek& file, const PeekedMember& member);
 
 // A field of a protobuf message.
@@ -48,10 +48,12 @@ struct PeekedField {
   uint64_t value = 0;      // of a varint
   uint64_t begin = 0, end = 0;
 };
-// The first fields of the message in bytes [begin, end) of the file, at most 64, until one makes no sense.
+// Returns the first fields of the message in bytes [begin, end) of the file: at most 64, up to the first that makes no
+// sense.
 std::vector<PeekedField> peek_fields(const Peek& file, uint64_t begin, uint64_t end);
 
-// The text of a key of the outermost object, "" when it has none or is no text. Reads no further than it must.
+// Returns the text of a key of the outermost object; "" if the key is missing or its value is not a text. Reads no
+// further than needed.
 std::string json_text_of(std::string_view json, std::string_view key);
 
 }  // namespace goldcrest::converter

@@ -8,7 +8,7 @@ namespace goldcrest::converter {
 namespace {
 
 struct Family {
-  std::string_view model_types;  // each between spaces
+  std::string_view model_types;  // separated by spaces, also at both ends
   KindId kind;
   const char* name;
   bool is_planned;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of files that take more than the first bytes: zips, pickles, protobufs, safetensors, Marian's binaries.
+// Identifies files that need more than their first bytes: zips, pickles, protobufs, safetensors, Marian's binaries.
 #include <algorithm>
 
 #include "sources/sniffing/peek.h"
@@ -10,7 +10,8 @@ namespace {
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// What a pickle of torch.save is, where it is more than weights; else the family of its tensors; else kUnknown.
+// Identifies a pickle of torch.save: by what it holds other than weights, else by the family of its tensors, else
+// kUnknown.
 KindId kind_of_pickle(std::string_view pickle) {
   const KindId family = family_of_names(pickle);
   if (family == KindId::kOpenNmtPy) return family;
@@ -48,7 +49,7 @@ bool is_within(uint64_t number, std::initializer_list<uint64_t> numbers) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-// ONNX, SavedModel, SentencePiece and frozen graphs are protobuf messages, which have no magic.
+// Identifies ONNX, SavedModel, SentencePiece and frozen graphs: protobuf messages, which have no magic number.
 KindId kind_of_protobuf(const Peek& file) {
   const std::vector<PeekedField> fields = peek_fields(file, 0, file.size());
   if (fields.empty()) return KindId::kUnknown;
@@ -89,7 +90,7 @@ KindId kind_of_marian(const Peek& file, std::string_view head) {
   return is_intgemm ? KindId::kMarianIntgemm : KindId::kMarianBinary;
 }
 
-// A u16 length and as many bytes, the last of them NUL; "" where there is none of at most 128 bytes.
+// Returns a text stored as a u16 length and the bytes, the last of them NUL. Returns "" unless it has 5 to 128 bytes.
 std::string_view counted_text(std::string_view head, size_t at) {
   constexpr size_t kMaxName = 128;
   const auto length = static_cast<size_t>(little_endian(head, at, 2));
@@ -97,8 +98,8 @@ std::string_view counted_text(std::string_view head, size_t at) {
   return head.substr(at + 2, length - 1);
 }
 
-// CTranslate2's model.bin: u32 version, then since version 2 the name of a specification. In version 1 u32 variables
-// follow, whose names are OpenNMT-tf's.
+// CTranslate2's model.bin: u32 version, and since version 2 the name of a specification. In version 1 a u32 number of
+// variables follows, whose names are OpenNMT-tf's.
 KindId kind_of_ctranslate2(std::string_view head) {
   constexpr size_t kMaxVersion = 32;
   const uint64_t version = little_endian(head, 0, 4);
@@ -113,7 +114,7 @@ KindId kind_of_ctranslate2(std::string_view head) {
   return name == "WhisperSpec" || name.starts_with("Wav2Vec2") ? KindId::kCTranslate2Speech : KindId::kCTranslate2;
 }
 
-// 8 bytes of header length, a JSON header.
+// safetensors: 8 bytes of header length, then a JSON header.
 KindId kind_of_safetensors(const Peek& file, std::string_view head) {
   const uint64_t length = little_endian(head, 0, 8);
   if (head.size() < 10 || head[8] != '{' || length < 2 || length > file.size() - 8) return KindId::kUnknown;
@@ -127,7 +128,7 @@ KindId kind_of_json(const Peek& file) {
   return json_text_of(json, "model_type").empty() ? KindId::kJsonFile : KindId::kConfigFile;
 }
 
-// leveldb's table, which TensorFlow's index is: a magic number at the end.
+// TensorFlow's index is a leveldb table, which has its magic number at the end.
 KindId kind_of_table(const Peek& file) {
   constexpr uint64_t kMagic = 0xdb4775248b80fb57;
   if (file.size() < 48 || little_endian(file.text(file.size() - 8, 8), 0, 8) != kMagic) return KindId::kUnknown;
@@ -137,7 +138,7 @@ KindId kind_of_table(const Peek& file) {
 KindId kind_of(const Peek& file) {
   constexpr uint64_t kHeadBytes = 512;
   const std::string head = file.text(0, kHeadBytes);
-  // Before pickles: the header's length may begin with a pickle's first two bytes.
+  // Before pickles, because the header's length may begin with a pickle's first two bytes.
   for (const KindId kind : {kind_of_safetensors(file, head), kind_of_head(head)})
     if (kind != KindId::kUnknown) return kind;
   if (head.starts_with("PK\3\4")) return kind_of_zip(file);

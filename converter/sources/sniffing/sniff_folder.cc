@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder is: the weights in it, the model that its config.json names, or the list of what it has instead.
+// Identifies a folder: the weights in it, the model that its config.json names, or a list of what it has instead.
 #include <algorithm>
 
 #include "sources/messages/messages.h"
@@ -37,7 +37,7 @@ std::vector<fs::path> files_with(const fs::path& folder, const Extensions& exten
   return files;
 }
 
-// Firefox's models lie beside their shortlists, which are .bin too.
+// Firefox stores its models next to their shortlists, which are .bin files too.
 std::vector<fs::path> without_shortlists(std::vector<fs::path> files) {
   constexpr uint64_t kHeadBytes = 16;
   std::erase_if(files, [](const fs::path& file) {
@@ -46,7 +46,7 @@ std::vector<fs::path> without_shortlists(std::vector<fs::path> files) {
   return files;
 }
 
-// The first of the files that is something to be refused, or unknown when there is none, or weights among them.
+// Returns the first file that is refused; unknown if there is none or if some file has weights.
 Sniffed first_refused(const std::vector<fs::path>& files) {
   constexpr size_t kMost = 16;
   Sniffed result;
@@ -64,7 +64,7 @@ std::string contents(const fs::path& folder) {
   return names.empty() ? "it is empty" : "it holds " + list_in_quotes(names, kMost);
 }
 
-// A folder in this one that has a checkpoint; "" when there is none.
+// Returns a folder inside this one that has a checkpoint, or "".
 std::string checkpoint_below(const fs::path& folder) {
   for (const std::string& name : names_in(folder)) {
     if (is_folder(folder / name) && is_there(folder / name / "config.json") && !find_weights(folder / name).empty()) {

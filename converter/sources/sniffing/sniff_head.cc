@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of files that their first bytes tell.
+// Identifies files by their first bytes.
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -36,7 +36,7 @@ constexpr Magic kMagics[] = {
     {0, "model_checkpoint_path:", KindId::kCheckpointNote},
 };
 
-// The names of the first files of a tar that PyTorch wrote before it had zips.
+// The names of the first files in a tar that PyTorch wrote before it used zips.
 constexpr std::string_view kLegacyMembers[] = {"sys_info", "pickle", "storages", "tensors"};
 
 bool is_web_page(std::string_view head) {

@@ -13,7 +13,7 @@ constexpr const char* kWithItsFolder =
     "goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
 constexpr const char* kUnplanned = "its family is not supported";
 constexpr const char* kWithPrintedConfig =
-    "goldcrest-convert makes a .gcst of it, with the config.json that goldcrest-convert --print-config begins";
+    "goldcrest-convert converts it to a .gcst file, with the config.json that goldcrest-convert --print-config begins";
 
 constexpr Kind kKinds[] = {
     {KindId::kUnknown, Use::kUnknown, "", ""},
@@ -30,15 +30,17 @@ constexpr Kind kKinds[] = {
     {KindId::kJsonFile, Use::kRefused, "this is a JSON file, not weights",
      "give the folder with the model's weights and config.json"},
     {KindId::kSentencePiece, Use::kRefused, "this is a SentencePiece tokenizer, not a model",
-     "give the folder with the model's weights and config.json; the tokenizer belongs beside them"},
+     "give the folder with the model's weights and config.json; the tokenizer belongs next to them"},
     {KindId::kMarianShortlist, Use::kRefused, "this is a lexical shortlist of Marian, not a model",
-     "give the model; --shortlist FILE takes this beside it"},
+     "give the model, and this file with --shortlist FILE"},
     {KindId::kModelFile, Use::kModelFile, "this is a Goldcrest model file",
      "goldcrest-inspect shows what it holds, goldcrest-translate runs it"},
-    {KindId::kSafetensors, Use::kConvert, "this is a safetensors file", "goldcrest-convert makes a .gcst of it"},
-    {KindId::kTorchZip, Use::kConvert, "this is what torch.save wrote", "goldcrest-convert makes a .gcst of it"},
+    {KindId::kSafetensors, Use::kConvert, "this is a safetensors file",
+     "goldcrest-convert converts it to a .gcst file"},
+    {KindId::kTorchZip, Use::kConvert, "this is what torch.save wrote",
+     "goldcrest-convert converts it to a .gcst file"},
     {KindId::kShards, Use::kConvert, "this is the index of weights in several files",
-     "goldcrest-convert makes a .gcst of them"},
+     "goldcrest-convert converts them to a .gcst file"},
     {KindId::kLegacyPickle, Use::kRefused,
      "this is a pickle without a zip, PyTorch's format from before version 1.6, which is not read",
      "load it in PyTorch and save it again with torch.save, or convert it to safetensors"},
@@ -86,19 +88,20 @@ constexpr Kind kKinds[] = {
     {KindId::kOpenNmtTf, Use::kRefused, "this is an OpenNMT-tf checkpoint of TensorFlow (.index and .data)",
      "TensorFlow's weights are not read: copy them to a PyTorch nn.Transformer"},
     {KindId::kFairseq, Use::kConvert, "this is a fairseq checkpoint",
-     "goldcrest-convert makes a .gcst of it, with the dict.SOURCE.txt and dict.TARGET.txt beside it"},
-    {KindId::kOpenNmtPy, Use::kConvert, "this is an OpenNMT-py checkpoint", "goldcrest-convert makes a .gcst of it"},
+     "goldcrest-convert converts it to a .gcst file, with the dict.SOURCE.txt and dict.TARGET.txt next to it"},
+    {KindId::kOpenNmtPy, Use::kConvert, "this is an OpenNMT-py checkpoint",
+     "goldcrest-convert converts it to a .gcst file"},
     {KindId::kMarianNpz, Use::kConvert, "this is a Marian model in Marian's own format (.npz)",
-     "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"},
+     "goldcrest-convert converts it to a .gcst file, with the vocabularies next to it"},
     {KindId::kMarianBinary, Use::kConvert, "this is a Marian model in Marian's binary format (.bin)",
-     "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"},
+     "goldcrest-convert converts it to a .gcst file, with the vocabularies next to it"},
     {KindId::kMarianIntgemm, Use::kConvert,
      "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them",
-     "goldcrest-convert makes a .gcst of it, with the vocabularies beside it"},
+     "goldcrest-convert converts it to a .gcst file, with the vocabularies next to it"},
     {KindId::kCTranslate2, Use::kConvert, "this is a CTranslate2 model",
-     "goldcrest-convert makes a .gcst of it, with the config.json and the vocabularies beside it"},
+     "goldcrest-convert converts it to a .gcst file, with the config.json and the vocabularies next to it"},
     {KindId::kArgosPackage, Use::kConvert, "this is a package of Argos Translate with a CTranslate2 model",
-     "goldcrest-convert makes a .gcst of it"},
+     "goldcrest-convert converts it to a .gcst file"},
     {KindId::kCTranslate2Speech, Use::kRefused, "this is a CTranslate2 model of speech (Whisper, Wav2Vec2)",
      "its family is planned; it cannot be converted yet"},
     {KindId::kCTranslate2Encoder, Use::kRefused, "this is a CTranslate2 model of an encoder without a decoder",
@@ -111,7 +114,8 @@ constexpr Kind kKinds[] = {
      kWithPrintedConfig},
     {KindId::kTrevettTensors, Use::kConvert, "this is a Transformer of Ben Trevett's tutorial 6", kWithPrintedConfig},
     {KindId::kMarianTensors, Use::kConvert, "this is a Marian / OPUS-MT model of Hugging Face",
-     "goldcrest-convert makes a .gcst of it, with the config.json, vocab.json, source.spm and target.spm of its "
+     "goldcrest-convert converts it to a .gcst file, with the config.json, vocab.json, source.spm and target.spm of "
+     "its "
      "repository"},
     {KindId::kT5, Use::kOtherFamily, "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...)", kPlanned},
     {KindId::kBart, Use::kConvert, "this is a BART model", kWithItsFolder},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of files that people have, each with one clause on what it is and one on what can be done.
+// The kinds of files that users have. Each has a clause that describes it and a clause that says what to do.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace goldcrest::converter {
 enum class Use {
   kUnknown,
   kConvert,      // weights that the converter reads
-  kOtherFamily,  // a container that the converter reads, with a model that it does not
+  kOtherFamily,  // a container that the converter reads, with a model that it does not convert
   kModelFile,    // a .gcst
-  kNoWeights,    // a folder that has none
+  kNoWeights,    // a folder without weights
   kRefused,
 };
 
 enum class KindId : uint8_t {
   kUnknown,
-  kNoWeights,  // a folder that has none
-  // Files that are no model.
+  kNoWeights,  // a folder without weights
+  // Files that are not models.
   kEmptyFile,
   kLfsPointer,
   kWebPage,
@@ -28,13 +28,13 @@ enum class KindId : uint8_t {
   kJsonFile,
   kSentencePiece,
   kMarianShortlist,
-  // Goldcrest's own.
+  // Goldcrest's own files.
   kModelFile,
-  // Containers that are read, of no family that the names in them tell.
+  // Containers that are read, with tensor names that belong to no known family.
   kSafetensors,
   kTorchZip,
   kShards,
-  // PyTorch's that are not read.
+  // PyTorch's containers that are not read.
   kLegacyPickle,
   kLegacyTar,
   kWholeModule,
@@ -58,7 +58,7 @@ enum class KindId : uint8_t {
   kTensorFlowIndex,
   kCheckpointNote,
   kOpenNmtTf,
-  // Containers that tell their family.
+  // Containers that identify their family.
   kFairseq,
   kOpenNmtPy,
   kMarianNpz,
@@ -69,13 +69,13 @@ enum class KindId : uint8_t {
   kCTranslate2Speech,
   kCTranslate2Encoder,
   kCTranslate2Decoder,
-  // Families by the names of their tensors.
+  // Families identified by the names of their tensors.
   kNnTransformer,
   kAnnotatedTensors,
   kSeq2SeqTensors,
   kTrevettTensors,
   kMarianTensors,
-  // Families that are not converted, also by config.json's model_type.
+  // Families that are not converted; config.json's model_type identifies them too.
   kT5,
   kBart,
   kMBart,
@@ -95,18 +95,19 @@ struct Kind {
   const char* advice;       // "convert the checkpoint that it was exported from"
 };
 
-// Of any id but kNoWeights, whose clauses name the folder's files. Of kUnknown they are empty.
+// `id` must not be kNoWeights, because those clauses name the folder's files. The clauses of kUnknown are empty.
 const Kind& kind_of_id(KindId id);
 
-// Kinds of files, by their first bytes only.
+// Identifies a file by its first bytes only.
 KindId kind_of_head(std::string_view head);
 
-// The family of a Hugging Face model by its config.json's model_type; kUnknown also for one that is converted.
+// Returns the family of a Hugging Face model by its config.json's model_type, or kUnknown, also if the model is
+// converted.
 KindId family_of_type(std::string_view model_type);
-// By the names of its tensors, which stand somewhere in `names`.
+// Identifies a family by its tensors' names, which appear anywhere in `names`.
 KindId family_of_names(std::string_view names);
 
-// Names of the families that are known and not converted, with commas: those that are planned, or the others.
+// Returns the names of known families that are not converted, separated by commas: the planned ones, or the others.
 std::string refused_families(bool planned);
 
 }  // namespace goldcrest::converter

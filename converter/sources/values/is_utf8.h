@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether bytes are UTF-8, by the engine's own rules.
+// Checks UTF-8 by the engine's own rules.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from an untrusted file: bounded in size, depth and number of values, duplicate keys refused. One pass builds the
-// values; nlohmann's parser with a callback looks through all of a parent's members whenever one of them ends.
+// JSON from an untrusted file, bounded in size, depth and number of values; duplicate keys are refused. One pass builds
+// the values. nlohmann's own parser with a callback would search all members of a parent each time one of them ends.
 #include "sources/values/json_text.h"
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxValues = 2'000'000;  // some 200 bytes of memory each, and more than any vocabulary has
+constexpr size_t kMaxValues = 2'000'000;  // each takes some 200 bytes of memory; no vocabulary has more
 
 class JsonBuilder : public nlohmann::json_sax<json> {
  public:
@@ -29,7 +29,7 @@ class JsonBuilder : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // text has none
+  bool binary(binary_t&) override { return false; }  // JSON text has none
   bool start_object(size_t) override { return open(Value::map()); }
   bool start_array(size_t) override { return open(Value::list()); }
   bool end_object() override { return close(); }
@@ -46,8 +46,8 @@ class JsonBuilder : public nlohmann::json_sax<json> {
   }
 
  private:
-  // Where the next value belongs: the root, the end of a list, or the member whose key was read last. A list or map
-  // grows only while none of its values is open, so the places in open_ stay where they are.
+  // Returns the place of the next value: the root, the end of a list, or the member whose key was read last. A list or
+  // map grows only while none of its values is open, so the pointers in open_ stay valid.
   Value& place() {
     if (++n_values_ > kMaxValues) throw Error("{}: JSON has more than {} values", where_, kMaxValues);
     if (open_.empty()) return root_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as values. Text from an untrusted file is bounded in size, depth and number of values, and keys twice are
+// JSON as values. Text from an untrusted file is bounded in size, depth and number of values; duplicate keys are
 // refused.
 #pragma once
 
@@ -16,15 +16,15 @@ Value parse_json(std::string_view text, int most_depth, const std::string& where
 
 constexpr int kSettingsDepth = 16;  // more than any config.json has
 
-// The file must hold a JSON object of at most 32 MiB.
+// Throws Error unless the file holds a JSON object of at most 32 MiB.
 Value read_json_object(const std::filesystem::path& path);
 
 struct JsonStyle {
-  int indent = -1;        // spaces a level; -1: one line
-  bool is_ascii = false;  // other characters are escaped
+  int indent = -1;        // spaces per level; -1: one line
+  bool is_ascii = false;  // escape all other characters
 };
 
-// Bytes that are no UTF-8 become U+FFFD.
+// Replaces bytes that are not UTF-8 by U+FFFD.
 std::string write_json(const Value& value, const JsonStyle& style = {});
 
 }  // namespace goldcrest::converter

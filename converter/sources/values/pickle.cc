@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader of the pickles that torch.save writes. It builds plain values and executes nothing: no name is ever
+// A reader of the pickles that torch.save writes. It builds plain values and executes nothing: names are never
 // resolved.
 #include "sources/values/pickle.h"
 
@@ -41,7 +41,7 @@ class PickleReader {
   }
 
  private:
-  // Made once, in the constructor.
+  // Nodes that the constructor makes once.
   static constexpr PickleRef kNone = 0, kFalse = 1, kTrue = 2, kWideInteger = 3, kOther = 4;
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -57,7 +57,7 @@ class PickleReader {
     return bytes_.substr(at_ - n, n);
   }
 
-  // Little-endian, unsigned.
+  // Takes a little-endian unsigned integer of n bytes.
   uint32_t take_integer(size_t n) {
     uint32_t value = 0;
     std::memcpy(&value, take(n).data(), n);
@@ -79,7 +79,7 @@ class PickleReader {
   PickleNode& node(PickleRef ref) { return document_.nodes[ref]; }
   PickleNode& top() { return node(stack_[require(1)]); }
 
-  // The stack index of the n-th value from the top, all of them after the innermost mark.
+  // Returns the stack index of the n-th value from the top; all n must be after the innermost mark.
   size_t require(size_t n) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     if (stack_.size() - floor < n) refuse("takes values that are not there: it is damaged");
@@ -199,7 +199,7 @@ class PickleReader {
     }
   }
 
-  // A double, its highest byte first.
+  // Pushes a double, highest byte first.
   void push_number(std::string_view bytes) {
     uint64_t bits = 0;
     for (const char byte : bytes) bits = bits << 8 | static_cast<unsigned char>(byte);
@@ -262,7 +262,7 @@ class PickleReader {
 
   bool is(PickleRef ref, PickleKind kind) const { return document_.node(ref).kind == kind; }
 
-  // ("storage", type, key, location, number of elements)
+  // Takes ("storage", type, key, location, number of elements).
   void push_storage() {
     const PickleNode& id = node(pop());
     if (id.kind != PickleKind::kTuple || id.items.size() != 5 || !is(id.items[0], PickleKind::kText) ||
@@ -318,8 +318,8 @@ class PickleReader {
     push(make({PickleKind::kDict, 0, makes == Makes::kObject ? type.text : std::string(), {}}));
   }
 
-  // Sets attributes. Of a dictionary or a tensor they have no meaning here (_metadata of a state dict); those of an
-  // object are what it is.
+  // Sets attributes. They are the members of an object, and mean nothing here for a dictionary or a tensor (_metadata
+  // of a state dict).
   void build() {
     const PickleNode& state = node(pop());
     PickleNode& object = top();
@@ -327,7 +327,7 @@ class PickleReader {
     if (object.kind != PickleKind::kDict) refuse("sets attributes of an unknown object");
     if (object.text.empty()) return;
     if (state.kind != PickleKind::kDict) refuse("sets attributes that are not a dictionary");
-    const std::vector<PickleRef> attributes = state.items;  // may be the object's own
+    const std::vector<PickleRef> attributes = state.items;  // a copy, because they may be the object's own items
     n_attributes_ += attributes.size();
     if (n_attributes_ > kMaxNodes) refuse(format_text("sets more than {} attributes", kMaxNodes));
     object.items.insert(object.items.end(), attributes.begin(), attributes.end());

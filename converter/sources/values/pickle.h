@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader of the pickles that torch.save writes. It builds plain values and executes nothing: no name is ever
-// resolved. Objects of the few classes that it knows are dictionaries of their attributes.
+// A reader of the pickles that torch.save writes. It builds plain values and executes nothing: names are never
+// resolved. Objects of the few known classes become dictionaries of their attributes.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ enum class PickleKind : uint8_t {
   kNone,
   kBool,
   kInteger,
-  kNumber,   // number; NaN where it is a wide integer, whose value is not kept
+  kNumber,   // number; NaN for a wide integer, whose value is not kept
   kText,     // text
   kTuple,    // items
   kList,     // items
-  kDict,     // items: key, value, key, value ...; text: the class, where these are an object's attributes, else ""
-  kGlobal,   // text: "module name", one of the few that are known
+  kDict,     // items: key, value, key, value ...; text: the class if these are an object's attributes, else ""
+  kGlobal,   // text: "module name", one of the few known ones
   kStorage,  // text: key of the zip member; integer: elements; items: the kGlobal that gives the type
-  kTensor,   // items: storage, offset, sizes, strides, as found
-  kOther,    // made by a function that is known and does not matter: a type, a scalar of NumPy ...
+  kTensor,   // items: storage, offset, sizes, strides, as stored
+  kOther,    // made by a known function that does not matter: a type, a scalar of NumPy ...
 };
 
 using PickleRef = uint32_t;  // index into PickleDocument::nodes
@@ -39,11 +39,12 @@ struct PickleDocument {
   std::vector<PickleNode> nodes;  // may refer to each other in circles
   PickleRef root = 0;
   const PickleNode& node(PickleRef ref) const { return nodes[ref]; }
-  // The value of a key of a dictionary, the last where there are several; null: it has none, or is no dictionary.
+  // Returns the value of a dictionary's key, the last one if the key is repeated. Returns null if the key is missing or
+  // `dict` is not a dictionary.
   const PickleNode* member(const PickleNode& dict, std::string_view key) const;
 };
 
-// Throws Error on every opcode and every name outside of what a checkpoint needs. `where` begins the message.
+// Throws Error on every opcode and name that a checkpoint does not need. `where` begins the message.
 PickleDocument read_pickle(std::string_view bytes, const std::string& where);
 
 }  // namespace goldcrest::converter

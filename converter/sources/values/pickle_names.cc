@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that a pickle may ask for: those of state dicts, and of what the toolkits save beside them. Checkpoints of
-// fairseq have the state of their training too, with scalars of NumPy.
+// The names that a pickle may ask for: those of state dicts and of the settings that toolkits save with them.
+// Checkpoints of fairseq also hold the state of their training, with scalars of NumPy.
 #include "sources/values/pickle_names.h"
 
 #include <algorithm>

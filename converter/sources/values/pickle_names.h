@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that a pickle may ask for, and what stands for what they would make. No other name is accepted.
+// The names that a pickle may ask for, and what stands in for the objects they would make. Every other name is refused.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@ namespace goldcrest::converter {
 enum class Makes {
   kUnknown,  // refused
   kDict,
-  kDictOfDefaults,  // whose argument makes what it lacks
-  kObject,          // a dictionary of the attributes
+  kDictOfDefaults,  // its argument makes missing values
+  kObject,          // a dictionary of its attributes
   kFirstArgument,
-  kTensor,     // of (storage, offset, sizes, strides, ...)
-  kParameter,  // of a tensor and what does not matter here
-  kStorage,    // a type of storages
+  kTensor,     // from (storage, offset, sizes, strides, ...)
+  kParameter,  // from a tensor; its other arguments do not matter
+  kStorage,    // a type of storage
   kOther,      // something that does not matter here
 };
 

@@ -12,7 +12,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// A pickle may hold one value in many places, or itself, so what is taken is bounded by its bytes as a text.
+// A pickle may hold one value in many places, or contain itself. So the settings are bounded by their size as text.
 class SettingsReader {
  public:
   SettingsReader(const PickleDocument& document, uint64_t pickle_bytes, const std::string& where)
@@ -29,12 +29,12 @@ class SettingsReader {
 
  private:
   static constexpr uint64_t kFreeBytes = 65536;
-  static constexpr int kMostDepth = 12;  // of what is kept
+  static constexpr int kMostDepth = 12;  // deeper values are dropped
 
   void count(uint64_t bytes) {
     n_bytes_ += bytes;
     if (n_bytes_ > most_bytes_) {
-      throw Error("{}: its settings are values in more than {} bytes of text, much more than it has itself", where_,
+      throw Error("{}: its settings need more than {} bytes of text, much more than the pickle has", where_,
                   most_bytes_);
     }
   }
@@ -51,7 +51,7 @@ class SettingsReader {
     return list;
   }
 
-  // Keys that are no texts are left out, and all but the last value of a key.
+  // Keys that are not texts are left out. If a key is repeated, the last value stays.
   Value map_of(const PickleNode& node, int depth) {
     count(node.items.size() / 2);  // members that are left out take time too
     std::map<std::string_view, PickleRef> members;
@@ -67,7 +67,7 @@ class SettingsReader {
   }
 
   Value value_of(const PickleNode& node, int depth) {
-    constexpr uint64_t kMostOfScalar = 4;  // "null", and its comma
+    constexpr uint64_t kMostOfScalar = 4;  // "null" and its comma
     count(1 + kMostOfScalar);
     if (depth > kMostDepth) return {};
     switch (node.kind) {

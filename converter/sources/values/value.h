@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value of a settings file or of a report: what JSON, YAML and the settings inside a pickle have in common.
+// A value of a settings file or a report: the common ground of JSON, YAML and the settings inside a pickle.
 #pragma once
 
 #include <cstdint>
@@ -58,24 +58,24 @@ class Value {
   bool is_map() const { return kind_ == Kind::kMap; }
   const char* type_name() const;  // JSON's: "null", "boolean", "number", "string", "array", "object"
 
-  // Each is for a value of that kind.
+  // Call each only on a value of that kind.
   bool flag() const { return bits_ != 0; }
   uint64_t natural() const { return bits_; }
   int64_t integer() const { return static_cast<int64_t>(bits_); }
-  double number() const;  // also of an integer
+  double number() const;  // also for an integer
   const std::string& text() const { return text_; }
 
-  // Of a list or a map; any other value has none.
+  // For a list or a map; 0 for any other value.
   size_t size() const { return values_ ? values_->size() : 0; }
   bool empty() const { return size() == 0; }
-  // A list's items; a map's values, in the order in which they were added.
+  // A list's items, or a map's values in insertion order.
   const std::vector<Value>& items() const;
   std::vector<Value>& items() { return *values_; }
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
   const Value& operator[](T index) const {
     return items()[static_cast<size_t>(index)];
   }
-  // Of a value that may change too, so that a literal 0 is no key.
+  // A template, so that a literal 0 cannot be taken for a null key.
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
   Value& operator[](T index) {
     return items()[static_cast<size_t>(index)];
@@ -83,21 +83,23 @@ class Value {
   const Value& front() const { return items().front(); }
   auto begin() const { return items().begin(); }
   auto end() const { return items().end(); }
-  // Appends to a list; null becomes one. The reference is valid until the next call.
+  // Appends to a list; null becomes a list. The reference is valid until the next call.
   Value& push_back(Value item);
 
-  // A map's keys, in the order of items(), and both: for (const auto& [key, value] : map.members()).
+  // A map's keys, in the order of items(). For keys and values together: for (const auto& [key, value] :
+  // map.members()).
   const std::vector<std::string>& keys() const;
   Members members() const;
-  // Null where there is no such key, or no map.
+  // Returns null if the key is missing or this is not a map.
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
   bool contains(std::string_view key) const { return find(key) != nullptr; }
-  const Value& operator[](std::string_view key) const { return *find(key); }  // of a key that it has
-  // The value of a key, a new one is null; null becomes a map. The reference is valid until the next new key.
+  const Value& operator[](std::string_view key) const { return *find(key); }  // the key must exist
+  // Returns the value of a key. A new key's value is null; null becomes a map. The reference is valid until the next
+  // new key.
   Value& operator[](std::string_view key);
 
-  // Equal kinds and contents; maps in any order. An integer equals the same number.
+  // Equal kinds and contents, whatever the order of a map. An integer equals the same number as a double.
   bool operator==(const Value& other) const;
 
  private:
@@ -112,7 +114,7 @@ class Value {
 
   Kind kind_ = Kind::kNull;
   bool is_negative_ = false;
-  uint64_t bits_ = 0;  // of a flag, an integer in two's complement, a double
+  uint64_t bits_ = 0;  // a flag, an integer in two's complement, or a double
   std::string text_;
   std::unique_ptr<std::vector<Value>> values_;  // of a list or map
   std::unique_ptr<Keys, DropKeys> keys_;        // of a map
@@ -149,7 +151,7 @@ class Value::Members {
 
 inline Value::Members Value::members() const { return Members(*this); }
 
-// Members of `changes` take the place of those in `settings`; maps in both are put together in the same way.
+// Members of `changes` replace those in `settings`. Where both have a map, the two are merged by the same rule.
 void update(Value& settings, const Value& changes);
 
 }  // namespace goldcrest::converter

@@ -17,7 +17,7 @@ Json json_of(const Value& value) {
   if (value.is_null()) return nullptr;
   Json json = value.is_map() ? Json::object() : Json::array();
   if (value.is_map()) {
-    auto& members = json.get_ref<Json::object_t&>();  // keys are not there twice, so none is looked up
+    auto& members = json.get_ref<Json::object_t&>();  // keys are unique, so none is looked up
     for (const auto& [key, member] : value.members()) members.emplace_back(key, json_of(member));
   } else {
     for (const Value& item : value.items()) json.push_back(json_of(item));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML from an untrusted file as values. yaml-cpp's events are checked as they come, so that nothing is built before it
-// is known to be small.
+// YAML from an untrusted file as values. yaml-cpp's events are checked as they arrive, so nothing is built before it is
+// known to be small.
 #include "sources/values/yaml_text.h"
 
 #include <yaml-cpp/eventhandler.h>
@@ -48,7 +48,7 @@ class YamlBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor);
-    if (is_key()) return take_key(mark, "null");  // what Marian makes of it
+    if (is_key()) return take_key(mark, "null");  // as Marian reads it
     add(mark, nullptr);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark, "an alias, which is not read"); }
@@ -77,8 +77,8 @@ class YamlBuilder : public YAML::EventHandler {
     std::string key;
   };
 
-  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what) const {
-    throw Error("{}: line {} has {}", where_, mark.line + 1, what);
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& problem) const {
+    throw Error("{}: line {} has {}", where_, mark.line + 1, problem);
   }
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
     if (anchor != YAML::NullAnchor) refuse(mark, "an anchor, which is not read");
@@ -109,7 +109,7 @@ class YamlBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Value value) {
     refuse_anchor(mark, anchor);
     if (tag != "?" && tag != "!" && !tag.empty()) refuse(mark, "the tag " + in_quotes(tag) + ", which is not read");
-    if (is_key()) refuse(mark, "a key that is no text");
+    if (is_key()) refuse(mark, "a key that is not a text");
     if (open_.size() >= bounds_.most_depth) refuse(mark, format_text("more than {} levels", bounds_.most_depth));
     open_.push_back({add(mark, std::move(value)), false, ""});
   }

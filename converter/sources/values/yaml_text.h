@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML from an untrusted file as values: bounded in size, depth and values; aliases, tags and second documents refused.
+// YAML from an untrusted file as values, bounded in size, depth and number of values. Aliases, tags and second
+// documents are refused.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct YamlBounds {
   size_t most_depth = 0;  // 1: a flat mapping
 };
 
-// Plain scalars are typed as in YAML 1.2's core schema (so `n` is a text); keys are texts. `where` begins the message
-// of an Error, for instance "model.npz: special:model.yml".
+// Plain scalars are typed as in YAML 1.2's core schema, so `n` is a text; keys are texts. `where` begins the message of
+// an Error, for instance "model.npz: special:model.yml".
 Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where);
 
 // Settings: a mapping of at most 64 KiB.

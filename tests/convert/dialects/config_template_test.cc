@@ -166,23 +166,22 @@ TEST(ConfigTemplate, SaysWhereThereIsNoTransformer) {
   EXPECT_EQ(error(file),
             file +
                 ": its tensors are 0 encoders and 0 decoders of nn.Transformer, expected one of each: names "
-                "that end in \"layers.0.linear1.weight\", those of the decoder beside "
+                "that end in \"layers.0.linear1.weight\", for the decoder next to "
                 "\"layers.0.multihead_attn.in_proj_weight\"; it has \"weight\", \"transposed\", \"row\", "
                 "\"half\", \"bfloat16\", \"double\", \"long\", \"empty\"");
   const std::string marian = std::string(GOLDCREST_SOURCE_DIR) + "/examples/models/enfr";
   EXPECT_EQ(error(marian),
             marian +
-                "/model.safetensors: this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert "
-                "makes a .gcst of it, with the config.json, vocab.json, source.spm and target.spm of its "
+                "/model.safetensors: this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert converts it "
+                "to a .gcst file, with the config.json, vocab.json, source.spm and target.spm of its "
                 "repository");
   const test::TemporaryFolder folder;
   const test::NativeShape shape = {4, 4, 4, 2, 1, 1, true};
   const std::string native =
       folder.write("model.npz", test::npz_bytes(test::native_tensors(shape, 1), test::native_settings(shape))).string();
-  EXPECT_EQ(error(native),
-            native +
-                ": this is a Marian model in Marian's own format (.npz); goldcrest-convert makes a .gcst "
-                "of it, with the vocabularies beside it");
+  EXPECT_EQ(error(native), native +
+                               ": this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it "
+                               "to a .gcst file, with the vocabularies next to it");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(CTranslate2Refusals, NamesWhatItDoesNotCompute) {
       {tensor("decoder/layer_0/external_pre_encoder_attention_layer_norm/gamma"),
        "norms on both sides of a block, and parallel residuals, are"},
       {tensor("encoder/layer_0/self_attention/linear_0/weight_zero"), "4-bit weights are"},
-      {tensor("encoder/embeddings_1/weight"), "several words to a position, that is source features, are"},
+      {tensor("encoder/embeddings_1/weight"), "several words per position (source features) are"},
       {tensor("encoder/conv1/weight"), "convolutions are"},
       {number("decoder/layer_0/self_attention/merged_encoder_attention", 1),
        "self-attention and cross-attention in one are"},
@@ -86,7 +86,7 @@ TEST(CTranslate2Refusals, TensorsThatAreMissingOrNotKnown) {
   CTranslate2Folder rms;
   rms.model.remove("encoder/layer_1/ffn/layer_norm/beta");
   EXPECT_EQ(rms.message(),
-            "model.bin: tensor \"encoder/layer_1/ffn/layer_norm/gamma\": has no beta beside it: RMS norms are not "
+            "model.bin: tensor \"encoder/layer_1/ffn/layer_norm/gamma\": has no beta next to it: RMS norms are not "
             "supported");
   CTranslate2Folder missing;
   missing.model.remove("encoder/layer_1/ffn/linear_1/weight");
@@ -118,7 +118,7 @@ TEST(CTranslate2Refusals, TensorsThatAreMissingOrNotKnown) {
       alone.model.remove(format_text("decoder/layer_{}/attention/{}", layer, end));
   }
   EXPECT_EQ(alone.message(),
-            "model.bin: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is no encoder-decoder");
+            "model.bin: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is not an encoder-decoder");
 }
 
 TEST(CTranslate2Refusals, SpecificationsAndRevisions) {

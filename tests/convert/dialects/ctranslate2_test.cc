@@ -122,8 +122,8 @@ TEST(CTranslate2, ItsIdsAndSearch) {
   EXPECT_EQ(spec.encoder.layers[0].feed_forward.norm.epsilon, 1e-5f);
   EXPECT_EQ(spec.warnings,
             (std::vector<std::string>{checkpoint.file("model.bin") +
-                                      ": no SentencePiece model lies beside it: a text is entries of " +
-                                      checkpoint.file("shared_vocabulary.json") + " with spaces between them"}));
+                                      ": there is no SentencePiece model next to it: a text is a list of entries of " +
+                                      checkpoint.file("shared_vocabulary.json") + ", separated by spaces"}));
 }
 
 TEST(CTranslate2, EmbeddingsHaveAFlagOrAScale) {

@@ -72,23 +72,23 @@ TEST(CTranslate2Text, OneSentencePieceModelIsForBoth) {
 TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
   CTranslate2Folder checkpoint;
   checkpoint.vocabulary = nullptr;
-  EXPECT_EQ(
-      checkpoint.message(),
-      "source_vocabulary.json: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the "
-      "model came from");
+  EXPECT_EQ(checkpoint.message(),
+            "source_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
+            "the vocabulary from where the "
+            "model came from");
   checkpoint.folder.write("source_1_vocabulary.txt", "<unk>\n");
   EXPECT_EQ(checkpoint.message(),
-            "source_1_vocabulary: has several words to a position, that is source features, which are not supported");
+            "source_1_vocabulary: has several words per position (source features), which are not supported");
   std::string source = "<blank>\n<s>\n</s>\n", target = "<unk>\n<blank>\n<s>\n</s>\n";
   for (int id = 0; id < 8; ++id) {
     source += format_text("s{}\r\n", id);
     target += format_text("t{}\n", id);
   }
   checkpoint.folder.write("source_vocabulary.txt", source);
-  EXPECT_EQ(
-      checkpoint.message(),
-      "target_vocabulary.json: is missing, as are shared_vocabulary.json and both as .txt: copy it from where the "
-      "model came from");
+  EXPECT_EQ(checkpoint.message(),
+            "target_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
+            "the vocabulary from where the "
+            "model came from");
   checkpoint.folder.write("target_vocabulary.txt", target);
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.source_tokenizer->unknown_id, 11u);  // the list lacks this piece
@@ -106,7 +106,7 @@ TEST(CTranslate2Text, WhatIsPutAroundASource) {
   checkpoint.model.set(test::scalar("decoder/start_from_zero_embedding", test::kInt8, 0));
   checkpoint.vocabulary[2] = "<s>";
   const std::string told = checkpoint.file("config.json") +
-                           ": setting \"add_source_eos\" is false, and nothing is put around a source; where "
+                           ": setting \"add_source_eos\" is false, and nothing is put around a source; if "
                            "transformers' tokenizer put tokens there, set it (and \"add_source_bos\"), or give ids";
   ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.warnings[0], told);
@@ -223,9 +223,9 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
   marked.vocabulary[9] = "@@@";
   marked.folder.write("bpe.codes", "#version: 0.2\na b\na b</w>\nb ab</w>\n@ @\n@@ @</w>\n");
   EXPECT_EQ(marked.load().warnings,
-            (std::vector<std::string>{marked.file("shared_vocabulary.json") +
-                                      ": \"@@@\" is both a part of a word and a word that the merges make; it is read "
-                                      "as the part alone"}));
+            (std::vector<std::string>{
+                marked.file("shared_vocabulary.json") +
+                ": \"@@@\" is both a part of a word and a word that the merges make; it is read only as the part"}));
   marked.vocabulary[9] = "a b";
   EXPECT_EQ(marked.message(),
             "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");

@@ -32,7 +32,7 @@ TEST(NativeShortlist, TheOnlyBinaryBesideTheModel) {
   const ModelSpec several = folder.load();
   EXPECT_FALSE(several.shortlist.has_value());
   EXPECT_EQ(several.warnings.back(),
-            folder.folder.path().string() + ": has 2 shortlists, of which none is used; name one with --shortlist");
+            folder.folder.path().string() + ": has 2 shortlists, and none is used; choose one with --shortlist");
 }
 
 TEST(NativeShortlist, WhatTheSettingsName) {

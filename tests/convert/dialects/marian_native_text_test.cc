@@ -40,7 +40,7 @@ TEST(MarianNativeText, OneSentencePieceModelIsForBoth) {
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.warnings,
             (std::vector<std::string>{checkpoint.file("model.npz") +
-                                      ": no YAML beside it has \"models\" that name it; it searches greedily, with "
+                                      ": no YAML next to it has \"models\" that name it; it searches greedily, with "
                                       "normalize 1"}));
   EXPECT_EQ(spec.generation.beam_size, 1u);
   EXPECT_EQ(spec.generation.length_penalty, 1.0f);
@@ -61,7 +61,7 @@ TEST(MarianNativeText, TwoSentencePieceModelsByTheirNames) {
   EXPECT_EQ(message_of(checkpoint), checkpoint.file("srcvocab.enfr.spm") + ": the file is empty; download it again");
   std::filesystem::rename(checkpoint.folder / "trgvocab.enfr.spm", checkpoint.folder / "other.spm");
   const std::string expected =
-      ": its vocabularies are not known: expected the YAML that marian-decoder is started with beside the model (or "
+      ": its vocabularies are not known: expected the YAML that marian-decoder is started with next to the model (or "
       "with "
       "--config), with \"models\" and \"vocabs\", or one .spm file, or srcvocab.spm and trgvocab.spm; found ";
   EXPECT_EQ(message_of(checkpoint), checkpoint.folder.path().string() + expected + "2 .spm files");
@@ -110,13 +110,14 @@ TEST(MarianNativeText, SentencePieceModelsOfAnotherVocabulary) {
   NativeFolder checkpoint;
   for (const char* name : {"source.spm", "target.spm"})
     std::filesystem::copy_file(kPieces / name, checkpoint.folder / name);
-  EXPECT_EQ(message_of(checkpoint), checkpoint.file("vocab.yml") +
-                                        ": 10 of its 10 entries are no pieces of source.spm or target.spm: they belong "
-                                        "to different models");
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") +
+                ": 10 of its 10 entries are not pieces of source.spm or target.spm: they belong "
+                "to different models");
   std::filesystem::remove(checkpoint.folder / "source.spm");
   EXPECT_EQ(message_of(checkpoint),
             checkpoint.file("vocab.yml") +
-                ": 10 of its 10 entries are no pieces of target.spm: they belong to different models");
+                ": 10 of its 10 entries are not pieces of target.spm: they belong to different models");
 }
 
 TEST(MarianNativeText, IdsWithoutATextAreCounted) {
@@ -166,7 +167,7 @@ TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
   };
   const Case cases[] = {{"models: [model.npz]\nvocabs: [vocab.yml]\n",
                          ": setting \"vocabs\" has 1 files, expected two: of one source and one target"},
-                        {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is no list of file names"},
+                        {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is not a list of file names"},
                         {"models: [model.npz, b.npz]\nvocabs: [vocab.yml, vocab.yml]\n",
                          ": setting \"models\" has 2 files, expected one: ensembles are not supported"},
                         {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: 0\n",

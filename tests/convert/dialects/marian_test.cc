@@ -199,7 +199,7 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
        2,
        3,
        "\"model.shared.weight\" is not used: the encoder and the decoder have tables of "
-       "their own, as transformers 5 saves them where \"tie_word_embeddings\" is false"},
+       "their own, as transformers 5 saves them if \"tie_word_embeddings\" is false"},
       {true, false, {0, 3}, 0, 0, 3, nullptr},  // transformers 4
       {true, false, {1, 2, 3}, 1, 2, 3, nullptr},
       {false, true, {1, 2}, 1, 2, 2, nullptr},

@@ -30,7 +30,7 @@ TEST(Missing, SettingsOfAnNnTransformer) {
   const std::string config = (checkpoint.folder / "config.json").string();
   EXPECT_EQ(error_of(checkpoint),
             config +
-                ": setting \"scale_embedding\" is missing; expected true where embeddings are multiplied by "
+                ": setting \"scale_embedding\" is missing; expected true if embeddings are multiplied by "
                 "sqrt(d_model), else false; \"scale_embeding\" is not known; did you mean \"scale_embedding\"?");
 
   for (const char* key : {"nhead", "max_positions", "eos_token", "source_unit"}) checkpoint.config.erase(key);
@@ -41,7 +41,7 @@ TEST(Missing, SettingsOfAnNnTransformer) {
       error_of(checkpoint),
       config +
           ": 6 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
-          "d_model), \"scale_embedding\" is missing (expected true where embeddings are multiplied by "
+          "d_model), \"scale_embedding\" is missing (expected true if embeddings are multiplied by "
           "sqrt(d_model), else false), \"max_positions\" is missing (expected the most positions that a text may "
           "have), \"source_unit\" is missing (expected \"word\", \"character\", \"subword\" or \"sentencepiece\"), "
           "\"eos_token\" is missing (expected a text of the vocabulary or a token id), "

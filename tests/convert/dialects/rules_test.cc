@@ -125,8 +125,8 @@ TEST(MarianRules, GenerationConfigHidesConfigJson) {
   EXPECT_EQ(spec.generation.decoder_start_id, 5999u) << "ids that every text needs are accepted anyway";
   EXPECT_TRUE(spec.generation.suppressed_ids.empty());
   expect_warning(spec,
-                 "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as by "
-                 "transformers: there is a generation_config.json, which lacks them");
+                 "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as in "
+                 "transformers: the checkpoint has a generation_config.json, which lacks them");
 }
 
 TEST(MarianRules, UnsupportedSettingsAreNamed) {
@@ -182,8 +182,9 @@ TEST(MarianRules, UnknownAndMissingSettingsAreNamed) {
   EXPECT_TRUE(
       endless.warnings[0].ends_with("generation_config.json: setting \"max_length\" is missing: texts have up to 16 "
                                     "tokens here, the decoder's positions; transformers stops after 20"));
-  EXPECT_TRUE(endless.warnings[1].ends_with(
-      "config.json: \"max_length\" ignored, as by transformers: there is a generation_config.json, which lacks it"));
+  EXPECT_TRUE(
+      endless.warnings[1].ends_with("config.json: \"max_length\" ignored, as in transformers: the checkpoint has a "
+                                    "generation_config.json, which lacks it"));
 }
 
 TEST(MarianRules, BrokenValuesAreRefused) {

@@ -49,7 +49,7 @@ TEST(ShortlistFile, ReadsMariansBinary) {
 TEST(ShortlistFile, SaysWhatIsWrongWithABinary) {
   const std::string good = BinaryLists().bytes();
   EXPECT_EQ(binary_message(""), ": the file is empty; download it again");
-  EXPECT_EQ(binary_message(good.substr(0, 47)), ": is no binary shortlist of Marian: it does not begin as one");
+  EXPECT_EQ(binary_message(good.substr(0, 47)), ": is not a binary shortlist of Marian: it does not begin like one");
   EXPECT_EQ(binary_message(good.substr(0, good.size() - 1)),
             ": has 51 bytes after its header, which says 4 offsets and 5 ids: it is truncated or damaged");
   std::string huge = good;
@@ -126,9 +126,9 @@ TEST(ShortlistFile, SaysWhichLineOfATextIsWrong) {
     });
   };
   EXPECT_EQ(message("la the 0.3\nla the\n"), ":2: has 2 words, expected three: target, source, probability");
-  EXPECT_EQ(message("la the 0.3x\n"), ":1: \"0.3x\" is no probability, expected a number from 0 to 1");
-  EXPECT_EQ(message("la the -1\n"), ":1: \"-1\" is no probability, expected a number from 0 to 1");
-  EXPECT_EQ(message("la the nan\n"), ":1: \"nan\" is no probability, expected a number from 0 to 1");
+  EXPECT_EQ(message("la the 0.3x\n"), ":1: \"0.3x\" is not a probability, expected a number from 0 to 1");
+  EXPECT_EQ(message("la the -1\n"), ":1: \"-1\" is not a probability, expected a number from 0 to 1");
+  EXPECT_EQ(message("la the nan\n"), ":1: \"nan\" is not a probability, expected a number from 0 to 1");
 }
 
 TEST(ShortlistFile, ReadsCTranslate2sMap) {

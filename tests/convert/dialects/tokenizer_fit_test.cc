@@ -117,13 +117,13 @@ TEST(TokenizerFit, EntriesOfAVocabularyArePieces) {
   const std::vector<std::string> warnings = checkpoint.load().warnings;
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0], vocabulary + ": " + std::to_string(others) +
-                             " of its 897 entries are no pieces of source.spm or target.spm; do they belong to "
+                             " of its 897 entries are not pieces of source.spm or target.spm; do they belong to "
                              "different models?");
   write_vocabulary(checkpoint, 1500, &others);
   test::expect_error(
       [&] { checkpoint.load(); },
       {vocabulary + ": " + std::to_string(others) +
-       " of its 1497 entries are no pieces of source.spm or target.spm: they belong to different models"});
+       " of its 1497 entries are not pieces of source.spm or target.spm: they belong to different models"});
 }
 
 TEST(TokenizerFit, LanguageCodesAreNoPieces) {
@@ -157,7 +157,7 @@ TEST(TokenizerFit, HoldsForNnTransformerToo) {
                             {"source_unit", "sentencepiece"}});
   test::expect_error(
       [&] { checkpoint.load(); },
-      {"config.json: setting \"source_vocabulary\": 1 of its 1 entries are no pieces of pieces.model: they "
+      {"config.json: setting \"source_vocabulary\": 1 of its 1 entries are not pieces of pieces.model: they "
        "belong to different models"});
 }
 

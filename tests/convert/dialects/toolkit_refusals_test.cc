@@ -157,7 +157,7 @@ TEST(ToolkitRefusals, TensorsThatDoNotFit) {
 
 TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   const std::string opennmt =
-      ", which OpenNMT-py saves beside the weights; give the checkpoint that it wrote itself, with -save_format "
+      ", which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with -save_format "
       "pytorch";
   for (const char* key : {"opt", "vocab"}) {
     ToolkitFolder checkpoint(kOpenNmt);
@@ -173,7 +173,7 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   EXPECT_EQ(refusal(plain, [&] { load_checkpoint(plain.folder / "model.safetensors", {}); }),
             "model.safetensors: has no \"opt\"" + opennmt);
   const std::string fairseq =
-      "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves beside the weights; "
+      "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves with the weights; "
       "give the checkpoint that fairseq-train wrote";
   for (const char* lacking : {"model", "task"}) {
     ToolkitFolder checkpoint(kFairseq);
@@ -228,7 +228,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
   EXPECT_EQ(with("a 9\n<pad> 1\n"),
             "dict.de.txt: line 2 has the text \"<pad>\" again, which every dictionary begins with");
   EXPECT_EQ(with("a 9 #fairseq:overwrite\n"),
-            "dict.de.txt: line 1 has the flag #fairseq:overwrite, that is a text with two ids, which is not supported");
+            "dict.de.txt: line 1 has the flag #fairseq:overwrite (a text with two ids), which is not supported");
   EXPECT_EQ(with("\xc3 9\n"), "dict.de.txt: line 1 has the text \"\xc3\", which is not UTF-8");
   EXPECT_EQ(with("a 1\nb 1\nc 1\nd 1\ne 1\nf 1\n"),
             "dict.de.txt: has 10 texts with the 4 that every dictionary begins with, but model.pt: tensor "
@@ -241,7 +241,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
             "dict.en.txt: is missing; it has the target vocabulary: copy it from the training's data folder");
   const std::string expected =
       ", expected a language, which names the dictionary dict.LANGUAGE.txt; set \"target_language\" in a config.json "
-      "beside it";
+      "next to it";
   checkpoint.saved["cfg"]["task"]["target_lang"] = nullptr;
   EXPECT_EQ(refusal(checkpoint), "model.pt: cfg.task: setting \"target_lang\" is missing" + expected);
   checkpoint.saved["cfg"]["task"]["target_lang"] = "../en";
@@ -361,8 +361,8 @@ TEST(ToolkitRefusals, SettingsInManyPlaces) {
     lists += std::string("eq") + static_cast<char>(level + 1);
   }
   const std::string message = pickle_refusal(lists + "t");
-  EXPECT_TRUE(message.starts_with("model.pt: its settings are values in more than ")) << message;
-  EXPECT_TRUE(message.ends_with(" bytes of text, much more than it has itself")) << message;
+  EXPECT_TRUE(message.starts_with("model.pt: its settings need more than ")) << message;
+  EXPECT_TRUE(message.ends_with(" bytes of text, much more than the pickle has")) << message;
 }
 
 TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
@@ -378,7 +378,7 @@ TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
   ToolkitFolder checkpoint(kOpenNmt);
   checkpoint.write();
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
-            "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert makes a .gcst of it");
+            "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");
 }
 
 }  // namespace

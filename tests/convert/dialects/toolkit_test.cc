@@ -121,8 +121,8 @@ TEST(Toolkit, OpenNmtPyTellsItsSettings) {
               (std::vector<std::string>{"<unk>", "<blank>", "<s>", "</s>", "x", "y", "z"}));
     EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kWord);
     EXPECT_EQ(spec.warnings[0], checkpoint.weights().string() +
-                                    ": no SentencePiece model lies beside it: a text is entries of its vocabulary with "
-                                    "spaces between them");
+                                    ": there is no SentencePiece model next to it: a text is a list of entries of its "
+                                    "vocabulary, separated by spaces");
   }
 }
 
@@ -185,8 +185,8 @@ TEST(Toolkit, FairseqTellsItsSettings) {
     for (const char* name : {"dict.de.txt", "dict.en.txt"})
       EXPECT_NE(std::find(files.begin(), files.end(), checkpoint.folder / name), files.end()) << name;
     EXPECT_EQ(spec.warnings[0], checkpoint.weights().string() +
-                                    ": no SentencePiece model lies beside it: a text is entries of " +
-                                    (checkpoint.folder / "dict.de.txt").string() + " with spaces between them");
+                                    ": there is no SentencePiece model next to it: a text is a list of entries of " +
+                                    (checkpoint.folder / "dict.de.txt").string() + ", separated by spaces");
   }
 }
 

@@ -212,7 +212,7 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
   expect_message("{\"source_ids\": [5, 2.5]}", "found 2.5");
   expect_message("{\"source_ids\": [5], \"beam4\": [73]}", "\"beam4\"[0]: found 73");
   expect_message("{\"source_ids\": [5], \"line\": -2}", "\"line\": found -2");
-  expect_message("{\"source_ids\": [5], \"line\": 3}\n{\"source_ids\": [5], \"line\": 3}", "\"line\" 3 is there twice");
+  expect_message("{\"source_ids\": [5], \"line\": 3}\n{\"source_ids\": [5], \"line\": 3}", "\"line\" 3 appears twice");
   const std::vector<int> too_long(65, 5);
   expect_message(format_text("{{\"source_ids\": [{}]}}", join_text(too_long, ",")), "found 65 ids");
 }

@@ -50,7 +50,7 @@ TEST(EmitC, NamesAreIdentifiers) {
 TEST(EmitC, SectionNamesAreOnesThatAnAssemblerTakes) {
   for (const char* name : {".rodata", ".flash_2.model"}) check_section_name(name);
   for (const char* name : {"", "a b", ".x,\"aw\"", "x\n.data", "x)"}) {
-    test::expect_error([&] { check_section_name(name); }, {"no name of a section"}, name);
+    test::expect_error([&] { check_section_name(name); }, {"not a section name"}, name);
   }
 }
 

@@ -25,7 +25,7 @@ TEST(Budget, AnythingElseIsRefused) {
   }
   for (const char* size :
        {"", "-1", "+1", "1.5M", "1k", "1KB", "K", " 1", "0x10", "18446744073709551616", "17592186044416M"}) {
-    test::expect_error([&] { parse_budget(std::string("file=") + size); }, {"is no size"}, size);
+    test::expect_error([&] { parse_budget(std::string("file=") + size); }, {"is not a size"}, size);
   }
 }
 

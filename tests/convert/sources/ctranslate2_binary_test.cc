@@ -269,10 +269,10 @@ TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   const std::string first = ": variable \"encoder/a/weight\": ";
   CTranslate2Model changed = model();
   changed.variables[1].name = "encoder/a/weight";
-  EXPECT_EQ(message_of(changed.bytes()), first + "is there twice: it is damaged");
+  EXPECT_EQ(message_of(changed.bytes()), first + "appears twice: it is damaged");
   changed = model();
   changed.aliases[0].first = "encoder/a/bias";
-  EXPECT_EQ(message_of(changed.bytes()), ": variable \"encoder/a/bias\": is there twice: it is damaged");
+  EXPECT_EQ(message_of(changed.bytes()), ": variable \"encoder/a/bias\": appears twice: it is damaged");
   changed = model();
   changed.aliases[1].second = "nowhere";
   EXPECT_EQ(message_of(changed.bytes()),
@@ -299,11 +299,11 @@ TEST(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {3}, {1, 1, 1}});
   EXPECT_EQ(
       message_of(changed.bytes()),
-      scale + "has the shape [3], expected floats, one or one a row for \"encoder/a/weight\" of the shape [2, 3]");
+      scale + "has the shape [3], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, 1}}, test::kInt8);
   EXPECT_EQ(
       message_of(changed.bytes()),
-      scale + "has the shape [2], expected floats, one or one a row for \"encoder/a/weight\" of the shape [2, 3]");
+      scale + "has the shape [2], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables.pop_back();
   EXPECT_EQ(message_of(changed.bytes()), first + "is int8, and its scale \"encoder/a/weight_scale\" is missing");
   changed.variables = {test::variable(kMatrix, test::kInt16), test::variable({"encoder/a/weight_scale", {2}, {1, 1}})};

@@ -102,7 +102,7 @@ TEST(MarianBinary, SaysWhatIsDamaged) {
             ": tensor \"special:model.yml\": has 19 bytes of type 0x404, expected at most 81920 of type 0x101");
   EXPECT_EQ(message_of(model(BinaryKind::kFloat) + "x"), ": has 1 bytes after its last tensor: it is damaged");
   const BinaryItem item = float_item(tensors()[2]);
-  EXPECT_EQ(message_of(binary_bytes({item, item})), ": tensor \"encoder_l1_self_bq\": is there twice");
+  EXPECT_EQ(message_of(binary_bytes({item, item})), ": tensor \"encoder_l1_self_bq\": appears twice");
   BinaryItem negative = item;
   negative.shape = {-1, 3};
   EXPECT_EQ(message_of(binary_bytes({negative})),
@@ -129,8 +129,9 @@ TEST(MarianBinary, Bounds) {
   // A file without tensors: only the bytes before the data.
   const std::string none = integer(1) + integer(0);
   EXPECT_EQ(message_of(none + integer(3) + "abc"), "read");
-  EXPECT_EQ(message_of(none + integer(4) + "abc"),
-            ": its data would begin 4 bytes behind its names, where it has ended: it is truncated or damaged");
+  EXPECT_EQ(
+      message_of(none + integer(4) + "abc"),
+      ": its data should begin 4 bytes after its names, but the file ends before that: it is truncated or damaged");
   BinaryItem item = float_item(tensors()[2]);
   item.name = "encoder" + std::string(1016, 'a');
   item.shape = {1, 1, 1, 1, 1, 1, 1, 3};

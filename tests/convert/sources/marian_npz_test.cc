@@ -83,10 +83,9 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
   const auto array = [](std::string bytes) { return zip_of({{"a.npy", std::move(bytes)}}); };
   const std::string member = ": the zip member \"a.npy\": ";
   EXPECT_EQ(message_of(zip_of({{"a.txt", "x"}})),
-            ": the zip member \"a.txt\": is no array (.npy), as all of a Marian model are");
-  EXPECT_EQ(message_of(array("no array")), member + "is no NumPy array: it does not begin as one of version 1 to 3");
-  EXPECT_EQ(message_of(array("\x93NUMPY\x09" + eight)),
-            member + "is no NumPy array: it does not begin as one of version 1 to 3");
+            ": the zip member \"a.txt\": is not an array (.npy); a Marian model has only arrays");
+  EXPECT_EQ(message_of(array("no array")), member + "is not a NumPy array of version 1, 2 or 3");
+  EXPECT_EQ(message_of(array("\x93NUMPY\x09" + eight)), member + "is not a NumPy array of version 1, 2 or 3");
   EXPECT_EQ(message_of(array(std::string("\x93NUMPY\x01\0\xff\x7f", 10))),
             member + "its header of 32767 bytes does not fit: it is damaged");
   EXPECT_EQ(message_of(array(npy_bytes("<f4", {2}, eight, true))),
@@ -108,7 +107,7 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
     const std::string text = dict;
     EXPECT_EQ(
         message_of(array(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size()) + '\0' + text + eight)),
-        member + "its header is no NumPy array's: it is damaged")
+        member + "its header is not that of a NumPy array: it is damaged")
         << dict;
   }
 }
@@ -125,8 +124,8 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
   const std::string dict = "{ 'shape' :\n(2 , ),\"descr\":'<f4', 'fortran_order': False , } \n", elements = "abcdefgh";
   const auto of = [](const std::string& bytes) { return message_of(zip_of({{"a.npy", bytes}})); };
   const std::string member = ": the zip member \"a.npy\": ",
-                    damaged = member + "its header is no NumPy array's: it is damaged",
-                    unknown = member + "is no NumPy array: it does not begin as one of version 1 to 3";
+                    damaged = member + "its header is not that of a NumPy array: it is damaged",
+                    unknown = member + "is not a NumPy array of version 1, 2 or 3";
   for (char version = 0; version < 5; ++version)
     EXPECT_EQ(of(header(version, dict) + elements), version >= 1 && version <= 3 ? "read" : unknown) << int{version};
   std::string minor = header(1, dict);

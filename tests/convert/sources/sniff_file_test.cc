@@ -103,13 +103,13 @@ TEST(Sniff, WhatLiesInAFilesPlace) {
        "a\x15\0\0\0\0"s,
        Use::kRefused,
        "this is a SentencePiece tokenizer, not a model; give the folder with the model's weights and config.json; the "
-       "tokenizer belongs beside them"},
+       "tokenizer belongs next to them"},
       {"config", R"({"a": {"model_type": "no"}, "model_type" : "marian"})", Use::kRefused,
        "this is a config.json, not weights; give its folder, or the weights with --config"},
       {"vocabulary", R"({"</s>": 0})", Use::kRefused,
        "this is a JSON file, not weights; give the folder with the model's weights and config.json"},
       {"shortlist", little(0xF11A48D5013417F5, 8) + std::string(40, '\0'), Use::kRefused,
-       "this is a lexical shortlist of Marian, not a model; give the model; --shortlist FILE takes this beside it"},
+       "this is a lexical shortlist of Marian, not a model; give the model, and this file with --shortlist FILE"},
       {"model file", "\x10\0\0\0GCST"s, Use::kModelFile,
        "this is a Goldcrest model file; goldcrest-inspect shows what it holds, goldcrest-translate runs it"},
   });
@@ -120,13 +120,13 @@ TEST(Sniff, FormatsOfOtherEngines) {
       {"ONNX", "\x08\x08\x12\x07pytorch\x3a\x04\x0a\x02\x0a\0\x42\x02\x10\x11"s, Use::kRefused,
        "this is an ONNX model, a graph; convert the PyTorch or Hugging Face checkpoint that it was exported from"},
       {"CTranslate2", ctranslate2("TransformerSpec"), Use::kConvert,
-       "this is a CTranslate2 model; goldcrest-convert makes a .gcst of it, with the config.json and the vocabularies "
-       "beside it"},
+       "this is a CTranslate2 model; goldcrest-convert converts it to a .gcst file, with the config.json and the "
+       "vocabularies next to it"},
       {"old CTranslate2", ctranslate2("TransformerBase"), Use::kConvert,
-       "this is a CTranslate2 model; goldcrest-convert makes a .gcst of it, with the config.json and the vocabularies "
-       "beside it"},
+       "this is a CTranslate2 model; goldcrest-convert converts it to a .gcst file, with the config.json and the "
+       "vocabularies next to it"},
       {"Argos Translate", zip({{"en_fr/metadata.json", "{}"}, {"en_fr/model/model.bin", "x"}}), Use::kConvert,
-       "this is a package of Argos Translate with a CTranslate2 model; goldcrest-convert makes a .gcst of it"},
+       "this is a package of Argos Translate with a CTranslate2 model; goldcrest-convert converts it to a .gcst file"},
       {"CTranslate2 Whisper", ctranslate2("WhisperSpec"), Use::kRefused,
        "this is a CTranslate2 model of speech (Whisper, Wav2Vec2); its family is planned; it cannot be converted yet"},
       {"CTranslate2 encoder", ctranslate2("TransformerEncoderSpec"), Use::kRefused,
@@ -167,20 +167,19 @@ TEST(Sniff, FormatsOfOtherEngines) {
        "this is TensorFlow's note of which checkpoint is the latest; TensorFlow's weights are not read: copy them to a "
        "PyTorch nn.Transformer"},
       {"Marian npz", zip({{"special:model.yml.npy", "x"}, {"Wemb.npy", "x"}}), Use::kConvert,
-       "this is a Marian model in Marian's own format (.npz); goldcrest-convert makes a .gcst of it, with the "
-       "vocabularies beside it"},
+       "this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it to a .gcst file, with the "
+       "vocabularies next to it"},
       {"npz", zip({{"a.npy", "x"}}), Use::kRefused,
        "this is an archive of NumPy arrays (.npz); save the arrays as safetensors, with a config.json that tells what "
        "they are"},
       {"npy", "\x93NUMPY\1\0"s, Use::kRefused,
        "this is one NumPy array (.npy); save all tensors of the model in one safetensors file"},
       {"Marian binary", marian(0x0404, "decoder_Wemb"), Use::kConvert,
-       "this is a Marian model in Marian's binary format (.bin); goldcrest-convert makes a .gcst of it, with the "
-       "vocabularies beside it"},
+       "this is a Marian model in Marian's binary format (.bin); goldcrest-convert converts it to a .gcst file, with "
+       "the vocabularies next to it"},
       {"intgemm", marian(0x4101, "Wemb"), Use::kConvert,
-       "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; goldcrest-convert makes "
-       "a "
-       ".gcst of it, with the vocabularies beside it"},
+       "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; goldcrest-convert "
+       "converts it to a .gcst file, with the vocabularies next to it"},
   });
 }
 
@@ -189,9 +188,8 @@ TEST(Sniff, WhatTorchWrote) {
       "this is a pickle without a zip, PyTorch's format from before version 1.6, which is not read; load it in PyTorch "
       "and save it again with torch.save, or convert it to safetensors";
   const std::string fairseq_text =
-      "this is a fairseq checkpoint; goldcrest-convert makes a .gcst of it, with the dict.SOURCE.txt and "
-      "dict.TARGET.txt "
-      "beside it";
+      "this is a fairseq checkpoint; goldcrest-convert converts it to a .gcst file, with the dict.SOURCE.txt and "
+      "dict.TARGET.txt next to it";
   const std::string module_text =
       "this is a whole PyTorch module that was pickled, a program and not only weights; nothing in it is executed: "
       "load "
@@ -212,7 +210,7 @@ TEST(Sniff, WhatTorchWrote) {
       {"module", torch_zip(module_pickle), Use::kRefused, module_text.c_str()},
       {"legacy module", magic + module_pickle, Use::kRefused, module_text.c_str()},
       {"OpenNMT-py", torch_zip(pickle_of({"encoder.embeddings.make_embedding.emb_luts.0.weight"})), Use::kConvert,
-       "this is an OpenNMT-py checkpoint; goldcrest-convert makes a .gcst of it"},
+       "this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file"},
       {"TorchScript", zip({{"m/data.pkl", "x"}, {"m/code/__torch__.py", "x"}, {"m/constants.pkl", "x"}}), Use::kRefused,
        "this is a TorchScript archive, a program; save the weights instead: "
        "torch.save(torch.jit.load(...).state_dict(), ...)"},
@@ -220,11 +218,11 @@ TEST(Sniff, WhatTorchWrote) {
        "this is a torch.export archive (.pt2), a program; save the weights instead: "
        "torch.save(torch.export.load(...).state_dict, ...)"},
       {"state dict", torch_zip(pickle_of({"weight"})), Use::kConvert,
-       "this is what torch.save wrote; goldcrest-convert makes a .gcst of it"},
+       "this is what torch.save wrote; goldcrest-convert converts it to a .gcst file"},
       {"safetensors", tensors_of({"weight"}), Use::kConvert,
-       "this is a safetensors file; goldcrest-convert makes a .gcst of it"},
+       "this is a safetensors file; goldcrest-convert converts it to a .gcst file"},
       {"index", R"({"weight_map": {"a": "b"}})", Use::kConvert,
-       "this is the index of weights in several files; goldcrest-convert makes a .gcst of them"},
+       "this is the index of weights in several files; goldcrest-convert converts them to a .gcst file"},
   });
 }
 
@@ -268,33 +266,38 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
       {"GPT-2", tensors_of({"transformer.h.0.attn.c_attn.weight"}), Use::kOtherFamily, kDecoder},
       {"Llama", tensors_of({"model.layers.0.self_attn.q_proj.weight"}), Use::kOtherFamily, kDecoder},
       {"Marian", tensors_of({encoder, across, "final_logits_bias"}), Use::kConvert,
-       "this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert makes a .gcst of it, with the config.json, "
+       "this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert converts it to a .gcst file, with the "
+       "config.json, "
        "vocab.json, source.spm and target.spm of its repository"},
       {"nn.Transformer",
        tensors_of({"encoder.layers.0.linear1.weight", "encoder.layers.0.self_attn.in_proj_weight",
                    "decoder.layers.0.multihead_attn.in_proj_weight"}),
        Use::kConvert,
-       "this is a state dict of PyTorch's nn.Transformer; goldcrest-convert makes a .gcst of it, with the config.json "
+       "this is a state dict of PyTorch's nn.Transformer; goldcrest-convert converts it to a .gcst file, with the "
+       "config.json "
        "that goldcrest-convert --print-config begins"},
       {"the Annotated Transformer",
        torch_zip(
            pickle_of({"encoder.layers.0.self_attn.linears.0.weight", "decoder.layers.0.src_attn.linears.0.weight"})),
        Use::kConvert,
-       "this is a model of the Annotated Transformer; goldcrest-convert makes a .gcst of it, with the config.json that "
+       "this is a model of the Annotated Transformer; goldcrest-convert converts it to a .gcst file, with the "
+       "config.json that "
        "goldcrest-convert --print-config begins"},
       {"PyTorch's tutorial",
        torch_zip(pickle_of({"transformer.encoder.layers.0.self_attn.in_proj_weight",
                             "transformer.decoder.layers.0.multihead_attn.in_proj_weight",
                             "src_tok_emb.embedding.weight", "tgt_tok_emb.embedding.weight"})),
        Use::kConvert,
-       "this is a Seq2SeqTransformer of PyTorch's translation tutorial; goldcrest-convert makes a .gcst of it, with "
+       "this is a Seq2SeqTransformer of PyTorch's translation tutorial; goldcrest-convert converts it to a .gcst file, "
+       "with "
        "the "
        "config.json that goldcrest-convert --print-config begins"},
       {"Ben Trevett's tutorial 6",
        tensors_of(
            {"encoder.layers.0.positionwise_feedforward.fc_1.weight", "decoder.layers.0.encoder_attention.fc_q.weight"}),
        Use::kConvert,
-       "this is a Transformer of Ben Trevett's tutorial 6; goldcrest-convert makes a .gcst of it, with the config.json "
+       "this is a Transformer of Ben Trevett's tutorial 6; goldcrest-convert converts it to a .gcst file, with the "
+       "config.json "
        "that goldcrest-convert --print-config begins"},
   });
 }

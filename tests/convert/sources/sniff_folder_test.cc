@@ -94,9 +94,10 @@ TEST(SniffFolder, AnUnpackedPackageOfArgosTranslate) {
   folder.write("metadata.json", "{}");
   std::filesystem::create_directories(folder / "model");
   const std::filesystem::path file = folder.write("model/model.bin", "\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"s);
-  EXPECT_EQ(sniff(folder.path()).text(), file.string() +
-                                             ": this is a CTranslate2 model; goldcrest-convert makes a .gcst of it, "
-                                             "with the config.json and the vocabularies beside it");
+  EXPECT_EQ(sniff(folder.path()).text(),
+            file.string() +
+                ": this is a CTranslate2 model; goldcrest-convert converts it to a .gcst file, "
+                "with the config.json and the vocabularies next to it");
   EXPECT_EQ(sniff(folder / "model").use, Use::kConvert);
 }
 
@@ -148,9 +149,10 @@ TEST(SniffFolder, AShortlistIsNoModel) {
   const std::filesystem::path shortlist =
       folder.write("lex.bin", "\xf5\x17\x34\x01\xd5\x48\x1a\xf1" + std::string(40, '\0'));
   EXPECT_EQ(find_weights(folder.path()), Paths{shortlist});
-  EXPECT_EQ(sniff(folder.path()).text(), shortlist.string() +
-                                             ": this is a lexical shortlist of Marian, not a model; give the model; "
-                                             "--shortlist FILE takes this beside it");
+  EXPECT_EQ(
+      sniff(folder.path()).text(),
+      shortlist.string() +
+          ": this is a lexical shortlist of Marian, not a model; give the model, and this file with --shortlist FILE");
   const std::filesystem::path arrays = folder.write("model.npz", "x");
   EXPECT_EQ(find_weights(folder.path()), Paths{arrays});
   const std::filesystem::path model = folder.write("model.bin", "x");

@@ -56,7 +56,7 @@ TEST(Yaml, SaysWhatItRefuses) {
   EXPECT_EQ(message_of("a: !!binary 5\n"), "a.yml: line 1 has the tag \"tag:yaml.org,2002:binary\", which is not read");
   EXPECT_EQ(message_of("a: !mine [1]\n"), "a.yml: line 1 has the tag \"!mine\", which is not read");
   EXPECT_EQ(message_of("a: 1\na: 2\n"), "a.yml: line 2 has the key \"a\" again");
-  EXPECT_EQ(message_of("? [1]\n: 2\n"), "a.yml: line 1 has a key that is no text");
+  EXPECT_EQ(message_of("? [1]\n: 2\n"), "a.yml: line 1 has a key that is not a text");
   EXPECT_EQ(message_of("a: 1\n---\nb: 2\n"), "a.yml: holds several documents, expected one");
   EXPECT_EQ(message_of(""), "a.yml: is empty");
   EXPECT_EQ(message_of(std::string("a: \0", 4)), "a.yml: is not YAML: it has a NUL byte");
@@ -73,7 +73,7 @@ TEST(Yaml, SaysWhatItRefuses) {
 // A small text can have great depth, many values or many aliases.
 TEST(Yaml, BombsEndEarly) {
   EXPECT_EQ(message_of(std::string(9, '[') + std::string(9, ']')), "a.yml: line 1 has more than 8 levels");
-  EXPECT_EQ(message_of(std::string(60'000, '[')), "a.yml: line 1 has a key that is no text");  // of the next level
+  EXPECT_EQ(message_of(std::string(60'000, '[')), "a.yml: line 1 has a key that is not a text");  // of the next level
   std::string many = "[0";
   for (int i = 0; i < 20'000; ++i) many += ",0";
   EXPECT_EQ(message_of(many + "]"), "a.yml: line 1 has more than 10000 values");

@@ -97,7 +97,7 @@ std::string message_of_changed(const std::function<void(Zip&)>& change) {
 const char kMember[] = "a.pt: the zip member \"a\"";
 const char kDiffers[] = "a.pt: the zip member \"a\" has a local header that differs from the directory";
 const char kDamaged[] = "a.pt: the zip's directory is damaged";
-const char kMisplaced[] = "a.pt: the zip's directory does not lie where its end record says";
+const char kMisplaced[] = "a.pt: the zip's directory is not where its end record says";
 
 TEST(ZipRecords, AMember) {
   Zip zip;

@@ -42,7 +42,7 @@ void expect_refused(ModelSpec spec, const Case& c) {
 
 TEST(ValidateSpec, BrokenModelsAreNamed) {
   const Case cases[] = {
-      {"tensor 'w' (encoder.embedding) has 2 stored scales; expected 3, one a row",
+      {"tensor 'w' (encoder.embedding) has 2 stored scales; expected 3, one per row",
        [](ModelSpec& s) {
          Matrix table = *matrix(3, s.encoder.d_model);
          table.stored_scale = {1, 1};

@@ -24,7 +24,7 @@ size_t files_in(const TemporaryFolder& folder) {
   return static_cast<size_t>(std::distance(begin(entries), end(entries)));
 }
 
-TEST(ConvertBeforeWork, PlacesThatCannotBeWritten) {
+TEST(ConvertPreflight, PlacesThatCannotBeWritten) {
   const TemporaryFolder folder;
   const std::string file = folder.write("file", "kept");
   const std::string path = folder.path(), g2p = checkpoint_folder("g2p");
@@ -49,21 +49,22 @@ TEST(ConvertBeforeWork, PlacesThatCannotBeWritten) {
   EXPECT_EQ(files_in(folder), 1u);
 }
 
-TEST(ConvertBeforeWork, NothingThatIsReadIsWrittenOver) {
+TEST(ConvertPreflight, NothingThatIsReadIsWrittenOver) {
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;
   const std::string path = copy.path(), weights = copy.file("model.safetensors"), config = copy.file("config.json");
   const std::string model = folder / "model.gcst", lines = folder.write("lines", "wren\n");
   std::filesystem::copy_file(converted_model("g2p"), model);
-  refuse({path, "-o", weights}, 2, weights + ": lies in the checkpoint, and -o would write over it; give another name");
+  refuse({path, "-o", weights}, 2,
+         weights + ": belongs to the checkpoint, and -o would overwrite it; give another name");
   refuse({path, "--report", config}, 2,
-         config + ": lies in the checkpoint, and --report would write over it; give another name");
-  refuse({weights, "-o", weights}, 2, weights + ": is read, and -o would write over it; give another name");
-  refuse({model, "-o", model}, 2, model + ": is read, and -o would write over it; give another name");
+         config + ": belongs to the checkpoint, and --report would overwrite it; give another name");
+  refuse({weights, "-o", weights}, 2, weights + ": is an input, and -o would overwrite it; give another name");
+  refuse({model, "-o", model}, 2, model + ": is an input, and -o would overwrite it; give another name");
   refuse({path, "--evaluate", lines, "-o", lines}, 2,
-         lines + ": is read, and -o would write over it; give another name");
+         lines + ": is an input, and -o would overwrite it; give another name");
   refuse({path, "--self-test", lines, "--report", lines}, 2,
-         lines + ": is read, and --report would write over it; give another name");
+         lines + ": is an input, and --report would overwrite it; give another name");
   refuse({path, "-o", model, "--report", model}, 2,
          model + ": is named by -o and by --report; give one of them another name");
   EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
@@ -73,16 +74,16 @@ TEST(ConvertBeforeWork, NothingThatIsReadIsWrittenOver) {
   EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
 }
 
-TEST(ConvertBeforeWork, OptionsThatContradict) {
+TEST(ConvertPreflight, OptionsThatContradict) {
   const std::string g2p = checkpoint_folder("g2p");
   refuse({g2p, "-o", "-"}, 2, "-o -: a model goes to a file, not to standard output; give its name");
   refuse({g2p, "--weights", "float32", "--cpu", "cortex-m55"}, 2,
-         "--cpu cortex-m55 orders int8 weights, and --weights float32 has one order for all; leave one of them out");
+         "--cpu cortex-m55 orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights");
   refuse({g2p, "--beam", "2", "--n-best", "3"}, 1, g2p + ": n_best is 3; expected 1 to 2, the beam size");
   refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": encoder_rows is 2000; expected 1 to 1024, the engine's bound");
 }
 
-TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
+TEST(ConvertPreflight, FilesOfTheChecksThatAreNotThere) {
   const TemporaryFolder folder;
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", lines = folder.write("lines", "wren\n");
   refuse({g2p, "--self-test", none}, 1, none + ": cannot be read");
@@ -94,12 +95,12 @@ TEST(ConvertBeforeWork, FilesOfTheChecksThatAreNotThere) {
          "--metric chrf: the lines of " + lines + " have no references");
 }
 
-TEST(ConvertBeforeWork, FilesOfTheVocabulary) {
+TEST(ConvertPreflight, FilesOfTheVocabulary) {
   const TemporaryFolder folder;
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", empty = folder.write("empty", "\n\t1\n");
   const std::string lines = folder.write("lines", "wren\nfinch\nwren\n");
   refuse({g2p, "--keep-vocabulary", none}, 1, none + ": cannot be opened for reading; expected one piece a line");
-  refuse({g2p, "--keep-vocabulary", empty}, 1, empty + ": no pieces; expected one a line");
+  refuse({g2p, "--keep-vocabulary", empty}, 1, empty + ": no pieces; expected one per line");
   refuse({g2p, "--keep-vocabulary-of", none}, 1,
          none + ": cannot be opened for reading; expected lines of source [TAB reference]...");
   refuse({g2p, "--make-shortlist", none}, 1,
@@ -107,12 +108,12 @@ TEST(ConvertBeforeWork, FilesOfTheVocabulary) {
   refuse({g2p, "--make-shortlist", lines}, 1,
          lines + ": 2 different sources; --make-shortlist needs 10, since every tenth is held out");
   refuse({g2p, "--keep-vocabulary", lines, "-o", lines}, 2,
-         lines + ": is read, and -o would write over it; give another name");
+         lines + ": is an input, and -o would overwrite it; give another name");
   const std::string ten = folder.write("ten", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
   refuse({g2p, "--make-shortlist", ten, "--report", ten}, 2,
-         ten + ": is read, and --report would write over it; give another name");
+         ten + ": is an input, and --report would overwrite it; give another name");
   refuse({g2p, "--keep-vocabulary", lines, "--evaluate", lines, "--ids"}, 2,
-         "--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
+         "--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
   const std::string model = converted_model("g2p").string();
   refuse({model, "--keep-vocabulary", lines}, 2,
          model + ": --keep-vocabulary works on a checkpoint, not on a .gcst file; give the checkpoint");
@@ -130,7 +131,7 @@ TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
               std::string::npos)
         << bytes.err;
     const Outcome length = run(convert_program(), {checkpoint_folder("g2p"), option, std::string(1025, 'x')});
-    EXPECT_NE(length.err.find("the text has 1025 bytes; 1024 are the most"), std::string::npos) << length.err;
+    EXPECT_NE(length.err.find("the text has 1025 bytes, expected at most 1024"), std::string::npos) << length.err;
   }
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file that is made on the way and stays in memory: its size, and what it translates, are asked for before the
-// final one is made.
+// A model file in memory, made before the final one to learn its size and its translations.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +13,20 @@
 
 namespace goldcrest::converter {
 
-// The payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
+// Returns the payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
 Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
-// Of all sections.
+// Returns the bytes of all sections.
 uint64_t section_bytes(const Payload& payload);
 
-class Draft {
+class InMemoryModel {
  public:
   // Throws Error as make_payload does.
-  Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+  InMemoryModel(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
   const FileImage& image() const { return image_; }
   uint64_t bytes() const { return bytes_; }  // of all sections
-  // What the engine makes of lines' sources, greedily.
+  // Translates the lines' sources greedily with the engine.
   std::vector<Translation> translate(const std::vector<EvaluationLine>& lines);
 
  private:
@@ -38,7 +37,7 @@ class Draft {
   FileImage image_;  // without a self-test
 };
 
-// How many sources were not translated, and why the first was not; "" where all were.
+// Returns how many sources were not translated, and why the first was not; "" if all were.
 std::string describe_failures(const std::vector<Translation>& translations);
 
 }  // namespace goldcrest::converter

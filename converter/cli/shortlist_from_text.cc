@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/made_shortlist.h"
+#include "cli/shortlist_from_text.h"
 
 #include "evaluate/line_encoder.h"
 #include "spec/error.h"
@@ -7,7 +7,7 @@
 namespace goldcrest::converter {
 namespace {
 
-// What a line's targets are: the given ones, or the model's own translation.
+// Pairs each source with its given targets, or with the model's own translation.
 class PairMaker {
  public:
   PairMaker(const ModelSpec& spec, const Arguments& arguments)
@@ -32,16 +32,16 @@ class PairMaker {
   const std::string& path_;
 };
 
-// Of the lines that it is made from, and of those that are held out.
+// Pairs for the shortlist, and pairs of held-out lines.
 struct Pairs {
   std::vector<IdPair> building, own, given;
 };
 
-Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draft, ModelSpec& spec) {
+Pairs make_pairs(const UserLines& lines, const Arguments& arguments, InMemoryModel& model, ModelSpec& spec) {
   const PairMaker maker(spec, arguments);
   Pairs pairs;
   std::vector<EvaluationLine> to_translate;
-  std::vector<bool> is_held_out;  // of them
+  std::vector<bool> is_held_out;  // for each line of to_translate
   for (size_t i = 0; i < lines.shortlist_text.size(); ++i) {
     const EvaluationLine& line = lines.shortlist_text[i];
     const bool held_out = i % kHeldOut == kHeldOut - 1;
@@ -50,7 +50,7 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draf
     to_translate.push_back(line);
     is_held_out.push_back(held_out);
   }
-  const std::vector<Translation> translations = draft.translate(to_translate);
+  const std::vector<Translation> translations = model.translate(to_translate);
   for (size_t i = 0; i < translations.size(); ++i) {
     if (!translations[i].error.empty()) continue;
     (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
@@ -62,9 +62,9 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, Draft& draf
 
 }  // namespace
 
-MadeShortlist make_shortlist_of(const UserLines& lines, const Arguments& arguments, Draft& draft, Progress& progress,
-                                ModelSpec& spec) {
-  const Pairs pairs = make_pairs(lines, arguments, draft, spec);
+ShortlistFromText make_shortlist_from_text(const UserLines& lines, const Arguments& arguments, InMemoryModel& model,
+                                           Progress& progress, ModelSpec& spec) {
+  const Pairs pairs = make_pairs(lines, arguments, model, spec);
   if (pairs.building.empty() || pairs.own.empty())
     throw Error("{}: none of its lines could be translated", arguments.make_shortlist_path);
   progress.stage("making the shortlist");
@@ -77,7 +77,7 @@ MadeShortlist make_shortlist_of(const UserLines& lines, const Arguments& argumen
   const ShortlistSpec& shortlist = spec.shortlist.emplace(make_shortlist(pairs.building, options));
   std::vector<uint32_t> end_ids = spec.generation.rules.more_end_ids;
   end_ids.push_back(spec.generation.end_id);
-  MadeShortlist made;
+  ShortlistFromText made;
   made.pairs = pairs.building.size();
   made.listed_ids = shortlist.always.size() + shortlist.ids.size();
   made.own = measure_coverage(shortlist, pairs.own, end_ids);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/before_work.h"
+#include "cli/preflight.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -24,29 +24,30 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 void check_options(const Arguments& arguments) {
   if (arguments.output == "-") throw UsageError("-o -: a model goes to a file, not to standard output; give its name");
   if (arguments.weights == "float32" && !arguments.cpu.empty()) {
-    throw UsageError("--cpu {} orders int8 weights, and --weights float32 has one order for all; leave one of them out",
-                     arguments.cpu);
+    throw UsageError(
+        "--cpu {} orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights",
+        arguments.cpu);
   }
   if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
       arguments.make_shortlist_path.empty()) {
-    throw UsageError("--ids is for the lines of --evaluate, --self-test and --make-shortlist; give one of them");
+    throw UsageError("--ids applies to the lines of --evaluate, --self-test or --make-shortlist; give one of them");
   }
   if (arguments.ids && trims(arguments)) {
-    throw UsageError("--ids: a trimmed vocabulary has ids of its own; leave --ids or --keep-vocabulary out");
+    throw UsageError("--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
   }
   if (!arguments.output.empty() && fs::path(arguments.output) == fs::path(arguments.report_path)) {
     throw UsageError("{}: is named by -o and by --report; give one of them another name", arguments.output);
   }
 }
 
-// A file that is read is not written.
+// Refuses outputs that would overwrite an input.
 void refuse_input_as_output(const fs::path& output, const char* option, const Arguments& arguments) {
   const std::string* const inputs[] = {
       &arguments.input,     &arguments.config,         &arguments.evaluate_path,      &arguments.self_test_path,
       &arguments.keep_path, &arguments.keep_text_path, &arguments.make_shortlist_path};
   for (const std::string* input : inputs) {
     if (is_same_file(output, *input)) {
-      throw UsageError("{}: is read, and {} would write over it; give another name", output.string(), option);
+      throw UsageError("{}: is an input, and {} would overwrite it; give another name", output.string(), option);
     }
   }
   std::error_code not_there;
@@ -56,12 +57,12 @@ void refuse_input_as_output(const fs::path& output, const char* option, const Ar
                                 is_same_file(fs::absolute(output).parent_path(), folder.empty() ? "." : folder);
   const std::string extension = output.extension().string();
   if (is_in_checkpoint && extension != ".gcst" && extension != ".html") {
-    throw UsageError("{}: lies in the checkpoint, and {} would write over it; give another name", output.string(),
+    throw UsageError("{}: belongs to the checkpoint, and {} would overwrite it; give another name", output.string(),
                      option);
   }
 }
 
-// A folder that is there, or can be made.
+// Checks that the folder exists or can be made.
 void check_folder(const fs::path& folder) {
   fs::path there = fs::absolute(folder).lexically_normal();
   std::error_code error;
@@ -85,7 +86,7 @@ std::vector<NumberedLine> read_first_lines(const std::string& path, size_t most)
   return lines;
 }
 
-// One piece a line, up to a tab.
+// Reads one piece per line, up to a tab.
 std::vector<std::string> read_pieces(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error("{}: cannot be opened for reading; expected one piece a line", path);
@@ -96,7 +97,7 @@ std::vector<std::string> read_pieces(const std::string& path) {
     if (!line.empty()) pieces.push_back(line);
   }
   if (file.bad()) throw Error("{}: reading failed", path);
-  if (pieces.empty()) throw Error("{}: no pieces; expected one a line", path);
+  if (pieces.empty()) throw Error("{}: no pieces; expected one per line", path);
   return pieces;
 }
 
@@ -111,7 +112,7 @@ void read_vocabulary_lines(const Arguments& arguments, UserLines& lines) {
   }
 }
 
-// Throws Error naming the line where `text` is no list of ids of any model.
+// Throws Error naming the line if `text` is not a list of ids of any model.
 void check_ids(const std::string& path, size_t number, const std::string& text) {
   try {
     parse_ids(text, kMaxVocabulary);
@@ -133,7 +134,7 @@ void check_all_ids(const UserLines& lines, const Arguments& arguments) {
   check_ids(arguments.make_shortlist_path, lines.shortlist_text);
 }
 
-// A metric that needs references has them.
+// Throws Error if the metric needs references that no line has.
 void check_metric(const Arguments& arguments, const std::vector<EvaluationLine>& lines) {
   const bool needs_references =
       std::ranges::count(std::initializer_list<std::string>{"bleu", "chrf", "wer", "exact"}, arguments.metric) != 0;
@@ -153,10 +154,10 @@ void check_samples(const std::string& folder) {
 
 }  // namespace
 
-UserLines check_before_work(const Arguments& arguments) {
+UserLines preflight(const Arguments& arguments) {
   check_options(arguments);
   std::error_code error;
-  if (!fs::exists(arguments.input, error)) return {};  // opening it says so
+  if (!fs::exists(arguments.input, error)) return {};  // opening it reports the error
   UserLines lines;
   try {
     check_bounds(arguments.limits);

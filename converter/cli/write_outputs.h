@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report, model file and C source: what a run of the program leaves behind.
+// The outputs of a run: report, model file and C source.
 #pragma once
 
 #include "cli/command_line.h"
@@ -8,20 +8,20 @@
 
 namespace goldcrest::converter {
 
-// To standard output and, where asked for, as HTML. Throws Error.
+// Prints to standard output, and writes the HTML page if --report asks for it. Throws Error.
 void print_report(const Report& report, const Arguments& arguments);
 
-// How the model with the limits of `memory` fits the boards of --board; nothing without it. Throws Error.
+// Returns how the model with the limits of `memory` fits the boards of --board; empty without --board. Throws Error.
 std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory& memory, const Arguments& arguments);
 
-// Writes what was asked for, unless the model needs more than the budget or than the board has. `name`: of the emitted
-// C source. Returns the exit status. Throws Error.
-struct Output {
+// Writes the requested files, unless the model exceeds the budget or the board. `name` names the emitted C source.
+// Returns the exit status. Throws Error.
+struct Outputs {
   const FileImage& image;
   const goldcrest_memory& memory;
   const std::vector<BoardFit>& boards;
   std::string name;
 };
-int write_output(const Output& output, const Arguments& arguments);
+int write_outputs(const Outputs& outputs, const Arguments& arguments);
 
 }  // namespace goldcrest::converter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/draft.h"
+#include "cli/in_memory_model.h"
 
 #include <algorithm>
 #include <iterator>
@@ -32,7 +32,7 @@ uint64_t section_bytes(const Payload& payload) {
                          [](uint64_t sum, const SectionBytes& section) { return sum + section.size(); });
 }
 
-Draft::Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progress)
+InMemoryModel::InMemoryModel(const ModelSpec& spec, const Arguments& arguments, Progress& progress)
     : arguments_(arguments), progress_(progress), image_(0) {
   Payload payload = make_payload(spec, arguments, progress);
   bytes_ = section_bytes(payload);
@@ -40,7 +40,7 @@ Draft::Draft(const ModelSpec& spec, const Arguments& arguments, Progress& progre
   image_ = assemble_from(payload);
 }
 
-std::vector<Translation> Draft::translate(const std::vector<EvaluationLine>& lines) {
+std::vector<Translation> InMemoryModel::translate(const std::vector<EvaluationLine>& lines) {
   constexpr size_t kBatch = 16;
   progress_.stage("translating");
   goldcrest_limits limits = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/outputs.h"
+#include "cli/write_outputs.h"
 
 #include <algorithm>
 
@@ -36,8 +36,8 @@ std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory&
   return fits;
 }
 
-int write_output(const Output& output, const Arguments& arguments) {
-  const auto& [image, memory, boards, name] = output;
+int write_outputs(const Outputs& outputs, const Arguments& arguments) {
+  const auto& [image, memory, boards, name] = outputs;
   const Budget budget = arguments.budget_text.empty() ? Budget() : parse_budget(arguments.budget_text);
   const std::string excess = over_budget(budget, memory.arena_bytes, image.size());
   const bool fits_board = arguments.board == "all" || std::ranges::all_of(boards, &BoardFit::fits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/kept_vocabulary.h"
+#include "cli/keep_vocabulary.h"
 
 #include <algorithm>
 #include <set>
@@ -18,14 +18,14 @@ namespace {
 
 constexpr size_t kMostNamed = 5;  // pieces in a message
 
-// One side's entries, by their texts.
+// Finds one side's entries by their texts, and collects those to keep.
 class Entries {
  public:
   explicit Entries(const TokenizerSpec& tokenizer) : tokenizer_(tokenizer) {
     for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) ids_.emplace(tokenizer.pieces[id].text, id);
   }
 
-  // Whether there is one with this text, which then stays.
+  // Keeps the entry with this text; returns false if there is none.
   bool keep(std::string_view text) {
     const auto found = ids_.find(text);
     if (found == ids_.end() || text.empty()) return false;
@@ -34,7 +34,7 @@ class Entries {
   }
   void keep(const std::vector<int32_t>& ids) { kept_.insert(ids.begin(), ids.end()); }
 
-  // What is kept, and the entries of their single characters.
+  // Returns the kept entries and those of their single characters.
   std::vector<uint32_t> with_characters() {
     const std::set<uint32_t> pieces = kept_;
     const bool are_subwords = tokenizer_.kind == TokenizerKind::kSubword;
@@ -68,12 +68,12 @@ void keep_pieces(const std::vector<std::string>& pieces, const std::string& path
     if (!in_source && !in_target) unknown.push_back(printable(piece));
   }
   if (unknown.empty()) return;
-  throw Error("{}: {} of {} pieces are no entries of the model's vocabulary: {}", path, unknown.size(), pieces.size(),
+  throw Error("{}: {} of {} pieces are not entries of the model's vocabulary: {}", path, unknown.size(), pieces.size(),
               list_in_quotes(unknown, kMostNamed));
 }
 
-// What the lines' texts are cut into, and the model's own translations where no target is given.
-void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path, Draft& whole, Sides& sides,
+// Keeps the entries of the lines' texts; for a line without target, those of the model's own translation.
+void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path, InMemoryModel& whole, Sides& sides,
                ModelSpec& spec) {
   const LineEncoder encoder(spec, false);
   std::vector<EvaluationLine> without_target;
@@ -89,7 +89,7 @@ void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path
   if (!failures.empty()) spec.warnings.push_back(format_text("{}: {}", path, failures));
 }
 
-// Characters that nothing but their own entry covers.
+// Warns of removed entries that are the only cover of a character.
 void warn_of_characters(const TokenizerSpec& before, const TokenizerSpec& after, ModelSpec& spec) {
   if (before.byte_fallback || before.kind == TokenizerKind::kWord) return;
   std::set<std::string_view> kept;
@@ -129,7 +129,8 @@ void warn_of_unknown(const UserLines& lines, const std::string& path, const Toke
 
 }  // namespace
 
-TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, Draft& whole, ModelSpec& spec) {
+TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, InMemoryModel& whole,
+                                  ModelSpec& spec) {
   Sides sides = {Entries(*spec.source_tokenizer), Entries(*spec.target_tokenizer)};
   keep_pieces(lines.kept_pieces, arguments.keep_path, sides);
   KeptIds wanted;
