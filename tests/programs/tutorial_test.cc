@@ -161,7 +161,8 @@ TEST(List, TheReadmesTableSaysTheSame) {
       const std::vector<std::string> found = cells_of(rows[r]);
       ASSERT_EQ(found.size(), 4u) << rows[r];
       if (found[0].find(wanted[0]) == std::string::npos) continue;
-      is_found = is_named[r] = true;
+      is_found = true;
+      is_named[r] = true;
       EXPECT_EQ(found[1], wanted[1]) << rows[r];
       EXPECT_EQ(found[2], wanted[2].substr(0, wanted[2].find("; ["))) << rows[r];
     }
