@@ -24,7 +24,7 @@ run() {
 # Prints a page's commands, one on each line, without their comments.
 commands_of() {
   sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}' "$1" |
-    sed -n -E 's/^    ((bash|cmake|qemu-system-arm|arm-none-eabi-[a-z]+) .*)$/\1/p' | sed -E 's/ +#.*$//'
+    sed -n -E 's/^    ((bash|cmake|cp|sed|qemu-system-arm|arm-none-eabi-[a-z]+) .*)$/\1/p' | sed -E 's/ +#.*$//'
 }
 
 run 'cmake --preset host' 'Build files'

@@ -138,12 +138,41 @@ TEST(List, NamesFamiliesAndContainers) {
   EXPECT_EQ(outcome.out, kFamilies);
 }
 
-TEST(List, TheReadmesTableIsItsOutput) {
+// The cells of a row of a Markdown table.
+std::vector<std::string> cells_of(const std::string& row) {
+  std::vector<std::string> cells;
+  for (size_t begin = 2, end = 0; (end = row.find(" |", begin - 1)) != std::string::npos; begin = end + 3)
+    cells.push_back(end < begin ? "" : row.substr(begin, end - begin));
+  return cells;
+}
+
+// Every family has its row, with the same verdict and the same containers; one row may name several families.
+TEST(List, TheReadmesTableSaysTheSame) {
   const std::string page = read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "README.md");
-  const std::string heading = "## Can it run my model?\n\n";
+  const std::string heading = "| family | | from | details |\n|---|---|---|---|\n";
   const size_t begin = page.find(heading);
   ASSERT_NE(begin, std::string::npos);
-  EXPECT_TRUE(page.substr(begin + heading.size()).starts_with(run(convert_program(), {"--list"}).out + "\n"));
+  const size_t first = begin + heading.size();
+  const std::vector<std::string> rows = lines_of(page.substr(first, page.find("\n\n", first) - first));
+  std::vector<bool> is_named(rows.size(), false);
+  const std::vector<std::string> listed = lines_of(run(convert_program(), {"--list"}).out);
+  ASSERT_GT(listed.size(), 2u);
+  for (size_t i = 2; i < listed.size(); ++i) {
+    const std::vector<std::string> wanted = cells_of(listed[i]);
+    ASSERT_EQ(wanted.size(), 3u) << listed[i];
+    bool is_found = false;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const std::vector<std::string> found = cells_of(rows[r]);
+      ASSERT_EQ(found.size(), 4u) << rows[r];
+      if (found[0].find(wanted[0]) == std::string::npos) continue;
+      is_found = true;
+      is_named[r] = true;
+      EXPECT_EQ(found[1], wanted[1]) << rows[r];
+      EXPECT_EQ(found[2], wanted[2].substr(0, wanted[2].find("; ["))) << rows[r];
+    }
+    EXPECT_TRUE(is_found) << listed[i];
+  }
+  for (size_t r = 0; r < rows.size(); ++r) EXPECT_TRUE(is_named[r]) << rows[r];
 }
 
 }  // namespace
