@@ -165,7 +165,7 @@ struct GenerationSpec {
   RulesSpec rules;
 };
 
-// Where a model reads or gets the language of a text. kNowhere: it has one language there.
+// Where a model reads or gets the language of a text. kNowhere: there is one language on that side.
 enum class SourceLanguagePlace { kNowhere, kBeforeText, kBehindText };
 enum class TargetLanguagePlace { kNowhere, kForcedFirst, kStart };
 
