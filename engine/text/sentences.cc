@@ -118,9 +118,9 @@ class Scanner {
 
   // White space at i: the sentence ends before it.
   bool ends_at_space(size_t i, uint32_t n) {
-    if (after_mark_ && closes_after_space(i + n)) return false;
-    if (after_mark_ && begins_sentence(i)) return true;
-    after_mark_ = false;
+    const bool goes_on = after_mark_ && closes_after_space(i + n);
+    if (after_mark_ && !goes_on && begins_sentence(i)) return true;
+    after_mark_ = goes_on;
     if (end_ == i) {
       space_ = i;
       if (last_.is(kClause)) clause_end_ = i;
