@@ -135,14 +135,15 @@ class Engine {
   }
   // Translates a text sentence by sentence; white space and line ends stay as they are. `parts` says how the text is
   // cut. A sentence above the engine's limits is cut further; one that gives no token is left out. out gets a
-  // terminating zero. Returns the bytes without it, or what goldcrest_translate returns for the first sentence that
-  // fails; ERROR_TRUNCATED also where the text does not fit, and then the whole sentences that fit are there.
+  // terminating zero. Returns the bytes without it, or the error that goldcrest_translate returns for a sentence; what
+  // comes before that sentence is there, and of ERROR_TRUNCATED what fits.
   Status translate_text(const char* text, size_t bytes, const goldcrest_part_options& parts, char* out,
                         size_t out_bytes) {
     if (engine_ == nullptr || text == nullptr || out == nullptr || out_bytes == 0)
       return Status(GOLDCREST_ERROR_ARGUMENT);
     SentenceReader reader(text, bytes, parts);
     size_t used = 0;
+    out[0] = '\0';
     for (bool more = true; more;) {
       more = reader.next();
       if (reader.space_bytes() >= out_bytes - used) return Status(GOLDCREST_ERROR_TRUNCATED);
