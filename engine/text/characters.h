@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sentence splitter needs to know of a character, as Unicode 15 has it for the scripts in use. Tables of
-// microcontroller size: ranges and lists, not a database.
+// Properties of characters that goldcrest_next_part asks for, by Unicode 15. The tables are short enough for a
+// microcontroller: letters of four scripts, marks of a dozen.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace goldcrest {
 
-// Of a character, in any combination.
+// Properties of a character, in any combination.
 enum CharacterClass : uint8_t {
   kLineEnd = 1,
   kSpace = 2,    // Unicode's White_Space without the line ends

@@ -10,7 +10,7 @@ struct List {
   std::string_view two_letters, three_letters, words;
 };
 
-// What usually ends a sentence where a capital follows (etc., Inc., a.m., usw.) is left out.
+// Abbreviations that usually end a sentence if a capital follows (etc., Inc., a.m., usw.) are left out.
 constexpr List kLists[] = {
     {"en", "eng",
      "Mr Mrs Ms Mx Messrs Dr Drs Prof Revd Rev Fr Sr Hon Pres Gov Sen Rep Gen Col Lt Maj Capt Cpt Sgt Cpl Pvt Adm "

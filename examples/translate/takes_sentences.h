@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A model of sentences, of a file that goldcrest_model_info has taken: its tokenizer cuts text into pieces of words.
-// Those that take a word or a character as a token (pronunciation, spelling) are trained on other units.
+// True if the tokenizer of a model, which goldcrest_model_info has taken, cuts text into pieces of words. Models whose
+// token is a word or a character (pronunciation, spelling) are trained on other units than sentences.
 bool takes_sentences(const void* model);

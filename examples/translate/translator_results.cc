@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goldcrest-translate prints: results as text, ids, scores and alignments, messages about lines, statistics.
+// The output of goldcrest-translate: results as text, ids, scores and alignments, messages about lines, statistics.
 #include <sys/resource.h>
 
 #include <algorithm>

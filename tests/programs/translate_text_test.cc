@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest.hpp: a paragraph in, a paragraph out, as goldcrest-translate has it, in memory of any size.
+// goldcrest.hpp: translate_text gives the text that goldcrest-translate gives, in memory of any size.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ class TranslateText : public testing::Test {
     ASSERT_TRUE(engine_.init(config).ok());
   }
 
-  // What translate_text returns, and its text in out_.
+  // Returns the value of translate_text; its text is in out_.
   int64_t translate(const std::string& text, size_t out_bytes) {
     out_.assign(out_bytes + 1, '#');
     const goldcrest_part_options parts = {kList, sizeof kList - 1, 0};

@@ -24,7 +24,7 @@ typedef enum goldcrest_part_kind {
   GOLDCREST_PART_LINE_END = 3  /* one line end: LF, CR, CR LF, U+2028 or U+2029 */
 } goldcrest_part_kind;
 
-/* How to cut. All zeros: no abbreviations, no limit. */
+/* Options of the cutting. All zeros: no abbreviations, no limit. */
 typedef struct goldcrest_part_options {
   /* UTF-8 text: words, white space between them, in any order. A full stop behind one of these words, which the list
    * leaves out, does not end a sentence. A word that begins with a small letter also stands for the capitalized one.
@@ -46,9 +46,9 @@ typedef struct goldcrest_part {
  * A sentence ends at a line end, or at an end mark (. ! ? and those of other scripts) and the quotes and brackets that
  * close behind it, if white space follows (Chinese and Japanese marks need none) and then no small letter. A full stop
  * does not end a sentence behind a listed abbreviation, behind a single capital letter, or behind the number that a
- * part begins with. A sentence of more than max_bytes is cut behind the last of ; : , and the dash that lies beyond a
- * quarter of them, else at the last white space, else between two characters. No part is longer than max_bytes, or it
- * is one character.
+ * part begins with. A sentence of more than max_bytes is cut behind the last of ; : , and the dash, if more than a
+ * quarter of max_bytes is before it; else at the last white space, else between two characters. No part is longer than
+ * max_bytes, or it is one character.
  *
  * Work: linear in the part and max_bytes, and the list once for each full stop. All calls for a text read each byte at
  * most four times, and 250 bytes more for each end mark.

@@ -33,7 +33,7 @@ inline std::vector<Part> parts_of(std::string_view text, const PartOptions& how)
   return parts;
 }
 
-// The sentences alone.
+// Only the sentences.
 inline std::vector<std::string> sentences_of(std::string_view text, const PartOptions& how) {
   std::vector<std::string> sentences;
   for (const Part& part : parts_of(text, how)) {
@@ -42,7 +42,7 @@ inline std::vector<std::string> sentences_of(std::string_view text, const PartOp
   return sentences;
 }
 
-// What is wrong with how a text was cut, or empty: the parts are the text, each within the limit or one character (of
+// Names what is wrong with how a text was cut, or is empty: the parts are the text, each within the limit or one character (of
 // `character_bytes`, a function of a text that is not empty), of the kind that its first character says.
 inline std::string parts_problem(std::string_view text, const PartOptions& how,
                                  size_t (*character_bytes)(std::string_view)) {

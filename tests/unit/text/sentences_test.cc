@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goldcrest_next_part makes of texts: where sentences end, where long ones are cut, that nothing is lost, how much
+// goldcrest_next_part on texts: where sentences end, where long ones are cut, that nothing is lost, how much
 // it reads.
 #include "goldcrest/sentences.h"
 
@@ -187,7 +187,7 @@ TEST(Parts, OfFuzzedTextsJoinToThem) {
   }
 }
 
-// What the header promises of all calls for a text.
+// The bound that the header states for all calls for a text.
 uint64_t most_reads(std::string_view text) {
   const auto n_marks =
       std::count_if(text.begin(), text.end(), [](char c) { return std::string_view(".!?").find(c) < 3; });
