@@ -125,9 +125,10 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
   app.footer(
       "A sentence ends at . ! ? and their like, if white space follows and then no small letter, but not behind an "
-      "abbreviation or an initial. One that exceeds the model's limits is cut at ; : , or at spaces. Lines are not cut "
-      "with --no-split, --ids, --encode, --decode, --tokens, --nbest above 1, --scores, --token-scores, --alignments "
-      "and --score: a sentence more of such a line may be lost. A leading >>xx<< holds for all sentences of its line.\n"
+      "abbreviation or an initial. A sentence that exceeds the model's limits is cut at ; : , or at spaces. "
+      "These options take a line as one sentence: --no-split, --ids, --encode, --decode, --tokens, --nbest above 1, "
+      "--scores, --token-scores, --alignments, --score. Most models then drop sentences of a line that has several. A "
+      "leading >>xx<< holds for all sentences of its line.\n"
       "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
       "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning. A "
       "byte "

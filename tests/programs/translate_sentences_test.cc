@@ -50,6 +50,12 @@ TEST(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
   EXPECT_LT(whole.size(), paragraph(alone).size() / 2) << whole;
 }
 
+TEST(TranslateSentences, AreInTheHelp) {
+  const std::string help = run(translate_program(), {"--help"}).out;
+  for (const char* words : {"--no-split", "--abbreviations", "A line is cut into sentences", "A sentence ends at"})
+    EXPECT_NE(help.find(words), std::string::npos) << words;
+}
+
 TEST(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
   Dialogue dialogue(translate_program(), {converted_model("enfr")});
   const std::string answer = translated("enfr", {}, "Stop! Go on.\n")[0];

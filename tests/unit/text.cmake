@@ -32,5 +32,5 @@ goldcrest_warnings(subword_ids)
 
 # Sentences; the abbreviations are goldcrest-translate's.
 goldcrest_test(sentences_test
-  SOURCES text/marked_sentences_test.cc text/sentences_test.cc text/counted_characters.cc
+  SOURCES text/characters_test.cc text/marked_sentences_test.cc text/sentences_test.cc text/counted_characters.cc
     "${CMAKE_SOURCE_DIR}/examples/support/abbreviations.cc")
