@@ -22,3 +22,10 @@ echo
 printf '%s\n' "${sentences[@]}"
 echo
 printf '%s\n' "${sentences[@]}" | build/bin/goldcrest-translate build/enfr.gcst --stats
+
+# A line of several sentences is translated sentence by sentence.
+paragraph="Where is the station? I don't know what to do. Can you help me, please? I'm hungry. Let's go home."
+echo
+echo "$paragraph"
+echo
+echo "$paragraph" | build/bin/goldcrest-translate build/enfr.gcst

@@ -42,7 +42,9 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app{"Translates lines of text with a .gcst model: one line out for each line in."};
+  CLI::App app{
+      "Translates lines of text with a .gcst model: one line out for each line in. A line is cut into sentences, which "
+      "are translated one by one; the space between them stays as it is."};
   arguments.limits.batch = arguments.limits.threads = 1;
   app.set_version_flag("--version", std::string("goldcrest-translate " GOLDCREST_VERSION));
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
@@ -111,11 +113,22 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   encode->excludes(decode)->excludes(tokens)->excludes(ids);
   decode->excludes(tokens)->excludes(ids);
   score->excludes(encode)->excludes(decode)->excludes(n_best)->excludes(scores);
+  CLI::Option* no_split = app.add_flag("--no-split", arguments.no_split,
+                                       "take a line as one sentence, as models of words or characters always do");
+  app.add_option("--abbreviations", arguments.abbreviations,
+                 "a file of words behind which a full stop ends no sentence, white space between them; replaces the "
+                 "list of the model's source language [of all ten languages if it has none]")
+      ->excludes(no_split);
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--structure-only", arguments.structure_only, "do not read all weights at start-up to verify them");
   app.footer(
+      "A sentence ends at . ! ? and their like, if white space follows and then no small letter, but not behind an "
+      "abbreviation or an initial. A sentence that exceeds the model's limits is cut at ; : , or at spaces. "
+      "These options take a line as one sentence: --no-split, --ids, --encode, --decode, --tokens, --nbest above 1, "
+      "--scores, --token-scores, --alignments, --score. Most models then drop sentences of a line that has several. A "
+      "leading >>xx<< holds for all sentences of its line.\n"
       "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
       "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning. A "
       "byte "

@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "translator.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "../support/abbreviations.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
+#include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "spec/id_list.h"
 #include "spec/printable.h"
+#include "takes_sentences.h"
 #include "text_lines.h"
 
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it at the start of a file
 constexpr uint32_t kBatchesAhead = 16;                       // batches that are read and sorted together
-
-void append_ids(const int32_t* ids, size_t n, std::string* text) {
-  for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
-}
-
-void append_number(double value, std::string* text) {
-  char number[64];
-  std::snprintf(number, sizeof number, "%.6f", value);
-  *text += number;
-}
 
 std::string too_many(size_t n, uint32_t most, const char* option) {
   return "too long: " + std::to_string(n) + " ids, where " + std::to_string(most) + " are possible (" + option + ")";
@@ -65,7 +57,29 @@ bool Translator::start() {
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
-  return start_engine() && set_languages() && set_search();
+  splits_ = splits_sentences();
+  return read_abbreviations() && start_engine() && set_languages() && set_search();
+}
+
+// Lines are cut into sentences: text to text, one result each, for a model of sentences.
+bool Translator::splits_sentences() const {
+  const TranslatorOptions& o = options_;
+  const bool by_line = o.no_split || o.ids || o.encode || o.decode || o.tokens || o.n_best > 1 || o.scores ||
+                       o.token_scores || !o.alignments.empty() || !o.score_file.empty();
+  return !by_line && takes_sentences(model_.bytes());
+}
+
+bool Translator::read_abbreviations() {
+  if (options_.abbreviations.empty()) {
+    abbreviations_ = abbreviations_of(info_.source_language);
+    return true;
+  }
+  std::ifstream file(options_.abbreviations, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file.is_open() || file.bad())
+    return refuse(options_.abbreviations + ": cannot be read: " + std::strerror(errno));
+  abbreviations_ = abbreviations_in(text);
+  return true;
 }
 
 // Sets the limits so that the engine records what the options ask for.
@@ -158,19 +172,7 @@ bool Translator::set_search() {
   return status < 0 ? fail(status) : true;
 }
 
-// Appends the text of n ids. Returns a negative status on an error.
-int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
-  goldcrest_text_state state = {};
-  char piece[4096];
-  for (size_t i = 0; i <= n; ++i) {
-    const int64_t bytes = goldcrest_detokenize(engine_, &state, ids + i, i < n ? 1 : 0, piece, sizeof piece);
-    if (bytes < 0) return bytes;
-    text->append(piece, static_cast<size_t>(bytes));
-  }
-  return GOLDCREST_OK;
-}
-
-// Returns the number of tokens of a text; 0 on an error. *first <- the first token, or -1.
+// Counts the tokens of a text; 0 on an error. *first <- the first token, or -1.
 size_t Translator::count_source(const std::string& text, int32_t* first) {
   const int32_t* source = nullptr;
   const int status = goldcrest_begin_text(engine_, text.data(), text.size());
@@ -191,16 +193,15 @@ std::string Translator::code_warning(const std::string& text) {
          "\" is not an entry of the model's vocabulary; it is read as text";
 }
 
-void Translator::tokenize(const std::string& text, Line* line) {
+// A negative status is an error.
+int Translator::tokenize(const std::string& text, std::vector<int32_t>* source) {
   const auto begin = std::chrono::steady_clock::now();
   const int status = goldcrest_begin_text(engine_, text.data(), text.size());
-  const int32_t* source = nullptr;
-  const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &source);
-  if (n < 0)
-    line->error = describe_error(n, detail_);
-  else
-    line->source.assign(source, source + n);
+  const int32_t* ids = nullptr;
+  const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &ids);
+  if (n > 0) source->assign(ids, ids + n);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return n;
 }
 
 void Translator::decode(const std::string& text, Line* line) {
@@ -213,23 +214,28 @@ void Translator::decode(const std::string& text, Line* line) {
 }
 
 void Translator::read_ids(const std::string& text, Line* line) {
-  line->error = parse_ids(text, info_.source_vocab_size, &line->source);
+  Sentence sentence = {line, {}, {}};
+  line->error = parse_ids(text, info_.source_vocab_size, &sentence.source);
   const uint32_t most = memory_.limits.max_source_tokens;
-  if (line->error.empty() && line->source.size() > most)
-    line->error = too_many(line->source.size(), most, "--max-source");
+  if (line->error.empty() && sentence.source.size() > most)
+    line->error = too_many(sentence.source.size(), most, "--max-source");
+  sentences_.push_back(std::move(sentence));
 }
 
 // Reads the line of options_.score_file that belongs to this line.
 void Translator::read_target(Line* line) {
   std::string text;
+  std::vector<int32_t> target;
   const bool found = read_line(targets_.get(), &text);
-  std::string problem = found                              ? parse_ids(text, info_.target_vocab_size, &line->target)
+  std::string problem = found                              ? parse_ids(text, info_.target_vocab_size, &target)
                         : std::ferror(targets_.get()) != 0 ? std::strerror(errno)
                                                            : "no such line";
+  const bool has_source = !sentences_.empty() && sentences_.back().line == line;
   const uint32_t most = memory_.limits.max_target_tokens;
-  if (problem.empty() && line->target.size() > most) problem = too_many(line->target.size(), most, "--max-target");
-  if (problem.empty() && line->target.empty() && !line->source.empty()) problem = "no ids";
+  if (problem.empty() && target.size() > most) problem = too_many(target.size(), most, "--max-target");
+  if (problem.empty() && target.empty() && has_source) problem = "no ids";
   if (!problem.empty() && line->error.empty()) line->error = options_.score_file + ": " + problem;
+  if (has_source) sentences_.back().target = std::move(target);
 }
 
 bool Translator::check_targets() {
@@ -238,7 +244,7 @@ bool Translator::check_targets() {
          refuse(options_.score_file + ": more lines than the input has");
 }
 
-// Does the part of the work that needs only this line.
+// Makes the sources of a line, or the output of a line that has nothing to translate.
 void Translator::read(const std::string& text, Line* line) {
   if (options_.decode) return decode(text, line);
   if (!options_.encode && is_blank(text)) {
@@ -249,67 +255,44 @@ void Translator::read(const std::string& text, Line* line) {
   line->error = text_problem(text);
   if (!line->error.empty()) return;
   line->warning = code_warning(text);
-  tokenize(text, line);
-  if (!options_.encode) return;
-  append_ids(line->source.data(), line->source.size(), &line->out);
-  line->out += '\n';
-}
-
-// Appends the alignments of a result's tokens. Returns a negative status on an error.
-int64_t Translator::append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text) {
-  std::vector<float> weights(memory_.limits.max_source_tokens);
-  for (uint32_t token = 0; token < n_tokens; ++token) {
-    const goldcrest_alignment wanted = {sentence, rank, token, options_.alignment_layer, options_.alignment_head};
-    const int n = goldcrest_get_alignment(engine_, &wanted, weights.data(), weights.size());
-    if (n < 0) return n;
-    *text += token == 0 ? '\t' : ' ';
-    if (options_.alignments == "hard") {
-      const auto largest = std::max_element(weights.begin(), weights.begin() + n);
-      *text += std::to_string(largest - weights.begin()) + '-' + std::to_string(token);
-      continue;
-    }
-    for (int i = 0; i < n; ++i) {
-      if (i > 0) *text += ',';
-      append_number(static_cast<double>(weights[static_cast<size_t>(i)]), text);
-    }
-  }
-  return GOLDCREST_OK;
-}
-
-// Appends the results of a sentence, best first. Returns a negative status on an error.
-int64_t Translator::append_results(uint32_t sentence, Line* line) {
-  for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
-    goldcrest_result result = {};
-    const int found = goldcrest_get_result(engine_, sentence, rank, &result);
-    if (found < 0) return rank == 0 ? found : GOLDCREST_OK;  // there may be fewer than n_best
-    if (rank == 0) target_tokens_ += result.n_tokens;
-    if (options_.n_best > 1) line->out += std::to_string(line->number) + '\t' + std::to_string(rank + 1) + '\t';
-    if (options_.scores) {
-      append_number(static_cast<double>(result.score), &line->out);
-      line->out += '\t';
-    }
-    if (targets_) {
-      append_number(static_cast<double>(result.log_prob), &line->out);
-    } else if (options_.tokens || options_.ids) {
-      append_ids(result.tokens, result.n_tokens, &line->out);
-    } else {
-      const int64_t status = append_text(result.tokens, result.n_tokens, &line->out);
-      if (status < 0) return status;
-    }
-    for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {
-      line->out += i == 0 ? '\t' : ' ';
-      append_number(static_cast<double>(result.token_log_probs[i]), &line->out);
-    }
-    if (!options_.alignments.empty()) {
-      const int64_t status = append_alignments(sentence, rank, result.n_tokens, &line->out);
-      if (status < 0) return status;
-    }
+  if (splits_) return read_sentences(text, line);
+  Sentence sentence = {line, {}, {}};
+  const int status = tokenize(text, &sentence.source);
+  if (status < 0) {
+    line->error = describe_error(status, detail_);
+  } else if (options_.encode) {
+    append_ids(sentence.source.data(), sentence.source.size(), &line->out);
     line->out += '\n';
+  } else {
+    sentences_.push_back(std::move(sentence));
   }
-  return GOLDCREST_OK;
 }
 
-void Translator::translate_batch(const std::vector<Line*>& batch) {
+// The sentences of a line, each behind the code of a language that the line begins with.
+void Translator::read_sentences(const std::string& text, Line* line) {
+  size_t n_code = line->warning.empty() ? goldcrest::converter::leading_language_code(text).size() : 0;
+  while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
+  const std::string code = text.substr(0, n_code);
+  const uint32_t most = memory_.limits.max_source_bytes;
+  const goldcrest_part_options parts = {abbreviations_.data(), abbreviations_.size(),
+                                        n_code < most ? most - n_code : 1};
+  goldcrest::SentenceReader reader(text.data() + n_code, text.size() - n_code, parts);
+  while (reader.next()) {
+    Sentence sentence = {line, std::string(reader.space(), reader.space_bytes()), {}};
+    int status = GOLDCREST_ERROR_TOO_LONG;
+    do {
+      status = tokenize(code + std::string(reader.sentence(), reader.bytes()), &sentence.source);
+    } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
+    std::string& error = status == GOLDCREST_ERROR_ARGUMENT ? line->no_tokens : line->error;
+    if (status < 0) error = describe_error(status, detail_);
+    line->has_tokens = line->has_tokens || status >= 0;
+    if (sentences_.size() >= ahead_) translate();
+    sentences_.push_back(std::move(sentence));
+  }
+  line->end = std::string(reader.space(), reader.space_bytes()) + '\n';
+}
+
+void Translator::translate_batch(const std::vector<Sentence*>& batch) {
   const auto begin = std::chrono::steady_clock::now();
   int status = GOLDCREST_OK;
   for (size_t i = 0; i < batch.size() && status >= 0; ++i) {
@@ -324,75 +307,50 @@ void Translator::translate_batch(const std::vector<Line*>& batch) {
   for (uint32_t i = 0; i < batch.size(); ++i) {
     const int64_t formatted = status < 0 ? status : append_results(i, batch[i]);
     if (formatted < 0)
-      batch[i]->error = describe_error(formatted, detail_);
+      batch[i]->line->error = describe_error(formatted, detail_);
     else
       source_tokens_ += batch[i]->source.size();
   }
 }
 
-// Translates the lines that have a source, those with the most tokens first.
-void Translator::translate(std::vector<Line>* lines) {
-  std::vector<Line*> order;
-  for (Line& line : *lines) {
-    if (line.error.empty() && !line.source.empty()) order.push_back(&line);
+// Translates the sentences that are read, those with the most tokens first, and puts the results into their lines.
+void Translator::translate() {
+  std::vector<Sentence*> order;
+  for (Sentence& sentence : sentences_) {
+    if (sentence.line->error.empty() && !sentence.source.empty()) order.push_back(&sentence);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [](const Line* a, const Line* b) { return a->source.size() > b->source.size(); });
+                   [](const Sentence* a, const Sentence* b) { return a->source.size() > b->source.size(); });
   for (auto first = order.begin(); first != order.end();) {
     const auto last = first + std::min<ptrdiff_t>(memory_.limits.batch, order.end() - first);
     translate_batch({first, last});
     first = last;
   }
+  for (const Sentence& sentence : sentences_) sentence.line->out += sentence.space + sentence.out;
+  sentences_.clear();
 }
 
-void Translator::print(const Line& line) {
-  if (!line.warning.empty())
-    std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": warning: %s\n", line.number, line.warning.c_str());
-  if (line.error.empty()) {
-    std::fwrite(line.out.data(), 1, line.out.size(), stdout);
-    return;
-  }
-  ++failed_lines_;
-  std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": %s\n", line.number, line.error.c_str());
-  std::fputc('\n', stdout);
+// Prints all lines. False where standard output takes no more.
+bool Translator::print_lines() {
+  translate();
+  for (const Line& line : lines_) print(line);
+  lines_.clear();
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
 bool Translator::process(std::FILE* input, const std::string& name) {
-  const bool answers_at_once =
-      options_.encode || options_.decode || memory_.limits.batch == 1;  // without reading ahead
-  const size_t ahead = answers_at_once ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
-  std::vector<Line> lines;
+  const bool answers_at_once = options_.encode || options_.decode || memory_.limits.batch == 1;
+  ahead_ = answers_at_once ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
   std::string text;
-  bool is_first = true;
-  for (bool more = true; more;) {
-    lines.clear();
-    while (lines.size() < ahead && (more = read_line(input, &text))) {
-      if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
-        text.erase(0, kByteOrderMark.size());
-      lines.push_back({++n_lines_, {}, {}, {}, {}});
-      read(text, &lines.back());
-      if (targets_) read_target(&lines.back());
-    }
-    const int read_error = std::ferror(input) != 0 ? errno : 0;
-    if (!options_.encode && !options_.decode) translate(&lines);
-    for (const Line& line : lines) print(line);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return false;
-    if (read_error != 0) return refuse(name + ": " + std::strerror(read_error));
+  for (bool is_first = true; read_line(input, &text);) {
+    if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
+      text.erase(0, kByteOrderMark.size());
+    lines_.push_back({++n_lines_, {}, {}, {}});
+    read(text, &lines_.back());
+    if (targets_) read_target(&lines_.back());
+    if (is_enough() && !print_lines()) return false;
   }
-  return true;
-}
-
-void Translator::print_stats() const {
-  struct rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  const double speed = seconds_ > 0 ? static_cast<double>(target_tokens_) / seconds_ : 0;
-  std::fprintf(stderr,
-               "lines %" PRIu64 " (%" PRIu64 " failed), source tokens %" PRIu64 ", target tokens %" PRIu64
-               ", %.3f s, %.1f target tokens/s\n"
-               "arena %" PRIu64 " bytes, model %zu bytes, peak resident memory %ld KiB, kernels %s, threads %" PRIu32
-               ", batch %" PRIu32 "\n",
-               n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, memory_.arena_bytes,
-               model_.size(), usage.ru_maxrss, goldcrest_kernels_name(engine_), memory_.limits.threads,
-               memory_.limits.batch);
-  if (!backend_.memory().empty()) std::fprintf(stderr, "%s\n", backend_.memory().c_str());
+  const int read_error = std::ferror(input) != 0 ? errno : 0;
+  if (!print_lines()) return false;
+  return read_error == 0 || refuse(name + ": " + std::strerror(read_error));
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates lines with only the C API: one engine, one arena. With batches, lines are read ahead and sorted by their
-// length in tokens, so that the sentences of a batch end at about the same time. Results keep the order of the lines.
+// Translates lines with only the C API: one engine, one arena. Lines of models that take sentences are cut into
+// sentences. With batches, sentences are read ahead and sorted by their length in tokens, so that the sentences of a
+// batch end at about the same time. Results keep the order of the input.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +30,9 @@ struct TranslatorOptions {
   bool token_scores = false;
   std::string alignments;  // "hard", "soft" or empty
   int32_t alignment_layer = -1, alignment_head = -1;
-  std::string score_file;  // of target ids; empty: translate
+  std::string score_file;     // of target ids; empty: translate
+  bool no_split = false;      // a line is one source
+  std::string abbreviations;  // a file of them; empty: the lists of our own
 };
 
 class Translator {
@@ -53,13 +57,22 @@ class Translator {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  // A line on its way through the program: its source ids, then its output.
+  // A line on its way through the program. With an error an empty line replaces `out` and `end`.
   struct Line {
     uint64_t number;
-    std::vector<int32_t> source;  // none: there is nothing to translate
-    std::vector<int32_t> target;  // to score
-    std::string out, error;       // with an error an empty line replaces `out`
-    std::string warning = {};     // printed before both
+    std::string out, end, error;
+    std::string warning = {};    // printed before both
+    std::string no_tokens = {};  // the error of a line in which no sentence gives a token
+    bool has_tokens = false;
+  };
+
+  // A line, or a sentence of it: source ids, then what is printed for it.
+  struct Sentence {
+    Line* line;
+    std::string space;                 // before it
+    std::vector<int32_t> source;       // none: there is nothing to translate
+    std::vector<int32_t> target = {};  // to score
+    std::string out = {};
   };
 
   std::string missing_text() const;
@@ -69,18 +82,24 @@ class Translator {
   bool set_search();
   bool refuse(const std::string& problem) const;
   bool fail(int status) const;
+  bool splits_sentences() const;
+  bool read_abbreviations();
   void read(const std::string& text, Line* line);
+  void read_sentences(const std::string& text, Line* line);
   size_t count_source(const std::string& text, int32_t* first);
   std::string code_warning(const std::string& text);
-  void tokenize(const std::string& text, Line* line);
+  int tokenize(const std::string& text, std::vector<int32_t>* source);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);
   void read_target(Line* line);
-  void translate(std::vector<Line>* lines);
-  void translate_batch(const std::vector<Line*>& batch);
-  int64_t append_results(uint32_t sentence, Line* line);
+  bool is_enough() const { return sentences_.size() >= ahead_ || lines_.size() >= ahead_; }
+  void translate();
+  void translate_batch(const std::vector<Sentence*>& batch);
+  int64_t append_results(uint32_t index, Sentence* sentence);
   int64_t append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text);
+  static void append_ids(const int32_t* ids, size_t n, std::string* text);
   int64_t append_text(const int32_t* ids, size_t n, std::string* text);
+  bool print_lines();
   void print(const Line& line);
 
   TranslatorOptions options_;
@@ -95,5 +114,10 @@ class Translator {
   goldcrest_memory memory_ = {};
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   double seconds_ = 0;
-  bool has_code_ = false;  // each source begins with the code of a target language
+  bool splits_ = false;              // lines into sentences
+  std::string abbreviations_;        // for goldcrest_part_options
+  size_t ahead_ = 1;                 // this many lines or sentences are read before the first is translated
+  std::deque<Line> lines_;           // not printed yet
+  std::vector<Sentence> sentences_;  // not translated yet
+  bool has_code_ = false;            // each source begins with the code of a target language
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A C99 program that includes only goldcrest.h and links without a C++ runtime. It calls every function without a
- * model; each of them must refuse.
+ * A C99 program that includes only goldcrest.h and sentences.h and links without a C++ runtime. It calls every
+ * function; each that takes a model or an engine must refuse the lack of one.
  */
 #include <stdio.h>
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/sentences.h"
 
 #define GOLDCREST_EXPECT(condition)    \
   do {                                 \
@@ -24,7 +25,9 @@ static int test(void) {
   const int32_t *source = NULL;
   const int32_t ids[1] = {0};
   char text[4];
+  goldcrest_part part;
 
+  GOLDCREST_EXPECT(goldcrest_next_part("Go. On", 6, NULL, &part) == GOLDCREST_PART_SENTENCE && part.bytes == 3);
   config.detail = &detail;
   GOLDCREST_EXPECT(goldcrest_model_info(NULL, 0, &info, &detail) == GOLDCREST_ERROR_ARGUMENT);
   GOLDCREST_EXPECT(detail.message != NULL);

@@ -8,3 +8,5 @@ goldcrest_test(programs_messages_test SOURCES messages_test.cc LIBRARIES goldcre
 target_compile_definitions(programs_streams_test PRIVATE "GOLDCREST_BENCH_PROGRAM=\"$<TARGET_FILE:goldcrest-bench>\"")
 add_dependencies(programs_streams_test goldcrest-bench)
 goldcrest_test(programs_translate_codes_test SOURCES translate_codes_test.cc LIBRARIES goldcrest_programs goldcrest_checkpoint_writer)
+goldcrest_test(programs_translate_sentences_test SOURCES translate_sentences_test.cc LIBRARIES goldcrest_programs goldcrest_checkpoint_writer)
+goldcrest_test(programs_translate_text_test SOURCES translate_text_test.cc LIBRARIES goldcrest_programs)

@@ -89,3 +89,10 @@ foreach(program pronounce_firmware translate_firmware superloop benchmark_firmwa
     set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
   endif()
 endforeach()
+
+# Sentences (goldcrest/sentences.h) cost a firmware flash only if it calls them.
+if(GOLDCREST_BOARD STREQUAL "mps3-an547")
+  add_test(NAME flash_of_sentences COMMAND sh "${size_folder}/sentences_size.sh" "${CMAKE_NM}" 2000
+    $<TARGET_FILE:pronounce_firmware> $<TARGET_OBJECTS:goldcrest> COMMAND_EXPAND_LISTS)
+  set_tests_properties(flash_of_sentences PROPERTIES LABELS "fast;size")
+endif()

@@ -29,3 +29,8 @@ target_include_directories(subword_ids PRIVATE "${CMAKE_SOURCE_DIR}/engine" "${C
 target_compile_definitions(subword_ids PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
 target_link_libraries(subword_ids PRIVATE goldcrest_test_tokenizer)
 goldcrest_warnings(subword_ids)
+
+# Sentences; the abbreviations are goldcrest-translate's.
+goldcrest_test(sentences_test
+  SOURCES text/characters_test.cc text/marked_sentences_test.cc text/sentences_test.cc text/counted_characters.cc
+    "${CMAKE_SOURCE_DIR}/examples/support/abbreviations.cc")

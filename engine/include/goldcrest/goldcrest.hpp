@@ -6,6 +6,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
+#include "goldcrest/sentences.h"
 
 namespace goldcrest {
 
@@ -33,6 +34,60 @@ class [[nodiscard]] Step {
  private:
   int status_;
   int32_t token_;
+};
+
+// The sentences of a text one after another, with the white space and line ends between them. A sentence that proves
+// too long for the engine can be cut further.
+class SentenceReader {
+ public:
+  SentenceReader(const char* text, size_t bytes, const goldcrest_part_options& options)
+      : text_(text), bytes_(bytes), options_(options), max_bytes_(options.max_bytes) {}
+
+  // Goes to the next sentence. The last time there may be only space before the text's end: then false, and bytes() is
+  // 0.
+  bool next() {
+    space_ = begin_ = begin_ + sentence_bytes_;
+    sentence_bytes_ = 0;
+    for (goldcrest_part part = {}; take(&part) > GOLDCREST_PART_NONE; begin_ += part.bytes) {
+      if (part.kind != GOLDCREST_PART_SENTENCE) continue;
+      sentence_bytes_ = part.bytes;
+      return true;
+    }
+    return false;
+  }
+
+  // Cuts the sentence further, into pieces of at most half of its bytes: next() gives the rest. False where it is a
+  // single character.
+  bool shorten() {
+    if (sentence_bytes_ < 2 || (options_.max_bytes > 0 && sentence_bytes_ > options_.max_bytes)) return false;
+    if (begin_ + sentence_bytes_ > cut_end_) cut_end_ = begin_ + sentence_bytes_;
+    options_.max_bytes = sentence_bytes_ / 2;
+    const size_t whole = sentence_bytes_;
+    goldcrest_part part = {};
+    if (take(&part) > GOLDCREST_PART_NONE) sentence_bytes_ = part.bytes;
+    return sentence_bytes_ < whole;
+  }
+
+  const char* space() const { return text_ + space_; }  // before the sentence; [space_bytes()]
+  size_t space_bytes() const { return begin_ - space_; }
+  const char* sentence() const { return text_ + begin_; }  // [bytes()]
+  size_t bytes() const { return sentence_bytes_; }
+
+ private:
+  int take(goldcrest_part* part) {
+    if (begin_ >= cut_end_) {
+      cut_end_ = 0;
+      options_.max_bytes = max_bytes_;
+    }
+    return goldcrest_next_part(text_ + begin_, (cut_end_ > 0 ? cut_end_ : bytes_) - begin_, &options_, part);
+  }
+
+  const char* text_;
+  size_t bytes_;
+  goldcrest_part_options options_;
+  size_t max_bytes_;
+  size_t space_ = 0, begin_ = 0, sentence_bytes_ = 0;
+  size_t cut_end_ = 0;  // of the sentence that is being cut further; 0: none
 };
 
 // A handle to an engine in the caller's arena.
@@ -78,12 +133,45 @@ class Engine {
   Status translate(const char* text, size_t bytes, char* out, size_t out_bytes) {
     return Status(goldcrest_translate(engine_, text, bytes, out, out_bytes));
   }
+  // Translates a text sentence by sentence; white space and line ends stay as they are. `parts` says how the text is
+  // cut. A sentence above the engine's limits is cut further; one that gives no token is left out. out gets a
+  // terminating zero. Returns the bytes without it, or the error that goldcrest_translate returns for a sentence; what
+  // comes before that sentence is there, and of ERROR_TRUNCATED what fits.
+  Status translate_text(const char* text, size_t bytes, const goldcrest_part_options& parts, char* out,
+                        size_t out_bytes) {
+    if (engine_ == nullptr || text == nullptr || out == nullptr || out_bytes == 0)
+      return Status(GOLDCREST_ERROR_ARGUMENT);
+    SentenceReader reader(text, bytes, parts);
+    size_t used = 0;
+    out[0] = '\0';
+    for (bool more = true; more;) {
+      more = reader.next();
+      if (reader.space_bytes() >= out_bytes - used) return Status(GOLDCREST_ERROR_TRUNCATED);
+      for (size_t i = 0; i < reader.space_bytes(); ++i) out[used + i] = reader.space()[i];
+      used += reader.space_bytes();
+      out[used] = '\0';
+      if (!more) break;
+      const int64_t n = translate_sentence(reader, out + used, out_bytes - used);
+      if (n < 0 && n != GOLDCREST_ERROR_ARGUMENT) return Status(n);
+      if (n > 0) used += static_cast<size_t>(n);
+      out[used] = '\0';
+    }
+    return Status(static_cast<int64_t>(used));
+  }
   Status self_test(goldcrest_detail& detail) { return Status(goldcrest_self_test(engine_, &detail)); }
   void reset() { goldcrest_reset(engine_); }
   const char* kernels_name() const { return goldcrest_kernels_name(engine_); }
   goldcrest_engine* get() const { return engine_; }
 
  private:
+  int64_t translate_sentence(SentenceReader& reader, char* out, size_t out_bytes) {
+    int64_t n = goldcrest_translate(engine_, reader.sentence(), reader.bytes(), out, out_bytes);
+    while (n == GOLDCREST_ERROR_TOO_LONG && reader.shorten()) {
+      n = goldcrest_translate(engine_, reader.sentence(), reader.bytes(), out, out_bytes);
+    }
+    return n;
+  }
+
   goldcrest_engine* engine_ = nullptr;
 };
 
