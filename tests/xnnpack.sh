@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The XNNPACK backend with Debian 13's library on a machine whose own is too old: here, and for both Arm architectures under
-# Debian 13's emulator. Needs the models of the host preset's tests. Downloads packages once, into build/.
+# Debian 13's emulator, on the models of the host preset's tests. Downloads packages once, into build/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +10,11 @@ if ! grep -q '^ID=debian$' /etc/os-release || [ "$(dpkg --print-architecture)" !
   exit 0
 fi
 bash toolchains/install_packages.sh arm
+if [ ! -e build/host/tests/kernels/golden/enfr.gcst ] || [ ! -e build/host/tests/kernels/golden/g2p.gcst ]; then
+  cmake --preset host
+  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection make_native_checkpoint
+  ctest --preset host -R '^golden_'
+fi
 for pair in amd64:xnnpack arm64:xnnpack-aarch64 armhf:xnnpack-armv7; do
   bash toolchains/xnnpack_sysroot.sh "build/xnnpack_sysroots/${pair%%:*}" "${pair%%:*}"
   cmake --workflow --preset "${pair##*:}"
