@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The XNNPACK backend against the exact tables, in every build that has it.
+# The XNNPACK backend compared with the exact tables, in every build that has it.
 goldcrest_test(xnnpack_linear_test SOURCES xnnpack_linear_test.cc LIBRARIES goldcrest::xnnpack)
 if(GOLDCREST_CONVERTER)
   goldcrest_test(xnnpack_engine_test SOURCES xnnpack_engine_test.cc xnnpack_session.cc
@@ -7,6 +7,14 @@ if(GOLDCREST_CONVERTER)
   goldcrest_test(xnnpack_heap_test SOURCES xnnpack_heap_test.cc xnnpack_session.cc ../support/heap_calls.cc
     LIBRARIES goldcrest_test_support goldcrest::xnnpack)
   goldcrest_test(xnnpack_foreign_test SOURCES xnnpack_foreign_test.cc LIBRARIES goldcrest_test_support goldcrest::xnnpack)
+endif()
+
+# With FETCH there is no installed version to find.
+if(NOT CMAKE_CROSSCOMPILING AND NOT GOLDCREST_XNNPACK_FETCH)
+  get_target_property(libraries goldcrest_xnnpack_dependencies INTERFACE_LINK_LIBRARIES)
+  add_test(NAME xnnpack_interface COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_interface.sh" "${CMAKE_SOURCE_DIR}"
+    "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_interface" "${CMAKE_BINARY_DIR}/engine/xnnpack_include" ${libraries})
+  set_tests_properties(xnnpack_interface PROPERTIES LABELS fast)
 endif()
 
 # On the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER; in the full tests on all validation lines.

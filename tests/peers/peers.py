@@ -185,7 +185,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--models", type=comma_list(str), default=list(checkpoints.SHAPES),
                         help="of " + ",".join(checkpoints.SHAPES))
     parser.add_argument("--peers", type=comma_list(str),
-                        help="of \"" + ",".join(PEERS) + "\" (all; XNNPACK where the build has it)")
+                        help="of \"" + ",".join(PEERS) + "\" (all; XNNPACK if the build has that)")
     parser.add_argument("--beams", type=comma_list(int), default=[1, 4])
     parser.add_argument("--batches", type=comma_list(int), default=[1, 32])
     parser.add_argument("--threads", type=comma_list(int), default=[1, 2], help="numbers of threads (1,2)")

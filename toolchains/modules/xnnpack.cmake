@@ -60,6 +60,19 @@ file(MAKE_DIRECTORY "${include_folder}")
 foreach(header xnnpack.h pthreadpool.h)
   file(CREATE_LINK "${xnnpack_include}/${header}" "${include_folder}/${header}" SYMBOLIC)
 endforeach()
+if(GOLDCREST_XNNPACK STREQUAL "AUTO")
+  # A version with another interface than the adapter knows is left out; where it was asked for, the build shows the errors.
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  try_compile(GOLDCREST_XNNPACK_FITS "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_fits"
+    SOURCES "${CMAKE_CURRENT_SOURCE_DIR}/backends/xnnpack/adapter.cc"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${include_folder};${CMAKE_CURRENT_SOURCE_DIR};${CMAKE_CURRENT_SOURCE_DIR}/include"
+    CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+  unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+  if(NOT GOLDCREST_XNNPACK_FITS)
+    goldcrest_no_xnnpack("the interface in ${xnnpack_include}/xnnpack.h is not one of those that its adapter knows")
+    return()
+  endif()
+endif()
 add_library(goldcrest_xnnpack_dependencies INTERFACE)
 target_include_directories(goldcrest_xnnpack_dependencies SYSTEM INTERFACE "${include_folder}")
 target_link_libraries(goldcrest_xnnpack_dependencies INTERFACE "${xnnpack_library}" "${pthreadpool_library}")
