@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The XNNPACK backend compared with the exact tables, in every build that has it.
+# The XNNPACK backend compared with the exact tables, in every build with XNNPACK.
 goldcrest_test(xnnpack_linear_test SOURCES xnnpack_linear_test.cc LIBRARIES goldcrest::xnnpack)
 if(GOLDCREST_CONVERTER)
   goldcrest_test(xnnpack_engine_test SOURCES xnnpack_engine_test.cc xnnpack_session.cc
