@@ -58,7 +58,7 @@ licence_of() {
 }
 
 # The folder of one of XNNPACK's sources in a build: source_of BUILD NAME; nothing where the build has no XNNPACK.
-source_of() { sed -n "s/^$2_SOURCE_DIR:STATIC=//p" "$1/CMakeCache.txt"; }
+source_of() { sed -n "s/^$2_SOURCE_DIR:STATIC=//p" "$1/CMakeCache.txt" | xargs -r realpath; }
 
 # The commit that is pinned: commit_of BUILD NAME.
 commit_of() {
