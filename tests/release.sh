@@ -86,6 +86,12 @@ cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUIL
   -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
 grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "another converter than the archive's is used"
 program/program
+if [ ${#xnnpack[@]} -gt 0 ]; then
+  cmake -G Ninja -S "$source/tests/consumers/xnnpack" -B program_xnnpack -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
+    -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program_xnnpack >> cmake.log 2>&1 ||
+    { cat cmake.log; fail "find_package with XNNPACK"; }
+  program_xnnpack/program
+fi
 flags=$(PKG_CONFIG_PATH=amd64/lib/pkgconfig pkg-config --cflags --libs goldcrest)
 gcc "$source/tests/link/c_link_test.c" $flags -o c_link_test && ./c_link_test || fail "the library by pkg-config"
 
