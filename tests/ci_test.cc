@@ -31,8 +31,17 @@ TEST(Ci, StepsAreCommandsOfThisRepository) {
                           "bash tests/fuzz.sh ${{ matrix.target }} 3600",
                           "bash tests/run.sh ${{ matrix.suite }}",
                           "bash tests/run.sh full",
+                          "bash tests/xnnpack.sh",
                           "bash toolchains/install_packages.sh fuzz",
+                          "bash toolchains/install_packages.sh tests",
                       }));
+}
+
+// tests/xnnpack.sh leaves itself out on other systems.
+TEST(Ci, TestsXnnpackOnDebianEachNight) {
+  const YAML::Node job = workflow()["jobs"]["xnnpack"];
+  EXPECT_TRUE(job["container"].as<std::string>("").starts_with("debian:"));
+  EXPECT_EQ(job["if"].as<std::string>(""), "github.event_name == 'schedule'");
 }
 
 TEST(Ci, FuzzesEveryTarget) {

@@ -18,7 +18,9 @@ END
 make_command apt-cache <<END
 #!/bin/sh
 echo "\$2:"
-if [ -e "$work/looked" ] && grep -qxF "\$2" "$work/known"; then echo '  Candidate: 1.0-1'; else echo '  Candidate: (none)'; fi
+[ ! -e "$work/looked" ] || version=\$(sed -n "s/^\$2=//p" "$work/known")
+if [ -e "$work/looked" ] && grep -qxF "\$2" "$work/known"; then version=1.0-1; fi
+echo "  Candidate: \${version:-(none)}"
 seq -f '     1.%.0f 500' 20000  # more than a pipe holds
 END
 make_command apt-get <<END
@@ -31,7 +33,8 @@ make_command sudo <<'END'
 exec "$@"
 END
 
-# try KNOWN INSTALLED [SUITE]: prints the script's output; `calls` has the arguments of apt-get.
+# try KNOWN INSTALLED [SUITE]: prints the script's output; `calls` has the arguments of apt-get. KNOWN are names, or
+# NAME=VERSION.
 try() {
   rm -f "$work/calls" "$work/looked"
   printf '%s\n' $1 > "$work/known"
@@ -52,3 +55,17 @@ all=$(try 'g++' '' | sed 's/.*missing: //')
 out=$(try 'g++ libclang-rt-dev' '' fuzz)
 grep -q '^Installing .* clang .*libclang-rt-dev$' <<< "$out" ||
   fail "clang's own libraries are forgotten on a bare machine"
+
+# XNNPACK is installed by its version: those of Debian 12 and of early 2024 are too old, Debian 13's and later ones will do.
+for version in 0.0~git20220216.ae108ef-2 0.0~git20240229.fcbf55a-1; do
+  out=$(try "g++ libxnnpack-dev=$version libpthreadpool-dev" '')
+  grep -qE 'xnnpack|pthreadpool' <<< "$out" && fail "XNNPACK $version is installed, which is too old"
+done
+for version in 0.0~git20241108.4ea82e5-2 0.0~git20250829.b1c7cb1-1 1.0-1; do
+  out=$(try "g++ libxnnpack-dev=$version libpthreadpool-dev" '')
+  grep -q '^Installing .* libxnnpack-dev libpthreadpool-dev$' <<< "$out" || fail "XNNPACK $version is not installed"
+  grep -q '^install .* libxnnpack-dev libpthreadpool-dev$' "$work/calls" || fail "XNNPACK $version is not asked of apt"
+done
+out=$(try 'g++ libxnnpack-dev libpthreadpool-dev' '' firmware)
+grep -q xnnpack <<< "$out" && fail "XNNPACK is installed for firmware"
+exit 0

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the release twice, with equal sums, and uses its archives. The programs run where only the unpacked archive
-# exists (as root: in a root of its own), those for Arm under qemu-user. CMake and pkg-config find the library.
+# exists (as root: in a root of its own), those for Arm under qemu-user. CMake and pkg-config find the library. The
+# archives with XNNPACK (presets release-xnnpack, raspberry-pi-xnnpack) are tested if its sources can be had: in the
+# folder GOLDCREST_XNNPACK_SOURCES, or from its repository.
 # Usage: release.sh WORK_FOLDER SOURCE_DIR
 set -euo pipefail
 work=$1 source=$2
@@ -14,20 +16,26 @@ chmod +x "$work/bin/dpkg"
 refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "a release was built on another architecture"
 [ "$refusal" = "release.sh: this machine is arm64; expected amd64, from which the others are cross-built" ] || fail "refused by: $refusal"
 
+options=() xnnpack=(amd64-xnnpack arm64-xnnpack)
+repository=$(sed -n 's/^  GIT_REPOSITORY //p' "$source/toolchains/modules/xnnpack_fetch.cmake")
+if [ -z "${GOLDCREST_XNNPACK_SOURCES:-}" ] && ! timeout 60 git ls-remote "$repository" HEAD > /dev/null 2>&1; then
+  echo "release.sh: the archives with XNNPACK are left out, its sources cannot be had"
+  options=(--no-xnnpack) xnnpack=()
+fi
 for run in 1 2; do
-  bash "$source/toolchains/release.sh" > "$work/release.log" 2>&1 || { tail -40 "$work/release.log" >&2; fail "no release was built"; }
+  bash "$source/toolchains/release.sh" "${options[@]}" > "$work/release.log" 2>&1 || { tail -40 "$work/release.log" >&2; fail "no release was built"; }
   if grep 'warning:' "$work/release.log"; then fail "the build is not silent"; fi
   cp "$source/build/release/SHA256SUMS" "$work/sums$run"
 done
 cmp "$work/sums1" "$work/sums2" || fail "a second run gives different bytes"
 cd "$source/build/release"
 sha256sum --quiet -c SHA256SUMS
-[ "$(wc -l < SHA256SUMS)" -eq 5 ] || fail "expected 5 archives"
+[ "$(wc -l < SHA256SUMS)" -eq $((5 + ${#xnnpack[@]})) ] || fail "expected $((5 + ${#xnnpack[@]})) archives"
 for archive in *.tar.gz; do tar -xzf "$archive" -C "$work"; done
 cd "$work"
 for folder in goldcrest-*; do mv "$folder" "$(sed -E 's/goldcrest-[0-9.]+-(linux-)?//' <<< "$folder")"; done
 [ -f sources/Makefile ] || fail "no source folder"
-if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf sources models; then fail "paths of this machine are in the archives"; fi
+if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" sources models; then fail "paths of this machine are in the archives"; fi
 
 # The two commands of the archive's page.
 run() {
@@ -50,16 +58,45 @@ for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-li
   $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
 done
 
+# With XNNPACK: its kernels give the same text, here and in Debian 13's emulator (Debian 12's emulates no /proc/cpuinfo).
+for folder in "${xnnpack[@]}"; do
+  emulator=''
+  if [ "$folder" = arm64-xnnpack ]; then
+    bash "$source/toolchains/xnnpack_sysroot.sh" "$source/build/xnnpack_sysroots/arm64" arm64
+    emulator=$source/build/xnnpack_sysroots/arm64/usr/bin/qemu-aarch64
+  fi
+  for kernels in xnnpack fastest; do
+    [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst --kernels $kernels)" = "$text" ] ||
+      fail "$folder: another text with $kernels"
+  done
+  ldd "$folder/bin/goldcrest-translate" 2>&1 | grep -q 'not a dynamic executable' || fail "$folder: it is not static"
+  bill=$folder/share/doc/goldcrest/linked.spdx
+  for part in XNNPACK cpuinfo pthreadpool FXdiv; do
+    for program in goldcrest-translate goldcrest-bench; do
+      grep -qx "Relationship: SPDXRef-$program STATIC_LINK SPDXRef-$part" "$bill" || fail "$folder: $program: $part is not named"
+    done
+    grep -A 2 -x "PackageName: $part" "$bill" | grep -qxE 'PackageVersion: [0-9a-f]{40}' || fail "$folder: $part has no commit"
+    grep -A 12 -x "==== $part" "$folder/share/doc/goldcrest/NOTICES" | grep -q Copyright || fail "$folder: $part has no licence"
+  done
+  if grep -q "goldcrest-inspect STATIC_LINK SPDXRef-XNNPACK" "$bill"; then fail "$folder: XNNPACK is in goldcrest-inspect"; fi
+done
+
 # Links the library into a program, by CMake and by pkg-config.
 cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
   -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
 grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "the build uses another converter than the archive's"
 program/program
+if [ ${#xnnpack[@]} -gt 0 ]; then
+  cmake -G Ninja -S "$source/tests/consumers/xnnpack" -B program_xnnpack -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
+    -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program_xnnpack >> cmake.log 2>&1 ||
+    { cat cmake.log; fail "find_package with XNNPACK"; }
+  program_xnnpack/program
+fi
 flags=$(PKG_CONFIG_PATH=amd64/lib/pkgconfig pkg-config --cflags --libs goldcrest)
 gcc "$source/tests/link/c_link_test.c" $flags -o c_link_test && ./c_link_test || fail "the library by pkg-config"
 
 # Everything that is linked must have its entry and its notice.
-for folder in amd64 arm64 armhf; do
+for folder in amd64 arm64 armhf "${xnnpack[@]}"; do
   bill=$folder/share/doc/goldcrest/linked.spdx notices=$folder/share/doc/goldcrest/NOTICES
   for program in "$folder"/bin/*; do
     name=$(basename "$program")
@@ -75,7 +112,7 @@ done
 grep -q "^Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-libssl-dev" amd64/share/doc/goldcrest/linked.spdx ||
   fail "OpenSSL is not named"
 for package in libyaml-cpp-dev zlib1g-dev; do
-  [ "$(grep "STATIC_LINK SPDXRef-$package$" */share/doc/goldcrest/linked.spdx)" = \
+  [ "$(grep "STATIC_LINK SPDXRef-$package$" {amd64,arm64,armhf}/share/doc/goldcrest/linked.spdx)" = \
     "amd64/share/doc/goldcrest/linked.spdx:Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-$package" ] ||
     fail "$package is not in the converter, or in another program"
 done

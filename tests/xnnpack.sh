@@ -11,6 +11,11 @@ if ! grep -q '^ID=debian$' /etc/os-release || [ "$(dpkg --print-architecture)" !
   exit 0
 fi
 bash toolchains/install_packages.sh arm
+if [ ! -e build/host/tests/kernels/golden/enfr.gcst ] || [ ! -e build/host/tests/kernels/golden/g2p.gcst ]; then
+  cmake --preset host
+  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection make_native_checkpoint
+  ctest --preset host -R '^golden_'
+fi
 for pair in amd64:xnnpack arm64:xnnpack-aarch64 armhf:xnnpack-armv7; do
   bash toolchains/xnnpack_sysroot.sh "build/xnnpack_sysroots/${pair%%:*}" "${pair%%:*}"
   cmake --workflow --preset "${pair##*:}"

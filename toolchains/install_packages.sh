@@ -4,9 +4,14 @@
 # 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint|fuzz]
 set -euo pipefail
 
-# Succeeds if apt knows a version of the package. "apt-cache show" also succeeds for a name that other packages merely
-# mention. No pipe: apt-cache would write on after grep has found its line, and fail.
-is_offered() { grep -q '^  Candidate: [^(]' <<< "$(LC_ALL=C apt-cache policy "$1" 2>/dev/null)"; }
+# Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds for a name that
+# others merely mention. sed reads to the end, because apt-cache fails when it cannot write on.
+offered_version() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)$/\1/p'; }
+is_offered() { [ -n "$(offered_version "$1")" ]; }
+
+# The first version whose interface engine/backends/xnnpack/adapter.cc knows, whatever distribution offers it. Older ones have
+# no fully connected operators for dynamically quantized int8, or others.
+least_xnnpack=0.0~git20241108
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
@@ -58,6 +63,15 @@ missing=()
 for package in "${packages[@]}"; do
   is_installed "$package" || missing+=("$package")
 done
+# XNNPACK for the programs. The apt of a machine that lacks nothing else is not told to look.
+if [ -z "${1:-}" ]; then
+  if [ "${#missing[@]}" -gt 0 ] && ! is_offered g++; then as_root apt-get update -qq; fi
+  if dpkg --compare-versions "$(offered_version libxnnpack-dev)" ge "$least_xnnpack"; then
+    for package in libxnnpack-dev libpthreadpool-dev; do
+      is_installed "$package" || missing+=("$package")
+    done
+  fi
+fi
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
 echo "Installing the packages that are missing: ${missing[*]}"

@@ -48,6 +48,7 @@ bench::Case measure_case(const bench::Arguments& arguments, bench::Machine& mach
   const bench::Settings& settings = arguments.settings;
   bench::Case result;
   result.speed = bench::measure_speed(settings, beam_size, batch);
+  if (!settings.against.empty()) result.against = bench::compare_kernels(settings, beam_size, batch);
   const bool bounds = wanted(arguments, "bounds"), breakdown = wanted(arguments, "breakdown");
   if (!bounds && !breakdown) return result;
   const bench::CaseWork work = bench::measure_work(settings, beam_size, batch);

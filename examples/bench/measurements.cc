@@ -148,6 +148,30 @@ Speed measure_speed(const Settings& settings, uint32_t beam_size, uint32_t batch
   return speed;
 }
 
+Comparison compare_kernels(const Settings& settings, uint32_t beam_size, uint32_t batch) {
+  const Workload workload = make_workload(settings, beam_size, batch);
+  ModelRunner::Options options = engine_options(settings);
+  ModelRunner ours(options, workload);
+  options.kernels = settings.against;
+  ModelRunner theirs(options, workload);
+
+  struct Pair {
+    double ours_s, theirs_s;
+  };
+  bool ours_first = false;
+  const auto pairs = repeat(settings.patience, [&] {
+    Pair pair = {};
+    ours_first = !ours_first;
+    if (ours_first) pair.ours_s = time_once([&] { ours.run(); });
+    pair.theirs_s = time_once([&] { theirs.run(); });
+    if (!ours_first) pair.ours_s = time_once([&] { ours.run(); });
+    return pair;
+  });
+  const Timing ratio = timing_of(pairs, [](const Pair& pair) { return pair.theirs_s / pair.ours_s; });
+  return {theirs.kernels(), timing_of(pairs, [](const Pair& pair) { return pair.theirs_s; }), ratio.median_s,
+          ratio.spread};
+}
+
 LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t short_tokens, uint32_t long_tokens) {
   const ModelRunner::Options options = engine_options(settings);
   Workload workload = make_workload(settings, beam_size, 1);

@@ -18,6 +18,7 @@ namespace bench {
 
 struct Settings {
   std::string model, kernels;
+  std::string against;  // kernels that each case of speed is compared with; empty: none
   uint32_t source_tokens = 32, target_tokens = 64;
   std::vector<uint32_t> beam_sizes, batches;
   Patience patience;
@@ -43,6 +44,14 @@ struct Speed {
   double position_s = 0;           // one target position of the whole batch
 };
 
+// The same case with other kernels, in turns, so that a change of the machine's speed falls on both.
+struct Comparison {
+  std::string kernels;  // the other kernels
+  Timing run;           // theirs, encoding included
+  double ratio = 0;     // their time over ours, the median of the pairs
+  double spread = 0;    // of the pairs' ratios, as Timing::spread
+};
+
 // The cost of a target position in a short and in a long translation.
 struct LengthCost {
   uint32_t beam_size = 0, short_tokens = 0, long_tokens = 0;
@@ -57,6 +66,7 @@ struct CaseWork {
 // One beam size with one batch.
 struct Case {
   Speed speed;
+  std::optional<Comparison> against;
   std::optional<CaseWork> work;
   std::optional<Bound> bound;
 };
@@ -96,6 +106,7 @@ struct Report {
 
 OpenCost measure_open(const Settings& settings);
 Speed measure_speed(const Settings& settings, uint32_t beam_size, uint32_t batch);
+Comparison compare_kernels(const Settings& settings, uint32_t beam_size, uint32_t batch);
 CaseWork measure_work(const Settings& settings, uint32_t beam_size, uint32_t batch);
 LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t short_tokens, uint32_t long_tokens);
 Breakdown measure_breakdown(const Settings& settings);

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "../support/messages.h"
 
@@ -38,6 +39,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--kernels", settings.kernels,
                  "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
+  app.add_option(
+      "--against", settings.against,
+      "compare each case of speed with these kernels, in turns, and print their time over that of --kernels; "
+      "xnnpack is one of them");
   app.add_flag("--low-memory", settings.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
   app.add_flag("--json", arguments.json, "print JSON instead of tables (examples/bench/README.md has its fields)");
@@ -67,6 +72,9 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   try {
     app.parse(argc, argv);
     if (!arguments.list_kernels && arguments.settings.model.empty()) throw CLI::RequiredError("MODEL");
+    const std::vector<std::string>& measures = arguments.measures;
+    if (!arguments.settings.against.empty() && std::find(measures.begin(), measures.end(), "speed") == measures.end())
+      throw CLI::RequiresError("--against", "--measure speed");
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return kBadUsage;
     return finish_output(kProgram) ? kSuccess : kFailed;

@@ -20,6 +20,7 @@ std::vector<double> spreads_of(const Report& report) {
   for (const Case& measured : report.cases) {
     add(measured.speed.encode);
     add(measured.speed.run);
+    if (measured.against) spreads.push_back(measured.against->spread);
     if (!measured.work) continue;
     spreads.push_back(measured.work->encode.spread);
     spreads.push_back(measured.work->decode.spread);

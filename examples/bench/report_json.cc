@@ -49,6 +49,12 @@ Value case_json(const Report& report, const Case& measured) {
                 {"decode_tokens_per_s", speed.decode_tokens_per_s},
                 {"position_s", speed.position_s},
                 {"streamed_bytes_per_s", per_second(report.position_bytes, speed.position_s)}};
+  if (measured.against) {
+    json["against"] = {{"kernels", measured.against->kernels},
+                       {"run", timing_json(measured.against->run)},
+                       {"ratio", measured.against->ratio},
+                       {"ratio_spread", measured.against->spread}};
+  }
   if (measured.bound) {
     json["bound"] = {{"tokens_per_s", measured.bound->tokens_per_s},
                      {"share", speed.tokens_per_s / measured.bound->tokens_per_s},

@@ -59,6 +59,18 @@ void append_speeds(Text& text, const Report& report) {
   }
 }
 
+void append_comparisons(Text& text, const Report& report) {
+  const std::string& theirs = report.cases[0].against->kernels;
+  text += format_text("\n{} over {}, in turns\n{:>6}{:>7}{:>20}{:>20}{:>8}{:>9}\n", report.kernels, theirs, "beam",
+                      "batch", "tokens/s", "with " + theirs, "ratio", "spread");
+  for (const Case& measured : report.cases) {
+    const Comparison& against = *measured.against;
+    const double theirs_per_s = measured.speed.batch * report.target_tokens / against.run.median_s;
+    text += format_text("{:>6}{:>7}{:>20.0f}{:>20.0f}{:>8.2f}{:>9}\n", measured.speed.beam_size, measured.speed.batch,
+                        theirs_per_s * against.ratio, theirs_per_s, against.ratio, percent(against.spread));
+  }
+}
+
 void append_bounds(Text& text, const Report& report) {
   text += format_text(
       "\nwhat the machine allows: encoding and decoding, each the longer of its multiply-accumulates at the "
@@ -209,6 +221,7 @@ std::string report_text(const Settings& settings, const Report& report) {
   append_head(text, settings, report);
   if (report.open) append_open(text, report, *report.open);
   if (!report.cases.empty()) append_speeds(text, report);
+  if (!report.cases.empty() && report.cases[0].against) append_comparisons(text, report);
   if (report.machine) append_machine(text, report, *report.machine);
   if (report.machine && !report.cases.empty()) append_bounds(text, report);
   if (!report.cases.empty() && report.cases[0].work) append_kernels(text, report);

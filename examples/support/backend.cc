@@ -72,7 +72,9 @@ std::string Backend::attach(goldcrest_config* config) {
 class Backend::Pool {};
 
 std::string Backend::attach(goldcrest_config* config) {
-  return wants_backend(*config) ? "kernels xnnpack and fastest: this build has no XNNPACK (GOLDCREST_XNNPACK)" : "";
+  if (!wants_backend(*config)) return "";
+  return "kernels xnnpack and fastest: this build has no XNNPACK; build with libxnnpack-dev of Debian 13 or later, or "
+         "take the release archive with XNNPACK";
 }
 
 #endif

@@ -9,6 +9,14 @@ if(GOLDCREST_CONVERTER)
   goldcrest_test(xnnpack_foreign_test SOURCES xnnpack_foreign_test.cc LIBRARIES goldcrest_test_support goldcrest::xnnpack)
 endif()
 
+# A fetched XNNPACK has no installed version to find.
+if(NOT CMAKE_CROSSCOMPILING AND NOT GOLDCREST_XNNPACK_FETCH)
+  get_target_property(libraries goldcrest_xnnpack_dependencies INTERFACE_LINK_LIBRARIES)
+  add_test(NAME xnnpack_interface COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_interface.sh" "${CMAKE_SOURCE_DIR}"
+    "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_interface" "${CMAKE_BINARY_DIR}/engine/xnnpack_include" ${libraries})
+  set_tests_properties(xnnpack_interface PROPERTIES LABELS fast)
+endif()
+
 # Runs on the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER. The full tests use all validation lines.
 goldcrest_kernel_program(xnnpack_agreement xnnpack_agreement.cc xnnpack_session.cc ../support/engine_fixture.cc)
 target_link_libraries(xnnpack_agreement PRIVATE goldcrest::xnnpack)

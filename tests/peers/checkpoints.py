@@ -90,6 +90,9 @@ def prepare(name: str, folder: pathlib.Path, opus: pathlib.Path, converter: path
     subprocess.run([converter, checkpoint, "-o", ours], check=True, stdout=subprocess.DEVNULL)
     theirs = {}
     for peer in peers:
+        if peer not in CONVERSIONS:  # XNNPACK's kernels compute our file
+            theirs[peer] = ours
+            continue
         ending, last_file, convert = CONVERSIONS[peer]
         theirs[peer] = folder / f"{name}{ending}"
         if not (theirs[peer] / last_file).exists():

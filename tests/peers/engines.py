@@ -48,7 +48,8 @@ class Variant:
 ONEDNN = Variant("oneDNN", "ct2_worker.py", (("CT2_USE_MKL", "0"),))
 MKL = Variant("MKL", "ct2_worker.py", (("CT2_USE_MKL", "1"),))
 MLAS = Variant("MLAS", "ort_worker.py")
-PEERS = {"CTranslate2": (ONEDNN, MKL), "ONNX Runtime": (MLAS,)}
+XNNPACK = Variant("xnnpack", "goldcrest-bench")  # the same engine with XNNPACK's kernels for its linear layers
+PEERS = {"CTranslate2": (ONEDNN, MKL), "ONNX Runtime": (MLAS,), "XNNPACK": (XNNPACK,)}
 
 
 class Goldcrest:
@@ -78,6 +79,20 @@ class Goldcrest:
 
     def tokens_per_s(self, case: Case) -> float:
         return self._run_case("speed", case)["tokens_per_s"]
+
+    def probe(self, case: Case) -> float:
+        """As PeerProcess.probe."""
+        return self.tokens_per_s(case)
+
+    @property
+    def variant(self) -> Variant:
+        return XNNPACK
+
+    def __enter__(self) -> "Goldcrest":
+        return self
+
+    def __exit__(self, *_) -> None:
+        """Every measurement had a process of its own."""
 
     def bound(self, case: Case) -> dict:
         """Returns the bound by the machine's measured speeds, and what limits each part."""

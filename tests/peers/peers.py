@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldcrest, CTranslate2 and ONNX Runtime, all int8, on the same weights, with equal forced work, in interleaved pairs
+"""Goldcrest, CTranslate2, ONNX Runtime and XNNPACK, all int8, on the same weights, with equal forced work, in interleaved pairs
 on pinned cores.
 
   python peers.py --build BUILD_FOLDER --work FOLDER [--quick] [--models base,small] [--json FILE]
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 import acceptance
 import checkpoints
 import tables
-from engines import PEERS, SOURCE_TOKENS, Case, Goldcrest, Patience, PeerProcess, peer_opening
+from engines import PEERS, SOURCE_TOKENS, XNNPACK, Case, Goldcrest, Patience, PeerProcess, Variant, peer_opening
 from results import Results
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -69,9 +69,16 @@ def compare_case(ours: Goldcrest, variants: list[PeerProcess], case: Case, n_pai
 
 
 def named_cases(arguments: argparse.Namespace, model: str, peer: str, threads: int) -> dict[str, Case]:
-    beams = arguments.beams if peer == "CTranslate2" else [beam for beam in arguments.beams if beam == 1]
+    beams = arguments.beams if peer != "ONNX Runtime" else [beam for beam in arguments.beams if beam == 1]
     return {f"{model}, {peer}, beam {beam}, batch {batch}, {threads} threads": Case(beam, batch, threads)
             for beam in beams for batch in arguments.batches}
+
+
+def open_peer(arguments: argparse.Namespace, variant: Variant, model: pathlib.Path,
+              threads: int) -> PeerProcess | Goldcrest:
+    if variant is XNNPACK:
+        return goldcrest(arguments, model, variant.name)
+    return PeerProcess(variant, model, arguments.patience, arguments.cores[:threads])
 
 
 def measure_speeds(arguments: argparse.Namespace, results: Results, model: str, ours: Goldcrest, peer: str,
@@ -80,8 +87,7 @@ def measure_speeds(arguments: argparse.Namespace, results: Results, model: str, 
     if all(results.has("speed", name) for name in cases):
         return
     with contextlib.ExitStack() as stack:
-        variants = [stack.enter_context(PeerProcess(variant, folder, ours.patience, ours.cores[:threads]))
-                    for variant in PEERS[peer]]
+        variants = [stack.enter_context(open_peer(arguments, variant, folder, threads)) for variant in PEERS[peer]]
         for name, case in cases.items():
             row = results.measure("speed", name, lambda: {
                 "model": model, "peer": peer, "beam_size": case.beam_size, "batch": case.batch,
@@ -108,12 +114,18 @@ def measure_model(arguments: argparse.Namespace, results: Results, model: str) -
             measure_speeds(arguments, results, model, ours, peer, folder, threads)
     results.measure("opening", model, lambda: {
         "Goldcrest": ours.opening(), acceptance.LOW_MEMORY: ours.opening("--low-memory")} | {
-        peer: peer_opening(PEERS[peer], folder, ours.patience, ours.cores[0]) for peer, folder in folders.items()})
+        peer: open_cost(arguments, peer, folder) for peer, folder in folders.items()})
     results.measure("length", model, ours.length_ratios)
 
 
-def goldcrest(arguments: argparse.Namespace, model: pathlib.Path) -> Goldcrest:
-    return Goldcrest(arguments.build / BENCH, model, arguments.kernels, arguments.patience,
+def open_cost(arguments: argparse.Namespace, peer: str, model: pathlib.Path) -> dict:
+    if PEERS[peer] == (XNNPACK,):
+        return goldcrest(arguments, model, XNNPACK.name).opening()
+    return peer_opening(PEERS[peer], model, arguments.patience, arguments.cores[0])
+
+
+def goldcrest(arguments: argparse.Namespace, model: pathlib.Path, kernels: str | None = None) -> Goldcrest:
+    return Goldcrest(arguments.build / BENCH, model, kernels or arguments.kernels, arguments.patience,
                      arguments.cores)
 
 
@@ -137,7 +149,7 @@ def conditions_of(arguments: argparse.Namespace) -> dict:
     """Returns everything that two parts of one run must have in common."""
     commit = subprocess.run(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"], capture_output=True,
                             text=True).stdout.strip() or "unknown"
-    packages = ["transformers", *(PACKAGES[peer] for peer in arguments.peers)]
+    packages = ["transformers", *(PACKAGES[peer] for peer in arguments.peers if peer in PACKAGES)]
     flags = cpu_flags()
     return {
         "cpu": next((value for name, value in cpu_fields() if name in ("model name", "hardware")), platform.machine()),
@@ -172,8 +184,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where checkpoints and models are kept")
     parser.add_argument("--models", type=comma_list(str), default=list(checkpoints.SHAPES),
                         help="of " + ",".join(checkpoints.SHAPES))
-    parser.add_argument("--peers", type=comma_list(str), default=list(PEERS),
-                        help="of \"" + ",".join(PEERS) + "\"")
+    parser.add_argument("--peers", type=comma_list(str),
+                        help="of \"" + ",".join(PEERS) + "\" (all; XNNPACK if the build has that)")
     parser.add_argument("--beams", type=comma_list(int), default=[1, 4])
     parser.add_argument("--batches", type=comma_list(int), default=[1, 32])
     parser.add_argument("--threads", type=comma_list(int), default=[1, 2], help="numbers of threads (1,2)")
@@ -187,6 +199,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=pathlib.Path, help="save all figures there, and go on from those it has")
     parser.add_argument("--markdown", action="store_true", help="print only a short table of the ratios")
     arguments = parser.parse_args()
+    has_xnnpack = (arguments.build / "engine/libgoldcrest_xnnpack.a").exists()
+    if arguments.peers is None:
+        arguments.peers = [peer for peer in PEERS if peer != "XNNPACK" or has_xnnpack]
+    elif "XNNPACK" in arguments.peers and not has_xnnpack:
+        parser.error("--peers: this build has no XNNPACK; bash tests/xnnpack.sh makes build/xnnpack, which has")
     for option, known in (("models", checkpoints.SHAPES), ("peers", PEERS)):
         unknown = [name for name in getattr(arguments, option) if name not in known]
         if unknown:

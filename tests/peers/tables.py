@@ -67,22 +67,29 @@ def verdict_table(verdicts: list[Verdict]) -> str:
 
 
 def compact_table(rows: list[dict]) -> str:
-    """Has a row for each model: the ratio to CTranslate2 on one thread, and our tokens/s."""
+    """Has a row for each model: the ratio to CTranslate2 on one thread, and our tokens/s; ratios to XNNPACK's kernels."""
+    def ratio_of(model: str, peer: str, case: tuple[int, int]) -> dict | None:
+        return next((row for row in rows if (row["model"], row["peer"], row["threads"]) == (model, peer, 1) and
+                     (row["beam_size"], row["batch"]) == case), None)
+
     def cell(model: str, case: tuple[int, int]) -> str:
-        for row in rows:
-            if (row["model"], row["peer"], row["threads"]) == (model, "CTranslate2", 1) and \
-                    (row["beam_size"], row["batch"]) == case:
-                return f"{row['ratio']:.1f}x ({row['ours']:,.0f})"
-        return "-"
+        row = ratio_of(model, "CTranslate2", case)
+        return f"{row['ratio']:.1f}x ({row['ours']:,.0f})" if row else "-"
+
+    def xnnpack_cell(model: str) -> str:
+        found = [ratio_of(model, "XNNPACK", case) for case in SHOWN_CASES.values()]
+        return ", ".join(f"{row['ratio']:.2f}x" if row else "-" for row in found)
 
     models = dict.fromkeys(row["model"] for row in rows)
-    return table(["times CTranslate2 int8 (our tokens/s)", *SHOWN_CASES],
-                 ([model, *(cell(model, case) for case in SHOWN_CASES.values())] for model in models))
+    has_xnnpack = any(row["peer"] == "XNNPACK" for row in rows)
+    heads = ["times CTranslate2 int8 (our tokens/s)", *SHOWN_CASES] + ["XNNPACK's kernels, the same three"] * has_xnnpack
+    return table(heads, ([model, *(cell(model, case) for case in SHOWN_CASES.values())] +
+                         [xnnpack_cell(model)] * has_xnnpack for model in models))
 
 
 def compact_conditions(conditions: dict) -> str:
     return (f"{conditions['cpu']}, one thread, kernels `{conditions['kernels']}`, {conditions['date']}, commit "
-            f"{conditions['commit']}; CTranslate2 {conditions['ctranslate2']} int8 with its faster backend; the same "
+            f"{conditions['commit']}; CTranslate2 {conditions.get('ctranslate2', '-')} int8 with its faster backend; the same "
             f"weights, {conditions['source_tokens']} source tokens, 64 (batch 1) or 32 (batch 32) target tokens "
             f"forced, encoding included; medians of {conditions['pairs']} interleaved pairs.")
 

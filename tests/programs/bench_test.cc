@@ -59,6 +59,36 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
   EXPECT_FALSE(report.contains("open"));
 }
 
+TEST(Bench, ComparesWithOtherKernelsInTurns) {
+  const Json report = bench_json({"--measure", "speed", "--beam", "1,2", "--batch", "1", "--against", "reference"});
+  ASSERT_EQ(report["cases"].size(), 2u);
+  for (const Json& measured : report["cases"]) {
+    const Json& against = measured["against"];
+    EXPECT_EQ(against["kernels"], "reference");
+    EXPECT_EQ(against["run"]["repetitions"], 2);
+    EXPECT_GT(double{against["ratio"]}, 0);
+  }
+  EXPECT_FALSE(bench_json({"--measure", "speed"})["cases"][0].contains("against"));
+}
+
+// XNNPACK's kernels where this build has them; elsewhere it says so.
+TEST(Bench, ComparesWithXnnpackOrSaysThatItLacksIt) {
+  const Outcome outcome = bench({converted_model("g2p"), "--seconds", "0", "--repetitions", "1", "--measure", "speed",
+                                 "--beam", "1", "--batch", "1", "--against", "xnnpack"});
+  if (outcome.status == 0) {
+    EXPECT_NE(outcome.out.find(" over xnnpack, in turns\n"), std::string::npos) << outcome.out;
+  } else {
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_NE(outcome.err.find("this build has no XNNPACK"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST(Bench, ComparesSpeedOnly) {
+  const Outcome outcome = bench({converted_model("g2p"), "--measure", "open", "--against", "reference"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("--against requires --measure speed"), std::string::npos) << outcome.err;
+}
+
 TEST(Bench, CountsTheWeightsThatOnePositionReads) {
   // Two layers of d_model 128 and d_ff 512, 73 ids padded to 80; each output also has a scale, a bias and a sum.
   const uint64_t layer = 6 * 128 * (128 + 12) + 512 * (128 + 12) + 128 * (512 + 12);

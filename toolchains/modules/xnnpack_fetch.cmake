@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # XNNPACK at the pinned commit, the one that Debian 13 packages, built with this project. Its own build fetches what it needs
 # at the commits that it pins, and asks for Python. Offline: -DFETCHCONTENT_SOURCE_DIR_XNNPACK=FOLDER, CPUINFO_SOURCE_DIR,
-# PTHREADPOOL_SOURCE_DIR and FXDIV_SOURCE_DIR name local copies; on 64-bit Arm also KLEIDIAI_SOURCE_DIR.
+# PTHREADPOOL_SOURCE_DIR and FXDIV_SOURCE_DIR name local copies.
 include(FetchContent)
 foreach(part TESTS BENCHMARKS ALL_MICROKERNELS)
   set(XNNPACK_BUILD_${part} OFF CACHE BOOL "" FORCE)
 endforeach()
+set(XNNPACK_ENABLE_KLEIDIAI OFF CACHE BOOL "" FORCE)  # it has kernels for 4-bit weights and for SME, which are not used here
 set(XNNPACK_LIBRARY_TYPE static CACHE STRING "" FORCE)
 FetchContent_Declare(XNNPACK
   GIT_REPOSITORY https://github.com/google/XNNPACK.git

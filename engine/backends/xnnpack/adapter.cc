@@ -183,7 +183,8 @@ constexpr size_t kMaxOperatorBytes = 1 << 15;
 
 int initialize(goldcrest_detail* detail) {
   if (xnn_initialize(&kAllocator) != xnn_status_success) {
-    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "xnnpack: it does not run on this CPU");
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED,
+                "xnnpack: it does not run on this CPU, or cannot read /proc/cpuinfo");
   }
   if (operator_bytes(false) == 0) {
     return fail(detail, GOLDCREST_ERROR_STATE,
