@@ -42,9 +42,8 @@ TEST(Characters, HaveTheirCase) {
        {0x0u,   0x40u,  0x5Bu,  0x60u,  0x7Bu,  0xBFu,  0x138u,  0x149u,  0x178u,  0x390u,  0x482u,  0x4C0u,   0x530u,
         0x557u, 0x560u, 0x588u, 0x5D0u, 0x627u, 0x905u, 0x1E96u, 0x1E9Fu, 0x3042u, 0x4E00u, 0xAC00u, 0x10FFFFu})
     EXPECT_EQ(letter_case(code), Case::kNone) << std::hex << code;
-  for (const auto& [capital, small] : {kPairs[0], kPairs[1], kPairs[2], kPairs[3], kPairs[14], kPairs[15], kPairs[16],
-                                       kPairs[17], kPairs[18], kPairs[19]})
-    EXPECT_EQ(small_letter(capital), small) << std::hex << capital;
+  for (const size_t i : {0, 1, 2, 3, 14, 15, 16, 17, 18, 19})
+    EXPECT_EQ(small_letter(kPairs[i][0]), kPairs[i][1]) << std::hex << kPairs[i][0];
 }
 
 TEST(Characters, HaveTheirClasses) {

@@ -42,8 +42,8 @@ inline std::vector<std::string> sentences_of(std::string_view text, const PartOp
   return sentences;
 }
 
-// Names what is wrong with how a text was cut, or is empty: the parts are the text, each within the limit or one character (of
-// `character_bytes`, a function of a text that is not empty), of the kind that its first character says.
+// Names what is wrong with how a text was cut, or is empty: the parts are the text, each within the limit or one
+// character (of `character_bytes`, a function of a text that is not empty), of the kind that its first character says.
 inline std::string parts_problem(std::string_view text, const PartOptions& how,
                                  size_t (*character_bytes)(std::string_view)) {
   std::string joined;
