@@ -82,6 +82,33 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
+// Options of the search, whose defaults the checkpoint tells.
+std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& arguments) {
+  const std::string group = "Search, which the file keeps as defaults (default: the checkpoint's)";
+  const auto choice = [&](const char* names, std::optional<bool>& value, const char* description) {
+    return app
+        .add_flag_function(
+            names, [&value](int64_t n) { value = n > 0; }, description)
+        ->group(group);
+  };
+  const auto stop = [&arguments](const std::string& word) {
+    arguments.early_stopping = word == "never"                 ? EarlyStopping::kNever
+                               : word == "true" || word == "1" ? EarlyStopping::kFull
+                                                               : EarlyStopping::kLikely;
+  };
+  return {app.add_option_function<std::string>(
+                 "--early-stopping", stop,
+                 "beams stop true: once as many results are finished, never: when no better one is possible, false: "
+                 "when none is likely")
+              ->type_name("WORD")
+              ->group(group)
+              ->check(CLI::IsMember({"false", "true", "never", "0", "1"})),
+          choice("--renormalize,!--no-renormalize", arguments.renormalize,
+                 "--renormalize: the soft-max runs only over tokens that may be chosen; --no-renormalize: over all"),
+          choice("--force-end,!--no-force-end", arguments.force_end,
+                 "--force-end: the last token that fits is the end token; --no-force-end: such a text has no end")};
+}
+
 std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arguments) {
   Group group(app, "Vocabulary");
   CLI::Option* keep = group.option(
@@ -246,6 +273,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* self_test = output.option("--self-test", arguments.self_test_path, "FILE",
                                          "text whose first lines become the file's self-test");
   declare_limits(app, arguments.limits);
+  const std::vector<const CLI::Option*> search = declare_search(app, arguments);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));
   const CLI::Option* emit = declare_firmware(app, arguments);
@@ -263,6 +291,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
                                     attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
   }
+  restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());
   restricted.weights_only.insert(restricted.weights_only.end(),
                                  {output_file, emit, config, shortlist, self_test, report});
   app.footer(

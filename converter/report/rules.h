@@ -6,10 +6,17 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
 // One text for each rule; none where the search is as in files without rules. `more_ends` and `biases`: how many.
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases);
+
+// The options of goldcrest-convert with which a file has none of these rules; empty where no options do that.
+std::string options_without_rules(const RulesSpec& rules);
+
+// What a warning says of a file with these rules for firmware, whose builds leave rules out by default.
+std::string firmware_rules_warning(const RulesSpec& rules);
 
 }  // namespace goldcrest::converter

@@ -9,6 +9,16 @@
 
 namespace {
 
+struct Choice {
+  const char *names, *description;
+};
+
+// A pair of options for yes and no; with neither, the model decides.
+void add_choice(CLI::App& app, const Choice& choice, uint8_t& value) {
+  app.add_flag_function(
+      choice.names, [&value](int64_t n) { value = n > 0 ? GOLDCREST_YES : GOLDCREST_NO; }, choice.description);
+}
+
 // Rules of the search, each as the model has it where its option is not given.
 void add_rules(CLI::App& app, goldcrest_search& rules) {
   const std::map<std::string, int> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
@@ -24,6 +34,14 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
          "beams stop true: once as many results are finished, never: when no better one is possible, false: when none "
          "is likely")
       ->transform(CLI::CheckedTransformer(stops));
+  add_choice(app,
+             {"--renormalize,!--no-renormalize",
+              "--renormalize: the soft-max runs only over tokens that may be chosen; --no-renormalize: over all"},
+             rules.renormalize);
+  add_choice(app,
+             {"--force-end,!--no-force-end",
+              "--force-end: the last token that fits is the end token; --no-force-end: such a text has no end"},
+             rules.force_end);
   app.add_option_function<uint32_t>(
       "--no-repeat-ngram", [&rules, count](uint32_t n) { rules.no_repeat_ngram = count(n); },
       "no run of N tokens comes twice; 0: all may");
