@@ -16,7 +16,7 @@ std::vector<std::string> describe_rules(const goldcrest_search& search, size_t m
 // The options of goldcrest-convert with which a file has none of these rules; empty where no options do that.
 std::string options_without_rules(const RulesSpec& rules);
 
-// What a warning says of a file with these rules for firmware, whose builds leave rules out by default.
+// A warning for firmware, whose builds leave rules out by default: the file has these rules.
 std::string firmware_rules_warning(const RulesSpec& rules);
 
 }  // namespace goldcrest::converter

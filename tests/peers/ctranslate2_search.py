@@ -17,100 +17,15 @@ import random
 import shutil
 import sys
 from collections import Counter
-from dataclasses import dataclass
 
-import ctranslate2
 import torch
 from ctranslate2 import converters
 
 import ctranslate2_models
-from ctranslate2_directories import ROUNDING, Failure, Live, run
-from python_search import Memory, best, off_by_roundings
+from ctranslate2_live import Failure, Live, Search, compare, run
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BEAMS = (1, 2, 4, 8)
-TOLERANCE = 1e-4  # of a score
-TRIES = 1000      # of roundings, to show a tie
-
-
-@dataclass
-class Search:
-    """As translate_batch has it: `least` counts no end token, `most` does."""
-
-    beams: int
-    least: int
-    most: int
-
-
-def results(memory: Memory, search: Search, end: int, move) -> list[list[int]]:
-    """The ids of all results, best first, by CTranslate2's rules (src/decoding.cc at 0d8bcd36), with `move` on the logits."""
-    running, finished = [(0.0, (0,))], []
-    for n in range(1, search.most + 1):
-        prefixes = [prefix for _, prefix in running]
-        logits = move(torch.tensor(prefixes), memory(prefixes).double())
-        if n <= search.least:
-            logits[:, end] = -torch.inf
-        total = torch.log_softmax(logits, dim=-1) + torch.tensor([[score] for score, _ in running])
-        width, values = total.shape[1], total.flatten().tolist()
-        found = [(values[i], prefixes[i // width] + (i % width,)) for i in best(values, 2 * search.beams)]
-        finished += [(score / n, prefix) for score, prefix in found[:search.beams] if prefix[-1] == end or n == search.most]
-        running = [(score, prefix) for score, prefix in found if prefix[-1] != end][:search.beams]
-        if len(finished) >= search.beams:
-            break
-    return [list(prefix[1:]) for _, prefix in sorted(finished, key=lambda text: -text[0])][:search.beams]
-
-
-def is_tie(live: Live, source: list[int], search: Search, ours: list[list[int]], theirs: list[list[int]]) -> bool:
-    memory, end = Memory(live, source), live.vocabulary.index(live.model.end)
-    results(memory, search, end, lambda _, logits: logits)
-    unit = ROUNDING * max(1.0, memory.largest())
-
-    def comes_out(rank: int, wanted: list[int]) -> bool:
-        for seed in range(TRIES):
-            found = results(memory, search, end, off_by_roundings(unit, wanted, seed))
-            if rank < len(found) and found[rank] == wanted:
-                return True
-        return False
-
-    return len(ours) == len(theirs) and all(
-        a == b or (comes_out(rank, a) and comes_out(rank, b)) for rank, (a, b) in enumerate(zip(ours, theirs)))
-
-
-def of_goldcrest(options, file: pathlib.Path, sources: list[list[int]], search: Search) -> list[list[tuple[float, list[int]]]]:
-    lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam", search.beams, "--nbest", search.beams,
-              "--scores", "--min-target", search.least + 1, "--max-target", search.most, text=lines)
-    found = [[] for _ in sources]
-    for line in out.splitlines():
-        fields = line.split("\t")
-        number, score, ids = (int(fields[0]), *fields[-2:]) if search.beams > 1 else (0, *fields)
-        if search.beams == 1:
-            number = next(i for i, each in enumerate(found, 1) if not each)
-        found[number - 1].append((float(score), [int(token) for token in ids.split()]))
-    return found
-
-
-def of_ctranslate2(live: Live, sources: list[list[int]], search: Search) -> list[list[tuple[float, list[int]]]]:
-    ids = {token: i for i, token in reversed(list(enumerate(live.vocabulary)))}
-    made = live.translator.translate_batch(
-        [live.encode(source) for source in sources], max_batch_size=1, beam_size=search.beams, num_hypotheses=search.beams,
-        min_decoding_length=search.least, max_decoding_length=search.most, return_scores=True, return_end_token=True)
-    return [list(zip(result.scores, [[ids[token] for token in text] for text in result.hypotheses])) for result in made]
-
-
-def compare(options, live: Live, file: pathlib.Path, sources: list[list[int]], search: Search, counts: Counter) -> None:
-    ours, theirs = of_goldcrest(options, file, sources, search), of_ctranslate2(live, sources, search)
-    for source, our, their in zip(sources, ours, theirs, strict=True):
-        texts, expected = [ids for _, ids in our], [ids for _, ids in their]
-        counts["lines", search.beams, search.least] += 1
-        if texts == expected:
-            counts["equal", search.beams, search.least] += 1
-            # CTranslate2 divides a greedy score by the length, as those of beams.
-            worst = max(abs(a - b) for (a, _), (b, _) in zip(our, their))
-            if not worst <= TOLERANCE:
-                raise Failure(f"scores are {worst:.1e} away: {search}, source {source}: {our} {their}")
-        elif not is_tie(live, source, search, texts, expected):
-            raise Failure(f"{search}, source {source}:\n  goldcrest   {texts}\n  CTranslate2 {expected}")
 
 
 def check_directory(options, live: Live, folder: pathlib.Path, sources, searches: list[Search], counts: Counter) -> None:
@@ -165,7 +80,7 @@ def main() -> None:
             check(counts)
         except Failure as failure:
             print(failure)
-            sys.exit("goldcrest departs from CTranslate2's search")
+            sys.exit("goldcrest departs from CTranslate2")
         for (kind, beams, least), n in counts.items():
             if kind == "lines":
                 equal = counts["equal", beams, least]
