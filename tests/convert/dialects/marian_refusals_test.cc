@@ -113,7 +113,10 @@ TEST(Marian, RefusesBrokenSettings) {
        [](auto& c) { c.config["bad_words_ids"] = {{6000}}; },
        {"bad_words_ids", "below 6000"}},
       {"minimum above positions",
-       [](auto& c) { c.config["min_length"] = 17; },
+       [](auto& c) {
+         c.config.erase("max_length");
+         c.config["min_length"] = 17;
+       },
        {"config.json: setting \"min_length\" is 17, but the decoder has 16 positions: make it smaller"}},
       {"minimum above new tokens",
        [](auto& c) {
