@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=int, default=40)
-    parser.add_argument("--lines", type=int, default=960, help="of the shipped model")
+    parser.add_argument("--lines", type=int, default=408, help="of the shipped model")
     options = parser.parse_args()
     torch.set_num_threads(1)
     shutil.rmtree(options.work, ignore_errors=True)

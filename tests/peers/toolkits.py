@@ -5,7 +5,7 @@
     python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
 
 Random models with random options: --check compares every layer with the module's, and greedy ids of a float32 file are the
-module's on every source, or a tie within rounding. Exit status 1 with any difference."""
+module's on every source, or a tie within rounding. All results of fairseq's beams are those of its search. Exit status 1 with any difference."""
 
 import argparse
 import pathlib
@@ -19,6 +19,7 @@ import torch
 
 import equality
 import fairseq_module
+import fairseq_search
 import opennmt_module
 import random_checkpoints
 import tutorials
@@ -96,6 +97,8 @@ def main() -> int:
             model, draw = DRAWN[options.toolkit](seed, folder)
             sources = sources_of(model, draw, options.sources)
             tutorials.check_model(options, folder, model, sources, 24, counts, WITHOUT_PIECES)
+            if options.toolkit == "fairseq":
+                fairseq_search.check(options, folder / "model.gcst", model, sources[:8], 48, counts)
     except equality.Failure as failure:
         print(failure)
         return 1
