@@ -65,38 +65,55 @@ class Search:
     most: int
 
 
-def results(memory: Memory, search: Search, end: int, move) -> list[list[int]]:
-    """The ids of all results, best first, by CTranslate2's rules (src/decoding.cc at 0d8bcd36), with `move` on the logits."""
-    running, finished = [(0.0, (0,))], []
-    for n in range(1, search.most + 1):
-        prefixes = [prefix for _, prefix in running]
-        logits = move(torch.tensor(prefixes), memory(prefixes).double())
-        if n <= search.least:
-            logits[:, end] = -torch.inf
-        total = torch.log_softmax(logits, dim=-1) + torch.tensor([[score] for score, _ in running])
-        width, values = total.shape[1], total.flatten().tolist()
-        found = [(values[i], prefixes[i // width] + (i % width,)) for i in best(values, 2 * search.beams)]
-        finished += [(score / n, prefix) for score, prefix in found[:search.beams] if prefix[-1] == end or n == search.most]
-        running = [(score, prefix) for score, prefix in found if prefix[-1] != end][:search.beams]
-        if len(finished) >= search.beams:
-            break
-    return [list(prefix[1:]) for _, prefix in sorted(finished, key=lambda text: -text[0])][:search.beams]
+@dataclass
+class Source:
+    """A source's search in Python, by CTranslate2's rules (src/decoding.cc at 0d8bcd36) over its logits."""
+
+    memory: Memory
+    search: Search
+    end: int
+
+    def log_probs(self, prefixes: list[tuple[int, ...]], move=None) -> torch.Tensor:
+        """Of the next token; `move` changes the logits."""
+        logits = self.memory(prefixes).double()
+        logits = logits if move is None else move(torch.tensor(prefixes), logits)
+        if len(prefixes[0]) <= self.search.least:
+            logits[:, self.end] = -torch.inf
+        return torch.log_softmax(logits, dim=-1)
+
+    def score(self, text: list[int]) -> float:
+        prefix = (0, *text)
+        return sum(self.log_probs([prefix[:n]])[0, prefix[n]].item() for n in range(1, len(prefix))) / len(text)
+
+    def results(self, move=None) -> list[list[int]]:
+        """The ids of all results, best first."""
+        beams, most = self.search.beams, self.search.most
+        running, finished = [(0.0, (0,))], []
+        for n in range(1, most + 1):
+            prefixes = [prefix for _, prefix in running]
+            total = self.log_probs(prefixes, move) + torch.tensor([[score] for score, _ in running])
+            width, values = total.shape[1], total.flatten().tolist()
+            found = [(values[i], prefixes[i // width] + (i % width,)) for i in best(values, 2 * beams)]
+            finished += [(score / n, prefix) for score, prefix in found[:beams] if prefix[-1] == self.end or n == most]
+            running = [(score, prefix) for score, prefix in found if prefix[-1] != self.end][:beams]
+            if len(finished) >= beams:
+                break
+        return [list(prefix[1:]) for _, prefix in sorted(finished, key=lambda text: -text[0])][:beams]
 
 
 def is_tie(live: Live, source: list[int], search: Search, ours: list[list[int]], theirs: list[list[int]]) -> bool:
-    memory, end = Memory(live, source), live.vocabulary.index(live.model.end)
-    results(memory, search, end, lambda _, logits: logits)
-    unit = ROUNDING * max(1.0, memory.largest())
+    """Whether the two texts of each rank have scores within rounding, and come out when logits are off by roundings."""
+    searched = Source(Memory(live, source), search, live.vocabulary.index(live.model.end))
+    searched.results()
+    unit = ROUNDING * max(1.0, searched.memory.largest())
 
-    def comes_out(rank: int, wanted: list[int]) -> bool:
-        for seed in range(TRIES):
-            found = results(memory, search, end, off_by_roundings(unit, wanted, seed))
-            if rank < len(found) and found[rank] == wanted:
-                return True
-        return False
+    def comes_out(wanted: list[int]) -> bool:
+        seeds = range(1 if search.beams == 1 else TRIES)  # greedy ties need no chance
+        return any(wanted in searched.results(off_by_roundings(unit, wanted, seed)) for seed in seeds)
 
     return len(ours) == len(theirs) and all(
-        a == b or (comes_out(rank, a) and comes_out(rank, b)) for rank, (a, b) in enumerate(zip(ours, theirs)))
+        a == b or (abs(searched.score(a) - searched.score(b)) <= 2 * unit and comes_out(a) and comes_out(b))
+        for a, b in zip(ours, theirs))
 
 
 def of_goldcrest(options, file: pathlib.Path, sources: list[list[int]], search: Search) -> list[list[tuple[float, list[int]]]]:

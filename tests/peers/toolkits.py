@@ -5,7 +5,8 @@
     python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
 
 Random models with random options: --check compares every layer with the module's, and greedy ids of a float32 file are the
-module's on every source, or a tie within rounding. All results of fairseq's beams are those of its search. Exit status 1 with any difference."""
+module's on every source, or a tie within rounding. All results of fairseq's beams are those of its search
+(fairseq_search.py). Exit status 1 with any difference."""
 
 import argparse
 import pathlib
