@@ -85,10 +85,10 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
 // Options of the search, whose defaults the checkpoint tells.
 std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& arguments) {
   const std::string group = "Search, which the file keeps as defaults (default: the checkpoint's)";
-  const auto choice = [&](const char* names, std::optional<bool>& value, const char* description) {
+  const auto set = [&](const std::string& name, std::optional<bool>& value, bool to, const char* description) {
     return app
-        .add_flag_function(
-            names, [&value](int64_t n) { value = n > 0; }, description)
+        .add_flag_callback(
+            name, [&value, to] { value = to; }, description)
         ->group(group);
   };
   const auto stop = [&arguments](const std::string& word) {
@@ -96,17 +96,19 @@ std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& argumen
                                : word == "true" || word == "1" ? EarlyStopping::kFull
                                                                : EarlyStopping::kLikely;
   };
-  return {app.add_option_function<std::string>(
-                 "--early-stopping", stop,
-                 "beams stop true: once as many results are finished, never: when no better one is possible, false: "
-                 "when none is likely")
-              ->type_name("WORD")
-              ->group(group)
-              ->check(CLI::IsMember({"false", "true", "never", "0", "1"})),
-          choice("--renormalize,!--no-renormalize", arguments.renormalize,
-                 "--renormalize: the soft-max runs only over tokens that may be chosen; --no-renormalize: over all"),
-          choice("--force-end,!--no-force-end", arguments.force_end,
-                 "--force-end: the last token that fits is the end token; --no-force-end: such a text has no end")};
+  CLI::Option* early = app.add_option_function<std::string>(
+      "--early-stopping", stop,
+      "beams stop true: once as many results are finished, never: when no better one is possible, false: when none is "
+      "likely");
+  early->type_name("WORD")->group(group)->check(CLI::IsMember({"false", "true", "never", "0", "1"}));
+  CLI::Option* some =
+      set("--renormalize", arguments.renormalize, true, "run the soft-max only over the tokens that may be chosen");
+  CLI::Option* all = set("--no-renormalize", arguments.renormalize, false, "run the soft-max over all tokens");
+  CLI::Option* end = set("--force-end", arguments.force_end, true, "end a text of the most tokens with the end token");
+  CLI::Option* no_end = set("--no-force-end", arguments.force_end, false, "leave such a text without an end token");
+  some->excludes(all);
+  end->excludes(no_end);
+  return {early, some, all, end, no_end};
 }
 
 std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arguments) {

@@ -9,14 +9,16 @@
 
 namespace {
 
-struct Choice {
-  const char *names, *description;
+// Two options for a rule: with neither, the model decides.
+struct RuleOptions {
+  const char *yes, *yes_description, *no, *no_description;
 };
 
-// A pair of options for yes and no; with neither, the model decides.
-void add_choice(CLI::App& app, const Choice& choice, uint8_t& value) {
-  app.add_flag_function(
-      choice.names, [&value](int64_t n) { value = n > 0 ? GOLDCREST_YES : GOLDCREST_NO; }, choice.description);
+void add_rule(CLI::App& app, const RuleOptions& options, uint8_t& rule) {
+  CLI::Option* yes = app.add_flag_callback(
+      options.yes, [&rule] { rule = GOLDCREST_YES; }, options.yes_description);
+  yes->excludes(app.add_flag_callback(
+      options.no, [&rule] { rule = GOLDCREST_NO; }, options.no_description));
 }
 
 // Rules of the search, each as the model has it where its option is not given.
@@ -34,14 +36,14 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
          "beams stop true: once as many results are finished, never: when no better one is possible, false: when none "
          "is likely")
       ->transform(CLI::CheckedTransformer(stops));
-  add_choice(app,
-             {"--renormalize,!--no-renormalize",
-              "--renormalize: the soft-max runs only over tokens that may be chosen; --no-renormalize: over all"},
-             rules.renormalize);
-  add_choice(app,
-             {"--force-end,!--no-force-end",
-              "--force-end: the last token that fits is the end token; --no-force-end: such a text has no end"},
-             rules.force_end);
+  add_rule(app,
+           {"--renormalize", "run the soft-max only over the tokens that may be chosen", "--no-renormalize",
+            "run the soft-max over all tokens"},
+           rules.renormalize);
+  add_rule(app,
+           {"--force-end", "end a text of the most tokens with the end token", "--no-force-end",
+            "leave such a text without an end token"},
+           rules.force_end);
   app.add_option_function<uint32_t>(
       "--no-repeat-ngram", [&rules, count](uint32_t n) { rules.no_repeat_ngram = count(n); },
       "no run of N tokens comes twice; 0: all may");

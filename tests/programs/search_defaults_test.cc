@@ -91,9 +91,14 @@ TEST(SearchDefaults, BadChoicesAreBadUsage) {
     EXPECT_EQ(outcome.status, 2) << word;
     EXPECT_NE(outcome.err.find("--early-stopping"), std::string::npos) << outcome.err;
   }
+  for (const std::string rule : {"renormalize", "force-end"}) {
+    const std::string yes = "--" + rule, no = "--no-" + rule;
+    EXPECT_EQ(run(convert_program(), {checkpoint_folder("g2p"), yes, no}).status, 2) << rule;
+    EXPECT_EQ(run(translate_program(), {converted_model("g2p"), yes, no}).status, 2) << rule;
+  }
   const Outcome outcome = run(convert_program(), {converted_model("g2p"), "--no-renormalize"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_NE(outcome.err.find("--renormalize works on a checkpoint, not on a .gcst file"), std::string::npos)
+  EXPECT_NE(outcome.err.find("--no-renormalize works on a checkpoint, not on a .gcst file"), std::string::npos)
       << outcome.err;
 }
 
