@@ -46,7 +46,7 @@ std::string options_without_rules(const RulesSpec& rules) {
 std::string firmware_rules_warning(const RulesSpec& rules) {
   const std::string options = options_without_rules(rules);
   return "the file has rules of the search, which firmware leaves out by default: build it with -D GOLDCREST_RULES=ON" +
-         (options.empty() ? "" : ", or convert with " + options);
+         (options.empty() ? "" : ", or convert the checkpoint with " + options);
 }
 
 }  // namespace goldcrest::converter

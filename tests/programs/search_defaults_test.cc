@@ -76,12 +76,22 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
   const std::string folder = checkpoint.folder.path(), file = checkpoint.file("model.gcst");
   const std::string warning =
       "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_RULES=ON, or convert with --early-stopping false --no-renormalize --force-end\n";
+      "with -D GOLDCREST_RULES=ON, or convert the checkpoint with --early-stopping false --no-renormalize "
+      "--force-end\n";
   for (const Arguments& options : {Arguments{"--emit-c", checkpoint.file("c")}, Arguments{"--board", "all"}}) {
     EXPECT_NE(convert(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
     Arguments plain = options;
     plain.insert(plain.end(), kPlain.begin(), kPlain.end());
     EXPECT_EQ(convert(folder, file, plain).outcome.err.find("GOLDCREST_RULES"), std::string::npos) << options[0];
+    // The same of a model file.
+    for (const Arguments& rules : {Arguments{}, kPlain}) {
+      convert(folder, file, rules);
+      Arguments of_file = options;
+      of_file.insert(of_file.begin(), file);
+      const Outcome outcome = run(convert_program(), of_file);
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_EQ(outcome.err.find(warning) != std::string::npos, rules.empty()) << outcome.err;
+    }
   }
 }
 
