@@ -5,7 +5,6 @@
 #include "cli/convert.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
-#include "file/format.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
 #include "quantize/pack.h"
@@ -28,24 +27,6 @@ goldcrest_info check_model_file(const FileImage& image, const std::string& file)
   if (status < 0 && !has_none)
     throw Error("{}: {}: {} ({})", file, goldcrest_status_string(status), detail.message, detail.index);
   return session.info();
-}
-
-RulesSpec rules_of(const FileImage& image) {
-  const format::Generation& generation = *format::GetModel(image.bytes())->generation();
-  RulesSpec rules = {.renormalize = generation.renormalize(),
-                     .force_end = generation.force_end(),
-                     .early_stopping = static_cast<EarlyStopping>(generation.early_stopping()),
-                     .length_penalty_kind = static_cast<LengthPenalty>(generation.length_penalty_kind()),
-                     .no_repeat_ngram = generation.no_repeat_ngram(),
-                     .max_extra_tokens = generation.max_extra_tokens(),
-                     .repetition_penalty = generation.repetition_penalty(),
-                     .max_length_factor = generation.max_length_factor()};
-  if (const auto* ends = generation.more_end_ids()) rules.more_end_ids.assign(ends->begin(), ends->end());
-  const auto* ids = generation.biased_ids();
-  const auto* biases = generation.biases();
-  for (uint32_t i = 0; ids != nullptr && biases != nullptr && i < ids->size(); ++i)
-    rules.biases[ids->Get(i)] = biases->Get(i);
-  return rules;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "file/write.h"
 #include "quantize/pack.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
@@ -20,5 +21,8 @@ FileImage read_model_file(const std::filesystem::path& path);
 // `image`, which the engine has accepted in full verification, with its linear layers in `layout`: the bytes that
 // converting the checkpoint to `layout` gives. Throws Error naming `file`.
 FileImage relay_out(const FileImage& image, Layout layout, const std::string& file);
+
+// The rules of a model file's search.
+RulesSpec rules_of(const FileImage& image);
 
 }  // namespace goldcrest::converter
