@@ -4,6 +4,7 @@
 
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/toolkit_folder.h"
+#include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
 
@@ -92,6 +93,23 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
       EXPECT_EQ(outcome.status, 0) << outcome.err;
       EXPECT_EQ(outcome.err.find(warning) != std::string::npos, rules.empty()) << outcome.err;
     }
+  }
+}
+
+TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "model.gcst";
+  const std::string warning =
+      "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
+      "with -D GOLDCREST_RULES=ON\n";
+  for (const char* rules : {R"({"no_repeat_ngram": 2, "early_stopping": true})", R"({"token_biases": [["T", 0.5]]})"}) {
+    const CheckpointCopy checkpoint("g2p");
+    checkpoint.edit("config.json", [&](nlohmann::json& config) { config.update(nlohmann::json::parse(rules)); });
+    const Outcome of_checkpoint = convert(checkpoint.path(), file, {"--board", "all"}).outcome;
+    EXPECT_NE(of_checkpoint.err.find(warning), std::string::npos) << of_checkpoint.err;
+    EXPECT_NE(of_checkpoint.out.find(" (the engine needs GOLDCREST_RULES)\n"), std::string::npos);
+    const Outcome of_file = run(convert_program(), {file, "--board", "all"});
+    EXPECT_NE(of_file.err.find(warning), std::string::npos) << of_file.err;
   }
 }
 
