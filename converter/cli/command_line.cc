@@ -84,6 +84,35 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
+// Options of the search, whose defaults the checkpoint tells.
+std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& arguments) {
+  const std::string group = "Search, which the file keeps as defaults (default: the checkpoint's)";
+  const auto set = [&](const std::string& name, std::optional<bool>& value, bool to, const char* description) {
+    return app
+        .add_flag_callback(
+            name, [&value, to] { value = to; }, description)
+        ->group(group);
+  };
+  const auto stop = [&arguments](const std::string& word) {
+    arguments.early_stopping = word == "never"                 ? EarlyStopping::kNever
+                               : word == "true" || word == "1" ? EarlyStopping::kFull
+                                                               : EarlyStopping::kLikely;
+  };
+  CLI::Option* early = app.add_option_function<std::string>(
+      "--early-stopping", stop,
+      "beams stop true: once as many results are finished, never: when no better one is possible, false: when none is "
+      "likely");
+  early->type_name("WORD")->group(group)->check(CLI::IsMember({"false", "true", "never", "0", "1"}));
+  CLI::Option* some =
+      set("--renormalize", arguments.renormalize, true, "run the soft-max only over the tokens that may be chosen");
+  CLI::Option* all = set("--no-renormalize", arguments.renormalize, false, "run the soft-max over all tokens");
+  CLI::Option* end = set("--force-end", arguments.force_end, true, "end a text of the most tokens with the end token");
+  CLI::Option* no_end = set("--no-force-end", arguments.force_end, false, "leave such a text without an end token");
+  some->excludes(all);
+  end->excludes(no_end);
+  return {early, some, all, end, no_end};
+}
+
 std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arguments) {
   Group group(app, "Vocabulary");
   CLI::Option* keep = group.option(
@@ -251,6 +280,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       output.option("--self-test", arguments.self_test_path, "FILE",
                     "make the file's self-test from the first lines of this text (default: random ids)");
   declare_limits(app, arguments.limits);
+  const std::vector<const CLI::Option*> search = declare_search(app, arguments);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));
   const CLI::Option* emit = declare_firmware(app, arguments);
@@ -268,6 +298,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
                                     attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
   }
+  restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());
   restricted.weights_only.insert(restricted.weights_only.end(),
                                  {output_file, emit, config, shortlist, self_test, report});
   app.footer(

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "goldcrest/goldcrest.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
@@ -24,7 +25,9 @@ struct Arguments {
   std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
   std::string keep_path, keep_text_path, make_shortlist_path;
   std::string emit_folder, section;
-  std::string board;  // empty: none asked for
+  std::string board;                            // empty: none asked for
+  std::optional<EarlyStopping> early_stopping;  // empty, as the two below: the checkpoint's own
+  std::optional<bool> renormalize, force_end;
   double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
   std::string budget_text;  // see parse_budget

@@ -17,6 +17,7 @@
 #include "file/format.h"
 #include "file/metadata.h"
 #include "report/engine_session.h"
+#include "report/rules.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -28,6 +29,15 @@ void choose_languages(const Arguments& arguments, ModelSpec& spec) try {
   throw Error("{}: {}", arguments.input, error.what());
 }
 
+void choose_search(const Arguments& arguments, ModelSpec& spec) {
+  RulesSpec& rules = spec.generation.rules;
+  if (arguments.early_stopping) rules.early_stopping = *arguments.early_stopping;
+  if (arguments.renormalize) rules.renormalize = *arguments.renormalize;
+  if (arguments.force_end) rules.force_end = *arguments.force_end;
+  const bool is_for_firmware = !arguments.emit_folder.empty() || !arguments.board.empty();
+  if (is_for_firmware && rules != RulesSpec{}) spec.warnings.push_back(firmware_rules_warning(rules));
+}
+
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
   ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
@@ -37,6 +47,7 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
   else if (!arguments.shortlist.empty())
     spec.shortlist = read_shortlist(arguments.shortlist, spec);
   choose_languages(arguments, spec);
+  choose_search(arguments, spec);
   return spec;
 }
 
@@ -200,6 +211,7 @@ int size_shape(const Arguments& arguments) {
   ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes);
   if (!arguments.name.empty()) spec.name = arguments.name;
   choose_languages(arguments, spec);
+  choose_search(arguments, spec);
   const Payload payload = make_payload(spec, arguments, progress);
   // Targets may have any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;

@@ -11,6 +11,7 @@
 #include "report/engine_session.h"
 #include "report/memory_map.h"
 #include "report/report.h"
+#include "report/rules.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
@@ -51,6 +52,9 @@ int convert_model_file(const Arguments& arguments) {
   const std::vector<BoardFit> boards = fit_boards(image, map.memory, arguments);
   for (const BoardFit& fit : boards) print(to_text(fit));
   flush_output("no file was written");
+  const RulesSpec rules = rules_of(image);
+  const bool is_for_firmware = !arguments.emit_folder.empty() || !arguments.board.empty();
+  if (is_for_firmware && rules != RulesSpec{}) say_error("warning: " + firmware_rules_warning(rules));
   const std::string stem = std::filesystem::path(arguments.input).stem().string();
   return write_outputs({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments);
 }

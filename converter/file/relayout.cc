@@ -140,4 +140,22 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
   throw Error("{}: {}", file, error.what());
 }
 
+RulesSpec rules_of(const FileImage& image) {
+  const format::Generation& generation = *format::GetModel(image.bytes())->generation();
+  RulesSpec rules = {.renormalize = generation.renormalize(),
+                     .force_end = generation.force_end(),
+                     .early_stopping = static_cast<EarlyStopping>(generation.early_stopping()),
+                     .length_penalty_kind = static_cast<LengthPenalty>(generation.length_penalty_kind()),
+                     .no_repeat_ngram = generation.no_repeat_ngram(),
+                     .max_extra_tokens = generation.max_extra_tokens(),
+                     .repetition_penalty = generation.repetition_penalty(),
+                     .max_length_factor = generation.max_length_factor()};
+  if (const auto* ends = generation.more_end_ids()) rules.more_end_ids.assign(ends->begin(), ends->end());
+  const auto* ids = generation.biased_ids();
+  const auto* biases = generation.biases();
+  for (uint32_t i = 0; ids != nullptr && biases != nullptr && i < ids->size(); ++i)
+    rules.biases[ids->Get(i)] = biases->Get(i);
+  return rules;
+}
+
 }  // namespace goldcrest::converter

@@ -7,6 +7,7 @@
 
 #include "file/write.h"
 #include "quantize/pack.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
@@ -19,5 +20,8 @@ FileImage read_model_file(const std::filesystem::path& path);
 // Returns `image` with its linear layers in `layout`: the same bytes that a conversion of the checkpoint to `layout`
 // gives. The engine must have accepted `image` in full verification. Throws Error naming `file`.
 FileImage relay_out(const FileImage& image, Layout layout, const std::string& file);
+
+// The rules of a model file's search.
+RulesSpec rules_of(const FileImage& image);
 
 }  // namespace goldcrest::converter

@@ -126,7 +126,11 @@ std::string report_text(const Report& report) {
   text += format_text("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
   if (report.deviation) text += to_text(*report.deviation);
   const std::vector<std::string> rules = rules_of(report);
-  if (!rules.empty()) text += format_text("rules    {} (the engine needs GOLDCREST_RULES)\n", join_text(rules, ", "));
+  if (!rules.empty()) {
+    const std::string without = options_without_rules(spec.generation.rules);
+    text += format_text("rules    {} (the engine needs GOLDCREST_RULES{})\n", join_text(rules, ", "),
+                        without.empty() ? "" : "; a file without rules: " + without);
+  }
   if (spec.shortlist) text += describe_shortlist(spec);
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);

@@ -30,4 +30,23 @@ std::vector<std::string> describe_rules(const goldcrest_search& search, size_t m
   return rules;
 }
 
+std::string options_without_rules(const RulesSpec& rules) {
+  RulesSpec others = rules;
+  others.early_stopping = EarlyStopping::kLikely;
+  others.renormalize = false;
+  others.force_end = true;
+  if (others != RulesSpec{}) return "";
+  std::vector<std::string> options;
+  if (rules.early_stopping != EarlyStopping::kLikely) options.emplace_back("--early-stopping false");
+  if (rules.renormalize) options.emplace_back("--no-renormalize");
+  if (!rules.force_end) options.emplace_back("--force-end");
+  return join_text(options, " ");
+}
+
+std::string firmware_rules_warning(const RulesSpec& rules) {
+  const std::string options = options_without_rules(rules);
+  return "the file has rules of the search, which firmware leaves out by default: build it with -D GOLDCREST_RULES=ON" +
+         (options.empty() ? "" : ", or convert the checkpoint with " + options);
+}
+
 }  // namespace goldcrest::converter

@@ -6,11 +6,18 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
 // Returns one text per rule; none if the search is that of a file without rules. `more_ends` and `biases` are their
 // counts.
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases);
+
+// The options of goldcrest-convert with which a file has none of these rules; empty where no options do that.
+std::string options_without_rules(const RulesSpec& rules);
+
+// A warning for firmware, whose builds leave rules out by default: the file has these rules.
+std::string firmware_rules_warning(const RulesSpec& rules);
 
 }  // namespace goldcrest::converter

@@ -9,6 +9,18 @@
 
 namespace {
 
+// Two options for a rule: with neither, the model decides.
+struct RuleOptions {
+  const char *yes, *yes_description, *no, *no_description;
+};
+
+void add_rule(CLI::App& app, const RuleOptions& options, uint8_t& rule) {
+  CLI::Option* yes = app.add_flag_callback(
+      options.yes, [&rule] { rule = GOLDCREST_YES; }, options.yes_description);
+  yes->excludes(app.add_flag_callback(
+      options.no, [&rule] { rule = GOLDCREST_NO; }, options.no_description));
+}
+
 // Adds the options for rules of the search. A rule without its option is the model's own.
 void add_rules(CLI::App& app, goldcrest_search& rules) {
   const std::map<std::string, int> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
@@ -24,6 +36,14 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
          "beams stop true: once as many results are finished, never: when no better one is possible, false: when none "
          "is likely")
       ->transform(CLI::CheckedTransformer(stops));
+  add_rule(app,
+           {"--renormalize", "run the soft-max only over the tokens that may be chosen", "--no-renormalize",
+            "run the soft-max over all tokens"},
+           rules.renormalize);
+  add_rule(app,
+           {"--force-end", "end a text of the most tokens with the end token", "--no-force-end",
+            "leave such a text without an end token"},
+           rules.force_end);
   app.add_option_function<uint32_t>(
       "--no-repeat-ngram", [&rules, count](uint32_t n) { rules.no_repeat_ngram = count(n); },
       "no run of N tokens comes twice; 0: all may");

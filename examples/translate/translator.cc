@@ -163,6 +163,8 @@ bool Translator::set_search() {
   if (options_.has_word_penalty) search.word_penalty = options_.word_penalty;
   search.length_penalty_kind = options_.rules.length_penalty_kind;
   search.early_stopping = options_.rules.early_stopping;
+  search.renormalize = options_.rules.renormalize;
+  search.force_end = options_.rules.force_end;
   search.no_repeat_ngram = options_.rules.no_repeat_ngram;
   search.max_extra_tokens = options_.rules.max_extra_tokens;
   search.repetition_penalty = options_.rules.repetition_penalty;

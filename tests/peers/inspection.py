@@ -158,7 +158,7 @@ def main() -> None:
         print(f"{kind}: {difference:.1e}")
     print(f"{arguments.models} models, {n_results} results, tolerance {TOLERANCE}")
     if len(worst.of) < 6 or not all(difference <= TOLERANCE for difference in worst.of.values()):
-        sys.exit("goldcrest differs from transformers")
+        sys.exit("goldcrest departs from transformers")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
 
 Random models with random options: --check compares every layer with the module's. Greedy ids of a float32 file must be the
-module's on every source, or a tie within rounding. Exits with 1 for any difference."""
+module's on every source, or a tie within rounding. All results of fairseq's beams must be those of its search
+(fairseq_search.py). Exits with 1 for any difference."""
 
 import argparse
 import pathlib
@@ -19,6 +20,7 @@ import torch
 
 import equality
 import fairseq_module
+import fairseq_search
 import opennmt_module
 import random_checkpoints
 import tutorials
@@ -96,6 +98,8 @@ def main() -> int:
             model, draw = DRAWN[options.toolkit](seed, folder)
             sources = sources_of(model, draw, options.sources)
             tutorials.check_model(options, folder, model, sources, 24, counts, WITHOUT_PIECES)
+            if options.toolkit == "fairseq":
+                fairseq_search.check(options, folder / "model.gcst", model, sources[:8], 48, counts)
     except equality.Failure as failure:
         print(failure)
         return 1

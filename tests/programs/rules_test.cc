@@ -31,13 +31,16 @@ TEST(Rules, OptionsAreTheFilesRules) {
   using converter::LengthPenalty;
   const TemporaryFolder folder;
   const std::string plain = converted_model("g2p").string();
-  const Arguments beams = {"--beam", "4", "--nbest", "4", "--scores"};
+  // Masks of early ends and of the last position have something to do.
+  const Arguments beams = {"--beam", "4", "--nbest", "4", "--scores", "--min-target", "4", "--max-target", "6"};
   const std::string before = translate(plain, beams).out;
   const std::tuple<Arguments, Arguments, converter::RulesSpec> cases[] = {
       {{"--length-penalty-kind", "wu"},
        {"--length-penalty-kind", "power"},
        {.length_penalty_kind = LengthPenalty::kWu}},
       {{"--early-stopping", "true"}, {"--early-stopping", "false"}, {.early_stopping = EarlyStopping::kFull}},
+      {{"--renormalize"}, {"--no-renormalize"}, {.renormalize = true}},
+      {{"--no-force-end"}, {"--force-end"}, {.force_end = false}},
       {{"--no-repeat-ngram", "1"}, {"--no-repeat-ngram", "0"}, {.no_repeat_ngram = 1}},
       {{"--max-extra", "1"}, {"--max-extra", "0"}, {.max_extra_tokens = 1}},
       {{"--max-length-factor", "0.5"}, {"--max-length-factor", "0"}, {.max_length_factor = 0.5f}},

@@ -42,6 +42,9 @@ class TextReader {
     spec_.generation.beam_size = kBeams;
     spec_.generation.max_target_tokens = std::min(kMostTokens, spec_.decoder.positions.rows);
     spec_.generation.min_target_tokens = std::min(kLeastTokens, spec_.generation.max_target_tokens);
+    // src/decoding.cc: tokens are removed before the soft-max; the last position takes any token; a sentence is done
+    // when as many hypotheses as beams have ended.
+    spec_.generation.rules = {.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull};
     if (files_.model.has("vmap.txt"))
       spec_.warnings.push_back(files_.model.where("vmap.txt") +
                                " is not used, as CTranslate2 does without being asked; --shortlist takes it");

@@ -190,13 +190,21 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
   }
   spec.max_target_tokens = std::min(most, bounds.max_positions);
   // The end token is allowed as token number min_length or, if that is set too, after min_new_tokens others.
-  uint32_t least = settings.count("min_length", kMaxTokens).value_or(0);
-  if (const auto new_tokens = settings.count("min_new_tokens", kMaxTokens)) least = *new_tokens + 1;
-  if (least > spec.max_target_tokens) {
-    throw Error("{} asks for {} tokens, more than the limit of {}", settings.where("min_length"), least,
-                spec.max_target_tokens);
+  const auto min_length = settings.count("min_length", kMaxTokens);
+  const auto min_new_tokens = settings.count("min_new_tokens", kMaxTokens);
+  spec.min_target_tokens = min_new_tokens ? *min_new_tokens + 1 : min_length.value_or(0);
+  if (spec.min_target_tokens <= spec.max_target_tokens) return;
+  const std::string minimum = settings.where(min_new_tokens ? "min_new_tokens" : "min_length");
+  if (most > bounds.max_positions || (!max_length && !max_new_tokens)) {
+    throw Error("{} is {}, but the decoder has {} positions: make it smaller", minimum,
+                min_new_tokens.value_or(min_length.value_or(0)), bounds.max_positions);
   }
-  spec.min_target_tokens = least;
+  throw Error(
+      "{} is {}, but {} is {}: transformers would warn of it and stop after {} tokens; make the first smaller or the "
+      "second larger",
+      minimum, min_new_tokens.value_or(min_length.value_or(0)),
+      settings.where(max_new_tokens ? "max_new_tokens" : "max_length"), max_new_tokens.value_or(max_length.value_or(0)),
+      most);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, 
         "expected \"separate_vocabs\": true in tokenizer_config.json",
         checkpoint.directory.string(), target_vocab_size, source_vocab_size);
   }
+  check_special_ids(checkpoint, target, special, spec);
   const std::filesystem::path source_path = tokenizer_file(checkpoint, "source.spm"),
                               target_path = tokenizer_file(checkpoint, "target.spm");
   const TokenizerSpec source_model = read_sentencepiece_model(source_path),

@@ -60,8 +60,7 @@ class NnTransformerReader {
     tensors_.check_missing();
     check_position_buffers();
     for (const std::string& key : names_.unread()) {
-      spec_.warnings.push_back(names_.where(key) + " is not known and was ignored" +
-                               guess(key, nn_transformer_tensor_settings()));
+      spec_.warnings.push_back(names_.where(key) + why_ignored(key, nn_transformer_tensor_settings()));
     }
     const std::vector<std::string> unused = without_effect_left_out(tensors_.unused());
     if (unused.empty()) return;

@@ -232,8 +232,7 @@ void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   spec.target_language = config.text_or("target_language", "");
   for (const char* read_later : {"_name_or_path", "name", "license", "attribution"}) config.has(read_later);
   for (const std::string& key : config.unread()) {
-    spec.warnings.push_back(config.where(key) + " is not known and was ignored" +
-                            guess(key, nn_transformer_settings()));
+    spec.warnings.push_back(config.where(key) + why_ignored(key, nn_transformer_settings()));
   }
 }
 

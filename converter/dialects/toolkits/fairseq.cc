@@ -87,6 +87,7 @@ class FairseqReader {
                  {"add_source_bos", false},
                  {"add_source_eos", true},
                  {"beam_size", kBeams},
+                 {"early_stopping", true},  // fairseq/sequence_generator.py: once as many hypotheses as beams are done
                  {"length_penalty", 1},
                  {"max_length", kMostTokens},
                  {"min_length", kLeastTokens}};

@@ -57,4 +57,10 @@ std::string guess(std::string_view name, const std::vector<std::string>& names) 
   return meant.empty() ? "" : "; did you mean " + in_quotes(meant) + "?";
 }
 
+std::string why_ignored(std::string_view name, const std::vector<std::string>& names) {
+  const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
+  return is_known ? " has no effect with the other settings and was ignored"
+                  : " is not known and was ignored" + guess(name, names);
+}
+
 }  // namespace goldcrest::converter

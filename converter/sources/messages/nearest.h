@@ -15,4 +15,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
 // Returns "; did you mean "scale_embedding"?", or "" if no name is near.
 std::string guess(std::string_view name, const std::vector<std::string>& names);
 
+// The end of a warning about a setting that was not read: it is none of `names`, or it has no effect.
+std::string why_ignored(std::string_view name, const std::vector<std::string>& names);
+
 }  // namespace goldcrest::converter

@@ -326,6 +326,8 @@ TEST(CTranslate2Text, ATokenThatTargetsBeginWith) {
   package.checkpoint.vocabulary[4000] = "__fr__";
   const ModelSpec spec = load_checkpoint(package.write_zip(package.entries()), {});
   EXPECT_EQ(spec.generation.forced_first_id, 4000u);
+  EXPECT_EQ(spec.generation.rules,
+            (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull}));
   EXPECT_EQ(spec.target_tokenizer->pieces[4000].type, PieceType::kControl);
 }
 

@@ -2,6 +2,7 @@
 // Every broken Marian checkpoint that a download or an edit can leave behind.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -111,7 +112,25 @@ TEST(Marian, RefusesBrokenSettings) {
       {"banned token out of range",
        [](auto& c) { c.config["bad_words_ids"] = {{6000}}; },
        {"bad_words_ids", "below 6000"}},
-      {"minimum above maximum", [](auto& c) { c.config["min_length"] = 17; }, {"min_length", "17"}},
+      {"minimum above positions",
+       [](auto& c) {
+         c.config.erase("max_length");
+         c.config["min_length"] = 17;
+       },
+       {"config.json: setting \"min_length\" is 17, but the decoder has 16 positions: make it smaller"}},
+      {"minimum above new tokens",
+       [](auto& c) {
+         c.config.update({{"min_length", 9}, {"max_new_tokens", 5}});
+       },
+       {"config.json: setting \"min_length\" is 9, but ",
+        "config.json: setting \"max_new_tokens\" is 5: transformers would warn of it and stop after 5 tokens; make the "
+        "first smaller or the second larger"}},
+      {"minimum of new tokens",
+       [](auto& c) {
+         c.folder.write("generation_config.json", R"({"eos_token_id": 0, "min_new_tokens": 8, "max_length": 9})");
+       },
+       {"generation_config.json: setting \"min_new_tokens\" is 8, but ",
+        "generation_config.json: setting \"max_length\" is 9: transformers would warn of it and stop after 8 tokens"}},
       {"another model",
        [](auto& c) { c.config["model_type"] = "t5"; },
        {"config.json", "t5", "not supported", "marian", "nn_transformer"}},
@@ -152,6 +171,46 @@ TEST(Marian, RefusesBrokenTokenizerFiles) {
        write("tokenizer_config.json", "{\"separate_vocabs\": true}"),
        {"target_vocab.json", "missing"}},
   });
+}
+
+// The ids of two entries of vocab.json change places.
+void swap_entries(const MarianFolder& checkpoint, const char* first, const char* second) {
+  std::ifstream stream(checkpoint.folder / "vocab.json");
+  json ids = json::parse(stream);
+  std::swap(ids.at(first), ids.at(second));
+  checkpoint.folder.write("vocab.json", ids.dump());
+}
+
+TEST(Marian, RefusesAnotherCheckpointsSpecialIds) {
+  expect_refused(
+      {{"end",
+        [](auto& c) { swap_entries(c, "</s>", "s"); },
+        {"/vocab.json: the end token \"</s>\" has the id 4, but ",
+         "/config.json: setting \"eos_token_id\" is 0, which is \"s\"; expected the same id in both: copy both files "
+         "from where the checkpoint came from"}},
+       {"end of generation_config.json",
+        [](auto& c) {
+          c.config["forced_eos_token_id"] = 3;
+          c.folder.write("generation_config.json", R"({"eos_token_id": [3, 4], "max_length": 9})");
+        },
+        {"the end token \"</s>\" has the id 0, but ",
+         "/generation_config.json: setting \"eos_token_id\" is 3, which"}}});
+  MarianFolder checkpoint;
+  checkpoint.folder.write("generation_config.json", R"({"eos_token_id": [3, 0], "max_length": 9})");
+  EXPECT_EQ(checkpoint.load().generation.end_id, 3u) << "one of two ends";
+}
+
+TEST(Marian, WarnsOfAnotherCheckpointsPadding) {
+  MarianFolder checkpoint;
+  swap_entries(checkpoint, "<pad>", "s");
+  const std::vector<std::string> warnings = checkpoint.load().warnings;
+  const std::string folder = checkpoint.folder.path().string();
+  EXPECT_EQ(
+      std::ranges::count(warnings, folder + "/vocab.json: the padding token \"<pad>\" has the id 4, but " + folder +
+                                       "/config.json: setting \"pad_token_id\" is 5999, which is \"s\"; if texts "
+                                       "come out wrong, copy both files from where the checkpoint came from"),
+      1)
+      << warnings.size();
 }
 
 }  // namespace

@@ -98,6 +98,18 @@ TEST(Missing, UnknownSettingsAreWarnedOfWithAGuess) {
           config + ": setting \"something_else_entirely\" is not known and was ignored"}));
 }
 
+TEST(Missing, KnownSettingsWithoutEffectAreNoMisspellings) {
+  NnFolder checkpoint;
+  for (const char* key : {"source_vocabulary", "target_vocabulary", "source_unit", "target_unit"})
+    checkpoint.config.erase(key);
+  checkpoint.config.update({{"decoder_start_token", 1}, {"bos_token", 1}, {"eos_token", 2}, {"pad_token", 3}});
+  checkpoint.config["unk_token"] = 0;
+  const std::string config = (checkpoint.folder / "config.json").string();
+  EXPECT_EQ(checkpoint.load().warnings,
+            (std::vector<std::string>{
+                config + ": setting \"bos_token\" has no effect with the other settings and was ignored"}));
+}
+
 TEST(Missing, Tensors) {
   NnFolder checkpoint;
   const std::string weights = (checkpoint.folder / "weights.pt").string();
