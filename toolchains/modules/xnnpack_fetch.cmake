@@ -12,3 +12,11 @@ FetchContent_Declare(XNNPACK
   GIT_REPOSITORY https://github.com/google/XNNPACK.git
   GIT_TAG 4ea82e595b36106653175dcb04b2aa532660d0d8)
 FetchContent_MakeAvailable(XNNPACK)
+# Warnings of XNNPACK's code are not ours to mend.
+get_property(targets DIRECTORY "${xnnpack_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
+foreach(target IN LISTS targets)
+  get_target_property(type ${target} TYPE)
+  if(NOT type MATCHES "^(INTERFACE_LIBRARY|UTILITY)$")
+    target_compile_options(${target} PRIVATE -w)
+  endif()
+endforeach()
