@@ -12,6 +12,9 @@ namespace goldcrest::converter {
 // broken pipe an error and not the program's end.
 void open_standard_streams();
 
+// The width of the terminal on standard output; 80 where it is none.
+size_t output_columns();
+
 // To standard error, as it stands; what goes wrong is passed over.
 void say(std::string_view text);
 // "goldcrest-convert: ...", with control characters escaped and a line end after it.
@@ -19,7 +22,9 @@ void say_error(std::string_view message);
 
 // To standard output, as it stands.
 void print(std::string_view text);
-// Throws Error with `consequence` ("no file was written") where something that was printed is lost.
-void flush_output(std::string_view consequence);
+// Returns false where something that was printed is lost. A pipe whose reader left loses nothing: head has its lines.
+bool flush_output();
+// Throws Error with `consequence` ("nothing was done") where flush_output returns false.
+void require_output(std::string_view consequence);
 
 }  // namespace goldcrest::converter

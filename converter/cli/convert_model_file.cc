@@ -12,6 +12,7 @@
 #include "report/memory_map.h"
 #include "report/report.h"
 #include "spec/error.h"
+#include "spec/limits_problem.h"
 #include "spec/printable.h"
 
 namespace goldcrest::converter {
@@ -41,18 +42,23 @@ int convert_model_file(const Arguments& arguments) {
     image = relay_out(image, layout_for_cpu(arguments.cpu), arguments.input);
     info = check_model_file(image, arguments.input);
   }
+  const std::string problem = limits_problem(info, arguments.limits);
+  if (!problem.empty()) throw Error("{}: {}", arguments.input, problem);
   const MemoryMap map = map_memory(image.span(), resolve_limits(info, arguments.limits), arguments.input);
   progress.finish();
-  print(format_text("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
-                    describe_architecture(info)));
-  print(format_text("file         {} bytes\n", image.size()));
-  print(format_text("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
-                    arena_formula(map)));
   const std::vector<BoardFit> boards = fit_boards(image, map.memory, arguments);
-  for (const BoardFit& fit : boards) print(to_text(fit));
-  flush_output("no file was written");
+  const auto report = [&] {
+    if (!arguments.quiet) {
+      print(format_text("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
+                        describe_architecture(info)));
+    }
+    print(format_text("file         {} bytes\n", image.size()));
+    print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes, formula_legend(map.memory.limits)));
+    if (!arguments.quiet) print(arena_formula(map));
+    for (const BoardFit& fit : boards) print(to_text(fit));
+  };
   const std::string stem = std::filesystem::path(arguments.input).stem().string();
-  return write_output({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments);
+  return write_output({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments, report);
 }
 
 }  // namespace goldcrest::converter

@@ -4,6 +4,7 @@
 
 #include "cli/before_work.h"
 #include "cli/command_line.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "evaluate/agreement.h"
 #include "file/write.h"
@@ -17,6 +18,9 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
 // Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks: each such code once.
 void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec);
 
+// Warns once of sources of --ids without the end that the model's sources have.
+void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec);
+
 // Fills the report's evaluation of its lines. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
@@ -28,7 +32,7 @@ struct Compared {
 };
 Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress);
 
-// Whether int8 lost more than --max-loss; says so. Throws Error where the lines cannot tell.
-bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments);
+// Refuses an int8 model that lost more than --max-loss, and lines that cannot tell.
+Refusal refuse_loss(const Evaluation& evaluation, const Arguments& arguments);
 
 }  // namespace goldcrest::converter

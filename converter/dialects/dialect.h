@@ -41,5 +41,7 @@ bool tells_its_settings(KindId kind);
 
 // Which families are converted, from which containers, and which are refused by name: a table in Markdown.
 std::string list_families();
+// The same for a terminal of this many columns.
+std::string list_families(size_t columns);
 
 }  // namespace goldcrest::converter

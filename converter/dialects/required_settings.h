@@ -21,7 +21,8 @@ class RequiredSettings {
   // Of an object inside the config, whose settings are called NAME.KEY.
   void add(const std::string& name, const RequiredSettings& object);
 
-  // Throws one Error that names all of them, and the settings that are not known and resemble one that is.
+  // Throws one Error that names all of them, one a line where there are several, and the settings that are not known
+  // and resemble one that is.
   void check() const;
 
  private:
@@ -30,13 +31,13 @@ class RequiredSettings {
     bool is_null;
   };
 
-  // "; "scale_embeding" is not known; did you mean "scale_embedding"?" for each key that resembles a setting.
-  std::string guesses() const;
+  // ""scale_embeding" is not known; did you mean "scale_embedding"?" for each key that resembles a setting.
+  std::vector<std::string> guesses() const;
 
   const Config& config_;
   std::vector<std::string> known_;
   std::vector<Missing> missing_;
-  std::string of_objects_;  // their guesses
+  std::vector<std::string> of_objects_;  // their guesses
 };
 
 }  // namespace goldcrest::converter

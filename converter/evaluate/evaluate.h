@@ -18,6 +18,7 @@ struct EvaluationLine {
   std::string source;
   std::vector<std::string> references;  // empty: only the two translations are compared
   size_t number = 0;                    // of the source's first line in the file, from 1
+  size_t n_lines = 1;                   // of the file with this source
 };
 
 // Lines are `source [TAB reference]...`; references of a source on several lines are put together, in the order of
@@ -91,6 +92,8 @@ Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float3
                     const EvaluationOptions& options);
 
 // For a terminal: the figures and at most `most` of the lines that lost most.
+// Lines of the file that have the source of an earlier one.
+size_t n_merged(const std::vector<EvaluationLine>& lines);
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most);
 
 }  // namespace goldcrest::converter

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct IdList {
 
 // Decimal ids below `vocab_size` with white space between.
 IdList read_id_list(std::string_view line, uint32_t vocab_size);
+
+// The warning of a source that does not end with `end`, as a model's sources do; "" where it does.
+std::string missing_end(const std::vector<int32_t>& source, const std::vector<int32_t>& end);
 
 // The >>xx<< that a text for a multilingual model begins with; empty where it begins otherwise.
 std::string_view leading_language_code(std::string_view text);

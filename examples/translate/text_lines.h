@@ -20,5 +20,8 @@ bool is_blank(const std::string& line);
 // Why a line is no text (too long, a NUL byte, not UTF-8), or empty.
 std::string text_problem(const std::string& line);
 
+// Why n ids are more than the limit of `option`.
+std::string too_many(size_t n, uint32_t most, const char* option);
+
 // A line's decimal ids, spaces between them, each below vocab_size. Returns why it has none, or empty.
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);

@@ -95,5 +95,6 @@ class Translator {
   goldcrest_memory memory_ = {};
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   double seconds_ = 0;
+  bool has_warned_of_end_ = false;
   bool has_code_ = false;  // each source begins with the code of a target language
 };

@@ -49,6 +49,21 @@ TEST(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
   EXPECT_EQ(found.at("evaluation").at("float32").at("exact_match"), 100.0);  // the golden ids are float32's
 }
 
+TEST(ConvertIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
+  const CheckpointCopy copy("g2p");
+  remove_tokenizer(copy);
+  const TemporaryFolder folder;
+  const std::string good = folder.write("good", "5 6 2\n7 2\t9 2\n"), bad = folder.write("bad", "5 6 2\n7\n8\n");
+  EXPECT_EQ(run(convert_program(), {"-q", copy.path(), "--ids", "--self-test", good, "--evaluate", good}).err, "");
+  EXPECT_EQ(run(convert_program(), {"-q", copy.path(), "--ids", "--self-test", good, "--evaluate", bad}).err,
+            "goldcrest-convert: warning: " + bad +
+                ":2: the ids do not end with 2, the end of the model's sources; such a result is rarely right\n"
+                "goldcrest-convert: 1 warning\n");
+  EXPECT_EQ(
+      lines_of(run(convert_program(), {"-q", copy.path(), "--ids", "--self-test", bad, "--evaluate", bad}).err).size(),
+      2u);
+}
+
 TEST(ConvertIds, WhatIsRefused) {
   const CheckpointCopy copy("g2p");
   remove_tokenizer(copy);

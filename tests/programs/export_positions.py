@@ -10,7 +10,7 @@ EXAMPLES, CONVERT = sys.argv[1:3]
 sys.dont_write_bytecode = True
 sys.path.insert(0, EXAMPLES)
 
-# A module with a learned table [1, rows, d_model], as many training scripts have it.
+# A module with a learned table [1, rows, d_model], as in many training scripts.
 MODULE = '''
 import torch
 from torch import nn

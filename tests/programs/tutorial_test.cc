@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "convert/support/tutorial_folder.h"
+#include "converter/dialects/dialect.h"
 #include "programs/models.h"
 
 namespace goldcrest::test {
@@ -127,19 +128,37 @@ constexpr const char* kFamilies =
     "decoder-only "
     "models (GPT, Llama) | no | refused by name |\n";
 
-TEST(List, NamesFamiliesAndContainers) {
-  const Outcome outcome = run(convert_program(), {"--list"});
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.err, "");
-  EXPECT_EQ(outcome.out, kFamilies);
-}
+TEST(List, NamesFamiliesAndContainers) { EXPECT_EQ(converter::list_families() + "\n", kFamilies); }
 
-TEST(List, TheReadmesTableIsItsOutput) {
+TEST(List, TheReadmesTableIsTheSame) {
   const std::string page = read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "README.md");
   const std::string heading = "## Can it run my model?\n\n";
   const size_t begin = page.find(heading);
   ASSERT_NE(begin, std::string::npos);
-  EXPECT_TRUE(page.substr(begin + heading.size()).starts_with(run(convert_program(), {"--list"}).out + "\n"));
+  EXPECT_TRUE(page.substr(begin + heading.size()).starts_with(converter::list_families() + "\n\n"));
+}
+
+// No Markdown, and no line that a terminal breaks: the program's own standard output has 80 columns.
+TEST(List, IsForATerminal) {
+  const Outcome outcome = run(convert_program(), {"--list"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_TRUE(
+      outcome.out.starts_with("converted\n"
+                              "  OPUS-MT and other Marian models of Hugging Face\n"
+                              "      safetensors (also sharded), pytorch_model.bin\n"))
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("  your own PyTorch nn.Transformer\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("a config.json\n      (converter/dialects/NN_TRANSFORMER.md)"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("\nplanned; refused today, by name\n  T5, "), std::string::npos) << outcome.out;
+  for (const size_t columns : {40u, 80u, 120u}) {
+    for (const std::string& line : lines_of(converter::list_families(columns))) {
+      EXPECT_LE(line.size(), columns) << line;
+      EXPECT_EQ(line.find_first_of("|`["), std::string::npos) << line;
+    }
+  }
+  EXPECT_EQ(outcome.out, converter::list_families(80) + "\n");
 }
 
 }  // namespace

@@ -304,7 +304,7 @@ class NnTransformerReader {
   }
 
   // Many models save their table of sinusoids as a buffer. One that differs from the settings' shows that they are
-  // wrong.
+  // wrong, as does a second table next to a stored one.
   void check_position_buffers() {
     constexpr float kTolerance = 2e-3f;  // a table in half precision is up to 5e-4 away
     for (const std::string& name : without_effect_left_out(tensors_.unused())) {
@@ -312,7 +312,11 @@ class NnTransformerReader {
       const std::vector<uint64_t> shape = tensors_.shape(name);
       if (!is_named_so || shape.size() < 2) continue;
       for (const StackSpec* stack : {&spec_.encoder, &spec_.decoder}) {
-        if (shape.back() != stack->d_model || !has_sinusoids(stack == &spec_.encoder ? "encoder" : "decoder")) continue;
+        if (shape.back() != stack->d_model) continue;
+        if (!has_sinusoids(stack == &spec_.encoder ? "encoder" : "decoder")) {
+          refuse_second_table(name, stack->d_model);
+          continue;
+        }
         const auto table = tensors_.table(name, stack->d_model);
         const float difference = largest_difference(*table, stack->positions);
         if (difference > kTolerance) {
@@ -323,6 +327,24 @@ class NnTransformerReader {
         }
       }
     }
+  }
+
+  // A table of positions that no setting names, next to one that a setting names: a side would have the other's.
+  void refuse_second_table(const std::string& name, uint32_t d_model) {
+    const std::string weight = ".weight";
+    const std::string module = name.ends_with(weight) ? name.substr(0, name.size() - weight.size()) : name;
+    if (tensors_.has(module + ".bias")) return;  // a linear layer
+    const auto table = tensors_.table(name, d_model);
+    const float *const first = table->values.data(), *const last = first + size_t{table->rows} * d_model;
+    for (const StackSpec* stack : {&spec_.encoder, &spec_.decoder}) {
+      const Matrix& used = stack->positions;
+      const float *const begin = used.values.data(), *const end = begin + size_t{used.rows} * used.columns;
+      if (!used.same_rows && std::search(first, last, begin, end) != last) return;  // a copy
+    }
+    throw Error(
+        "{} is not used, although it looks like a table of positions; name the tables of both sides as "
+        "tensors.source_positions and tensors.target_positions, or leave this one out of the checkpoint",
+        tensors_.describe(name));
   }
 
   const LayerNames& layer_names_;

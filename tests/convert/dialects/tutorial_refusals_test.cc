@@ -28,12 +28,11 @@ TEST(TutorialRefusals, AskForWhatNoTensorTells) {
     TutorialFolder checkpoint(kind);
     const std::string config = (checkpoint.folder / "config.json").string();
     checkpoint.config = nlohmann::json::object();
-    EXPECT_EQ(
-        refusal(checkpoint),
-        config +
-            ": 3 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
-            "d_model), \"bos_token\" is missing (expected a text of the vocabulary or a token id), \"eos_token\" is "
-            "missing (expected a text of the vocabulary or a token id)");
+    EXPECT_EQ(refusal(checkpoint),
+              config +
+                  ": 3 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a "
+                  "divisor of d_model\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
+                  "\"eos_token\" is missing; expected a text of the vocabulary or a token id");
     checkpoint.config = {{"bos_token", 0}, {"eos_token", 1}};
     EXPECT_EQ(refusal(checkpoint), config +
                                        ": setting \"nhead\" is missing; expected the number of attention heads, a "
