@@ -83,9 +83,9 @@ TEST(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
 }
 
 TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
-  std::string most = "2", too_many = "2";
-  for (int i = 1; i < 64; ++i) most += " 5";
-  too_many = most + " 5";
+  std::string most = "2";
+  for (int i = 1; i < 64; ++i) most.insert(0, "5 ");
+  const std::string too_many = "5 " + most;
   const std::string nul(1, '\0');
   const std::string input = "5 2\n5 x\n5 -1\n5 31\n5 +2\n5,2\n99999999999\n5 2\x1b[31m\n5" + nul + "\n" + too_many +
                             "\n" + most + "\n5.0\n5 2\n";

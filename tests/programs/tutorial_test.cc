@@ -152,7 +152,7 @@ TEST(List, IsForATerminal) {
   EXPECT_NE(outcome.out.find("a config.json\n      (converter/dialects/NN_TRANSFORMER.md)"), std::string::npos)
       << outcome.out;
   EXPECT_NE(outcome.out.find("\nplanned; refused today, by name\n  T5, "), std::string::npos) << outcome.out;
-  for (const size_t columns : {40u, 80u, 120u}) {
+  for (const size_t columns : {48u, 80u, 120u}) {
     for (const std::string& line : lines_of(converter::list_families(columns))) {
       EXPECT_LE(line.size(), columns) << line;
       EXPECT_EQ(line.find_first_of("|`["), std::string::npos) << line;

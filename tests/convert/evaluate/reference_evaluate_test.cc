@@ -8,6 +8,7 @@
 #include "evaluate/evaluate.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
+#include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
 namespace {
