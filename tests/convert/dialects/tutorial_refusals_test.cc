@@ -150,6 +150,8 @@ constexpr const char* kAnnotatedConfig = R"({
  "position_encoding?": "the tutorial's; no tensor tells it",
  "max_positions": 10,
  "max_positions?": "the most positions that a text may have: the rows of \"src_embed.1.pe\"; fewer make a smaller file",
+ "source_vocab_size": 9,
+ "target_vocab_size": 7,
  "source_vocabulary": null,
  "source_vocabulary?": "the texts in the order of their ids, or a file beside config.json (.json, .spm, .model, or one text a line); remove it and the unit for token ids alone",
  "source_unit": null,
