@@ -49,9 +49,10 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
   convert({"--cpu", "cortex-m54"},
           "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, "
           "cortex-m7, cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
-  convert({"--board", "rpi-pico3"},
-          "--board: 'rpi-pico3' is no board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
-          "rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
+  convert(
+      {"--board", "rpi-pico3"},
+      "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
+      "rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--measure", "open,sped"},
                "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean "
                "\"speed\"?");
