@@ -12,4 +12,4 @@ endforeach()
 configure_file(report/board_scripts.cc.in "${CMAKE_CURRENT_BINARY_DIR}/board_scripts.cc" @ONLY)
 goldcrest_converter_library(goldcrest_boards report/board.cc report/linker_script.cc
   "${CMAKE_CURRENT_BINARY_DIR}/board_scripts.cc")
-target_link_libraries(goldcrest_boards PUBLIC goldcrest_spec goldcrest::goldcrest)
+target_link_libraries(goldcrest_boards PUBLIC goldcrest_choices goldcrest_spec goldcrest::goldcrest)

@@ -19,7 +19,6 @@ goldcrest_converter_library(goldcrest_sources
   sources/files/input_folder.cc
   sources/files/sha256.cc
   sources/files/zip_directory.cc
-  sources/messages/nearest.cc
   sources/values/json_text.cc
   sources/values/pickle.cc
   sources/values/pickle_names.cc
@@ -39,6 +38,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/provenance.cc
   dialects/required_settings.cc
   dialects/start_row.cc
+  dialects/table_names.cc
   dialects/tensor_reader.cc
   dialects/ctranslate2/ctranslate2.cc
   dialects/ctranslate2/ctranslate2_files.cc

@@ -19,7 +19,7 @@ namespace {
 
 int print_config(const Arguments& arguments) {
   print(write_json(config_template(arguments.input), {1}) + "\n");
-  flush_output("the config is not whole");
+  require_output("the config is not whole");
   return kSuccess;
 }
 

@@ -12,5 +12,5 @@ goldcrest_converter_library(goldcrest_pack COMPUTES
 # The engine's generated header; flatbuffers/ comes from the same folder as in the engine.
 target_include_directories(goldcrest_pack SYSTEM PUBLIC "${goldcrest_BINARY_DIR}/engine/generated"
   "${goldcrest_BINARY_DIR}/engine/generated/flatbuffers_include")
-target_link_libraries(goldcrest_pack PUBLIC goldcrest_spec goldcrest_tokenizers goldcrest::goldcrest)
+target_link_libraries(goldcrest_pack PUBLIC goldcrest_choices goldcrest_spec goldcrest_tokenizers goldcrest::goldcrest)
 add_dependencies(goldcrest_pack goldcrest_schema)

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Identifies a file by its contents. Needs only the C++ standard library, because programs that run models use it too.
-add_library(goldcrest_sniff STATIC
+# Guesses names for messages, and identifies a file by its contents. Needs only the C++ standard library, because
+# programs that run models use both too.
+add_library(goldcrest_choices STATIC
+  sources/messages/choices.cc
   sources/messages/messages.cc
+  sources/messages/nearest.cc)
+target_compile_features(goldcrest_choices PUBLIC cxx_std_17 PRIVATE cxx_std_20)
+target_link_libraries(goldcrest_choices PUBLIC goldcrest_printable)
+goldcrest_quick_build(goldcrest_choices)
+goldcrest_warnings(goldcrest_choices)
+
+add_library(goldcrest_sniff STATIC
   sources/sniffing/peek.cc
   sources/sniffing/sniff_family.cc
   sources/sniffing/sniff_file.cc
@@ -10,5 +19,6 @@ add_library(goldcrest_sniff STATIC
   sources/sniffing/sniff_kinds.cc)
 target_compile_features(goldcrest_sniff PUBLIC cxx_std_20)
 target_include_directories(goldcrest_sniff PUBLIC "${goldcrest_SOURCE_DIR}/converter")
+target_link_libraries(goldcrest_sniff PUBLIC goldcrest_choices)
 goldcrest_quick_build(goldcrest_sniff)
 goldcrest_warnings(goldcrest_sniff)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write a PyTorch nn.Transformer as a checkpoint for goldcrest-convert, with samples for `--check`. Needs PyTorch and
-state_dict_model.py beside it.
+"""Write a PyTorch nn.Transformer as a checkpoint for goldcrest-convert, with samples for `--check`. Needs PyTorch,
+and state_dict_model.py and export_settings.py next to it.
 
 OUT gets model.safetensors, config.json (its keys: converter/dialects/NN_TRANSFORMER.md) and samples/:
   results.jsonl        a line for each source: source_ids, greedy and beam4 ids (start token left out, end token kept)
@@ -37,8 +37,8 @@ import pickle
 import struct
 import sys
 
-from state_dict_model import (NotFound, StateDictModel, activation_name, check_settings, find, listed, load_weights, nn,
-                              torch)
+from export_settings import STACKS, NotFound, check_settings, find, has_table, listed, position_rows
+from state_dict_model import StateDictModel, activation_name, load_weights, nn, torch
 
 LINES_WITH_LOGITS = 8
 
@@ -112,12 +112,13 @@ def token_id(settings, key, side='target'):
 class Search:
     """Greedy and beam search; step(list of id lists) gives the logits [n, vocabulary] of each one's next token."""
 
-    def __init__(self, settings):
+    def __init__(self, settings, most):
+        """most: generated tokens where the settings do not say it."""
         start = token_id(settings, 'decoder_start_token')
         self.start = token_id(settings, 'bos_token') if start is None else start
         self.end = token_id(settings, 'eos_token')
         self.suppressed = [id_of(settings, token) for token in settings.get('suppressed_tokens', [])]
-        self.limit = settings.get('max_length', settings.get('target_max_positions', settings['max_positions']))
+        self.limit = settings.get('max_length', most)
         self.least = settings.get('min_length', 0)
         self.first = token_id(settings, 'forced_first_token')
         self.length_penalty = settings.get('length_penalty', 1.0)
@@ -242,13 +243,15 @@ def export(folder, model, *, encode, decode, source_embedding, target_embedding,
               **read_settings(model, transformer, source_embedding, target_embedding, projection)}
     config['tensors'].update(settings.get('tensors', {}))
     config.update({key: value for key, value in settings.items() if key != 'tensors'})
-    os.makedirs(folder, exist_ok=True)
     weights = {name: value for name, value in model.state_dict().items() if value.is_floating_point()}
+    shape_of = lambda name: find(weights, name, 'tensor', f'the state dict of {type(model).__name__}').shape
+    search = Search(config, position_rows(config, 'decoder', shape_of))
+    os.makedirs(folder, exist_ok=True)
     save_safetensors(os.path.join(folder, 'model.safetensors'), weights)
     with open(os.path.join(folder, 'config.json'), 'w', encoding='utf8') as f:
         json.dump(config, f, ensure_ascii=False, indent=1)
         f.write('\n')
-    write_samples(os.path.join(folder, 'samples'), transformer, encode, decode, Search(config), sources, beam_size)
+    write_samples(os.path.join(folder, 'samples'), transformer, encode, decode, search, sources, beam_size)
 
 
 def parse_pairs(pairs):
@@ -265,9 +268,9 @@ def parse_pairs(pairs):
     return out
 
 
-def random_sources(settings, vocab_size):
+def random_sources(settings, vocab_size, positions):
     generator, end = torch.Generator().manual_seed(0), token_id(settings, 'eos_token', 'source')
-    lengths = torch.randint(1, min(20, settings['max_positions'] - 1), (16,), generator=generator).tolist()
+    lengths = torch.randint(1, min(20, positions - 1), (16,), generator=generator).tolist()
     suffix = [end] if settings['add_source_eos'] else []
     return [torch.randint(vocab_size, (n,), generator=generator).tolist() + suffix for n in lengths]
 
@@ -305,16 +308,17 @@ def main():
     check_settings(settings)
     weights = load_weights(args.checkpoint)
     model = StateDictModel(weights, settings)
-    sources = random_sources(settings, model.src_embed.num_embeddings)
+    sources = random_sources(settings, model.src_embed.num_embeddings, len(model.source_positions))
     if args.sources:
         sources = [[int(i) for i in line.split()] for line in open(args.sources) if line.strip()]
     # The config names the tensors of StateDictModel's own state dict, which has every table.
     for key in ('shared_embeddings', 'tied_output_projection'):
         settings.pop(key, None)
     settings['tensors'] = {}
-    if settings['position_encoding'] in ('learned', 'stored'):
-        model.register_buffer('positions', model.positions, persistent=True)
-        settings.update(position_offset=0, tensors={'positions': 'positions'})
+    for stack, side in STACKS.items():
+        if has_table(settings, stack):
+            settings['tensors'][side + '_positions'] = side + '_positions'
+            settings[stack + '_position_offset'] = 0  # position 0 is the table's first row
     export(args.out, model, encode=model.encode, decode=model.decode, source_embedding=model.src_embed,
            target_embedding=model.tgt_embed, projection=model.generator, settings=settings, sources=sources)
 

@@ -12,6 +12,7 @@
 #include "quantize/pack.h"
 #include "report/board.h"
 #include "report/budget.h"
+#include "sources/messages/choices.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 #include "spec/printable.h"
@@ -67,8 +68,9 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "set the largest number of source tokens, end token included");
   group.option("--max-source-bytes", limits.max_source_bytes, "N", "set the largest number of bytes of a source text");
   group.option("--max-target", limits.max_target_tokens, "N", "generated tokens, end token included");
-  group.option("--beam-size,--beam", limits.beam_size, "N", format_text("hypotheses, 1 to {}; 1 is greedy", kMaxBeams));
-  group.option("--batch", limits.batch, "N", "sources at a time");
+  group.option("--beam-size,--beam", limits.beam_size, "N", format_text("hypotheses, 1 to {}; 1 is greedy", kMaxBeams))
+      ->check(CLI::Range(0u, kMaxBeams));
+  group.option("--batch", limits.batch, "N", "sources at a time")->check(CLI::Range(0u, kMaxBatch));
   group.option("--n-best", limits.n_best, "N", "results kept for a source");
   group.option("--encoder-rows", limits.encoder_rows, "N",
                "set the number of source positions encoded at a time; fewer need less memory");
@@ -98,11 +100,11 @@ std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& argumen
                                : word == "true" || word == "1" ? EarlyStopping::kFull
                                                                : EarlyStopping::kLikely;
   };
-  CLI::Option* early = app.add_option_function<std::string>(
-      "--early-stopping", stop,
-      "beams stop true: once as many results are finished, never: when no better one is possible, false: when none is "
-      "likely");
-  early->type_name("WORD")->group(group)->check(CLI::IsMember({"false", "true", "never", "0", "1"}));
+  CLI::Option* early = app.add_option_function<std::string>("--early-stopping", stop,
+                                                            "beams stop true or 1: once as many results are finished, "
+                                                            "never: when no better one is possible, false or 0: when "
+                                                            "none is likely");
+  take_words(early->type_name("WORD")->group(group), {"false", "true", "never", "0", "1"});
   CLI::Option* some =
       set("--renormalize", arguments.renormalize, true, "run the soft-max only over the tokens that may be chosen");
   CLI::Option* all = set("--no-renormalize", arguments.renormalize, false, "run the soft-max over all tokens");
@@ -172,7 +174,8 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
       "exit status 3 if they depart");
   CLI::Option* evaluate =
       group.option("--evaluate", arguments.evaluate_path, "FILE",
-                   "compare float32 with int8, and both with the references, on lines of SOURCE [TAB REFERENCE]...");
+                   "compare float32 with int8, and both with the references, on lines of SOURCE [TAB REFERENCE]...; "
+                   "lines with the same source count once, with all their references");
   group.flag("--ids", arguments.ids,
              "read token ids instead of text for --evaluate, --self-test and --make-shortlist, as goldcrest-translate "
              "--ids does: SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
@@ -183,16 +186,18 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
   group
       .option("--evaluate-beam", arguments.evaluate_beam, "N",
               "set the beam size of the evaluation (default: that of the limits)")
+      ->check(CLI::Range(0u, kMaxBeams))
       ->needs(evaluate);
   CLI::Option* max_loss =
       group.option("--max-loss", arguments.max_loss, "POINTS",
                    "refuse a model whose int8 loses more points by --metric: exit status 4, no output");
   max_loss->needs(evaluate);
-  group
-      .option("--metric", arguments.metric, "NAME",
-              "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
-              "Default: bleu with references, else tokens")
-      ->check(CLI::IsMember({"bleu", "chrf", "wer", "exact", "tokens", "lines"}))
+  take_words(
+      group.option(
+          "--metric", arguments.metric, "NAME",
+          "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
+          "Default: bleu with references, else tokens"),
+      {"bleu", "chrf", "wer", "exact", "tokens", "lines"})
       ->needs(max_loss);
   return {check, evaluate};
 }
@@ -216,12 +221,12 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
       "write it as C source (--emit-c), or to check it against a --budget or a --board; its weights stay the same.");
   app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    const bool is_option = std::string(error.what()).find(" -") != std::string::npos;
-    return format_text("goldcrest-convert: {}{}\ngoldcrest-convert --help lists the options\n",
-                       printable_lines(error.what()),
-                       is_extra && !is_option ? " (there is one INPUT; -o FILE names the output)" : "");
+    const std::string text = error.what();
+    const bool is_option = text.find(" -") != std::string::npos;
+    if (!is_extra || is_option) return usage_message(*failed, error);
+    return usage_text(failed->get_name(), text + " (there is one INPUT; -o FILE names the output)", {});
   });
   Group input(app, "Input");
   input.option("INPUT", arguments.input, "PATH", "a directory, weight file, .gcst file, or the config.json of --shape")
@@ -245,7 +250,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
                  "report the bytes of file and arena and the work of the model that INPUT, a config.json, "
                  "describes, before it is trained");
   app.add_flag_callback(
-         "--list", [] { throw CLI::CallForVersion(list_families(), 0); },
+         "--list", [] { throw CLI::CallForVersion(list_families(output_columns()), 0); },
          "print the families that are converted and those that are refused, and end")
       ->group("Input");
   Group output(app, "Output");
@@ -258,12 +263,11 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
           ->excludes(output_file)
           ->excludes(config)
           ->excludes(shape);
-  CLI::Option* weights =
-      output
-          .option("--weights", arguments.weights, "TYPE",
-                  "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
-                  "what int8 is measured against on them. Default: int8")
-          ->check(CLI::IsMember({"int8", "float32"}));
+  CLI::Option* weights = take_words(
+      output.option("--weights", arguments.weights, "TYPE",
+                    "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
+                    "what int8 is measured against on them. Default: int8"),
+      {"int8", "float32"});
   output
       .option(
           "--cpu", arguments.cpu, "NAME",
@@ -293,7 +297,8 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* report =
       reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
   CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
-  reports.flag("-q,--quiet", arguments.quiet, "show no progress");
+  reports.flag("-q,--quiet", arguments.quiet,
+               "show no progress, and of the report only the bytes of file and arena and what other options ask for");
   for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, shape, print_config, weights, license,
                                     attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
@@ -308,7 +313,9 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "  goldcrest-convert --shape config.json --board all\n"
       "  goldcrest-convert my.gcst --emit-c firmware --max-source 25 --max-target 33 --beam 1 --board rpi-pico2\n"
       "Exit status: 0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded, "
-      "5 --budget exceeded or --board too small.\nOutput files are written only with status 0.");
+      "5 --budget exceeded or --board too small, 6 the files are written, but the report could not be printed.\n"
+      "Model files and C sources are written only with status 0 and 6. Files are written before the report, so its "
+      "reader may leave early (| head).");
   return restricted;
 }
 
@@ -324,7 +331,7 @@ ExitStatus answer(const CLI::App& app, const CLI::ParseError& error) {
   const bool is_asked_for = app.exit(error, out, err) == 0;
   print(out.str());
   say(err.str());
-  flush_output("nothing was done");
+  require_output("nothing was done");
   return is_asked_for ? kSuccess : kBadUsage;
 }
 

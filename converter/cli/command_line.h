@@ -12,7 +12,15 @@
 
 namespace goldcrest::converter {
 
-enum ExitStatus { kSuccess = 0, kBadInput = 1, kBadUsage = 2, kCheckFailed = 3, kTooMuchLost = 4, kOverBudget = 5 };
+enum ExitStatus {
+  kSuccess = 0,
+  kBadInput = 1,
+  kBadUsage = 2,
+  kCheckFailed = 3,
+  kTooMuchLost = 4,
+  kOverBudget = 5,
+  kReportLost = 6
+};
 
 constexpr double kAnyLoss = std::numeric_limits<double>::infinity();
 

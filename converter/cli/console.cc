@@ -2,8 +2,10 @@
 #include "cli/console.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
@@ -11,6 +13,15 @@
 #include "spec/printable.h"
 
 namespace goldcrest::converter {
+namespace {
+
+int output_error = 0;  // first error of standard output, an errno; 0: none
+
+void note_output_error() {
+  if (output_error == 0) output_error = errno == 0 ? EIO : errno;
+}
+
+}  // namespace
 
 void open_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -18,6 +29,13 @@ void open_standard_streams() {
     // The lowest free number is this stream's. Writing to it fails, as before.
     if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != stream) return;
   }
+}
+
+size_t output_columns() {
+  constexpr size_t kUsual = 80;
+  winsize size = {};
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
+  return is_known ? size.ws_col : kUsual;
 }
 
 void say(std::string_view text) {
@@ -31,11 +49,17 @@ void say(std::string_view text) {
 
 void say_error(std::string_view message) { say("goldcrest-convert: " + printable_lines(message) + "\n"); }
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_output_error();
+}
 
-void flush_output(std::string_view consequence) {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw Error("standard output: write failed; {}", consequence);
+bool flush_output() {
+  if (std::fflush(stdout) != 0) note_output_error();
+  return output_error == 0 || output_error == EPIPE;
+}
+
+void require_output(std::string_view consequence) {
+  if (!flush_output()) throw Error("standard output: write failed; {}", consequence);
 }
 
 }  // namespace goldcrest::converter

@@ -12,6 +12,9 @@ namespace goldcrest::converter {
 // instead of the program's end.
 void open_standard_streams();
 
+// Returns the width of the terminal on standard output, or 80 if it is not a terminal.
+size_t output_columns();
+
 // Writes to standard error, unchanged; ignores failures.
 void say(std::string_view text);
 // Writes "goldcrest-convert: ...", with control characters escaped and a line end.
@@ -19,7 +22,9 @@ void say_error(std::string_view message);
 
 // Writes to standard output, unchanged.
 void print(std::string_view text);
-// Throws Error with `consequence` ("no file was written") if printed text was lost.
-void flush_output(std::string_view consequence);
+// Returns false if printed text was lost. A pipe whose reader left loses nothing, because head has its lines.
+bool flush_output();
+// Throws Error with `consequence` ("nothing was done") if flush_output returns false.
+void require_output(std::string_view consequence);
 
 }  // namespace goldcrest::converter

@@ -182,9 +182,10 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   }
   progress.finish();
 
-  print_report(report, arguments);
-  if (report.evaluation && lost_too_much(*report.evaluation, arguments)) return kTooMuchLost;
-  return write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments);
+  write_page(report, arguments);
+  const Refusal refusal = report.evaluation ? refuse_loss(*report.evaluation, arguments) : Refusal();
+  return write_outputs({image, report.memory.memory, report.boards, spec.name, refusal}, arguments,
+                       [&] { print_report(report, arguments); });
 }
 
 // Prints the warnings last, so that nothing scrolls them away.
@@ -199,6 +200,7 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
   Progress progress(standard_error_screen(arguments.quiet));
   ModelSpec spec = load(arguments, progress);
   warn_of_language_codes(lines.evaluation, arguments, spec);
+  warn_of_missing_ends(lines, arguments, spec);
   const int status = convert_spec(lines, arguments, progress, spec);
   progress.finish();
   say_warnings(spec.warnings);
@@ -223,8 +225,9 @@ int size_shape(const Arguments& arguments) {
   report.self_test_lines = self_test.size();
   report.is_shape = true;
   progress.finish();
-  print_report(report, arguments);
-  const int status = write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments);
+  write_page(report, arguments);
+  const int status = write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments,
+                                   [&] { print_report(report, arguments); });
   say_warnings(spec.warnings);
   return status;
 }

@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "report/rules.h"
 #include "spec/error.h"
+#include "spec/limits_problem.h"
 #include "spec/printable.h"
 
 namespace goldcrest::converter {
@@ -42,21 +43,28 @@ int convert_model_file(const Arguments& arguments) {
     image = relay_out(image, layout_for_cpu(arguments.cpu), arguments.input);
     info = check_model_file(image, arguments.input);
   }
+  const std::string problem = limits_problem(info, arguments.limits);
+  if (!problem.empty()) throw Error("{}: {}", arguments.input, problem);
   const MemoryMap map = map_memory(image.span(), resolve_limits(info, arguments.limits), arguments.input);
   progress.finish();
-  print(format_text("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
-                    describe_architecture(info)));
-  print(format_text("file         {} bytes\n", image.size()));
-  print(format_text("arena        {} bytes for {}\n{}", map.memory.arena_bytes, formula_legend(map.memory.limits),
-                    arena_formula(map)));
   const std::vector<BoardFit> boards = fit_boards(image, map.memory, arguments);
-  for (const BoardFit& fit : boards) print(to_text(fit));
-  flush_output("no file was written");
+  const auto report = [&] {
+    if (!arguments.quiet) {
+      print(format_text("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
+                        describe_architecture(info)));
+    }
+    print(format_text("file         {} bytes\n", image.size()));
+    print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes, formula_legend(map.memory.limits)));
+    if (!arguments.quiet) print(arena_formula(map));
+    for (const BoardFit& fit : boards) print(to_text(fit));
+  };
+  const std::string stem = std::filesystem::path(arguments.input).stem().string();
+  const std::string name = arguments.name.empty() ? stem : arguments.name;
+  const int status = write_outputs({image, map.memory, boards, name}, arguments, report);
   const RulesSpec rules = rules_of(image);
   const bool is_for_firmware = !arguments.emit_folder.empty() || !arguments.board.empty();
   if (is_for_firmware && rules != RulesSpec{}) say_error("warning: " + firmware_rules_warning(rules));
-  const std::string stem = std::filesystem::path(arguments.input).stem().string();
-  return write_outputs({image, map.memory, boards, arguments.name.empty() ? stem : arguments.name}, arguments);
+  return status;
 }
 
 }  // namespace goldcrest::converter

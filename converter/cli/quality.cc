@@ -71,6 +71,23 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
   }
 }
 
+void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec) {
+  if (!arguments.ids) return;
+  const std::vector<int32_t> end(spec.generation.source_suffix.begin(), spec.generation.source_suffix.end());
+  const uint32_t vocab_size = spec.encoder.embedding->rows;
+  const auto warn_of = [&](const std::string& path, size_t number, const std::string& text) {
+    const std::string problem = missing_end(read_id_list(text, vocab_size).ids, end);
+    if (!problem.empty()) spec.warnings.push_back(format_text("{}:{}: {}", path, number, problem));
+    return !problem.empty();
+  };
+  for (const NumberedLine& line : lines.self_test)
+    if (warn_of(arguments.self_test_path, line.number, line.text)) return;
+  for (const EvaluationLine& line : lines.evaluation)
+    if (warn_of(arguments.evaluate_path, line.number, line.source)) return;
+  for (const EvaluationLine& line : lines.shortlist_text)
+    if (warn_of(arguments.make_shortlist_path, line.number, line.source)) return;
+}
+
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report) {
   progress.stage("evaluating");
@@ -113,13 +130,16 @@ Agreement run_agreement(const Compared& files, const UserLines& lines, const Arg
   return measure_agreement(lines.evaluation, whole, part, progress.counter());
 }
 
-bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments) {
-  if (arguments.max_loss == kAnyLoss) return false;
-  const double lost = loss(evaluation, arguments.metric);
-  if (lost <= arguments.max_loss) return false;
-  say_error(
-      format_text("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost, arguments.max_loss));
-  return true;
+Refusal refuse_loss(const Evaluation& evaluation, const Arguments& arguments) {
+  if (arguments.max_loss == kAnyLoss) return {};
+  try {
+    const double lost = loss(evaluation, arguments.metric);
+    if (lost <= arguments.max_loss) return {};
+    return {kTooMuchLost, format_text("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost,
+                                      arguments.max_loss)};
+  } catch (const Error& error) {
+    return {kBadInput, error.what()};
+  }
 }
 
 }  // namespace goldcrest::converter

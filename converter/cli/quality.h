@@ -5,6 +5,7 @@
 #include "cli/command_line.h"
 #include "cli/preflight.h"
 #include "cli/progress.h"
+#include "cli/write_outputs.h"
 #include "evaluate/agreement.h"
 #include "file/write.h"
 #include "report/report.h"
@@ -17,6 +18,9 @@ bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& prog
 // Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks, once for each code.
 void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec);
 
+// Warns once of sources of --ids that lack the end of the model's sources.
+void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec);
+
 // Evaluates the report's lines and stores the result in the report. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
@@ -28,7 +32,7 @@ struct Compared {
 };
 Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress);
 
-// Returns true, and prints an error, if int8 lost more than --max-loss. Throws Error if the lines cannot tell.
-bool lost_too_much(const Evaluation& evaluation, const Arguments& arguments);
+// Refuses an int8 model that lost more than --max-loss, and lines that cannot tell.
+Refusal refuse_loss(const Evaluation& evaluation, const Arguments& arguments);
 
 }  // namespace goldcrest::converter

@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
+#include "dialects/table_names.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/tutorials/tutorial.h"
 #include "sources/messages/messages.h"
@@ -17,31 +18,10 @@
 namespace goldcrest::converter {
 namespace {
 
-using Names = std::vector<std::string>;
-
 struct Stack {
   std::string prefix;  // "transformer.encoder."
   uint64_t d_model = 0, d_ff = 0, n_layers = 0;
 };
-
-bool has_any(const std::string& name, const std::vector<const char*>& parts) {
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::any_of(parts.begin(), parts.end(), [&](const char* p) { return lower.find(p) != std::string::npos; });
-}
-bool is_of_source(const std::string& name) { return has_any(name, {"src", "source", "enc", "input"}); }
-bool is_of_target(const std::string& name) { return has_any(name, {"tgt", "trg", "target", "dec"}); }
-
-Names only(const Names& names, const auto& predicate) {
-  Names result;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(result), predicate);
-  return result;
-}
-
-std::string without_weight(const std::string& name) {
-  const std::string end = ".weight";
-  return name.ends_with(end) ? name.substr(0, name.size() - end.size()) : name;
-}
 
 std::string divisors(uint64_t d_model) {
   std::string text;
@@ -67,13 +47,17 @@ class ConfigTemplate {
     add_architecture();
     if (tutorial_ != nullptr) {
       add_positions_of_tutorial();
+      add_sizes_of_tutorial();
       add_text();
       return json_;
     }
     sort_tables();
+    find_embeddings();
     add_positions();
     add_text();
     add_tables();
+    add_vocab_size("source", source_.empty() ? 0 : rows(source_));
+    if (!json_.contains("shared_embeddings")) add_vocab_size("target", target_.empty() ? target_rows_ : rows(target_));
     json_["tensors"] = roles_;
     return json_;
   }
@@ -128,7 +112,7 @@ class ConfigTemplate {
   uint64_t columns(const std::string& name) const { return tensors_.shape(name).back(); }
 
   // Sorts the tables [rows, d_model]: positions by their names, linear layers by their biases or names, all others as
-  // embeddings.
+  // embeddings. A table [1, rows, d_model] is not an embedding, so it may be of positions whatever its name is.
   void sort_tables() {
     for (const std::string& name : tensors_.names()) {
       const std::vector<uint64_t> shape = tensors_.shape(name);
@@ -141,6 +125,8 @@ class ConfigTemplate {
         const bool is_called_so =
             has_any(name, {"generator", "proj", "head", "out", "fc", "linear", "logit", "classif"});
         (has_bias || (is_called_so && !has_any(name, {"emb", "tok"})) ? linears_ : embeddings_).push_back(name);
+      } else {
+        others_.push_back(name);
       }
     }
   }
@@ -229,13 +215,31 @@ class ConfigTemplate {
       ask("max_positions", "an integer: " + meaning);
   }
 
+  // Names the tables that may be of positions: by their names, or else all that have no other role yet.
+  std::string position_choices() const {
+    Names choices = positions_;
+    if (choices.empty()) {
+      choices = only(embeddings_, [&](const std::string& name) { return name != source_ && name != target_; });
+      choices.insert(choices.end(), others_.begin(), others_.end());
+    }
+    if (choices.empty()) return "";
+    return ", or those of both sides as tensors.source_positions and tensors.target_positions; it may be one of " +
+           list_in_quotes(choices, 8);
+  }
+
+  // Sets the number of learned positions, because --shape has no table to read it from.
+  void set_rows(const std::string& key, const std::string& table) {
+    json_[key] = std::min<uint64_t>(rows(table), kMaxPositions);
+  }
+
   void add_positions() {
-    const Names source = only(positions_, is_of_source), target = only(positions_, is_of_target);
+    const Names source = only(positions_, has_source_positions), target = only(positions_, has_target_positions);
     const bool one_for_each = positions_.size() == 2 && source.size() == 1 && target.size() == 1 && source != target;
     if (positions_.size() != 1 && !one_for_each) {
       ask("position_encoding",
           R"("sinusoidal_interleaved" (sin, cos, sin ...: the paper, PyTorch's tutorials), "sinusoidal_concatenated" (all )"
-          R"(sines, then all cosines), or "learned" with the table's name as tensors.positions)");
+          R"(sines, then all cosines), or "learned" with the table's name as tensors.positions)" +
+              position_choices());
       ask("max_positions", "an integer: the most positions that a text may have");
       return;
     }
@@ -245,8 +249,11 @@ class ConfigTemplate {
       if (one_for_each) {
         roles_["source_positions"] = source[0];
         roles_["target_positions"] = target[0];
+        set_rows("encoder_max_positions", source[0]);
+        set_rows("decoder_max_positions", target[0]);
       } else {
         roles_["positions"] = positions_[0];
+        set_rows("max_positions", positions_[0]);
       }
       return;
     }
@@ -285,10 +292,45 @@ class ConfigTemplate {
     return is_source == (fitting[0] == of_target[0]) ? fitting[1] : fitting[0];
   }
 
+  Names last_linears() const {
+    return only(linears_, [&](const std::string& name) { return columns(name) == decoder_.d_model; });
+  }
+
+  void find_embeddings() {
+    const Names linears = last_linears();
+    target_rows_ = linears.size() == 1 ? rows(linears[0]) : 0;
+    source_ = embedding(encoder_, true, target_rows_);
+    target_ = embedding(decoder_, false, target_rows_);
+  }
+
+  // If `n_entries` is 0, no table tells the size.
+  void add_vocab_size(const std::string& side, uint64_t n_entries) {
+    const std::string key = side + "_vocab_size";
+    if (n_entries != 0)
+      json_[key] = n_entries;
+    else
+      json_[key + "?"] =
+          format_text("the rows of tensors.{}_embedding; --shape needs them if no vocabulary is given", side);
+  }
+
+  // Sets the sizes of the tables, because --shape has no tables to read them from.
+  void add_sizes_of_tutorial() {
+    const Value& roles = of_tutorial_["tensors"];
+    for (const std::string side : {"source", "target"}) {
+      const std::string stack = side == "source" ? "encoder" : "decoder";
+      const auto table = [&](const std::string& role) -> std::string {
+        const std::string name = roles.contains(role) ? roles[role].text() : "";
+        return tensors_.has(name) && tensors_.shape(name).size() >= 2 ? name : "";
+      };
+      const std::string embedding = table(side + "_embedding"), positions = table(side + "_positions");
+      if (!embedding.empty()) add_vocab_size(side, rows(embedding));
+      if (!positions.empty()) set_rows(stack + "_max_positions", positions);
+    }
+  }
+
   void add_tables() {
-    const Names linears = only(linears_, [&](const std::string& name) { return columns(name) == decoder_.d_model; });
-    const uint64_t target_rows = linears.size() == 1 ? rows(linears[0]) : 0;
-    const std::string source = embedding(encoder_, true, target_rows), target = embedding(decoder_, false, target_rows);
+    const Names linears = last_linears();
+    const std::string &source = source_, &target = target_;
     const auto name_or_ask = [&](const char* role, const std::string& name) {
       if (name.empty())
         ask_name(role, embeddings_, "");
@@ -332,7 +374,9 @@ class ConfigTemplate {
   LayerNames names_;
   Value of_tutorial_ = Value::map();
   Stack encoder_, decoder_;
-  Names embeddings_, linears_, positions_;
+  Names embeddings_, linears_, positions_, others_;
+  std::string source_, target_;  // names of the embeddings; "": nothing tells them
+  uint64_t target_rows_ = 0;     // rows of the last linear layer; 0: there are several
   Value json_, roles_ = Value::map();
 };
 

@@ -3,6 +3,8 @@
 #include "dialects/dialect.h"
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "dialects/ctranslate2/ctranslate2.h"
 #include "dialects/marian/marian_native.h"
@@ -35,6 +37,32 @@ std::string row(const std::string& family, const std::string& verdict, const std
   return format_text("\n| {} | {} | {} |", family, verdict, from);
 }
 
+// Removes Markdown: [text](page) becomes "text (page)", `code` loses its quotes.
+std::string plain(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '`' || c == '[' || (c == '(' && result.ends_with('('))) continue;
+    if (c == ']')
+      result += " (";
+    else
+      result += c;
+  }
+  return result;
+}
+
+// Breaks a text into lines of at most `columns`, each after `indent` spaces. A longer word has its own line.
+std::string wrapped(const std::string& text, size_t indent, size_t columns) {
+  std::istringstream words(text);
+  std::string lines, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > columns) {
+      lines += std::string(indent, ' ') + std::exchange(line, "") + '\n';
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + std::string(indent, ' ') + line + '\n';
+}
+
 }  // namespace
 
 std::filesystem::path directory_of(const std::filesystem::path& checkpoint) {
@@ -59,6 +87,18 @@ std::string list_families() {
     for (const ListedFamily& listed : way->listed()) text += row(listed.family, "yes", listed.from);
   text += row(refused_families(true), "planned", "refused today, by name");
   return text + row(refused_families(false), "no", "refused by name");
+}
+
+std::string list_families(size_t columns) {
+  std::string text = "converted\n";
+  for (const WayIn* way : kWaysIn) {
+    for (const ListedFamily& listed : way->listed())
+      text += wrapped(plain(listed.family), 2, columns) + wrapped(plain(listed.from), 6, columns);
+  }
+  text += "planned; refused today, by name\n" + wrapped(refused_families(true), 2, columns);
+  text += "not planned; refused by name\n" + wrapped(refused_families(false), 2, columns);
+  text.pop_back();  // the program ends it
+  return text;
 }
 
 bool tells_its_settings(KindId kind) { return &way_of(kind) != &kConfigWay; }

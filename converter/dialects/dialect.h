@@ -41,5 +41,7 @@ bool tells_its_settings(KindId kind);
 
 // Returns a table in Markdown: the converted families with their containers, and the families that are refused by name.
 std::string list_families();
+// Returns the same for a terminal with this many columns.
+std::string list_families(size_t columns);
 
 }  // namespace goldcrest::converter

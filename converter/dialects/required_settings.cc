@@ -3,6 +3,7 @@
 #include "dialects/required_settings.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sources/messages/messages.h"
 #include "sources/messages/nearest.h"
@@ -35,40 +36,44 @@ void RequiredSettings::add(const std::string& name, const RequiredSettings& obje
   for (const Missing& setting : object.missing_) {
     missing_.push_back({name + "." + setting.key, setting.expected, setting.is_null});
   }
-  of_objects_ += object.guesses();
+  std::ranges::move(object.guesses(), std::back_inserter(of_objects_));
 }
 
-std::string RequiredSettings::guesses() const {
+std::vector<std::string> RequiredSettings::guesses() const {
   constexpr size_t kMaxKeys = 1000, kMaxGuesses = 4;
   const std::vector<std::string> keys = config_.keys();
-  std::string text;
-  size_t n = 0;
-  for (size_t i = 0; i < std::min(keys.size(), kMaxKeys) && n < kMaxGuesses; ++i) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < std::min(keys.size(), kMaxKeys) && texts.size() < kMaxGuesses; ++i) {
     if (std::find(known_.begin(), known_.end(), keys[i]) != known_.end()) continue;
     const std::string meant = guess(keys[i], known_);
     if (meant.empty()) continue;
-    text += "; " + in_quotes(keys[i]) + " is not known" + meant;
-    ++n;
+    texts.push_back(in_quotes(keys[i]) + " is not known" + meant);
   }
-  return text;
+  return texts;
 }
 
 void RequiredSettings::check() const {
   constexpr size_t kMostNamed = 16;
   if (missing_.empty()) return;
   const auto state = [](const Missing& setting) { return setting.is_null ? "null" : "missing"; };
+  std::vector<std::string> unknown = guesses();
+  unknown.insert(unknown.end(), of_objects_.begin(), of_objects_.end());
+  const auto unknown_text = [&](const std::string& before) {
+    std::string text;
+    for (const std::string& guessed : unknown) text += before + guessed;
+    return text;
+  };
   if (missing_.size() == 1) {
-    throw Error("{} is {}; expected {}{}{}", config_.where(missing_[0].key), state(missing_[0]), missing_[0].expected,
-                guesses(), of_objects_);
+    throw Error("{} is {}; expected {}{}", config_.where(missing_[0].key), state(missing_[0]), missing_[0].expected,
+                unknown_text("; "));
   }
   std::string text;
   for (size_t i = 0; i < std::min(missing_.size(), kMostNamed); ++i) {
-    text += format_text("{}{} is {} (expected {})", i == 0 ? "" : ", ", in_quotes(missing_[i].key), state(missing_[i]),
-                        missing_[i].expected);
+    text +=
+        format_text("\n  {} is {}; expected {}", in_quotes(missing_[i].key), state(missing_[i]), missing_[i].expected);
   }
-  if (missing_.size() > kMostNamed) text += format_text(" and {} more", missing_.size() - kMostNamed);
-  throw Error("{}: {} settings are not set: {}{}{}", config_.path().string(), missing_.size(), text, guesses(),
-              of_objects_);
+  if (missing_.size() > kMostNamed) text += format_text("\n  and {} more", missing_.size() - kMostNamed);
+  throw Error("{}: {} settings are not set:{}{}", config_.path().string(), missing_.size(), text, unknown_text("\n  "));
 }
 
 }  // namespace goldcrest::converter

@@ -21,7 +21,8 @@ class RequiredSettings {
   // Adds the missing settings of an object inside the config; the message calls them NAME.KEY.
   void add(const std::string& name, const RequiredSettings& object);
 
-  // Throws one Error that names all missing settings. It also names unknown settings that resemble a known one.
+  // Throws one Error that names all missing settings, each on a line of its own if there are several. It also names
+  // unknown settings that resemble a known one.
   void check() const;
 
  private:
@@ -30,13 +31,13 @@ class RequiredSettings {
     bool is_null;
   };
 
-  // Returns "; "scale_embeding" is not known; did you mean "scale_embedding"?" for each such key.
-  std::string guesses() const;
+  // Returns ""scale_embeding" is not known; did you mean "scale_embedding"?" for each such key.
+  std::vector<std::string> guesses() const;
 
   const Config& config_;
   std::vector<std::string> known_;
   std::vector<Missing> missing_;
-  std::string of_objects_;  // guesses of the added objects
+  std::vector<std::string> of_objects_;  // guesses of the added objects
 };
 
 }  // namespace goldcrest::converter

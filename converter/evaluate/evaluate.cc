@@ -108,7 +108,10 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
     const std::vector<std::string> fields = split(text, "\t");
     if (fields[0].empty()) throw Error("{}:{}: no source before the first tab", path.string(), number);
     const auto [place, is_new] = index_of_source.try_emplace(fields[0], lines.size());
-    if (is_new) lines.push_back({.source = fields[0], .references = {}, .number = number});
+    if (is_new)
+      lines.push_back({.source = fields[0], .references = {}, .number = number});
+    else
+      ++lines[place->second].n_lines;
     std::vector<std::string>& references = lines[place->second].references;
     for (size_t i = 1; i < fields.size(); ++i) {
       if (fields[i].empty()) continue;
@@ -163,12 +166,20 @@ Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float3
   return evaluation;
 }
 
+size_t n_merged(const std::vector<EvaluationLine>& lines) {
+  size_t n = 0;
+  for (const EvaluationLine& line : lines) n += line.n_lines - 1;
+  return n;
+}
+
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most) {
   const size_t n = evaluation.lines.size();
   std::string text =
       format_text("{} lines: {} identical ({:.2f} %), token agreement {:.2f} %\n", n, evaluation.identical,
                   n == 0 ? 100.0 : 100.0 * static_cast<double>(evaluation.identical) / static_cast<double>(n),
                   100 * evaluation.token_agreement);
+  if (const size_t merged = n_merged(lines); merged != 0)
+    text += format_text("{} more lines have an earlier line's source: they count once, with all references\n", merged);
   if (evaluation.float32 && evaluation.int8) {
     text += format_text("{} lines with references\n", evaluation.lines_with_references);
     text +=

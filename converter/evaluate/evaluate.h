@@ -19,6 +19,7 @@ struct EvaluationLine {
   std::string source;
   std::vector<std::string> references;  // empty: only the two translations are compared
   size_t number = 0;                    // of the source's first line in the file, from 1
+  size_t n_lines = 1;                   // of the file with this source
 };
 
 // Lines are `source [TAB reference]...`. If a source is on several lines, its references are merged, in the order of
@@ -91,6 +92,8 @@ struct EvaluationOptions {
 Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8,
                     const EvaluationOptions& options);
 
+// Returns how many lines of the file have the source of an earlier line.
+size_t n_merged(const std::vector<EvaluationLine>& lines);
 // For a terminal: the figures and at most `most` of the lines with the largest losses.
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most);
 

@@ -15,10 +15,21 @@ constexpr uint32_t kBytesPerSourceToken = 8;  // pieces of real text are shorter
 constexpr uint32_t kDefaultEncoderRows = 32;
 constexpr uint32_t kDefaultCandidates = 2048;  // long sentences of real shortlists have half as many
 
-// Returns `limit`, or `fallback` if it is 0. Throws Error unless it is within 1 .. largest.
-uint32_t resolve(const char* name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
+// A limit has the name of its option and the name of its setting.
+struct Name {
+  const char *option, *setting;
+};
+constexpr Name kMaxSource = {"--max-source", "max_source_tokens"}, kMaxTarget = {"--max-target", "max_target_tokens"};
+constexpr Name kSourceBytes = {"--max-source-bytes", "max_source_bytes"}, kBeamSize = {"--beam-size", "beam_size"};
+constexpr Name kBatch = {"--batch", "batch"}, kNBest = {"--n-best", "n_best"};
+constexpr Name kEncoderRows = {"--encoder-rows", "encoder_rows"}, kCandidates = {"--max-candidates", "max_candidates"};
+
+// Returns `limit`, or the setting `fallback` if it is 0. Throws Error unless it is within 1 .. largest.
+uint32_t resolve(const Name& name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
   const uint32_t value = limit == 0 ? fallback : limit;
-  if (value < 1 || value > largest) throw Error("{} is {}; expected 1 to {}, {}", name, value, largest, reason);
+  if (value < 1 || value > largest) {
+    throw Error("{} is {}; expected 1 to {}, {}", limit == 0 ? name.setting : name.option, value, largest, reason);
+  }
   return value;
 }
 
@@ -50,41 +61,40 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   const uint32_t source_positions = spec.encoder.positions.rows, target_positions = spec.decoder.positions.rows;
   const uint32_t checkpoint_target = spec.generation.max_target_tokens;
   goldcrest_limits resolved = limits;
-  resolved.max_source_tokens = resolve("max_source_tokens", limits.max_source_tokens, source_positions,
-                                       source_positions, "the encoder's positions");
+  resolved.max_source_tokens =
+      resolve(kMaxSource, limits.max_source_tokens, source_positions, source_positions, "the encoder's positions");
   resolved.max_target_tokens =
-      resolve("max_target_tokens", limits.max_target_tokens,
+      resolve(kMaxTarget, limits.max_target_tokens,
               checkpoint_target == 0 ? target_positions : std::min(checkpoint_target, target_positions),
               target_positions, "the decoder's positions");
   if (spec.source_tokenizer) {
     resolved.max_source_bytes =
-        resolve("max_source_bytes", limits.max_source_bytes, default_source_bytes(resolved.max_source_tokens),
+        resolve(kSourceBytes, limits.max_source_bytes, default_source_bytes(resolved.max_source_tokens),
                 kMaxSourceBytes, "the format's bound");
   } else if (limits.max_source_bytes != 0) {
-    throw Error("max_source_bytes is {}, but the checkpoint has no tokenizer; leave it out", limits.max_source_bytes);
+    throw Error("--max-source-bytes is {}, but the checkpoint has no tokenizer; leave it out", limits.max_source_bytes);
   }
-  resolved.beam_size =
-      resolve("beam_size", limits.beam_size, spec.generation.beam_size, kMaxBeams, "the engine's bound");
-  resolved.batch = resolve("batch", limits.batch, 1, kMaxBatch, "the engine's bound");
-  resolved.n_best = resolve("n_best", limits.n_best, 1, resolved.beam_size, "the beam size");
+  resolved.beam_size = resolve(kBeamSize, limits.beam_size, spec.generation.beam_size, kMaxBeams, "the engine's bound");
+  resolved.batch = resolve(kBatch, limits.batch, 1, kMaxBatch, "the engine's bound");
+  resolved.n_best = resolve(kNBest, limits.n_best, 1, resolved.beam_size, "the beam size");
   resolved.encoder_rows =
-      resolve("encoder_rows", limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens),
+      resolve(kEncoderRows, limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens),
               kMaxEncoderRows, "the engine's bound");
   const uint32_t vocab_size = spec.projection.weight->rows;
   if (spec.shortlist) {
-    resolved.max_candidates = resolve("max_candidates", limits.max_candidates, std::min(kDefaultCandidates, vocab_size),
+    resolved.max_candidates = resolve(kCandidates, limits.max_candidates, std::min(kDefaultCandidates, vocab_size),
                                       vocab_size, "the target's vocabulary");
   } else if (limits.max_candidates != 0) {
-    throw Error("max_candidates is {}, but the model has no shortlist; leave it out", limits.max_candidates);
+    throw Error("--max-candidates is {}, but the model has no shortlist; leave it out", limits.max_candidates);
   }
   return resolved;
 }
 
 void check_bounds(const goldcrest_limits& limits) {
-  const uint32_t beams = resolve("beam_size", limits.beam_size, kMaxBeams, kMaxBeams, "the engine's bound");
-  resolve("batch", limits.batch, 1, kMaxBatch, "the engine's bound");
-  resolve("n_best", limits.n_best, 1, beams, "the beam size");
-  resolve("encoder_rows", limits.encoder_rows, 1, kMaxEncoderRows, "the engine's bound");
+  const uint32_t beams = resolve(kBeamSize, limits.beam_size, kMaxBeams, kMaxBeams, "the engine's bound");
+  resolve(kBatch, limits.batch, 1, kMaxBatch, "the engine's bound");
+  resolve(kNBest, limits.n_best, 1, beams, "the beam size");
+  resolve(kEncoderRows, limits.encoder_rows, 1, kMaxEncoderRows, "the engine's bound");
 }
 
 goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limits& limits) {

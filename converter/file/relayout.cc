@@ -114,8 +114,13 @@ bool is_model_file(const std::filesystem::path& path) {
 FileImage read_model_file(const std::filesystem::path& path) {
   const InputFile file(path);
   refuse_stand_in(file);
+  constexpr size_t kMark = 4;  // FORMAT.md: the metadata's FlatBuffer begins with an offset and "GCST"
+  char head[2 * kMark] = {};
+  if (file.size() >= sizeof head) file.read(0, sizeof head, head);
+  if (std::string_view(head + kMark, kMark) != "GCST")
+    throw Error("{}: it is not a .gcst file; expected one that goldcrest-convert made", path.string());
   if (file.size() % kAlignment != 0) {
-    throw Error("{}: the file has {} bytes, expected a multiple of {}: it is truncated or no .gcst file; copy it again",
+    throw Error("{}: the file has {} bytes, expected a multiple of {}: its end is missing; copy it again",
                 path.string(), file.size(), kAlignment);
   }
   FileImage image(file.size());

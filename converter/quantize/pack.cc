@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -55,9 +56,8 @@ Layout layout_for_cpu(std::string_view cpu) {
   }
   throw Error(
       "unknown CPU '{}'; expected generic, x86, cortex-a followed by a number, cortex-m4, cortex-m7, cortex-m33, "
-      "cortex-m55 "
-      "or cortex-m85",
-      cpu);
+      "cortex-m55 or cortex-m85{}",
+      cpu, guess(cpu, {"generic", "x86", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"}));
 }
 
 std::vector<int8_t> pack(std::span<const int8_t> weights, uint32_t rows, uint32_t columns, Layout layout) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "report/board_scripts.h"
+#include "sources/messages/nearest.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 
@@ -82,14 +83,15 @@ std::vector<Board> find_boards(const std::string& name) {
     return {{name, parse_linker_script(read_script(name), name)}};
   }
   std::vector<Board> boards;
-  std::string names;
+  std::vector<std::string> names;
   for (const BoardScript& script : kBoardScripts) {
-    names += format_text("{}, ", script.name);
+    names.emplace_back(script.name);
     if (name == "all" || name == script.name)
       boards.push_back({script.name, parse_linker_script(script.text, script.name)});
   }
   if (boards.empty()) {
-    throw Error("'{}' is not a board; expected {}all, or the path of a linker script (.ld)", printable(name), names);
+    throw Error("'{}' is not a board; expected {}, all, or the path of a linker script (.ld){}", printable(name),
+                join_text(names, ", "), guess(name, names));
   }
   return boards;
 }

@@ -72,6 +72,7 @@ Value quality_json(const Quality& quality) {
 
 Value evaluation_json(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines) {
   Value json = {{"lines", evaluation.lines.size()},
+                {"merged_lines", n_merged(lines)},
                 {"failed", evaluation.failed.size()},
                 {"identical_lines", evaluation.identical},
                 {"token_agreement", evaluation.token_agreement}};
@@ -116,6 +117,27 @@ std::string describe_architecture(const goldcrest_info& info) {
       info.target_vocab_size, info.max_target_positions);
 }
 
+namespace {
+
+std::string file_line(const Report& report) {
+  return format_text("{:12} {:>12} bytes, self-test of {} lines\n", "file", report.file_bytes, report.self_test_lines);
+}
+
+std::string arena_line(const Report& report) {
+  const goldcrest_memory& memory = report.memory.memory;
+  return format_text("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
+}
+
+std::string evaluation_text(const Report& report) {
+  constexpr size_t kMaxLines = 10;
+  std::string text;
+  if (report.evaluation) text += to_text(*report.evaluation, report.evaluation_lines, kMaxLines);
+  if (report.shortlist) text += to_text(*report.shortlist);
+  return text;
+}
+
+}  // namespace
+
 std::string report_text(const Report& report) {
   const ModelSpec& spec = *report.spec;
   std::string text = report.is_shape ? format_text("shape       {} ({}), without weights\n",
@@ -135,23 +157,28 @@ std::string report_text(const Report& report) {
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += format_text("{:12} {:>12} bytes\n", name, bytes);
-  text +=
-      format_text("{:12} {:>12} bytes, self-test of {} lines\n\n", "file", report.file_bytes, report.self_test_lines);
+  text += file_line(report) + "\n";
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
-  text += format_text("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
+  text += arena_line(report);
   text += arena_formula(report.memory);
   text +=
       format_text("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
   if (memory.text_steps > 0) text += format_text("tokenizing   {} steps at most\n", memory.text_steps);
   text += work_text(report.work);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
-  constexpr size_t kMaxLines = 10;
-  if (report.evaluation) text += format_text("\n{}", to_text(*report.evaluation, report.evaluation_lines, kMaxLines));
-  if (report.shortlist) text += to_text(*report.shortlist);
-  return text;
+  if (report.evaluation) text += "\n";
+  return text + evaluation_text(report);
+}
+
+std::string report_summary(const Report& report) {
+  std::string text = file_line(report) + arena_line(report);
+  if (report.trimmed) text += to_text(*report.trimmed);
+  if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text);
+  for (const BoardFit& fit : report.boards) text += to_text(fit);
+  return text + evaluation_text(report);
 }
 
 Value report_json(const Report& report) {

@@ -39,6 +39,8 @@ struct Report {
 };
 
 std::string report_text(const Report& report);
+// Returns the bytes of file and arena, and what options beyond the conversion asked for.
+std::string report_summary(const Report& report);
 Value report_json(const Report& report);
 std::string report_html(const Report& report);
 

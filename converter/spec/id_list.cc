@@ -25,6 +25,13 @@ IdList read_id_list(std::string_view line, uint32_t vocab_size) {
   return list;
 }
 
+std::string missing_end(const std::vector<int32_t>& source, const std::vector<int32_t>& end) {
+  if (source.size() >= end.size() && std::equal(end.rbegin(), end.rend(), source.rbegin())) return "";
+  std::string ids;
+  for (const int32_t id : end) ids += " " + std::to_string(id);
+  return "the ids do not end with" + ids + ", the end of the model's sources; such a result is rarely right";
+}
+
 std::string_view leading_language_code(std::string_view text) {
   const size_t end = text.substr(0, 2) == ">>" ? text.find("<<", 2) : std::string_view::npos;
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 2);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct IdList {
 
 // Reads decimal ids below `vocab_size`, separated by white space.
 IdList read_id_list(std::string_view line, uint32_t vocab_size);
+
+// Returns the warning of a source that does not end with `end`, as a model's sources do, or "" if it does.
+std::string missing_end(const std::vector<int32_t>& source, const std::vector<int32_t>& end);
 
 // Returns the >>xx<< at the start of a text for a multilingual model, or "".
 std::string_view leading_language_code(std::string_view text);

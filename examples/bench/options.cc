@@ -5,9 +5,13 @@
 #include <algorithm>
 
 #include "../support/messages.h"
+#include "sources/messages/choices.h"
 
 namespace bench {
 namespace {
+
+using goldcrest::converter::take_words;
+using goldcrest::converter::usage_message;
 
 void add_options(CLI::App& app, Arguments& arguments) {
   Settings& settings = arguments.settings;
@@ -24,10 +28,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 256));
-  app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"open", "speed", "length", "breakdown", "bounds"}));
+  take_words(app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
+                 ->delimiter(',')
+                 ->allow_extra_args(false),
+             {"open", "speed", "length", "breakdown", "bounds"});
   app.add_option("--threads", arguments.threads, "threads of the engine (1); 0: one for each CPU")
       ->check(CLI::Range(0, 64));
   Patience& patience = settings.patience;
@@ -65,7 +69,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app{"Measures a .gcst model on this machine: random source ids, targets of a forced length."};
+  CLI::App app{"Measures a .gcst model on this machine: random source ids, targets of a forced length.", kProgram};
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) { return usage_message(*failed, error); });
   arguments.settings.beam_sizes = {1, 4};
   arguments.settings.batches = {1, 8, 32};
   add_options(app, arguments);

@@ -19,6 +19,7 @@
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
+#include "spec/limits_problem.h"
 #include "spec/printable.h"
 
 namespace {
@@ -113,8 +114,11 @@ int inspect(const Arguments& arguments) {
   goldcrest_detail detail = {"", -1};
   const int status = goldcrest_model_info(model.bytes(), model.size(), &info, &detail);
   if (status < 0) {
-    throw goldcrest::converter::Error("{}: {}", arguments.model, describe_error(status, detail));
+    throw goldcrest::converter::Error("{}: {}", arguments.model,
+                                      describe_model_error(status, detail, model.bytes(), model.size()));
   }
+  const std::string unfit = goldcrest::converter::limits_problem(info, arguments.limits);
+  if (!unfit.empty()) throw goldcrest::converter::Error("{}: {}", arguments.model, unfit);
   goldcrest::TokenizerView tokenizer = {};
   const bool is_subword =
       goldcrest::view_tokenizer(model.bytes(), &tokenizer) && tokenizer.kind == goldcrest::TokenizerKind::kSubword;

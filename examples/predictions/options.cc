@@ -4,11 +4,15 @@
 #include <CLI/CLI.hpp>
 
 #include "goldcrest/goldcrest.h"
+#include "sources/messages/choices.h"
 
 namespace predictions {
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app{"Prints the predictions for a machine next to its measurements."};
+  CLI::App app{"Prints the predictions for a machine next to its measurements.", "goldcrest-predictions"};
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return goldcrest::converter::usage_message(*failed, error);
+  });
   app.add_option("FILE", arguments.file,
                  "JSON of goldcrest-bench --json, or the log of benchmark_firmware; -: standard input");
   app.add_option("--machine", arguments.machine,

@@ -15,12 +15,15 @@
 
 #include "figures.h"
 #include "options.h"
+#include "sources/messages/nearest.h"
 #include "spec/format_text.h"
 
 namespace predictions {
 namespace {
 
 using goldcrest::converter::format_text;
+using goldcrest::converter::join_text;
+using goldcrest::converter::nearest;
 using goldcrest::converter::print_text;
 using Json = nlohmann::json;
 
@@ -131,10 +134,10 @@ void compare_microcontroller(const Json& report, const Microcontroller& part) {
   }
 }
 
-std::string known_machines() {
-  std::string names;
-  for (const Computer& computer : computers()) names += format_text("  {}\n", computer.name);
-  for (const Microcontroller& part : microcontrollers()) names += format_text("  {}\n", part.name);
+std::vector<std::string> known_machines() {
+  std::vector<std::string> names;
+  for (const Computer& computer : computers()) names.emplace_back(computer.name);
+  for (const Microcontroller& part : microcontrollers()) names.emplace_back(part.name);
   return names;
 }
 
@@ -160,8 +163,12 @@ bool compare(const Json& report, const std::string& wanted) {
     found = true;
   }
   if (!found) {
-    throw std::runtime_error(format_text("nothing was predicted of \"{}\"; --machine NAME compares with one of\n{}",
-                                         wanted.empty() ? board : wanted, known_machines()));
+    const std::vector<std::string> known = known_machines();
+    const std::string meant = wanted.empty() ? "" : nearest(wanted, known);
+    throw std::runtime_error(
+        format_text("nothing was predicted of \"{}\"; --machine NAME compares with one of\n  {}\n{}",
+                    wanted.empty() ? board : wanted, join_text(known, "\n  "),
+                    meant.empty() ? "" : format_text("did you mean \"{}\"?\n", meant)));
   }
   return true;
 }

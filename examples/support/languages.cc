@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "goldcrest/languages.h"
+#include "sources/messages/nearest.h"
 #include "spec/printable.h"
 
 namespace {
@@ -23,7 +24,7 @@ std::string refusal(const std::string& side, const std::string& asked, const std
   for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + in_quotes(found[i]);
   if (found.size() > kMostNamed)
     text += " and " + std::to_string(found.size() - kMostNamed) + " more, which goldcrest-inspect lists";
-  return text;
+  return text + goldcrest::converter::guess(asked, found);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
+#include "sources/messages/nearest.h"
 #include "spec/printable.h"
 
 std::string describe_error(int64_t status, const goldcrest_detail& detail) {
@@ -17,12 +19,13 @@ std::string describe_error(int64_t status, const goldcrest_detail& detail) {
 
 std::string describe_model_error(int64_t status, const goldcrest_detail& detail, const void* file, size_t file_bytes) {
   constexpr size_t kIdentifier = 4;  // FORMAT.md: the metadata's FlatBuffer begins with an offset and "GCST"
-  std::string text = describe_error(status, detail);
-  if (status != GOLDCREST_ERROR_MODEL_CORRUPT || file_bytes < 2 * kIdentifier) return text;
-  if (std::memcmp(static_cast<const char*>(file) + kIdentifier, "GCST", kIdentifier) != 0)
-    return text + "; it is no .gcst file (goldcrest-convert makes them)";
-  const bool cut = std::strcmp(detail.message, "trailer: not found at the end of the file") == 0;
-  return cut ? text + "; a .gcst file, but its end is missing" : text;
+  const std::string text = describe_error(status, detail);
+  if (status != GOLDCREST_ERROR_MODEL_CORRUPT) return text;
+  const bool is_model = file_bytes >= 2 * kIdentifier &&
+                        std::memcmp(static_cast<const char*>(file) + kIdentifier, "GCST", kIdentifier) == 0;
+  if (!is_model) return "it is not a .gcst file (goldcrest-convert makes them): " + text;
+  const bool is_cut = std::strcmp(detail.message, "trailer: not found at the end of the file") == 0;
+  return is_cut ? "a .gcst file, but its end is missing: " + text : text;
 }
 
 std::string describe_exception(const std::exception& error, const std::string& model) {
@@ -56,13 +59,16 @@ std::string kernels_problem(const std::string& name) {
   if (wanted == "xnnpack" || wanted == "fastest" || runs_here(wanted.c_str())) return "";
   std::string problem = (name.empty() ? "GOLDCREST_KERNELS=" : "--kernels ") + printable(wanted) + ": " +
                         (is_built(wanted) ? "this CPU does not run it" : "no such table") + "; this build has ";
+  std::vector<std::string> words;
   for (uint32_t i = 0; const char* built = goldcrest_kernels_built(i); ++i) {
+    words.emplace_back(built);
     problem += (i == 0 ? "" : ", ") + std::string(built) + (runs_here(built) ? "" : " (not on this CPU)");
   }
 #ifdef GOLDCREST_HAS_XNNPACK
   problem += ", xnnpack, fastest";
+  words.insert(words.end(), {"xnnpack", "fastest"});
 #endif
-  return problem;
+  return is_built(wanted) ? problem : problem + goldcrest::converter::guess(wanted, words);
 }
 
 bool finish_output(const char* program) {

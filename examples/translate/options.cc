@@ -6,8 +6,12 @@
 #include <map>
 
 #include "../support/messages.h"
+#include "sources/messages/choices.h"
 
 namespace {
+
+using goldcrest::converter::take_words;
+using goldcrest::converter::usage_message;
 
 // Two options for a rule: with neither, the model decides.
 struct RuleOptions {
@@ -23,19 +27,25 @@ void add_rule(CLI::App& app, const RuleOptions& options, uint8_t& rule) {
 
 // Adds the options for rules of the search. A rule without its option is the model's own.
 void add_rules(CLI::App& app, goldcrest_search& rules) {
-  const std::map<std::string, int> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
-  const std::map<std::string, int> stops = {
-      {"false", GOLDCREST_STOP_LIKELY}, {"true", GOLDCREST_STOP_FULL}, {"never", GOLDCREST_STOP_NEVER}};
+  const std::map<std::string, uint8_t> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
+  // 0 and 1 are Python's false and true, which transformers also takes.
+  const std::map<std::string, uint8_t> stops = {{"false", GOLDCREST_STOP_LIKELY},
+                                                {"true", GOLDCREST_STOP_FULL},
+                                                {"never", GOLDCREST_STOP_NEVER},
+                                                {"0", GOLDCREST_STOP_LIKELY},
+                                                {"1", GOLDCREST_STOP_FULL}};
   const auto count = [](uint32_t n) { return n == 0 ? UINT32_MAX : n; };
-  app.add_option_function<int>(
-         "--length-penalty-kind", [&rules](int kind) { rules.length_penalty_kind = static_cast<uint8_t>(kind); },
-         "power: length^X; wu: ((5 + length) / 6)^X, of Wu et al.")
-      ->transform(CLI::CheckedTransformer(kinds));
-  app.add_option_function<int>(
-         "--early-stopping", [&rules](int stop) { rules.early_stopping = static_cast<uint8_t>(stop); },
-         "beams stop true: once as many results are finished, never: when no better one is possible, false: when none "
-         "is likely")
-      ->transform(CLI::CheckedTransformer(stops));
+  take_words(app.add_option_function<std::string>(
+                 "--length-penalty-kind",
+                 [&rules, kinds](const std::string& kind) { rules.length_penalty_kind = kinds.at(kind); },
+                 "power: length^X; wu: ((5 + length) / 6)^X, of Wu et al."),
+             {"power", "wu"});
+  take_words(
+      app.add_option_function<std::string>(
+          "--early-stopping", [&rules, stops](const std::string& stop) { rules.early_stopping = stops.at(stop); },
+          "beams stop true or 1: once as many results are finished, never: when no better one is possible, "
+          "false or 0: when none is likely"),
+      {"false", "true", "never", "0", "1"});
   add_rule(app,
            {"--renormalize", "run the soft-max only over the tokens that may be chosen", "--no-renormalize",
             "run the soft-max over all tokens"},
@@ -64,7 +74,9 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
   CLI::App app{
       "Translates lines of text with a .gcst model: one line out for each line in. A line is cut into sentences, which "
-      "are translated one by one; the space between them stays as it is."};
+      "are translated one by one; the space between them stays as it is.",
+      kProgram};
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) { return usage_message(*failed, error); });
   arguments.limits.batch = arguments.limits.threads = 1;
   app.set_version_flag("--version", std::string("goldcrest-translate " GOLDCREST_VERSION));
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
@@ -76,7 +88,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
                      "the language to translate into, of those that goldcrest-inspect lists; a line that begins with a "
                      ">>xx<< of its own keeps it");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size,
-                 "hypotheses, 1 to 16; 1 is greedy; 0: the model's default");
+                 "hypotheses, 1 to 16; 1 is greedy; 0: the model's default")
+      ->check(CLI::Range(0, 16));
   CLI::Option* n_best =
       app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
           ->check(CLI::Range(1, 16));
@@ -109,12 +122,13 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   CLI::Option* scores = app.add_flag("--scores", arguments.scores, "print the score before each result");
   app.add_flag("--token-scores", arguments.token_scores,
                "after each result a tab and the log-probability of each of its tokens, as --tokens counts them");
-  app.add_option(
-         "--alignments", arguments.alignments,
-         "after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
-         "from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
-         "soft: all weights, commas between them and a space after each target token")
-      ->check(CLI::IsMember({"hard", "soft"}));
+  take_words(
+      app.add_option(
+          "--alignments", arguments.alignments,
+          "after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
+          "from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
+          "soft: all weights, commas between them and a space after each target token"),
+      {"hard", "soft"});
   app.add_option("--alignment-layer", arguments.alignment_layer, "of this decoder layer, from 0; -1: the mean of all")
       ->check(CLI::Range(-1, 31));
   app.add_option("--alignment-head", arguments.alignment_head, "of this head, from 0; -1: the mean of all")
@@ -150,12 +164,10 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "--scores, --token-scores, --alignments, --score. Most models then drop sentences of a line that has several. A "
       "leading >>xx<< holds for all sentences of its line.\n"
       "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
-      "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning. A "
-      "byte "
-      "order mark at an input's start is left out.\n"
+      "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning, as "
+      "does the first line of --ids without the model's end id. A byte order mark at an input's start is left out.\n"
       "The program uses the model in place in its file: replace that file by renaming a new one over it. Writing into "
-      "it, "
-      "or cutting it short, kills the program with SIGBUS.\n"
+      "it, or cutting it short, kills the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
   try {
     app.parse(argc, argv);

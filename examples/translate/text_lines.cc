@@ -63,3 +63,7 @@ std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<
   return "id " + std::to_string(std::stoul(std::string(list.bad))) + " is outside the vocabulary of " +
          std::to_string(vocab_size);
 }
+
+std::string too_many(size_t n, uint32_t most, const char* option) {
+  return "too long: " + std::to_string(n) + " ids, where " + std::to_string(most) + " are possible (" + option + ")";
+}

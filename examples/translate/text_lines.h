@@ -20,5 +20,8 @@ bool is_blank(const std::string& line);
 // Returns why a line is no text (too long, a NUL byte, not UTF-8), or an empty string.
 std::string text_problem(const std::string& line);
 
+// Returns the error of n ids that are more than the limit of `option`.
+std::string too_many(size_t n, uint32_t most, const char* option);
+
 // *ids <- a line's decimal ids, separated by spaces, each below vocab_size. Returns an error, or an empty string.
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);

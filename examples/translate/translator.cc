@@ -14,10 +14,12 @@
 #include "../support/abbreviations.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
+#include "../support/source_end.h"
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "spec/id_list.h"
+#include "spec/limits_problem.h"
 #include "spec/printable.h"
 #include "takes_sentences.h"
 #include "text_lines.h"
@@ -26,10 +28,6 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it at the start of a file
 constexpr uint32_t kBatchesAhead = 16;                       // batches that are read and sorted together
-
-std::string too_many(size_t n, uint32_t most, const char* option) {
-  return "too long: " + std::to_string(n) + " ids, where " + std::to_string(most) + " are possible (" + option + ")";
-}
 
 }  // namespace
 
@@ -48,13 +46,14 @@ bool Translator::start() {
   const int status = goldcrest_model_info(model_.bytes(), model_.size(), &info_, &detail_);
   if (status < 0)
     return refuse(options_.model + ": " + describe_model_error(status, detail_, model_.bytes(), model_.size()));
-  problem = missing_text();
-  if (!problem.empty()) return refuse(options_.model + ": " + problem);
   goldcrest_limits& limits = options_.limits;
   limits.n_best = options_.n_best;
+  if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
+  problem = missing_text();
+  if (problem.empty()) problem = goldcrest::converter::limits_problem(info_, limits);
+  if (!problem.empty()) return refuse(options_.model + ": " + problem);
   limits.threads = pool_.threads();
   if (!ask_inspection()) return false;
-  if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
   splits_ = splits_sentences();
@@ -221,6 +220,10 @@ void Translator::read_ids(const std::string& text, Line* line) {
   const uint32_t most = memory_.limits.max_source_tokens;
   if (line->error.empty() && sentence.source.size() > most)
     line->error = too_many(sentence.source.size(), most, "--max-source");
+  if (line->error.empty() && !sentence.source.empty() && !has_warned_of_end_) {
+    line->warning = goldcrest::converter::missing_end(sentence.source, source_end(model_.bytes()));
+    has_warned_of_end_ = !line->warning.empty();
+  }
   sentences_.push_back(std::move(sentence));
 }
 

@@ -120,4 +120,5 @@ class Translator {
   std::deque<Line> lines_;           // not printed yet
   std::vector<Sentence> sentences_;  // not translated yet
   bool has_code_ = false;            // each source begins with the code of a target language
+  bool has_warned_of_end_ = false;
 };

@@ -75,7 +75,7 @@ def check_model(options: argparse.Namespace, folder: pathlib.Path, model: torch.
     equality.Failure."""
     write_samples(folder / "samples", model, sources[:4], most)
     file = folder / "model.gcst"
-    made = equality.run(options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32", "-q",
+    made = equality.run(options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32",
                         "--check", folder / "samples")
     warned = [line for line in made.stderr.splitlines() if ": warning: " in line]
     is_expected = len(warned) == len(expected) and all(part in line for part, line in zip(expected, warned))

@@ -49,6 +49,26 @@ TEST(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
   EXPECT_EQ(found.at("evaluation").at("float32").at("exact_match"), 100.0);  // the golden ids are float32's
 }
 
+TEST(ConvertIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
+  const CheckpointCopy copy("g2p");
+  remove_tokenizer(copy);
+  const TemporaryFolder folder;
+  const std::string good = folder.write("good", "5 6 2\n7 2\t9 2\n"), bad = folder.write("bad", "5 6 2\n7\n8\n");
+  const auto warnings = [&](const std::string& self_test, const std::string& evaluated) {
+    std::vector<std::string> found;
+    const Arguments arguments = {"-q", copy.path(), "--ids", "--self-test", self_test, "--evaluate", evaluated};
+    for (const std::string& line : lines_of(run(convert_program(), arguments).err))
+      if (has(line, "the ids do not end with")) found.push_back(line);
+    return found;
+  };
+  EXPECT_EQ(warnings(good, good), std::vector<std::string>());
+  const std::string warning =
+      "goldcrest-convert: warning: " + bad +
+      ":2: the ids do not end with 2, the end of the model's sources; such a result is rarely right";
+  EXPECT_EQ(warnings(good, bad), std::vector{warning});
+  EXPECT_EQ(warnings(bad, bad), std::vector{warning});
+}
+
 TEST(ConvertIds, WhatIsRefused) {
   const CheckpointCopy copy("g2p");
   remove_tokenizer(copy);

@@ -79,8 +79,8 @@ TEST(ConvertPreflight, OptionsThatContradict) {
   refuse({g2p, "-o", "-"}, 2, "-o -: a model goes to a file, not to standard output; give its name");
   refuse({g2p, "--weights", "float32", "--cpu", "cortex-m55"}, 2,
          "--cpu cortex-m55 orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights");
-  refuse({g2p, "--beam", "2", "--n-best", "3"}, 1, g2p + ": n_best is 3; expected 1 to 2, the beam size");
-  refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": encoder_rows is 2000; expected 1 to 1024, the engine's bound");
+  refuse({g2p, "--beam", "2", "--n-best", "3"}, 1, g2p + ": --n-best is 3; expected 1 to 2, the beam size");
+  refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": --encoder-rows is 2000; expected 1 to 1024, the engine's bound");
 }
 
 TEST(ConvertPreflight, FilesOfTheChecksThatAreNotThere) {

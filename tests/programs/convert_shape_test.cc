@@ -137,29 +137,27 @@ TEST(ConvertShape, WorkIsTheEnginesLargestStep) {
 TEST(ConvertShape, AllThatIsMissingIsNamedAtOnce) {
   const TemporaryFolder folder;
   const std::string config = folder.write("config.json", R"({"model_type": "nn_transformer", "nhead": 4})");
-  EXPECT_EQ(
-      run(convert_program(), {"-q", "--shape", config}).err,
-      "goldcrest-convert: " + config +
-          ": 14 settings are not set: \"activation\" is missing (expected \"relu\", \"gelu\", \"gelu_tanh\" or "
-          "\"silu\"), \"norm_first\" is missing (expected true or false), \"scale_embedding\" is missing (expected "
-          "true if embeddings are multiplied by sqrt(d_model), else false), \"position_encoding\" is missing "
-          "(expected \"sinusoidal_interleaved\", \"sinusoidal_concatenated\", \"learned\" or \"stored\"), "
-          "\"bos_token\" is missing (expected a text of the vocabulary or a token id), \"eos_token\" is missing "
-          "(expected a text of the vocabulary or a token id), \"add_source_eos\" is missing (expected true if the end "
-          "token follows a source, else false), \"d_model\" is missing (expected an integer), "
-          "\"dim_feedforward\" is missing (expected an integer), \"max_positions\" is missing (expected an integer), "
-          "\"num_encoder_layers\" is missing (expected an integer), \"num_decoder_layers\" is missing (expected an "
-          "integer), \"source_vocab_size\" is missing (expected an integer), \"target_vocab_size\" is missing "
-          "(expected an integer)\n");
+  EXPECT_EQ(run(convert_program(), {"-q", "--shape", config}).err,
+            "goldcrest-convert: " + config +
+                ": 14 settings are not set:\n  \"activation\" is missing; expected \"relu\", \"gelu\", \"gelu_tanh\" "
+                "or \"silu\"\n  \"norm_first\" is missing; expected true or false\n  \"scale_embedding\" is missing; "
+                "expected true if embeddings are multiplied by sqrt(d_model), else false\n  \"position_encoding\" "
+                "is missing; expected \"sinusoidal_interleaved\", \"sinusoidal_concatenated\", \"learned\" or "
+                "\"stored\"\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
+                "\"eos_token\" is missing; expected a text of the vocabulary or a token id\n  \"add_source_eos\" is "
+                "missing; expected true if the end token follows a source, else false\n  \"d_model\" is missing; "
+                "expected an integer\n  \"dim_feedforward\" is missing; expected an integer\n  \"max_positions\" is "
+                "missing; expected an integer\n  \"num_encoder_layers\" is missing; expected an integer\n  "
+                "\"num_decoder_layers\" is missing; expected an integer\n  \"source_vocab_size\" is missing; expected "
+                "an integer\n  \"target_vocab_size\" is missing; expected an integer\n");
   const std::string marian = folder.write("marian.json", R"({"model_type": "marian", "vocab_size": 9, "d_model": 16,
       "encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 16, "decoder_layers": 1, "eos_token_id": 0})");
-  EXPECT_EQ(
-      run(convert_program(), {"-q", "--shape", marian}).err,
-      "goldcrest-convert: " + marian +
-          ": 4 settings are not set: \"decoder_attention_heads\" is missing (expected an integer), "
-          "\"decoder_ffn_dim\" is missing (expected an integer), \"activation_function\" is missing (expected relu, "
-          "gelu, gelu_new, gelu_pytorch_tanh, silu or swish), \"decoder_start_token_id\" is missing (expected a token "
-          "id)\n");
+  EXPECT_EQ(run(convert_program(), {"-q", "--shape", marian}).err,
+            "goldcrest-convert: " + marian +
+                ": 4 settings are not set:\n  \"decoder_attention_heads\" is missing; expected an integer\n  "
+                "\"decoder_ffn_dim\" is missing; expected an integer\n  \"activation_function\" is missing; expected "
+                "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish\n  \"decoder_start_token_id\" is missing; "
+                "expected a token id\n");
 }
 
 TEST(ConvertShape, WhatIsRefused) {

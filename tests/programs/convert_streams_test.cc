@@ -20,9 +20,23 @@ TEST(ConvertStreams, ProgressGoesToStandardErrorInPlainLines) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "loading " + checkpoint.string() + "\nquantizing\nrunning the self-test\n");
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
-  const Outcome quiet = run(convert_program(), {"--quiet", checkpoint});
+}
+
+// A quiet conversion prints its sizes, and nothing else that was not asked for.
+TEST(ConvertStreams, AQuietReportIsShort) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "model.gcst";
+  const Outcome quiet = run(convert_program(), {"--quiet", checkpoint_folder("g2p"), "-o", model});
   EXPECT_EQ(quiet.err, "");
-  EXPECT_EQ(quiet.out, outcome.out);
+  const std::vector<std::string> lines = lines_of(quiet.out);
+  ASSERT_EQ(lines.size(), 3u) << quiet.out;
+  EXPECT_TRUE(lines[0].starts_with("file ")) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("arena ")) << lines[1];
+  EXPECT_EQ(lines[2], "written      " + model);
+  const Outcome again = run(convert_program(), {"-q", model});
+  EXPECT_EQ(lines_of(again.out).size(), 2u) << again.out;
+  const Outcome asked = run(convert_program(), {"-q", model, "--board", "rpi-pico2"});
+  EXPECT_NE(asked.out.find("\nboard        rpi-pico2: fits\n"), std::string::npos) << asked.out;
 }
 
 TEST(ConvertStreams, AStandardErrorThatCannotBeWrittenLosesNoConversion) {
@@ -39,13 +53,26 @@ TEST(ConvertStreams, AStandardErrorThatCannotBeWrittenLosesNoConversion) {
   }
 }
 
-TEST(ConvertStreams, WithoutAPlaceForTheReportNothingIsWritten) {
+// The files are complete before the report is printed, and the status says that they exist.
+TEST(ConvertStreams, AReportThatCannotBePrintedLosesNoFile) {
   for (const Output output : {Output::kFull, Output::kClosed}) {
     const TemporaryFolder folder;
+    const std::string model = folder / "model.gcst";
     for (const std::filesystem::path& input : {checkpoint_folder("g2p"), converted_model("g2p")}) {
-      const Outcome outcome = run(convert_program(), {"-q", input, "-o", folder / "model.gcst"}, {.output = output});
-      EXPECT_EQ(outcome.status, 1);
-      EXPECT_EQ(outcome.err, "goldcrest-convert: standard output: write failed; no file was written\n");
+      const Outcome outcome = run(convert_program(), {"-q", input, "-o", model}, {.output = output});
+      EXPECT_EQ(outcome.status, 6);
+      EXPECT_EQ(outcome.err,
+                "goldcrest-convert: standard output: write failed; the report is not whole; written: " + model + "\n");
+      EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
+      EXPECT_EQ(files_in(folder), 1u);
+      std::filesystem::remove(model);
+
+      const Outcome only_report = run(convert_program(), {"-q", input}, {.output = output});
+      EXPECT_EQ(only_report.status, 1);
+      EXPECT_EQ(only_report.err, "goldcrest-convert: standard output: write failed; the report is not whole\n");
+      const Outcome too_large =
+          run(convert_program(), {"-q", input, "-o", model, "--budget", "file=1K"}, {.output = output});
+      EXPECT_EQ(too_large.status, 5);
       EXPECT_EQ(files_in(folder), 0u);
     }
     const Outcome help = run(convert_program(), {"--help"}, {.output = output});
@@ -54,13 +81,23 @@ TEST(ConvertStreams, WithoutAPlaceForTheReportNothingIsWritten) {
   }
 }
 
-TEST(ConvertStreams, AReaderThatLeavesIsAFailedWrite) {
-  const TemporaryFolder folder;
-  const std::string command = converter::format_text("'{}' -q '{}' -o model.gcst 2>err | true",
-                                                     convert_program().string(), checkpoint_folder("g2p").string());
-  run("/bin/sh", {"-c", command}, {.folder = folder.path()});
-  EXPECT_EQ(read_file(folder / "err"), "goldcrest-convert: standard output: write failed; no file was written\n");
-  EXPECT_EQ(files_in(folder), 1u);
+// head leaves after its first line, true before any. Both are tried with a whole report and with a short one.
+TEST(ConvertStreams, AReaderThatLeavesChangesNothing) {
+  for (const char* reader : {"true", "head -1"}) {
+    for (const std::filesystem::path& input : {checkpoint_folder("enfr"), converted_model("enfr")}) {
+      const TemporaryFolder folder;
+      const std::string command =
+          converter::format_text("{{ '{}' '{}' --emit-c c -o model.gcst 2>err; echo $? >status; }} | {} >seen",
+                                 convert_program().string(), input.string(), reader);
+      run("/bin/sh", {"-c", command}, {.folder = folder.path()});
+      EXPECT_EQ(read_file(folder / "status"), "0\n") << command;
+      EXPECT_EQ(read_file(folder / "err").find("standard output"), std::string::npos);
+      EXPECT_TRUE(read_file(folder / "model.gcst") == read_file(converted_model("enfr"))) << command;
+      EXPECT_TRUE(std::filesystem::exists(folder / "c/model_model.h") ||
+                  std::filesystem::exists(folder / "c/model_enfr.h"))
+          << command;
+    }
+  }
 }
 
 }  // namespace

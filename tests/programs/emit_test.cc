@@ -120,7 +120,7 @@ TEST(Emit, ADamagedModelFileIsRefused) {
 TEST(Emit, LimitsThatAModelFileCannotHaveAreRefused) {
   const Outcome outcome = convert(converted_model("g2p"), {"--max-source", "65"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(has(outcome.err, "max_source_tokens")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "--max-source is 65; expected 1 to 64")) << outcome.err;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ def expect(folder, arguments, text):
     environment = {**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'}
     done = subprocess.run([sys.executable, script, 'out', *arguments], cwd=folder, env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    found = done.stderr.splitlines()[-1] if done.stderr else ''
+    found = '\n'.join(done.stderr.splitlines()[-1 - text.count('\n'):])
     if done.returncode != 1 or found != 'export_nn_transformer.py: ' + text:
         sys.exit(f'{arguments}: status {done.returncode}\n{found}\nexpected\n{text}')
 
@@ -48,9 +48,9 @@ def main():
         expect(folder, ['--from', 'mine:make'],
                'no nn.Transformer was found in Linear, whose modules are Linear; give it as transformer=')
         expect(folder, ['--checkpoint', 'model.pt', '--set', 'nhead=1', 'activation=relu'],
-               'settings that were not found in --set, --tensors or --config: norm_first, scale_embedding, '
-               'position_encoding, bos_token, eos_token, add_source_eos, max_positions, tensors source_embedding; they '
-               'are described in converter/dialects/NN_TRANSFORMER.md')
+               'settings that were not found in --set, --tensors or --config (converter/dialects/NN_TRANSFORMER.md '
+               'describes them):\n  norm_first\n  scale_embedding\n  position_encoding\n  bos_token\n  eos_token\n'
+               '  add_source_eos\n  max_positions\n  tensors source_embedding')
         expect(folder, ['--checkpoint', 'model.pt', *all_set],
                'no tensor of the state dict ends in encoder.layers.0.linear1.weight; it has a.weight')
         expect(folder, ['--checkpoint', 'absent.pt', *all_set], "[Errno 2] No such file or directory: 'absent.pt'")

@@ -42,6 +42,20 @@ TEST(FrontDoor, BothProgramsSayWhatAFileIs) {
           "config.json that goldcrest-convert --print-config begins\n");
 }
 
+// The message says this before anything about a trailer or a size.
+TEST(FrontDoor, AFileThatIsNoModelIsSaidToBeNone) {
+  const TemporaryFolder folder;
+  for (const size_t size : {3u, 3000u, 4096u}) {
+    const std::string path = folder.write("model.gcst", std::string(size, '\x01')).string();
+    for (const auto& program : {convert_program(), inspect_program(), translate_program()}) {
+      const Outcome outcome = run(program, {path});
+      EXPECT_EQ(outcome.status, 1);
+      EXPECT_TRUE(has(outcome.err, program.filename().string() + ": " + path + ": it is not a .gcst file"))
+          << outcome.err;
+    }
+  }
+}
+
 TEST(FrontDoor, AnotherFamilyIsNamed) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "model_type", "t5");
@@ -96,8 +110,8 @@ TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   const Outcome refused = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
   EXPECT_EQ(refused.status, 1);
   EXPECT_TRUE(has(refused.err,
-                  "config.json: 15 settings are not set: \"activation\" is null (expected \"relu\", "
-                  "\"gelu\" (with erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"), "))
+                  "config.json: 15 settings are not set:\n  \"activation\" is null; expected \"relu\", \"gelu\" (with "
+                  "erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"\n  "))
       << refused.err;
   EXPECT_FALSE(std::filesystem::exists(copy.file("a.gcst")));
 

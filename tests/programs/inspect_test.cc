@@ -186,8 +186,8 @@ TEST(Inspect, BadUsage) {
   EXPECT_EQ(inspect("/no/such/file.gcst").status, 1);
   EXPECT_EQ(inspect(std::filesystem::temp_directory_path()).status, 1);
   const Outcome beams = inspect(converted_model("g2p"), {"--beam-size", "17"});
-  EXPECT_EQ(beams.status, 1);
-  EXPECT_TRUE(has(beams.err, "limits.beam_size: above 16")) << beams.err;
+  EXPECT_EQ(beams.status, 2);
+  EXPECT_TRUE(has(beams.err, "--beam-size: Value 17 not in range 0 to 16")) << beams.err;
   const Outcome help = run(inspect_program(), {"--help"});
   EXPECT_EQ(help.status, 0);
   EXPECT_TRUE(has(help.out, "Exit status: "));

@@ -346,19 +346,13 @@ std::vector<MalformedCase> malformed_tokenizers() {
 
 std::vector<MalformedCase> malformed_options() {
   return {
-      {"too many source tokens",
-       "g2p",
-       nothing,
-       {"@: max_source_tokens is 65; expected 1 to 64"},
-       {"--max-source", "65"}},
-      {"too many target tokens", "g2p", nothing, {"@: max_target_tokens is 1000"}, {"--max-target", "1000"}},
-      {"too many bytes", "g2p", nothing, {"@: max_source_bytes is 4294967295"}, {"--max-source-bytes", "4294967295"}},
-      {"too many beams", "g2p", nothing, {"@: beam_size is 17; expected 1 to 16"}, {"--beam-size", "17"}},
-      {"too many sentences", "g2p", nothing, {"@: batch is 257; expected 1 to 256"}, {"--batch", "257"}},
+      {"too many source tokens", "g2p", nothing, {"@: --max-source is 65; expected 1 to 64"}, {"--max-source", "65"}},
+      {"too many target tokens", "g2p", nothing, {"@: --max-target is 1000"}, {"--max-target", "1000"}},
+      {"too many bytes", "g2p", nothing, {"@: --max-source-bytes is 4294967295"}, {"--max-source-bytes", "4294967295"}},
       {"more results than beams",
        "g2p",
        nothing,
-       {"@: n_best is 3; expected 1 to 2"},
+       {"@: --n-best is 3; expected 1 to 2"},
        {"--beam-size", "2", "--n-best", "3"}},
       {"a config.json that is not there", "g2p", nothing, {"@/other.json: is missing"}, {"--config", "@/other.json"}},
       {"self-test lines that are not there", "g2p", nothing, {"@/lines: cannot be read"}, {"--self-test", "@/lines"}},

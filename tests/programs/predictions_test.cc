@@ -144,6 +144,9 @@ TEST_F(Predictions, SayWhatIsWrong) {
       "  rpi-pico2 with four lines\n  Alif Ensemble E7\n";
   EXPECT_EQ(of(report.dump()).err,
             failure("nothing was predicted of \"rpi-pico2\"; --machine NAME compares with one of\n" + machines));
+  EXPECT_EQ(of(report.dump(), {"--machine", "Raspbery Pi 4"}).err,
+            failure("nothing was predicted of \"Raspbery Pi 4\"; --machine NAME compares with one of\n" + machines +
+                    "did you mean \"Raspberry Pi 4\"?\n"));
   EXPECT_EQ(of(report.dump(), {"--machine", "Pico"}).err,
             failure("nothing was predicted of \"Pico\"; --machine NAME compares with one of\n" + machines));
   EXPECT_EQ(predictions({}).status, 2);

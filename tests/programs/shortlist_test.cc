@@ -45,7 +45,7 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
   const TemporaryFolder folder;
   write_model(folder);
   const auto file = folder / "listed.gcst", plain = folder / "plain.gcst";
-  const Outcome converted = run(convert_program(), {"-q", folder.path(), "-o", file});
+  const Outcome converted = run(convert_program(), {folder.path(), "-o", file});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_TRUE(contains(converted.out,
                        "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine "
@@ -144,9 +144,9 @@ TEST(Shortlist, Refusals) {
     EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
   };
   refuse({"-q", input, "--max-candidates", "42"}, 1,
-         input + ": max_candidates is 42; expected 1 to 41, the target's vocabulary");
+         input + ": --max-candidates is 42; expected 1 to 41, the target's vocabulary");
   refuse({"-q", input, "--max-candidates", "5", "--shortlist", "none"}, 1,
-         input + ": max_candidates is 5, but the model has no shortlist; leave it out");
+         input + ": --max-candidates is 5, but the model has no shortlist; leave it out");
   folder.write("lex.txt", "a b\n");
   refuse({"-q", input, "--shortlist", folder / "lex.txt"}, 1,
          (folder / "lex.txt").string() + ":1: has 2 words, expected three: target, source, probability");

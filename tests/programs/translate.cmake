@@ -3,6 +3,10 @@
 goldcrest_test(programs_translate_lines_test SOURCES translate_lines_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_translate_inspect_test SOURCES translate_inspect_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_translate_ids_test SOURCES translate_ids_test.cc LIBRARIES goldcrest_programs goldcrest_load goldcrest_pack)
+goldcrest_test(programs_choices_test SOURCES choices_test.cc LIBRARIES goldcrest_programs)
+target_compile_definitions(programs_choices_test PRIVATE "GOLDCREST_BENCH_PROGRAM=\"$<TARGET_FILE:goldcrest-bench>\""
+  "GOLDCREST_PREDICTIONS_PROGRAM=\"$<TARGET_FILE:goldcrest-predictions>\"")
+add_dependencies(programs_choices_test goldcrest-bench goldcrest-predictions)
 goldcrest_test(programs_streams_test SOURCES streams_test.cc LIBRARIES goldcrest_programs)
 goldcrest_test(programs_messages_test SOURCES messages_test.cc LIBRARIES goldcrest_programs goldcrest_messages goldcrest_load goldcrest_pack)
 target_compile_definitions(programs_streams_test PRIVATE "GOLDCREST_BENCH_PROGRAM=\"$<TARGET_FILE:goldcrest-bench>\"")

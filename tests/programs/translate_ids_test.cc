@@ -66,10 +66,26 @@ TEST(TranslateIds, GiveTheIdsThatTheTextGives) {
   EXPECT_EQ(stats.out, translate(silent, {"--ids"}, "5 2\n\n").out) << "any spaces";
 }
 
+// The model's sources end with id 2. Without it results are nonsense, so the first such line gives a warning.
+TEST(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
+  const TemporaryFolder folder;
+  const std::string silent = without_text(folder, {false, false});
+  for (const std::string& model : {converted_model("g2p").string(), silent}) {
+    const Outcome outcome = translate(model, {"--ids"}, "5 6 2\n\n5 6\n5 7\n2 5\n");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err,
+              "goldcrest-translate: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
+              "result is rarely right\n");
+    EXPECT_EQ(lines_of(outcome.out).size(), 5u);
+    EXPECT_EQ(translate(model, {"--ids"}, "5 6 2\n\n").err, "");
+  }
+  EXPECT_EQ(translate(converted_model("g2p"), {"--decode"}, "5 6\n").err, "");
+}
+
 TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
-  std::string most = "2", too_many = "2";
-  for (int i = 1; i < 64; ++i) most += " 5";
-  too_many = most + " 5";
+  std::string most = "2";
+  for (int i = 1; i < 64; ++i) most.insert(0, "5 ");
+  const std::string too_many = "5 " + most;
   const std::string nul(1, '\0');
   const std::string input = "5 2\n5 x\n5 -1\n5 31\n5 +2\n5,2\n99999999999\n5 2\x1b[31m\n5" + nul + "\n" + too_many +
                             "\n" + most + "\n5.0\n5 2\n";

@@ -84,7 +84,8 @@ TEST(TranslateLines, AnInputThatCannotBeRead) {
 TEST(TranslateLines, AModelThatIsNone) {
   const TemporaryFolder folder;
   const std::string good = read_file(converted_model("g2p"));
-  const std::string corrupt = ": model file corrupt: trailer: not found at the end of the file; ";
+  const std::string trailer = ": model file corrupt: trailer: not found at the end of the file";
+  const std::string none = ": it is not a .gcst file (goldcrest-convert makes them)";
   struct Case {
     std::string path, words;
   };
@@ -92,9 +93,9 @@ TEST(TranslateLines, AModelThatIsNone) {
       {"/dev/null", ": a device or a pipe, not a file with content"},
       {folder / "", ": a folder, not a file with content"},
       {folder.write("empty", ""), ": empty, not a file with content"},
-      {folder.write("text", std::string(4096, 'a')), corrupt + "it is no .gcst file (goldcrest-convert makes them)"},
-      {folder.write("cut", good.substr(0, good.size() / 2)), corrupt + "a .gcst file, but its end is missing"},
-      {folder.write("short", "abc"), ": model file corrupt: file: too short to be a model"}};
+      {folder.write("text", std::string(4096, 'a')), none + trailer},
+      {folder.write("cut", good.substr(0, good.size() / 2)), ": a .gcst file, but its end is missing" + trailer},
+      {folder.write("short", "abc"), none + ": model file corrupt: file: too short to be a model"}};
   for (const Case& c : cases) {
     const Outcome outcome = run(translate_program(), {c.path}, {.input = "wren\n"});
     EXPECT_EQ(outcome.status, 1);

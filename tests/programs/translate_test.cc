@@ -141,7 +141,7 @@ TEST(Translate, LimitsOfTheCommandLine) {
   EXPECT_GE(std::count(long_ids[0].begin(), long_ids[0].end(), ' '), 19);
   const Outcome beyond = translate("g2p", {"--max-target", "65"}, "wren\n");
   EXPECT_EQ(beyond.status, 1);
-  EXPECT_TRUE(has(beyond.err, "limits.max_target_tokens")) << beyond.err;
+  EXPECT_TRUE(has(beyond.err, "--max-target is 65; expected 1 to 64")) << beyond.err;
 }
 
 TEST(Translate, IdsGoInAndOut) {

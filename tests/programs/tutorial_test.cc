@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "convert/support/tutorial_folder.h"
+#include "converter/dialects/dialect.h"
 #include "programs/models.h"
 
 namespace goldcrest::test {
@@ -131,12 +132,7 @@ constexpr const char* kFamilies =
     "decoder-only "
     "models (GPT, Llama) | no | refused by name |\n";
 
-TEST(List, NamesFamiliesAndContainers) {
-  const Outcome outcome = run(convert_program(), {"--list"});
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.err, "");
-  EXPECT_EQ(outcome.out, kFamilies);
-}
+TEST(List, NamesFamiliesAndContainers) { EXPECT_EQ(converter::list_families() + "\n", kFamilies); }
 
 // The cells of a row of a Markdown table.
 std::vector<std::string> cells_of(const std::string& row) {
@@ -155,7 +151,7 @@ TEST(List, TheReadmesTableSaysTheSame) {
   const size_t first = begin + heading.size();
   const std::vector<std::string> rows = lines_of(page.substr(first, page.find("\n\n", first) - first));
   std::vector<bool> is_named(rows.size(), false);
-  const std::vector<std::string> listed = lines_of(run(convert_program(), {"--list"}).out);
+  const std::vector<std::string> listed = lines_of(converter::list_families());
   ASSERT_GT(listed.size(), 2u);
   for (size_t i = 2; i < listed.size(); ++i) {
     const std::vector<std::string> wanted = cells_of(listed[i]);
@@ -173,6 +169,29 @@ TEST(List, TheReadmesTableSaysTheSame) {
     EXPECT_TRUE(is_found) << listed[i];
   }
   for (size_t r = 0; r < rows.size(); ++r) EXPECT_TRUE(is_named[r]) << rows[r];
+}
+
+// The list has no Markdown, and no line that a terminal breaks. Without a terminal it has 80 columns.
+TEST(List, IsForATerminal) {
+  const Outcome outcome = run(convert_program(), {"--list"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_TRUE(
+      outcome.out.starts_with("converted\n"
+                              "  OPUS-MT and other Marian models of Hugging Face\n"
+                              "      safetensors (also sharded), pytorch_model.bin\n"))
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("  your own PyTorch nn.Transformer\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("a config.json\n      (converter/dialects/NN_TRANSFORMER.md)"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("\nplanned; refused today, by name\n  T5, "), std::string::npos) << outcome.out;
+  for (const size_t columns : {48u, 80u, 120u}) {
+    for (const std::string& line : lines_of(converter::list_families(columns))) {
+      EXPECT_LE(line.size(), columns) << line;
+      EXPECT_EQ(line.find_first_of("|`["), std::string::npos) << line;
+    }
+  }
+  EXPECT_EQ(outcome.out, converter::list_families(80) + "\n");
 }
 
 }  // namespace

@@ -149,8 +149,8 @@ function(goldcrest_add_model)
   goldcrest_input_files("${input}" files)
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(OUTPUT ${outputs}
-    COMMAND sh -c [[report=$1 && shift && exec "$@" > "$report"]] sh "${folder}/${name}.txt" "${program}" --quiet
-      "${input}" ${options}
+    COMMAND sh -c [[report=$1 && shift && exec "$@" > "$report"]] sh "${folder}/${name}.txt" "${program}" "${input}"
+      ${options}
     DEPENDS ${files} ${dependencies}
     COMMENT "Converting ${arg_FILE}" VERBATIM)
   target_sources(${arg_TARGET} PRIVATE "${source}" "${folder}/${name}.h")

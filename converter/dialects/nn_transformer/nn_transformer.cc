@@ -303,7 +303,7 @@ class NnTransformerReader {
   }
 
   // Many models save their table of sinusoids as a buffer. If a buffer differs from the table of the settings, the
-  // settings are wrong.
+  // settings are wrong. They are also wrong if a second table is next to a stored one.
   void check_position_buffers() {
     constexpr float kTolerance = 2e-3f;  // a table in half precision is off by up to 5e-4
     for (const std::string& name : without_effect_left_out(tensors_.unused())) {
@@ -311,7 +311,11 @@ class NnTransformerReader {
       const std::vector<uint64_t> shape = tensors_.shape(name);
       if (!is_named_so || shape.size() < 2) continue;
       for (const StackSpec* stack : {&spec_.encoder, &spec_.decoder}) {
-        if (shape.back() != stack->d_model || !has_sinusoids(stack == &spec_.encoder ? "encoder" : "decoder")) continue;
+        if (shape.back() != stack->d_model) continue;
+        if (!has_sinusoids(stack == &spec_.encoder ? "encoder" : "decoder")) {
+          refuse_second_table(name, stack->d_model);
+          continue;
+        }
         const auto table = tensors_.table(name, stack->d_model);
         const float difference = largest_difference(*table, stack->positions);
         if (difference > kTolerance) {
@@ -322,6 +326,25 @@ class NnTransformerReader {
         }
       }
     }
+  }
+
+  // Refuses a table of positions that no setting names, next to one that a setting names: otherwise one side would
+  // use the other side's table.
+  void refuse_second_table(const std::string& name, uint32_t d_model) {
+    const std::string weight = ".weight";
+    const std::string module = name.ends_with(weight) ? name.substr(0, name.size() - weight.size()) : name;
+    if (tensors_.has(module + ".bias")) return;  // a linear layer
+    const auto table = tensors_.table(name, d_model);
+    const float *const first = table->values.data(), *const last = first + size_t{table->rows} * d_model;
+    for (const StackSpec* stack : {&spec_.encoder, &spec_.decoder}) {
+      const Matrix& used = stack->positions;
+      const float *const begin = used.values.data(), *const end = begin + size_t{used.rows} * used.columns;
+      if (!used.same_rows && std::search(first, last, begin, end) != last) return;  // a copy
+    }
+    throw Error(
+        "{} is not used, although it looks like a table of positions; name the tables of both sides as "
+        "tensors.source_positions and tensors.target_positions, or leave this one out of the checkpoint",
+        tensors_.describe(name));
   }
 
   const LayerNames& layer_names_;

@@ -25,9 +25,13 @@ json answered(NnFolder& checkpoint) {
   return config;
 }
 
-json roles_of(NnFolder& checkpoint) {
-  checkpoint.load();
-  return json::parse(write_json(config_template(checkpoint.folder.path()))).at("tensors");
+// Returns the draft of the folder's tensors. The tensors are written even if they do not fit the config.
+json draft_of(NnFolder& checkpoint) {
+  try {
+    checkpoint.load();
+  } catch (const Error&) {
+  }
+  return json::parse(write_json(config_template(checkpoint.folder.path())));
 }
 
 // Both configurations give the same model.
@@ -83,6 +87,60 @@ TEST(ConfigTemplate, FindsStoredPositions) {
   EXPECT_EQ(buffer.config.at("position_offset"), 2);
 }
 
+TEST(ConfigTemplate, NamesTheTablesThatMayBeOfPositions) {
+  NnFolder checkpoint;
+  checkpoint.add("pos_a.weight", {10, 8});
+  checkpoint.add("pos_b.weight", {12, 8});
+  json draft = draft_of(checkpoint);
+  EXPECT_EQ(draft.at("position_encoding"), nullptr);
+  const std::string asked = draft.at("position_encoding?");
+  EXPECT_TRUE(asked.ends_with("it may be one of \"pos_a.weight\", \"pos_b.weight\"")) << asked;
+
+  // If no name tells it, the draft lists each table without a role. A table with three sizes is not an embedding.
+  NnFolder nameless;
+  nameless.add("wpe", {1, 10, 8});
+  const std::string choices = draft_of(nameless).at("position_encoding?");
+  EXPECT_TRUE(choices.ends_with("it may be one of \"wpe\"")) << choices;
+
+  NnFolder none;
+  const std::string of_none = draft_of(none).at("position_encoding?");
+  EXPECT_TRUE(of_none.ends_with("with the table's name as tensors.positions")) << of_none;
+}
+
+TEST(ConfigTemplate, TellsTheSidesOfPositionTablesApart) {
+  for (const auto& [source, target] : {std::pair("src_pos_encoding", "tgt_pos_encoding"),
+                                       std::pair("encoder.pos_enc.weight", "decoder.pos_enc.weight")}) {
+    NnFolder checkpoint;
+    checkpoint.add(source, {10, 8});
+    checkpoint.add(target, {12, 8});
+    checkpoint.config["position_encoding"] = "learned";
+    checkpoint.config.erase("max_positions");
+    checkpoint.config["tensors"].update({{"source_positions", source}, {"target_positions", target}});
+    expect_same_model(checkpoint);
+    EXPECT_EQ(checkpoint.config.at("encoder_max_positions"), 10);
+    EXPECT_EQ(checkpoint.config.at("decoder_max_positions"), 12);
+  }
+}
+
+// The draft of a checkpoint has everything that --shape asks for and that the tensors tell.
+TEST(ConfigTemplate, HasTheSizesThatAShapeNeeds) {
+  NnFolder checkpoint;
+  checkpoint.add("pos_embedding.weight", {10, 8});
+  checkpoint.config["position_encoding"] = "learned";
+  checkpoint.config["tensors"]["positions"] = "pos_embedding.weight";
+  expect_same_model(checkpoint);
+  json& config = checkpoint.config;
+  EXPECT_EQ(config.at("source_vocab_size"), checkpoint.tensors.at("source.weight").shape[0]);
+  EXPECT_EQ(config.at("target_vocab_size"), checkpoint.tensors.at("target.weight").shape[0]);
+  EXPECT_EQ(config.at("max_positions"), 10);
+  for (const char* vocabulary : {"source_vocabulary", "target_vocabulary", "source_unit", "target_unit"})
+    config.erase(vocabulary);
+  for (const char* token : {"bos_token", "eos_token", "pad_token", "unk_token"}) config[token] = 0;
+  const ModelSpec shape = load_shape(checkpoint.folder.write("shape.json", config.dump()), 1u << 20);
+  EXPECT_EQ(shape.encoder.embedding->rows, config.at("source_vocab_size"));
+  EXPECT_EQ(shape.encoder.positions.rows, 10u);
+}
+
 TEST(ConfigTemplate, TellsTablesApart) {
   NnFolder shared;
   shared.tensors.erase("source.weight");
@@ -103,14 +161,14 @@ TEST(ConfigTemplate, TellsTablesApart) {
   nameless.config["tensors"] = {
       {"source_embedding", "a.weight"}, {"target_embedding", "b.weight"}, {"output_projection", "head"}};
   expect_same_model(nameless);
-  EXPECT_EQ(roles_of(nameless), json({{"source_embedding", "a.weight"},
-                                      {"target_embedding", "b.weight"},
-                                      {"output_projection", "head"},
-                                      {"transformer", "transformer."}}));
+  EXPECT_EQ(draft_of(nameless).at("tensors"), json({{"source_embedding", "a.weight"},
+                                                    {"target_embedding", "b.weight"},
+                                                    {"output_projection", "head"},
+                                                    {"transformer", "transformer."}}));
   // If nothing tells them apart, the template names the choices.
   nameless.add("a.weight", {6, 8});
   nameless.config["source_vocabulary"] = nameless.config["target_vocabulary"];
-  const json roles = roles_of(nameless);
+  const json roles = draft_of(nameless).at("tensors");
   EXPECT_EQ(roles.at("source_embedding"), nullptr);
   EXPECT_EQ(roles.at("source_embedding?"), "one of \"a.weight\", \"b.weight\"");
 }
@@ -144,11 +202,11 @@ TEST(ConfigTemplate, IsRefusedUntilItIsAnswered) {
                 ": setting \"nhead\" is null; expected one of 1, 2, 4, 8 (a divisor of d_model 8): nhead of the "
                 "nn.Transformer");
   checkpoint.config["norm_first"] = nullptr;
-  EXPECT_EQ(error(),
-            config +
-                ": 2 settings are not set: \"nhead\" is null (expected one of 1, 2, 4, 8 (a divisor of d_model "
-                "8): nhead of the nn.Transformer), \"norm_first\" is null (expected true or false; PyTorch's "
-                "default is false)");
+  EXPECT_EQ(
+      error(),
+      config +
+          ": 2 settings are not set:\n  \"nhead\" is null; expected one of 1, 2, 4, 8 (a divisor of d_model 8): nhead "
+          "of the nn.Transformer\n  \"norm_first\" is null; expected true or false; PyTorch's default is false");
   checkpoint.config = answers;
   EXPECT_EQ(error(), "");
 }

@@ -40,14 +40,14 @@ TEST(Missing, SettingsOfAnNnTransformer) {
   EXPECT_EQ(
       error_of(checkpoint),
       config +
-          ": 6 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
-          "d_model), \"scale_embedding\" is missing (expected true if embeddings are multiplied by "
-          "sqrt(d_model), else false), \"max_positions\" is missing (expected the most positions that a text may "
-          "have), \"source_unit\" is missing (expected \"word\", \"character\", \"subword\" or \"sentencepiece\"), "
-          "\"eos_token\" is missing (expected a text of the vocabulary or a token id), "
-          "\"tensors.output_projection\" is missing (expected the name of the last linear layer, or "
-          "\"tied_output_projection\": true); \"scale_embeding\" is not known; did you mean "
-          "\"scale_embedding\"?; \"output_projektion\" is not known; did you mean \"output_projection\"?");
+          ": 6 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a divisor "
+          "of d_model\n  \"scale_embedding\" is missing; expected true if embeddings are multiplied by "
+          "sqrt(d_model), else false\n  \"max_positions\" is missing; expected the most positions that a text "
+          "may have\n  \"source_unit\" is missing; expected \"word\", \"character\", \"subword\" or "
+          "\"sentencepiece\"\n  \"eos_token\" is missing; expected a text of the vocabulary or a token id\n  "
+          "\"tensors.output_projection\" is missing; expected the name of the last linear layer, or "
+          "\"tied_output_projection\": true\n  \"scale_embeding\" is not known; did you mean \"scale_embedding\"?\n  "
+          "\"output_projektion\" is not known; did you mean \"output_projection\"?");
 }
 
 TEST(Missing, ANullWithANoteIsAnOpenQuestion) {
@@ -58,10 +58,9 @@ TEST(Missing, ANullWithANoteIsAnOpenQuestion) {
   EXPECT_EQ(error_of(checkpoint), config + ": setting \"nhead\" is null; expected one of 1, 2, 4, 8");
   checkpoint.config["pad_token"] = nullptr;
   checkpoint.config["pad_token?"] = "or remove\nit";
-  EXPECT_EQ(error_of(checkpoint),
-            config +
-                ": 2 settings are not set: \"nhead\" is null (expected one of 1, 2, 4, 8), \"pad_token\" is null "
-                "(expected or remove it)");
+  EXPECT_EQ(error_of(checkpoint), config +
+                                      ": 2 settings are not set:\n  \"nhead\" is null; expected one of 1, 2, 4, 8\n  "
+                                      "\"pad_token\" is null; expected or remove it");
   checkpoint.config["nhead"] = 2;
   checkpoint.config["pad_token"] = "<pad>";
   EXPECT_EQ(error_of(checkpoint), "");
@@ -77,9 +76,9 @@ TEST(Missing, SettingsOfMarian) {
   EXPECT_EQ(
       error_of(checkpoint),
       (checkpoint.folder / "config.json").string() +
-          ": 3 settings are not set: \"d_model\" is missing (expected an integer), \"encoder_ffn_dim\" is missing "
-          "(expected an integer), \"eos_token_id\" is missing (expected a token id); \"encoder_fn_dim\" is not "
-          "known; did you mean \"encoder_ffn_dim\"?");
+          ": 3 settings are not set:\n  \"d_model\" is missing; expected an integer\n  \"encoder_ffn_dim\" is "
+          "missing; expected an integer\n  \"eos_token_id\" is missing; expected a token id\n  \"encoder_fn_dim\" "
+          "is not known; did you mean \"encoder_ffn_dim\"?");
 }
 
 TEST(Missing, UnknownSettingsAreWarnedOfWithAGuess) {

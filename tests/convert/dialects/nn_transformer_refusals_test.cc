@@ -127,6 +127,34 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
   }
 }
 
+// If only one of two tables is named, the other side would get the wrong table.
+TEST(NnTransformer, ASecondTableOfPositionsIsRefused) {
+  NnFolder checkpoint;
+  checkpoint.add("src_pos.weight", {10, 8});
+  checkpoint.add("tgt_pos.weight", {10, 8});
+  checkpoint.config["position_encoding"] = "learned";
+  checkpoint.config["tensors"]["positions"] = "src_pos.weight";
+  test::expect_error([&] { checkpoint.load(); },
+                     {"\"tgt_pos.weight\"",
+                      "is not used, although it looks like a table of positions; name the tables "
+                      "of both sides as tensors.source_positions and tensors.target_positions"});
+  // A copy of the used table does not count, for example of a module that is registered twice. Nor does a linear
+  // layer.
+  checkpoint.tensors.erase("tgt_pos.weight");
+  checkpoint.tensors["tgt_pos.weight"] = {"tgt_pos.weight", {10, 8}, checkpoint.values("src_pos.weight")};
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+  checkpoint.add_pair("tgt_pos", {10, 8});
+  EXPECT_EQ(checkpoint.load().warnings.size(), 1u);
+  // Both tables are named.
+  checkpoint.tensors.erase("tgt_pos.bias");
+  checkpoint.config["tensors"] = {{"source_embedding", "source.weight"},
+                                  {"target_embedding", "target.weight"},
+                                  {"output_projection", "head"},
+                                  {"source_positions", "src_pos.weight"},
+                                  {"target_positions", "tgt_pos.weight"}};
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+}
+
 // --shape counts a vocabulary's entries before it reads them.
 TEST(NnTransformer, AShapesVocabularyLiesBesideIt) {
   NnFolder checkpoint;

@@ -28,12 +28,11 @@ TEST(TutorialRefusals, AskForWhatNoTensorTells) {
     TutorialFolder checkpoint(kind);
     const std::string config = (checkpoint.folder / "config.json").string();
     checkpoint.config = nlohmann::json::object();
-    EXPECT_EQ(
-        refusal(checkpoint),
-        config +
-            ": 3 settings are not set: \"nhead\" is missing (expected the number of attention heads, a divisor of "
-            "d_model), \"bos_token\" is missing (expected a text of the vocabulary or a token id), \"eos_token\" is "
-            "missing (expected a text of the vocabulary or a token id)");
+    EXPECT_EQ(refusal(checkpoint),
+              config +
+                  ": 3 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a "
+                  "divisor of d_model\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
+                  "\"eos_token\" is missing; expected a text of the vocabulary or a token id");
     checkpoint.config = {{"bos_token", 0}, {"eos_token", 1}};
     EXPECT_EQ(refusal(checkpoint), config +
                                        ": setting \"nhead\" is missing; expected the number of attention heads, a "
@@ -151,6 +150,8 @@ constexpr const char* kAnnotatedConfig = R"({
  "position_encoding?": "the tutorial's; no tensor tells it",
  "max_positions": 10,
  "max_positions?": "the most positions that a text may have: the rows of \"src_embed.1.pe\"; fewer make a smaller file",
+ "source_vocab_size": 9,
+ "target_vocab_size": 7,
  "source_vocabulary": null,
  "source_vocabulary?": "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or one text a line); remove it and the unit to use token ids only",
  "source_unit": null,

@@ -8,6 +8,7 @@
 #include "evaluate/evaluate.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
+#include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -67,9 +68,25 @@ TEST(Evaluate, CountsComparesAndRanks) {
 
   const std::string text = to_text(evaluation, kLines, 1);
   EXPECT_NE(text.find("3 lines: 1 identical (33.33 %), token agreement 80.00 %"), std::string::npos) << text;
+  EXPECT_EQ(text.find("earlier line"), std::string::npos) << text;
   EXPECT_NE(text.find("line 5 left out: too long"), std::string::npos) << text;
   EXPECT_NE(text.find("line 4: lost"), std::string::npos) << text;
   EXPECT_EQ(text.find("line 3: lost"), std::string::npos) << text;
+}
+
+TEST(Evaluate, SaysThatLinesWithTheSameSourceAreMerged) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("lines.tsv", "three\tanything\nfour\tx\nthree\ty\n\nthree\n").string();
+  const std::vector<EvaluationLine> lines = read_evaluation_lines(file, "");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].n_lines, 3u);
+  EXPECT_EQ(lines[0].references, (std::vector<std::string>{"anything", "y"}));
+  EXPECT_EQ(n_merged(lines), 2u);
+  KnownTranslator same({{"three", {{6, 0}, "anything", ""}}, {"four", {{7, 0}, "x", ""}}});
+  const std::string text = to_text(evaluate(lines, same, same, {}), lines, 1);
+  EXPECT_NE(text.find("\n2 more lines have an earlier line's source: they count once, with all references\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Evaluate, WithoutReferencesThereIsNoQuality) {

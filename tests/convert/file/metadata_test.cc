@@ -38,14 +38,14 @@ TEST(ResolveLimits, OutOfRangeIsNamed) {
     const char* message;
   };
   const Case cases[] = {
-      {&goldcrest_limits::max_source_tokens, 12, "max_source_tokens is 12; expected 1 to 11, the encoder's positions"},
-      {&goldcrest_limits::max_target_tokens, 12, "max_target_tokens is 12; expected 1 to 11, the decoder's positions"},
+      {&goldcrest_limits::max_source_tokens, 12, "--max-source is 12; expected 1 to 11, the encoder's positions"},
+      {&goldcrest_limits::max_target_tokens, 12, "--max-target is 12; expected 1 to 11, the decoder's positions"},
       {&goldcrest_limits::max_source_bytes, 5,
-       "max_source_bytes is 5, but the checkpoint has no tokenizer; leave it out"},
-      {&goldcrest_limits::beam_size, 17, "beam_size is 17; expected 1 to 16, the engine's bound"},
-      {&goldcrest_limits::batch, 257, "batch is 257; expected 1 to 256, the engine's bound"},
-      {&goldcrest_limits::n_best, 2, "n_best is 2; expected 1 to 1, the beam size"},
-      {&goldcrest_limits::encoder_rows, 1025, "encoder_rows is 1025; expected 1 to 1024, the engine's bound"},
+       "--max-source-bytes is 5, but the checkpoint has no tokenizer; leave it out"},
+      {&goldcrest_limits::beam_size, 17, "--beam-size is 17; expected 1 to 16, the engine's bound"},
+      {&goldcrest_limits::batch, 257, "--batch is 257; expected 1 to 256, the engine's bound"},
+      {&goldcrest_limits::n_best, 2, "--n-best is 2; expected 1 to 1, the beam size"},
+      {&goldcrest_limits::encoder_rows, 1025, "--encoder-rows is 1025; expected 1 to 1024, the engine's bound"},
   };
   for (const Case& c : cases) {
     goldcrest_limits limits = {};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the limits of a command line against a model file.
+#pragma once
+
+#include <string>
+
+#include "goldcrest/goldcrest.h"
+
+namespace goldcrest::converter {
+
+// Returns an error for the first limit that is not 0 and that the model or the engine does not allow:
+// "--max-source is 5000; expected 1 to 64, the model's source positions". Returns "" if all are allowed.
+std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& limits);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// If an option does not take a word, every program answers with the words that it takes, and with the most similar.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "programs/models.h"
+#include "programs/process.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+// Expects that the program refuses its command line with this sentence.
+void expect_usage(const std::string& name, const std::filesystem::path& program, const Arguments& arguments,
+                  const std::string& text) {
+  const Outcome outcome = run(program, arguments);
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, name + ": " + text + "\n" + name + " --help lists the options\n");
+}
+
+std::string model() { return converted_model("g2p").string(); }
+
+TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
+  const std::string g2p = checkpoint_folder("g2p").string();
+  const auto translate = [](const Arguments& more, const std::string& text) {
+    Arguments arguments = {model()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_usage("goldcrest-translate", translate_program(), arguments, text);
+  };
+  translate({"--early-stopping", "nver"},
+            "--early-stopping: \"nver\" is not one of its words: false, true, never, 0 or 1; did you mean \"never\"?");
+  translate({"--early-stopping", "2"},
+            "--early-stopping: \"2\" is not one of its words: false, true, never, 0 or 1; did you mean \"0\"?");
+  translate({"--length-penalty-kind", "1"}, "--length-penalty-kind: \"1\" is not one of its words: power or wu");
+  translate({"--alignments", "sift"},
+            "--alignments: \"sift\" is not one of its words: hard or soft; did you mean \"soft\"?");
+  const auto convert = [&](const Arguments& more, const std::string& text) {
+    Arguments arguments = {g2p};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_usage("goldcrest-convert", convert_program(), arguments, text);
+  };
+  convert({"--weights", "flaot32"},
+          "--weights: \"flaot32\" is not one of its words: int8 or float32");  // two edits of seven letters
+  convert({"--weights", "float23"}, "--weights: \"float23\" is not one of its words: int8 or float32");
+  convert({"--weights", "int 8"},
+          "--weights: \"int 8\" is not one of its words: int8 or float32; did you mean \"int8\"?");
+  convert({"--cpu", "cortex-m54"},
+          "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, "
+          "cortex-m7, cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
+  convert(
+      {"--board", "rpi-pico3"},
+      "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
+      "rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
+  expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--measure", "open,sped"},
+               "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean "
+               "\"speed\"?");
+}
+
+TEST(Choices, AnOptionThatIsNoneIsAnsweredWithTheNearest) {
+  const std::string beam = "The following argument was not expected: --beem; did you mean \"--beam\"?";
+  expect_usage("goldcrest-translate", translate_program(), {model(), "--beem=2"},
+               "The following argument was not expected: --beem=2; did you mean \"--beam\"?");
+  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beem"}, beam);
+  expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--beem"}, beam);
+  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beem"}, beam);
+  expect_usage("goldcrest-predictions", GOLDCREST_PREDICTIONS_PROGRAM, {"x.json", "--machin", "a"},
+               "The following arguments were not expected: a --machin; did you mean \"--machine\"?");
+}
+
+// These limits do not depend on a model, so none is read.
+TEST(Choices, MoreBeamsThanThereEverAreAreABadUsage) {
+  const std::string text = "--beam-size: Value 99 not in range 0 to 16";
+  expect_usage("goldcrest-translate", translate_program(), {model(), "--beam", "99"}, text);
+  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beam", "99"}, text);
+  expect_usage("goldcrest-convert", convert_program(), {model(), "--beam", "99"}, text);
+  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beam", "99"}, text);
+  const TemporaryFolder folder;
+  const std::string kept = folder.write("kept.gcst", "what was there before");
+  expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--beam-size", "17"},
+               "--beam-size: Value 17 not in range 0 to 16");
+  expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--batch", "257"},
+               "--batch: Value 257 not in range 0 to 256");
+  EXPECT_EQ(folder.read("kept.gcst"), "what was there before");
+  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--evaluate", "a.tsv", "--evaluate-beam", "99"},
+               "--evaluate-beam: Value 99 not in range 0 to 16");
+}
+
+// If only the model knows a limit's bound, every program names the option and the model's bound.
+TEST(Choices, ALimitThatTheModelLacksIsNamedByItsOption) {
+  const std::string checkpoint = checkpoint_folder("g2p");
+  const auto refuse = [](const std::filesystem::path& program, const Arguments& arguments, const std::string& problem) {
+    const Outcome outcome = run(program, arguments);
+    EXPECT_EQ(outcome.status, 1) << problem;
+    EXPECT_EQ(outcome.err, program.filename().string() + ": " + arguments[0] + ": " + problem + "\n");
+  };
+  struct Case {
+    std::string option, value, expected;
+  };
+  for (const auto& [option, value, expected] : {
+           Case{"--max-source", "65", "; expected 1 to 64, the model's source positions"},
+           Case{"--max-target", "5000", "; expected 1 to 64, the model's target positions"},
+           Case{"--max-source-bytes", "50000000", "; expected 1 to 16777216, the format's bound"},
+           Case{"--max-candidates", "9", ", but the model has no shortlist; leave it out"},
+       }) {
+    const std::string problem = option + " is " + value + expected;
+    refuse(translate_program(), {model(), option, value}, problem);
+    refuse(inspect_program(), {model(), option, value}, problem);
+    refuse(convert_program(), {model(), "-q", option, value}, problem);
+  }
+  refuse(inspect_program(), {model(), "--alignment-layers", "4"},
+         "--alignment-layers is 4; expected 1 to 3, a bit for each of the decoder's layers");
+  refuse(translate_program(), {model(), "--beam", "2", "--n-best", "3"},
+         "--n-best is 3; expected 1 to 2, the beam size");
+  refuse(convert_program(), {checkpoint, "-q", "--max-source", "65"},
+         "--max-source is 65; expected 1 to 64, the encoder's positions");
+}
+
+TEST(Choices, NamesOfAModelOrAMachineAreAnsweredAlike) {
+  const Outcome kernels = run(translate_program(), {model(), "--kernels", "referense"});
+  EXPECT_EQ(kernels.status, 1);
+  EXPECT_TRUE(kernels.err.ends_with("; did you mean \"reference\"?\n")) << kernels.err;
+  const Outcome language = run(translate_program(), {model(), "--target-lang", "ARPAbed"});
+  EXPECT_EQ(language.status, 1);
+  EXPECT_TRUE(language.err.ends_with("is \"ARPAbet\"; did you mean \"ARPAbet\"?\n")) << language.err;
+}
+
+// Like transformers' generate, the option takes Python's numbers: 0 is false, 1 is true.
+TEST(Choices, EarlyStoppingTakesTheNumbersOfTransformers) {
+  const auto translated = [](const std::string& early_stopping) {
+    const Outcome outcome =
+        run(translate_program(),
+            {model(), "--beam", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
+            {.input = "quick\n"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string by_true = translated("true"), by_false = translated("false");
+  ASSERT_NE(by_true, by_false);
+  EXPECT_EQ(translated("1"), by_true);
+  EXPECT_EQ(translated("0"), by_false);
+}
+
+}  // namespace
+}  // namespace goldcrest::test
