@@ -19,7 +19,26 @@ namespace goldcrest::converter {
 namespace {
 
 using Ids = std::vector<uint32_t>;
-const std::filesystem::path kFolder = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/families";
+
+// The families' folders, unpacked from one file.
+const std::filesystem::path& families() {
+  static const test::TemporaryFolder unpacked;
+  static const bool is_unpacked = [] {
+    const Value packed = read_json_object(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/families.json");
+    for (const auto& [family, files] : packed.members()) {
+      std::filesystem::create_directory(unpacked / family);
+      for (const auto& [name, digits] : files.members()) {
+        std::string bytes;
+        for (size_t i = 0; i + 1 < digits.text().size(); i += 2)
+          bytes += static_cast<char>(std::stoi(digits.text().substr(i, 2), nullptr, 16));
+        unpacked.write(family + "/" + name, bytes);
+      }
+    }
+    return true;
+  }();
+  EXPECT_TRUE(is_unpacked);
+  return unpacked.path();
+}
 
 struct Family {
   const char *name, *source, *target;  // languages; empty: it has none
@@ -34,7 +53,7 @@ ModelSpec load(const std::filesystem::path& folder) { return load_checkpoint(fol
 class Copy {
  public:
   explicit Copy(const char* family) {
-    std::filesystem::copy(kFolder / family, path(), std::filesystem::copy_options::recursive);
+    std::filesystem::copy(families() / family, path(), std::filesystem::copy_options::recursive);
   }
   std::filesystem::path path() const { return folder_.path(); }
   void set(const char* file, const std::string& key, const Value& value) const {
@@ -49,9 +68,9 @@ class Copy {
 
 TEST(Families, LayersAndResultsAreThoseOfTransformers) {
   for (const Family& family : kFamilies) {
-    ModelSpec spec = load(kFolder / family.name);
+    ModelSpec spec = load(families() / family.name);
     choose_languages(family.source, family.target, spec);
-    const CheckReport report = check(Reference(spec), kFolder / family.name, {});
+    const CheckReport report = check(Reference(spec), families() / family.name, {});
     EXPECT_TRUE(report.passed()) << family.name << "\n" << to_text(report);
     EXPECT_EQ(report.searches.size(), 2u) << family.name;
     const bool has_layers = std::string(family.name) != "fsmt";  // transformers' FSMT has no causal mask over a target
@@ -72,7 +91,7 @@ TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
                         {"m2m100", "en", "de", {kEnglish}, {2}, 2, kGerman},
                         {"nllb", "fra_Latn", "eng_Latn", {kFrench}, {2}, 2, kEnglish}};
   for (const Case& c : cases) {
-    ModelSpec spec = load(kFolder / c.name);
+    ModelSpec spec = load(families() / c.name);
     EXPECT_EQ(spec.languages.entries.size(), 3u) << c.name;
     choose_languages(c.source, c.target, spec);
     EXPECT_EQ(spec.generation.source_prefix, c.prefix) << c.name;
@@ -89,7 +108,7 @@ TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
 }
 
 TEST(Families, LanguagesThatAreMissingOrUnknownAreNamed) {
-  ModelSpec spec = load(kFolder / "nllb");
+  ModelSpec spec = load(families() / "nllb");
   test::expect_error([&] { choose_languages("", "fra_Latn", spec); }, {"--source-lang is missing", "\"deu_Latn\""});
   test::expect_error([&] { choose_languages("eng_Latn", "fra_Latm", spec); },
                      {"--target-lang \"fra_Latm\"", "did you mean \"fra_Latn\""});
@@ -109,8 +128,8 @@ TEST(Families, PiecesAreShifted) {
   for (const auto& [name, file, shift] :
        {std::tuple{"nllb", "sentencepiece.bpe.model", 1u}, std::tuple{"m2m100", "sentencepiece.bpe.model", 1u},
         std::tuple{"pegasus", "spiece.model", 103u}}) {
-    const ModelSpec spec = load(kFolder / name);
-    const TokenizerSpec model = read_sentencepiece_model(kFolder / name / file);
+    const ModelSpec spec = load(families() / name);
+    const TokenizerSpec model = read_sentencepiece_model(families() / name / file);
     const std::string text = "Where is the station?";
     std::vector<int32_t> expected;
     for (const int32_t id : Segmenter(model).encode(text))
@@ -149,7 +168,7 @@ TEST(Families, TokenizersOfOthersAreRefused) {
   std::filesystem::remove(none.path() / "sentencepiece.bpe.model");
   test::expect_error([&] { load(none.path()); }, {"sentencepiece.bpe.model", "is missing"});
   const Copy swapped("nllb");
-  std::filesystem::copy_file(kFolder / "pegasus/spiece.model", swapped.path() / "sentencepiece.bpe.model",
+  std::filesystem::copy_file(families() / "pegasus/spiece.model", swapped.path() / "sentencepiece.bpe.model",
                              std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load(swapped.path()); }, {"sentencepiece.bpe.model", "another model's"});
 }

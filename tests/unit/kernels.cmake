@@ -1,3 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-goldcrest_test(kernels_test SOURCES kernels/math_test.cc kernels/reference_attention_test.cc kernels/reference_test.cc
-  kernels/select_test.cc)
