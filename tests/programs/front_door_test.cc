@@ -62,8 +62,10 @@ TEST(FrontDoor, AnotherFamilyIsNamed) {
   EXPECT_EQ(run(convert_program(), {"-q", copy.path()}).err,
             "goldcrest-convert: " + copy.file("config.json").string() +
                 ": setting \"model_type\" is \"t5\", which is not supported; supported: \"marian\" (Hugging Face "
-                "Marian, OPUS-MT), \"nn_transformer\" (PyTorch nn.Transformer), \"annotated_transformer\" (the "
-                "Annotated Transformer), \"seq2seq_transformer\" (PyTorch's translation tutorial), "
+                "Marian, OPUS-MT), \"bart\" (BART), \"mbart\" (mBART, mBART-50), \"pegasus\" (Pegasus), \"m2m_100\" "
+                "(M2M-100, NLLB), \"blenderbot\" (Blenderbot), \"fsmt\" (FSMT), \"nn_transformer\" (PyTorch "
+                "nn.Transformer), \"annotated_transformer\" (the Annotated Transformer), \"seq2seq_transformer\" "
+                "(PyTorch's translation tutorial), "
                 "\"trevett_transformer\" (Ben Trevett's tutorial 6); this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...); "
                 "its family is planned; it cannot be converted yet\n");
 }

@@ -25,7 +25,7 @@ std::string rules_of(const std::string& file) {
 }
 
 Converted convert(const std::string& checkpoint, const std::string& file, Arguments options) {
-  options.insert(options.begin(), {checkpoint, "-q", "-o", file});
+  options.insert(options.begin(), {checkpoint, "-o", file});
   const Outcome outcome = run(convert_program(), options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return {outcome, rules_of(file)};
