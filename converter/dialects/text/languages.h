@@ -12,10 +12,11 @@ namespace goldcrest::converter {
 // Returns the xxx of the source vocabulary's entries >>xxx<< in byte order; none for a model of one target.
 std::vector<std::string> target_languages(const ModelSpec& spec);
 
-// If the vocabulary has an entry for each language (spec.languages), chooses the pair: both sides must be named here or by
-// the checkpoint. Otherwise makes `target` the language of every text: its entry stands before each source, and codes in
-// a text are no longer read. For a model of one target, `target` must be that language, and `source` must always be the
-// model's; empty means unchanged. A model that does not name its languages takes the given names. Throws Error.
+// If the vocabulary has an entry for each language (spec.languages), chooses the pair: both sides must be named here or
+// by the checkpoint. Otherwise makes `target` the language of every text: its entry stands before each source, and
+// codes in a text are no longer read. For a model of one target, `target` must be that language, and `source` must
+// always be the model's; empty means unchanged. A model that does not name its languages takes the given names. Throws
+// Error.
 void choose_languages(const std::string& source, const std::string& target, ModelSpec& spec);
 
 }  // namespace goldcrest::converter
