@@ -89,8 +89,17 @@ TEST(Relayout, AModelFileIsKnownByItsEndingOrItsIdentifier) {
   EXPECT_FALSE(is_model_file(folder.path()));
   EXPECT_FALSE(is_model_file(folder / "missing.gcst"));
   test::expect_error([&] { read_model_file(folder / "a.gcst"); }, {"a.gcst: the file is empty"});
-  test::expect_error([&] { read_model_file(folder / "b.bin"); }, {"b.bin: ", "4 bytes", "multiple of 64"});
-  EXPECT_EQ(read_model_file(folder.write("c", std::string(128, 'x'))).size(), 128u);
+  // Without the identifier a file is no model, whatever its size is.
+  for (const std::string& bytes : {std::string("GCST"), std::string(128, 'x')}) {
+    const std::filesystem::path file = folder.write("b.bin", bytes);
+    test::expect_error([&] { read_model_file(file); },
+                       {"b.bin: it is not a .gcst file; expected one that goldcrest-convert made"});
+  }
+  const std::string begin("\1\0\0\0GCST", 8);
+  folder.write("c", begin + "1234");
+  test::expect_error([&] { read_model_file(folder / "c"); },
+                     {"c: ", "12 bytes", "multiple of 64", "its end is missing"});
+  EXPECT_EQ(read_model_file(folder.write("d", begin + std::string(120, 'x'))).size(), 128u);
 }
 
 }  // namespace
