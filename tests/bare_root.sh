@@ -54,9 +54,9 @@ done
 mkdir "$root/goldcrest"
 git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
 in_root() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$root" "$@"; }
-in_root bash /goldcrest/tests/readme_commands.sh /goldcrest /work
+in_root bash /goldcrest/tests/readme_commands.sh /goldcrest /readme
 case $suite in
-  bookworm) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /work/tree without ;;
-  trixie) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /work/tree with ;;
+  bookworm) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree without ;;
+  trixie) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree with ;;
 esac
 echo "bare_root: $suite: every command of the README"
