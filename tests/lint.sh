@@ -78,7 +78,7 @@ tidy_foreign() {
 check_tidy() {
   clang_tidy=clang-tidy-14
   command -v "$clang_tidy" >/dev/null || clang_tidy=clang-tidy
-  cmake --preset host >/dev/null
+  cmake --preset host -DGOLDCREST_QUICK_BUILD=OFF >/dev/null  # which names each source in compile_commands.json
   cmake --build --preset host --target goldcrest_schema >/dev/null
   mkdir "$work/tidy" "$work/tidy_errors"
   export -f tidy_one
