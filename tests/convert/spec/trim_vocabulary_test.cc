@@ -160,9 +160,9 @@ TEST(TrimVocabulary, EveryIdIsNew) {
   EXPECT_EQ(trimmed.source_tokenizer->unknown_id, 1u);
   EXPECT_EQ(trimmed.source_tokenizer->pieces[4].text, spec.source_tokenizer->pieces[12].text);
   EXPECT_EQ(trimmed.target_tokenizer->vocab_size, 17u);
-  EXPECT_EQ(trimmed.target_tokenizer->pieces[10].text, spec.target_tokenizer->pieces[100].text);
-  EXPECT_EQ(trimmed.projection.bias.size(), 13u);
-  EXPECT_EQ(trimmed.projection.bias[10], spec.projection.bias[100]);
+  EXPECT_EQ(trimmed.target_tokenizer->pieces[14].text, spec.target_tokenizer->pieces[100].text);
+  EXPECT_EQ(trimmed.projection.bias.size(), 17u);
+  EXPECT_EQ(trimmed.projection.bias[14], spec.projection.bias[100]);
 }
 
 TEST(TrimVocabulary, TheShortlistHasTheNewIds) {
