@@ -123,6 +123,22 @@ constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
 constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
 #endif
 
+// The fields that the schema of builds without prefixes lacks.
+#ifdef GOLDCREST_PREFIX
+uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
+void view_prompt(const format::Generation& table, GenerationView& view) {
+  view.first_choices = elements(table.first_choices());
+  view.n_first_choices = length(table.first_choices());
+  view.forced_ids = elements(table.forced_ids());
+  view.first_suppressed_ids = elements(table.first_suppressed_ids());
+  view.n_first_suppressed = length(table.first_suppressed_ids());
+  view.n_prompt = (view.n_first_choices > 0 || view.forced_first_id >= 0 ? 1 : 0) + length(table.forced_ids());
+}
+#else
+constexpr uint32_t max_prefix_tokens(const format::Limits&) { return 0; }
+constexpr void view_prompt(const format::Generation&, const GenerationView&) {}
+#endif
+
 uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
 // The section Tokenizer. The offsets of the two tokenizer tables start from it.
@@ -199,6 +215,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.n_biased = length(table.biased_ids());
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
+  view_prompt(table, view);
   return view;
 }
 
@@ -270,7 +287,10 @@ uint32_t count_self_tests(const void* model) {
                   1,
                   0,
                   0,
-                  max_candidates(limits)};
+                  max_candidates(limits),
+                  max_prefix_tokens(limits)};
+  if constexpr (kHasPrompt)
+    info->prompt_tokens = generation.forced_first_id() < 0 ? view_generation(model).n_prompt : 0;
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();
   info->search.max_target_tokens = generation.max_target_tokens();

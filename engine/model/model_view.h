@@ -64,6 +64,12 @@ struct GenerationView {
   const uint32_t* biased_ids;    // [n_biased], ascending
   const float* biases;           // [n_biased]
   uint32_t n_more_ends, n_biased;
+  // The prompt; only in builds with GOLDCREST_PREFIX.
+  const uint32_t* first_choices;         // [n_first_choices], ascending
+  const uint32_t* forced_ids;            // behind the first choice
+  const uint32_t* first_suppressed_ids;  // [n_first_suppressed]
+  uint32_t n_first_choices, n_first_suppressed;
+  uint32_t n_prompt;  // ids of all: the forced first id, or the first choice and the forced ids
 };
 
 // The shortlist of a file. Ids of the target are uint16 or uint32.

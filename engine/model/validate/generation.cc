@@ -48,6 +48,8 @@ int Validator::check_generation() {
   if constexpr (kHasRules) {
     if (has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
     GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
+  } else if (kHasPrompt && has_feature(model_->features(), kFeaturePrompt)) {
+    GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
   } else {                                                                                    // in few bytes of code
     const uint8_t* vtable = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();  // begins with its size
     GOLDCREST_REQUIRE_INTACT(

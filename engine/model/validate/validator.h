@@ -84,6 +84,10 @@ class Validator {
   [[gnu::cold]] int check_tokenizer();
   [[gnu::cold]] int check_detokenizer();
 
+  // prompt.cc
+  [[gnu::cold]] int check_prompt();
+  [[gnu::cold]] int check_prompt_ids(const flatbuffers::Vector<uint32_t>* ids, const char* name);
+
   // lists.cc
   [[gnu::cold]] int check_shortlist();
   [[gnu::cold]] int check_lists(const format::Shortlist& table);
