@@ -127,7 +127,7 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                                stack->d_head() <= kMaxHeadWidth && stack->d_head() % 16 == 0 &&
                                stack->n_heads() * stack->d_head() <= kMaxWidth,
                            name, -1);
-  GOLDCREST_REQUIRE_INTACT(stack->activation() <= format::Activation::MAX, name, -1);
+  GOLDCREST_REQUIRE_INTACT(stack->activation() <= format::Activation::Silu, name, -1);
   GOLDCREST_REQUIRE_INTACT(in_range(stack->attention_scale(), kMinAttentionScale, kMaxAttentionScale) &&
                                in_range(stack->embedding_scale(), kMinEmbeddingScale, kMaxEmbeddingScale),
                            name, -1);
