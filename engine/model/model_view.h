@@ -20,6 +20,12 @@ struct EmbeddingView {
   Layout layout;
 };
 
+// The angles by which heads turn (layers/rotary.h).
+struct RotaryView {
+  uint32_t table;  // float [max_positions, 2, half]: cos, then sin
+  uint32_t half;   // columns; 0: heads do not turn
+};
+
 struct StackView {
   uint32_t d_model;          // not padded
   uint32_t d_model_padded;   // the stride of every activation row
@@ -36,6 +42,7 @@ struct StackView {
   float embedding_scale;
   EmbeddingView embedding;
   NormView embedding_norm, final_norm;
+  RotaryView rotary;
 
   uint32_t attention_width() const { return n_heads * d_head; }
 };
@@ -49,7 +56,13 @@ struct ModelView {
   // Set by the file's rules, in builds with rules (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
+  bool fine_layers;        // some matrix of a layer has fine inputs
 };
+
+// Returns whether sources are samples or feature rows, not ids.
+constexpr bool has_frontend(const ModelView& model) {
+  return kHasFrontend && has_feature(model.features, kFeatureFrontend);
+}
 
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
 struct GenerationView {
@@ -80,7 +93,8 @@ constexpr bool has_wide_ids(uint32_t vocab_size) { return vocab_size > 65536; }
 
 // One line of the file's self-test.
 struct SelfTestView {
-  const uint32_t* source;  // [n_source]
+  const uint32_t* source;  // [n_source]; null with samples
+  const int16_t* samples;  // [n_source]; null with source
   const uint32_t* target;  // [n_target], end token included
   uint32_t n_source, n_target;
   uint64_t hash;
