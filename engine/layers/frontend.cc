@@ -148,8 +148,10 @@ class Stem {
  private:
   float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch_ + parts_.rows[i]); }
 
+  // The rows of these positions; null if the stack has none.
   const float* positions(Rows rows) const {
     const StackView& stack = runtime_.model.encoder;
+    if (!stack.positions_used) return nullptr;
     return runtime_.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
   }
 

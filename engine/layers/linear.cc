@@ -128,6 +128,14 @@ void multiply_activated(const Pass& pass, const LinearView& view, Activation act
   multiply(pass, view, {activation, nullptr}, y);
 }
 
+void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, Quantized, float* y) {
+  const uint32_t half = view.n / 2;
+  const size_t n = size_t{pass.rows.count} * half;
+  multiply(pass, slice_outputs(view, 0, half), {activation, nullptr}, y);
+  multiply(pass, slice_outputs(view, half, half), {Activation::kNone, nullptr}, y + n);
+  for (size_t i = 0; i < n; ++i) y[i] = y[i] * y[n + i];
+}
+
 void add_product(const Pass& pass, const LinearView& view, Quantized, float* y) {
   multiply(pass, view, {Activation::kNone, y}, y);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/align.h"
+#include "base/build_options.h"
 #include "goldcrest/goldcrest.h"
 #include "model/blocks.h"
 #include "model/tokenizer_view.h"
@@ -37,7 +38,9 @@ struct StackView {
   uint32_t max_positions;
   uint32_t positions;  // float [max_positions, d_model_padded]
   Activation activation;
-  uint32_t pre_norm;  // 1: norm before each block, 0: after its residual
+  bool pre_norm;        // norm before each block; false: after its residual
+  bool has_gates;       // read it with gated()
+  bool positions_used;  // false: one row for all positions
   float attention_scale;
   float embedding_scale;
   EmbeddingView embedding;
@@ -45,6 +48,8 @@ struct StackView {
   RotaryView rotary;
 
   uint32_t attention_width() const { return n_heads * d_head; }
+  // Returns whether feed-forward blocks have a gate.
+  [[gnu::always_inline]] bool gated() const { return kHasGated && has_gates; }
 };
 
 struct ModelView {

@@ -72,6 +72,8 @@ struct Resolver {
     view.positions = positions + table.positions();
     view.activation = static_cast<Activation>(table.activation());
     view.pre_norm = table.pre_norm();
+    view.has_gates = is_gated(table);
+    view.positions_used = uses_positions(table);
     view.attention_scale = table.attention_scale();
     view.embedding_scale = table.embedding_scale();
     const format::Embedding* embedding = table.embedding();

@@ -149,6 +149,17 @@ int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
   return GOLDCREST_OK;
 }
 
+// A stack may make choices only in files that announce them.
+int Validator::check_choices(const format::Stack& stack, bool is_decoder) {
+  const uint32_t features = model_->features();
+  const bool announced = (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
+                         (uses_positions(stack) || has_feature(features, kFeaturesWithoutPositions));
+  GOLDCREST_REQUIRE_INTACT(
+      announced, is_decoder ? "decoder: a choice without its feature bit" : "encoder: a choice without its feature bit",
+      -1);
+  return GOLDCREST_OK;
+}
+
 int Validator::check_stack(const format::Stack* stack, bool is_decoder, const char* name) {
   GOLDCREST_REQUIRE_INTACT(stack != nullptr, name, -1);
   GOLDCREST_REQUIRE_INTACT(
@@ -165,7 +176,9 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   GOLDCREST_REQUIRE_INTACT(
       stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
   GOLDCREST_TRY(check_source(*stack, is_decoder));
-  const uint64_t position_values = uint64_t{stack->max_positions()} * pad16(stack->d_model());
+  GOLDCREST_TRY(check_choices(*stack, is_decoder));
+  const uint64_t position_rows = uses_positions(*stack) ? stack->max_positions() : 1;
+  const uint64_t position_values = position_rows * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
   GOLDCREST_REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
                                positions.holds(stack->positions(), 4 * position_values) &&

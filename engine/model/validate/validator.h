@@ -76,6 +76,7 @@ class Validator {
   [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
   [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
   [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
+  [[gnu::cold]] int check_choices(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
   [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_rotary(const format::Stack& stack);
