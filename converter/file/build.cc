@@ -100,7 +100,7 @@ class Builder {
   Table float_table(const Matrix& matrix);
   bool is_projected(const Matrix& matrix) const { return &matrix == spec_.projection.weight.get(); }
   // These return the array's offset in units.
-  uint32_t positions(const std::string& name, const Matrix& positions);
+  uint32_t positions(const std::string& name, const StackSpec& stack);
   uint32_t floats(const std::string& name, std::span<const float> values);
   uint32_t weights(const QuantizedMatrix& matrix, Layout layout);
   uint32_t weights(const FloatMatrix& matrix);
@@ -251,10 +251,18 @@ std::unique_ptr<format::LinearT> Builder::projection() {
   return out;
 }
 
-uint32_t Builder::positions(const std::string& name, const Matrix& positions) {
+// If a stack uses no positions, writes one row of zeros for all of them.
+uint32_t Builder::positions(const std::string& name, const StackSpec& stack) {
   const StackSpec& encoder = spec_.encoder;
-  if (&positions != &encoder.positions && positions.rows == encoder.positions.rows &&
-      positions.columns == encoder.d_model && positions.values == encoder.positions.values) {
+  const Matrix none = {"", 1, stack.d_model, std::vector<float>(stack.d_model)};
+  const Matrix& positions = stack.positions_used ? stack.positions : none;
+  if (!stack.positions_used && &stack != &encoder && !encoder.positions_used &&
+      pad16(stack.d_model) == pad16(encoder.d_model)) {
+    return encoder_positions_;
+  }
+  if (&stack != &encoder && stack.positions_used && encoder.positions_used &&
+      positions.rows == encoder.positions.rows && positions.columns == encoder.d_model &&
+      positions.values == encoder.positions.values) {
     return encoder_positions_;
   }
   const uint32_t stride = pad16(positions.columns);
@@ -303,8 +311,10 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->embedding = embedding(*stack.embedding);
   advance();
   out->embedding_scale = stack.embedding_scale;
-  out->positions = positions(name + ".positions", stack.positions);
+  out->positions = positions(name + ".positions", stack);
   out->max_positions = stack.positions.rows;
+  out->gated = stack.gated;
+  out->positions_used = stack.positions_used;
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     out->layers.push_back(layer(format_text("{}.layers.{}", name, i), stack.layers[i], stack));

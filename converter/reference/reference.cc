@@ -44,7 +44,8 @@ Rows embed(const StackSpec& stack, std::span<const int32_t> tokens, uint32_t fir
                   stack.positions.rows);
     if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= stack.embedding->rows)
       throw Error("token id {}: expected one below the vocabulary's size, {}", tokens[i], stack.embedding->rows);
-    x.row(index(i)) = stack.embedding_scale * table.row(tokens[i]) + positions.row(index(position));
+    x.row(index(i)) = stack.embedding_scale * table.row(tokens[i]);
+    if (stack.positions_used) x.row(index(i)) += positions.row(index(position));
   }
   return x;
 }
@@ -89,8 +90,12 @@ float exponential(float x) { return std::isnan(x) ? x : exp_float(x); }
 float sigmoid(float x) { return std::isnan(x) ? x : sigmoid_float(x); }
 
 Rows feed_forward(const StackSpec& stack, const FeedForwardSpec& spec, const Rows& x) {
-  const Rows inner = linear(spec.in, x).unaryExpr([&](float v) { return activate(stack.activation, v); });
-  return linear(spec.out, inner);
+  const auto activated = [&](const LinearSpec& of) {
+    return Rows(linear(of, x).unaryExpr([&](float v) { return activate(stack.activation, v); }));
+  };
+  // Shazeer 2020, eq. 6
+  if (spec.in.gate) return linear(spec.out, activated(*spec.in.gate).cwiseProduct(linear(spec.in, x)));
+  return linear(spec.out, activated(spec.in));
 }
 
 // For each head h: softmax(query_h keys_h^T * attention_scale) values_h       Vaswani et al. 2017, eq. 1

@@ -26,6 +26,11 @@ const Block* given_block(const Block& block) {
 inline std::vector<LinearPart> parts_of(const MatrixEntry& entry, const LinearSpec& linear) {
   return {{std::strrchr(entry.name, '.') + 1, &linear}};
 }
+inline std::vector<LinearPart> parts_of(const MatrixEntry& entry, const InnerSpec& inner) {
+  const LinearSpec& linear = inner;
+  if (inner.gate) return {{"gate", &*inner.gate}, {"in", &linear}};
+  return parts_of(entry, linear);
+}
 inline std::vector<LinearPart> parts_of(const MatrixEntry&, const std::vector<LinearPart>& parts) { return parts; }
 
 // Returns the groups of one dimension of a matrix, or of one of its n_parts equal parts.
@@ -35,10 +40,11 @@ inline Groups groups_of_part(const Dimension& dimension, const StackGroups& stac
   return groups;
 }
 
-// Returns the features that a file needs for the blocks of its layers.
+// Returns the features that a file needs for the choices of its stacks and the blocks of their layers.
 inline uint32_t block_features(const ModelSpec& spec) {
   uint32_t features = 0;
   for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    if (stack->gated) features |= kFeatureGated;
     for (const LayerSpec& layer : stack->layers) {
       for_each_block(
           [&](auto block, const auto& of_layer) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/matrix_values.h"
@@ -64,8 +65,17 @@ struct RecurrentSpec {
   std::vector<LinearPart> input_forget() const { return {{"input", &input}, {"forget", &forget}}; }
 };
 
+// The first layer of a feed-forward block, [d_ff, d_model]. With a gate, activation(gate(x)) multiplies its outputs;
+// without a gate the activation applies to them.
+struct InnerSpec : LinearSpec {
+  InnerSpec() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a layer without a gate is one
+  InnerSpec(LinearSpec linear) : LinearSpec(std::move(linear)) {}
+  std::optional<LinearSpec> gate = std::nullopt;  // [d_ff, d_model]; of all layers of a gated stack
+};
+
 struct FeedForwardSpec {
-  LinearSpec in;   // [d_ff, d_model]
+  InnerSpec in;    // [d_ff, d_model]
   LinearSpec out;  // [d_model, d_ff]
   NormSpec norm;
 };
@@ -84,6 +94,8 @@ struct StackSpec {
   float attention_scale = 1;  // usually 1 / sqrt(d_head)
   Activation activation = Activation::kRelu;
   bool pre_norm = false;
+  bool gated = false;                       // every feed-forward block has a gate
+  bool positions_used = true;               // false: `positions` only counts them, nothing is added
   std::shared_ptr<const Matrix> embedding;  // [vocab_size, d_model]
   float embedding_scale = 1;                // usually sqrt(d_model) or 1
   Matrix positions;                         // [max_positions, d_model], row p belongs to position p

@@ -120,6 +120,10 @@ void check_stack(const std::string& name, const ModelSpec& model, bool is_decode
   const uint32_t features = block_features(model);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
+    if (layer.feed_forward.in.gate.has_value() != stack.gated) {
+      throw Error("{}.layers.{}.feed_forward {} a gate; its stack is {}", name, i, stack.gated ? "lacks" : "has",
+                  stack.gated ? "gated" : "not gated");
+    }
     check_layer(format_text("{}.layers.{}", name, i), layer, {is_decoder, layer.recurrent.has_value(), features},
                 groups);
   }

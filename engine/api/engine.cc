@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "decoding/output_choice.h"
 #include "decoding/output_layer.h"
+#include "layers/frontend.h"
 
 namespace goldcrest {
 
@@ -15,6 +16,9 @@ void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
   switch (engine.progress.stage) {
+    case Stage::kMeasure:
+      if constexpr (kHasFrontend) measure_clips(runtime, engine.encoder.frontend, engine.batch, block);
+      return;
     case Stage::kEmbed:
       return encoder_embed(runtime, engine.encoder, engine.batch, block);
     case Stage::kEncoderKeys:
@@ -31,7 +35,12 @@ Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
   switch (engine.progress.stage) {
+    case Stage::kMeasure:
+      return {Stage::kEmbed, 0, 0};
     case Stage::kEmbed:
+      if constexpr (kHasFrontend) {
+        if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.file);
+      }
       return {Stage::kEncoderKeys, 0, 0};
     case Stage::kEncoderKeys:
       return {Stage::kEncoderRest, layer, 0};
@@ -53,6 +62,23 @@ void choose_candidates(goldcrest_engine& engine) {
   if (++progress.first_row == engine.batch.n_sentences) progress = {Stage::kDecoderLayer, 0, 0};
 }
 
+// Checks, while clips are read for the last time, that they are what they were when they were given.
+[[maybe_unused]] int check_heard(goldcrest_engine& engine, Range block) {
+  if (engine.progress.stage != Stage::kEmbed || !has_frontend(engine.runtime.model)) return GOLDCREST_OK;
+  if (check_clips(engine.runtime, engine.batch, block)) return GOLDCREST_OK;
+  engine_clear(engine);
+  return fail(engine.detail, GOLDCREST_ERROR_STATE, "clip: its samples have changed since they were given");
+}
+
+// Returns the first stage of encoding.
+Stage first_stage([[maybe_unused]] const goldcrest_engine& engine) {
+  if constexpr (kHasFrontend) {
+    const Runtime& runtime = engine.runtime;
+    if (has_frontend(runtime.model) && view_frontend(runtime.file).measures()) return Stage::kMeasure;
+  }
+  return Stage::kEmbed;
+}
+
 int encode_step(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
   if (kHasShortlist && progress.stage == Stage::kCandidates) {
@@ -60,6 +86,7 @@ int encode_step(goldcrest_engine& engine) {
   } else {
     const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
     encode_block(engine, {progress.first_row, count});
+    if constexpr (kHasFrontend) GOLDCREST_TRY(check_heard(engine, {progress.first_row, count}));
     progress.first_row += count;
     if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
     progress = next_stage(engine);
@@ -120,7 +147,7 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
       bool follows_targets = false;
       if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
       set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
-      engine.progress = {Stage::kEmbed, 0, 0};
+      engine.progress = {first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);
     }

@@ -13,11 +13,20 @@ constexpr uint32_t kEngineBytes = 2048;  // reserved for the engine object, the 
 enum class EngineState : uint32_t { kIdle, kSourcesStored, kEncoding, kDecoding, kLastTokenGiven, kDone };
 
 // The stages of a search, in this order. All rows of the batch pass one stage before the next begins.
-// Encoding: the embeddings; for each encoder layer its keys and values, then the rest of the layer; for each decoder
-// layer its keys and values of the source; with a shortlist, the candidates of each sentence.
-// Decoding, for each target position: each decoder layer (the first also embeds); then the output layer, which also
-// chooses the next tokens.
-enum class Stage : uint32_t { kEmbed, kEncoderKeys, kEncoderRest, kSourceKeys, kCandidates, kDecoderLayer, kOutput };
+// Encoding: with a frontend, what must be measured of whole clips; the embeddings, or the frontend's rows; for each
+// encoder layer its keys and values, then the rest of the layer; for each decoder layer its keys and values of the
+// source; with a shortlist, the candidates of each sentence. Decoding, for each target position: each decoder layer
+// (the first also embeds); then the output layer, which also chooses the next tokens.
+enum class Stage : uint32_t {
+  kEmbed,
+  kEncoderKeys,
+  kEncoderRest,
+  kSourceKeys,
+  kCandidates,
+  kDecoderLayer,
+  kOutput,
+  kMeasure
+};
 
 struct Progress {
   Stage stage;
@@ -60,6 +69,15 @@ int engine_step(goldcrest_engine& engine, int32_t* token);
 // *follows <- whether the targets of the stored sources replace the search. ERROR_STATE if only some sources have a
 // target.
 int choose_targets(const goldcrest_engine& engine, bool* follows);
+
+// Makes room for one more source. If `fresh`, forgets the others first.
+int open_source(goldcrest_engine* engine, bool fresh);
+
+// Appends a sentence of n rows, whose source is stored. Returns its index.
+int append_sentence(goldcrest_engine& engine, uint32_t n);
+
+// Runs, then writes the text of the best hypothesis; see goldcrest_translate.
+int64_t run_to_text(goldcrest_engine* engine, char* out, size_t out_bytes);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);

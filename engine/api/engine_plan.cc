@@ -7,15 +7,22 @@
 #include "backends/backend.h"
 #include "base/arithmetic.h"
 #include "base/build_options.h"
+#include "layers/frontend.h"
 #include "text/tokenizer.h"
 
 namespace goldcrest {
 
 EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
-  EngineRefs refs;
+  EngineRefs refs = {};
   refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
-  refs.source_ids = plan.add("source.ids", Phase::kAlways, Region::kMain,
-                             {0, 4, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+  if (has_frontend(model)) {
+    static_assert(sizeof(Clip) == 48, "the same on every machine");
+    refs.clips =
+        plan.add("source.audio", Phase::kAlways, Region::kMain, {0, sizeof(Clip), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
+  } else {
+    refs.source_ids = plan.add("source.ids", Phase::kAlways, Region::kMain,
+                               {0, 4, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+  }
   refs.sentences = plan.add("source.extents", Phase::kAlways, Region::kMain,
                             {0, sizeof(Sentence), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
   BufferSize text = {};
@@ -25,7 +32,7 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
     text = {scratch.constant, scratch.per_byte, {GOLDCREST_FACTOR_SOURCE_BYTES, 0, 0, 0}};
   }
   refs.text_scratch = plan.add("text.scratch", Phase::kText, Region::kMain, text);
-  refs.encoder = plan_encoder(plan, model);
+  refs.encoder = plan_encoder(plan, model, file);
   refs.decoder = plan_decoder(plan, model);
   refs.search = plan_search(plan, model);
   return refs;
@@ -34,7 +41,8 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
 namespace {
 
 // Returns the multiply-accumulates of the largest step of this size.
-uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limits, uint32_t step_size) {
+uint64_t largest_step_macs(const ModelView& model, const void* file, const goldcrest_limits& limits,
+                           uint32_t step_size) {
   const DecoderMacs decoder = decoder_macs(model, limits);
   const uint64_t passes = kHasRules && limits.beam_size > 1 ? model.output_passes : 1;
   // A shortlist makes this cheaper except for sentences that exceed max_candidates, so count the full vocabulary.
@@ -42,13 +50,19 @@ uint64_t largest_step_macs(const ModelView& model, const goldcrest_limits& limit
   const uint64_t output = passes * limits.beam_size * limits.batch * model.decoder.d_model_padded * model.projection.n;
   const uint64_t decode =
       step_size == GOLDCREST_STEP_LAYER ? larger(decoder.largest_layer, output) : decoder.layers + output;
-  return larger(larger(largest_encoder_step_macs(model, limits), decoder.source_keys), decode);
+  const uint64_t encode = larger(largest_encoder_step_macs(model, limits), decoder.source_keys);
+  if constexpr (kHasFrontend) {
+    if (has_frontend(model))
+      return larger(larger(encode, decode), largest_frontend_step_macs(view_frontend(file), limits));
+  }
+  (void)file;
+  return larger(encode, decode);
 }
 
 void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {
   const goldcrest_limits& limits = memory->limits;
-  memory->step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_POSITION);
-  memory->layer_step_macs = largest_step_macs(model, limits, GOLDCREST_STEP_LAYER);
+  memory->step_macs = largest_step_macs(model, file, limits, GOLDCREST_STEP_POSITION);
+  memory->layer_step_macs = largest_step_macs(model, file, limits, GOLDCREST_STEP_LAYER);
   TokenizerView tokenizer;
   const bool takes_text = view_tokenizer(file, &tokenizer) && limits.max_source_bytes > 0;
   memory->text_steps = takes_text ? tokenizer_steps(tokenizer, limits.max_source_bytes) : 0;

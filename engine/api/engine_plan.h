@@ -11,7 +11,8 @@ namespace goldcrest {
 
 struct EngineRefs {
   BufferRef engine;
-  BufferRef source_ids;    // int32 [source tokens, batch], sentences one after another
+  BufferRef source_ids;    // int32 [source tokens, batch], sentences one after another; of models without a frontend
+  BufferRef clips;         // Clip [batch], of models with a frontend
   BufferRef sentences;     // Sentence [batch]
   BufferRef text_scratch;  // for the tokenizer
   EncoderRefs encoder;

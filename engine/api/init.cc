@@ -108,7 +108,11 @@ void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const 
 void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   const Runtime& runtime = engine->runtime;
   engine->batch.sentences = runtime.buffer<Sentence>(refs.sentences);
-  engine->batch.ids = runtime.buffer<int32_t>(refs.source_ids);
+  if (has_frontend(runtime.model)) {
+    engine->batch.clips = runtime.buffer<Clip>(refs.clips);
+  } else {
+    engine->batch.ids = runtime.buffer<int32_t>(refs.source_ids);
+  }
   engine->batch.row_capacity = size_t{runtime.limits.max_source_tokens} * runtime.limits.batch;
   engine->encoder = refs.encoder;
   engine->text_scratch = refs.text_scratch;

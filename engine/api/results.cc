@@ -6,6 +6,24 @@
 
 using namespace goldcrest;
 
+int64_t goldcrest::run_to_text(goldcrest_engine* engine, char* out, size_t out_bytes) {
+  GOLDCREST_TRY(goldcrest_run(engine));
+  goldcrest_result result;
+  GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
+  // Token by token: if `out` is too small, the text that fits is written all the same.
+  goldcrest_text_state state = {};
+  size_t written = 0;
+  for (uint32_t i = 0; i <= result.n_tokens; ++i) {
+    const bool flush = i == result.n_tokens;
+    const int64_t bytes =
+        goldcrest_detokenize(engine, &state, result.tokens + i, flush ? 0 : 1, out + written, out_bytes - 1 - written);
+    if (bytes < 0) return bytes;
+    written += static_cast<size_t>(bytes);
+    out[written] = '\0';
+  }
+  return static_cast<int64_t>(written);
+}
+
 extern "C" {
 
 [[gnu::cold]] int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank,
@@ -58,21 +76,7 @@ int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t t
   if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
   out[0] = '\0';
   GOLDCREST_TRY(goldcrest_begin_text(engine, text, text_bytes));
-  GOLDCREST_TRY(goldcrest_run(engine));
-  goldcrest_result result;
-  GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
-  // Token by token: if `out` is too small, the text that fits is written all the same.
-  goldcrest_text_state state = {};
-  size_t written = 0;
-  for (uint32_t i = 0; i <= result.n_tokens; ++i) {
-    const bool flush = i == result.n_tokens;
-    const int64_t bytes =
-        goldcrest_detokenize(engine, &state, result.tokens + i, flush ? 0 : 1, out + written, out_bytes - 1 - written);
-    if (bytes < 0) return bytes;
-    written += static_cast<size_t>(bytes);
-    out[written] = '\0';
-  }
-  return static_cast<int64_t>(written);
+  return run_to_text(engine, out, out_bytes);
 }
 
 }  // extern "C"

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "api/engine.h"
+#include "base/build_options.h"
+#include "goldcrest/speech.h"
 
 using namespace goldcrest;
 
@@ -20,8 +22,12 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
     search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
   }
   GOLDCREST_TRY(goldcrest_set_search(engine, search));
-  // ids are below 2^24, so their int32 and uint32 bits are the same
-  GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
+  if (kHasFrontend && line.samples != nullptr) {
+    GOLDCREST_TRY(goldcrest_begin_audio(engine, line.samples, line.n_source));
+  } else {
+    // ids are below 2^24, so their int32 and uint32 bits are the same
+    GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
+  }
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
@@ -35,6 +41,18 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   return plans_shortlist(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }
 
+// Returns the rows that a line's source needs. A fixed window has those of the file's limits, and with any other number
+// the results are others: UINT32_MAX.
+[[gnu::cold]] uint64_t count_source_rows(const goldcrest_engine& engine, const goldcrest_info& info,
+                                         const SelfTestView& line) {
+  if constexpr (kHasFrontend) {
+    if (info.fixed_window)
+      return engine.runtime.limits.max_source_tokens == info.limits.max_source_tokens ? 1 : UINT32_MAX;
+    if (line.samples != nullptr) return (line.n_source - info.first_row_samples) / info.row_samples + 1;
+  }
+  return line.n_source;
+}
+
 [[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
@@ -46,7 +64,8 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   uint32_t n_run = 0;
   for (uint32_t i = 0; i < count_self_tests(engine->runtime.file); ++i) {
     const SelfTestView line = view_self_test(engine->runtime.file, i);
-    if (line.n_source > limits.max_source_tokens || line.n_target > limits.max_target_tokens) continue;
+    if (count_source_rows(*engine, info, line) > limits.max_source_tokens || line.n_target > limits.max_target_tokens)
+      continue;
     bool same = false;
     GOLDCREST_TRY(run_line(engine, line, &search, &same));
     if (kHasShortlist && line.shortlist && !has_candidates(*engine)) continue;

@@ -13,8 +13,9 @@ namespace {
 // Returns where the ids of the next source are stored.
 int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + engine.batch.n_rows; }
 
-// Appends a sentence whose n source ids are stored at next_ids. Returns its index.
-int append_sentence(goldcrest_engine& engine, uint32_t n) {
+}  // namespace
+
+int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
@@ -24,8 +25,7 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
   return static_cast<int>(batch.n_sentences++);
 }
 
-// Makes room for one more source. If `fresh`, forgets the others first.
-[[gnu::cold]] int open_source(goldcrest_engine* engine, bool fresh) {
+[[gnu::cold]] int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
   if (fresh) engine_clear(*engine);
   const bool adding = engine->state == EngineState::kSourcesStored;
   if (!fresh && !adding)
@@ -36,9 +36,13 @@ int append_sentence(goldcrest_engine& engine, uint32_t n) {
   return GOLDCREST_OK;
 }
 
+namespace {
+
 [[gnu::cold]] int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
+  GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,
+                    "source: the model takes clips (goldcrest/speech.h)", -1);
   GOLDCREST_REQUIRE(source != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "source: empty", -1);
   GOLDCREST_REQUIRE(n <= engine->runtime.limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG,
                     "source: more ids than limits.max_source_tokens",
@@ -117,6 +121,8 @@ int goldcrest_add_text(goldcrest_engine* engine, const char* text, size_t text_b
 int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
   if (!usable(engine) || source == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
+  GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED, "sentence: a clip has no ids",
+                    -1);
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
   const Sentence& rows = engine->batch.sentences[sentence];
   *source = engine->batch.ids + rows.first_row;

@@ -9,6 +9,7 @@
 #include "layers/blocks/self_attention.h"
 #include "layers/call_sites.h"
 #include "layers/embedding.h"
+#include "layers/frontend.h"
 #include "layers/norm.h"
 
 namespace goldcrest {
@@ -26,26 +27,31 @@ LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, mod
 
 }  // namespace
 
-[[gnu::cold]] EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
+[[gnu::cold]] EncoderRefs plan_encoder(Plan& plan, const ModelView& model, [[maybe_unused]] const void* file) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kBatch = GOLDCREST_FACTOR_BATCH;
   EncoderRefs refs;
+  if constexpr (kHasFrontend) {
+    if (has_frontend(model)) refs.frontend = plan_frontend(plan, view_frontend(file));
+  }
   refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
                     {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
   refs.keys = plan_sentence_keys(plan, model.encoder);
   PassNeeds needs = {};
   add_layer(encoder_layer_kind(model), model.encoder, model.encoder.d_model, needs);
   add_layer({true, false, model.features}, model.decoder, model.encoder.d_model, needs);
-  refs.pass =
-      plan_pass(plan, model.encoder, {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource});
+  refs.pass = plan_pass(
+      plan, model.encoder,
+      {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, kHasRefined && model.fine_layers});
   return refs;
 }
 
 uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits) {
   const StackView& stack = model.encoder;
-  const uint64_t rows = limits.encoder_rows, keys = sentence_keys_macs(stack, rows);
+  const uint64_t rows = limits.encoder_rows, keys = products_of_rows(model) * sentence_keys_macs(stack, rows);
   PassNeeds needs = {};
   add_layer(encoder_layer_kind(model), stack, stack.d_model, needs);
-  const uint64_t layer = rows * needs.encoder.macs + attention_macs(stack, rows, limits.max_source_tokens);
+  const uint64_t layer =
+      products_of_rows(model) * rows * needs.encoder.macs + attention_macs(stack, rows, limits.max_source_tokens);
   return larger(keys, layer - keys);
 }
 
@@ -57,12 +63,13 @@ void for_each_encoder_call_site(const void* file, const ModelView& model, const 
 void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, Range block) {
   const StackView& stack = runtime.model.encoder;
   float* x = encoder_rows(runtime, refs, block.first);
-  uint32_t sentence = 0;
-  for (uint32_t i = 0; i < block.count; ++i) {
-    const uint32_t row = block.first + i;
-    while (row >= batch.sentences[sentence].first_row + batch.sentences[sentence].n_rows) ++sentence;
-    const uint32_t position = row - batch.sentences[sentence].first_row;
-    embed(runtime, stack, static_cast<uint32_t>(batch.ids[row]), position, x + size_t{i} * stack.d_model_padded);
+  if (has_frontend(runtime.model)) {
+    if constexpr (kHasFrontend) run_frontend(runtime, refs.frontend, batch, block, x);
+  } else {
+    for_each_position(batch, block, [&](uint32_t i, uint32_t, uint32_t position) {
+      embed(runtime, stack, static_cast<uint32_t>(batch.ids[block.first + i]), position,
+            x + size_t{i} * stack.d_model_padded);
+    });
   }
   trace_rows(runtime, {"encoder.embed", -1, block.first, x, block.count, stack.d_model, stack.d_model_padded});
 }
@@ -74,7 +81,7 @@ void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const B
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
     const Quantized h = block_input(pass, self.norm, encoder_rows(runtime, refs, pass.rows.first));
-    store_sentence_keys(pass, self, h, keys);
+    store_sentence_keys(pass, self, {batch, keys}, h);
   });
 }
 

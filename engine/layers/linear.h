@@ -22,8 +22,26 @@ void multiply(const Pass& pass, const LinearView& view, Quantized x, float* y);
 // y = activation(view(x))
 void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized x, float* y);
 
+// y [rows, half] = activation(gate) * value: gate and value are the first and the second half of view(x), view.n / 2
+// outputs each. y has room for [rows, view.n].
+void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, Quantized x, float* y);
+
 // y = y + view(x)
 void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);
+
+// fine <- what is left of a row x [k] by `inputs`, its quantized values: x - q * scale, quantized. int8 only.
+void quantize_remainder(const Runtime& runtime, const float* x, uint32_t k, const LinearInputs& inputs,
+                        const FineInputs& fine);
+
+// A call with fine inputs.
+struct FineCall {
+  LinearCall call;
+  LinearInputs fine;
+  float* products;  // scratch as large as y, if the residual is y; else may be null
+};
+
+// y = activation((p + bias) + p') + residual, with the products p and p' of the inputs and of what they leave.
+void run_fine(const Runtime& runtime, const FineCall& fine);
 
 // A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {

@@ -47,6 +47,7 @@ template <typename Element>
 void linear(const Runtime& runtime, const LinearCall& call) {
   const LinearTensors tensors = tensors_of(runtime, *call.view);
   LinearArgs<Element> args = linear_args<Element>(runtime, tensors, {0, tensors.n}, call.x, call.rows);
+  if (kHasRefined && call.bias != nullptr) args.bias = call.bias;
   args.residual = call.residual;
   args.y = call.y;
   args.y_stride = call.y_stride;
@@ -71,7 +72,7 @@ void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint3
   const uint32_t n = stack.d_model_padded;
   kernels_of<Element>(runtime).embed({runtime.tensor<Element>(stack.embedding.weights),
                                       runtime.tensor<float>(stack.embedding.scale),
-                                      runtime.tensor<float>(stack.positions) + size_t{position} * n, x, token, n,
+                                      runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n, x, token, n,
                                       stack.embedding_scale, stack.embedding.layout});
 }
 

@@ -51,6 +51,13 @@ struct AddMatrices {
       add("rows.attention_weights", {0, sizeof(float), {wanted.keys, GOLDCREST_FACTOR_THREADS, 0, 0}});
   refs.query_row =
       add("rows.query", {uint64_t{bytes_of(stack.cache_type)} * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+  refs.has_fine = wanted.has_fine;
+  if (kHasRefined && wanted.has_fine) {
+    refs.fine_inputs = add("rows.fine_inputs", rows_of(refs.input_bytes));
+    refs.fine_scales = add("rows.fine_scales", rows_of(sizeof(float)));
+    refs.remainder = add("rows.remainder",
+                         {sizeof(float) * uint64_t{wanted.matrices.input}, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+  }
   return refs;
 }
 
@@ -58,6 +65,12 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
                const TaskRows& task_rows) {
   const size_t row = first_row;
   float* const scales = stack.input_type == InputType::kInt8 ? runtime.buffer<float>(refs.row_scales) + row : nullptr;
+  FineInputs fine = {};
+  if (kHasRefined && refs.has_fine) {
+    fine = {{runtime.buffer<uint8_t>(refs.fine_inputs) + row * refs.input_bytes,
+             runtime.buffer<float>(refs.fine_scales) + row},
+            runtime.task_buffer<float>(refs.remainder, task_rows.task)};
+  }
   return {runtime,
           stack,
           task_rows.rows,
@@ -68,7 +81,8 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
           runtime.task_buffer<float>(refs.attention_weights, task_rows.task),
           runtime.task_buffer<uint8_t>(refs.query_row, task_rows.task),
           size_t{refs.attention_weights.task_stride} * size_t{kAlignment} / sizeof(float),
-          size_t{refs.query_row.task_stride} * size_t{kAlignment}};
+          size_t{refs.query_row.task_stride} * size_t{kAlignment},
+          fine};
 }
 
 }  // namespace goldcrest

@@ -10,6 +10,9 @@ namespace goldcrest {
 struct PassRefs {
   BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
   uint32_t input_bytes, projected_width, attention_width;  // of a row
+  // Of fine inputs; unplanned in models without them.
+  bool has_fine;
+  BufferRef fine_inputs, fine_scales, remainder;
 };
 
 // The needs of the rows that pass some matrices.
@@ -23,6 +26,9 @@ struct PassNeeds {
   MatrixNeeds encoder, decoder;
 };
 
+// Returns how often rows are multiplied by each matrix, at most.
+constexpr uint64_t products_of_rows(const ModelView& model) { return kHasRefined && model.fine_layers ? 2 : 1; }
+
 // Adds the matrices of a layer to `needs`.
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs);
 
@@ -31,6 +37,7 @@ struct PassPlan {
   const MatrixNeeds& matrices;
   uint8_t rows[2];  // goldcrest_factor: the rows are their product
   uint8_t keys;     // goldcrest_factor: of the longest attention
+  bool has_fine;    // the rows are quantized a second time
 };
 
 PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted);
@@ -47,6 +54,7 @@ struct Pass {
   float* attention_weights;
   uint8_t* query_row;
   size_t attention_weights_stride, query_row_stride;  // elements, bytes
+  FineInputs fine;
 };
 
 // The rows that a task computes, and the number of tasks that an operation on them may be split into.

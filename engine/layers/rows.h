@@ -11,13 +11,36 @@ struct Sentence {
   uint32_t first_row, n_rows;
 };
 
+// A source of samples or feature rows, which stay in the caller's memory. The same size on every machine.
+struct Clip {
+  uint64_t address;      // of int16 samples [n], or of float feature rows [n, channels]
+  uint64_t n;            // of those that the rows need
+  int64_t sum, squares;  // of the values that a norm of the whole clip reads, in units of 2^-15
+  float largest;         // feature of the log-mel
+  uint32_t checksum;     // of the n samples or feature rows when they were given
+  uint32_t checked;      // the checksum of those that were read
+  uint32_t has_features;
+};
+
 // The sentences that are translated together.
 struct Batch {
   Sentence* sentences;  // [n_sentences], rows without gaps
   int32_t* ids;         // [n_rows], the ids of the sources
+  Clip* clips;          // [n_sentences], of models with a frontend, which have no ids
   uint32_t n_sentences, n_rows;
   size_t row_capacity;  // rows that the caches are planned for
 };
+
+// Calls visit(i, sentence, position) for each row rows.first + i of the batch.
+template <typename Visit>
+[[gnu::always_inline]] inline void for_each_position(const Batch& batch, Range rows, const Visit& visit) {
+  uint32_t sentence = 0;
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    const uint32_t row = rows.first + i;
+    while (row >= batch.sentences[sentence].first_row + batch.sentences[sentence].n_rows) ++sentence;
+    visit(i, sentence, row - batch.sentences[sentence].first_row);
+  }
+}
 
 // A sentence with live hypotheses: these have rows [first_row, first_row + n_rows) of the activations.
 struct LiveSentence {

@@ -18,10 +18,11 @@ enum class Width : uint8_t {
   kModel,        // d_model
   kHeads,        // n_heads * d_head
   kInner,        // d_ff
+  kGatedInner,   // d_ff, or twice that with padding in a gated stack
   kSourceModel,  // the encoder's d_model
   kPaddedModel,  // d_model, always padded
 };
-constexpr uint32_t kWidths = 5;
+constexpr uint32_t kWidths = 6;
 
 // Elements of a stored matrix, by Width.
 struct BlockWidths {
@@ -75,15 +76,43 @@ struct StackGroups {
   constexpr const Groups& of(Width width) const { return values[static_cast<int>(width)]; }
 };
 
+// Tells whether a type of stack can have gates: the schema's type lacks them in builds without the feature.
+template <typename Stack, typename = void>
+constexpr bool kKnowsGates = false;
+template <typename Stack>
+constexpr bool kKnowsGates<Stack, std::void_t<decltype(&Stack::gated)>> = true;
+
+// Returns whether the stack's feed-forward blocks have a gate.
+template <typename Stack>
+[[gnu::always_inline]] inline bool is_gated([[maybe_unused]] const Stack& stack) {
+  if constexpr (kKnowsGates<Stack>) return number_of<&Stack::gated>(stack) != 0;
+  return false;
+}
+
+// The same for a stack that adds nothing for a position.
+template <typename Stack, typename = void>
+constexpr bool kMayLackPositions = false;
+template <typename Stack>
+constexpr bool kMayLackPositions<Stack, std::void_t<decltype(&Stack::positions_used)>> = true;
+
+// Returns whether the stack has a row of its own for each position.
+template <typename Stack>
+[[gnu::always_inline]] inline bool uses_positions([[maybe_unused]] const Stack& stack) {
+  if constexpr (kMayLackPositions<Stack>) return number_of<&Stack::positions_used>(stack) != 0;
+  return true;
+}
+
 // Returns the widths of a stack: the schema's table or object, a view, or the converter's spec. Only here does a choice
 // of a stack change the shape of a matrix. source_d_model: the encoder's d_model.
 template <typename Stack>
 [[gnu::always_inline]] inline StackGroups groups_of(const Stack& stack, uint32_t source_d_model) {
   const uint32_t d_model = number_of<&Stack::d_model>(stack), d_ff = number_of<&Stack::d_ff>(stack),
                  n_heads = number_of<&Stack::n_heads>(stack), d_head = number_of<&Stack::d_head>(stack);
+  const Groups gated = {2, d_ff, pad16(d_ff)}, inner = {1, d_ff, d_ff};
   return {{{1, d_model, d_model},
            {n_heads, d_head, pad16(d_head)},
-           {1, d_ff, d_ff},
+           inner,
+           is_gated(stack) ? gated : inner,
            {1, source_d_model, source_d_model},
            {1, d_model, pad16(d_model)}}};
 }
@@ -186,7 +215,7 @@ struct CrossAttentionBlock {
 };
 
 struct FeedForwardView {
-  LinearView in;   // [d_ff, d_model]
+  LinearView in;   // [d_ff, d_model]; gated [2 * d_ff padded, d_model]
   LinearView out;  // [d_model, d_ff]
   NormView norm;
 };
@@ -197,7 +226,7 @@ struct FeedForwardBlock {
   static constexpr const char* kNorm = "layers.feed_forward.norm";
   static constexpr const char* kMisplaced = nullptr;
   static constexpr bool belongs(const LayerKind&) { return true; }
-  static constexpr MatrixEntry kMatrices[] = {{"layers.feed_forward.in", {1, Width::kInner}, {1, Width::kModel}},
+  static constexpr MatrixEntry kMatrices[] = {{"layers.feed_forward.in", {1, Width::kGatedInner}, {1, Width::kModel}},
                                               {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}}};
   template <typename Layer>
   static auto of(Layer& layer) -> decltype(member_of<&Layer::feed_forward>(layer)) {

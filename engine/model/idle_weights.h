@@ -16,8 +16,9 @@ struct IdleWeights {
 
 void report_idle(const IdleWeights& idle, const void* weights, size_t bytes);
 
-// Report the weights that only encoding reads: those of an encoder layer, or those that make a decoder layer's keys and
-// values of the source. `model` must be validated as far as this layer.
+// Report the weights that only encoding reads: those of the frontend, those of an encoder layer, or those that make a
+// decoder layer's keys and values of the source. `model` must be validated as far as these.
+void report_idle_frontend(const IdleWeights& idle, const void* model);
 void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer);
 void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer);
 

@@ -11,7 +11,7 @@ enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                     
 enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
 
 // The types of a file's weights, of the keys and values in its caches, and of the inputs of its linear layers.
-enum class WeightType : uint32_t { kInt8, kFloat32 };
+enum class WeightType : uint8_t { kInt8, kFloat32 };
 enum class CacheType : uint32_t { kInt8, kFloat32 };
 enum class InputType : uint32_t { kInt8, kFloat32 };
 
@@ -27,6 +27,7 @@ struct LinearView {
   uint32_t weight_sum;  // int32 [n]
   uint32_t n, k;        // padded to multiples of 16
   WeightType weight_type;
+  bool fine_input;  // inputs have 16 bits (layers/linear.h)
   Layout layout;
 };
 

@@ -2,7 +2,8 @@
 #include "model/model_view.h"
 
 #include "base/build_options.h"
-#include "model_generated.h"
+#include "model/frontend_view.h"
+#include "model/resolver.h"
 
 namespace goldcrest {
 
@@ -18,77 +19,15 @@ static_assert(same(Layout::kRowMajor, format::Layout::RowMajor) && same(Layout::
               same(Layout::kN4K16, format::Layout::N4K16) && format::Layout::MAX == format::Layout::N4K16);
 static_assert(same(Activation::kRelu, format::Activation::Relu) && same(Activation::kGelu, format::Activation::Gelu) &&
               same(Activation::kGeluTanh, format::Activation::GeluTanh) &&
-              same(Activation::kSilu, format::Activation::Silu) && format::Activation::MAX == format::Activation::Silu);
+              same(Activation::kSilu, format::Activation::Silu) &&
+              static_cast<uint32_t>(format::Activation::MAX) ==
+                  static_cast<uint32_t>(Activation::kSilu) + kHasFrontend);
 static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kBpe, format::TokenizerKind::Bpe) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
               (format::TokenizerKind::MAX == format::TokenizerKind::Character ||
                same(TokenizerKind::kSubword, format::TokenizerKind::MAX)));
-// Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
-// kinds.
-uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
-  return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
-}
-
-// Turns the tables' offsets inside sections into offsets inside the file.
-struct Resolver {
-  explicit Resolver(const format::Model& model)
-      : weights(section_offset(model, format::SectionKind::Weights)),
-        parameters(section_offset(model, format::SectionKind::Parameters)),
-        positions(section_offset(model, format::SectionKind::Positions)),
-        is_float32(kHasFloat32 && has_feature(model.features(), kFeatureFloat32)) {}
-
-  LinearView linear(const format::Linear& table) const {
-    return {weights + table.weights(),
-            parameters + table.scale(),
-            parameters + table.bias(),
-            parameters + table.weight_sum(),
-            pad16(table.n()),
-            pad16(table.k()),
-            is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
-            static_cast<Layout>(table.layout())};
-  }
-
-  NormView norm(const format::Norm* table) const {
-    if (table == nullptr) return {0, 0, 0.0f};
-    return {parameters + table->gamma(), parameters + table->beta(), table->epsilon()};
-  }
-
-  template <typename Block, typename Table, typename View>
-  void block(Block, const Table& table, View& view) const {
-    Block::for_each_matrix(
-        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
-    view.norm = norm(table.norm());
-  }
-
-  [[gnu::cold]] StackView stack(const format::Stack& table) const {
-    StackView view = {};
-    view.d_model = table.d_model();
-    view.d_model_padded = pad16(table.d_model());
-    view.d_ff = table.d_ff();
-    view.n_heads = table.n_heads();
-    view.d_head = table.d_head();
-    view.n_layers = table.layers()->size();
-    view.cache_type = is_float32 ? CacheType::kFloat32 : CacheType::kInt8;
-    view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
-    view.max_positions = table.max_positions();
-    view.positions = positions + table.positions();
-    view.activation = static_cast<Activation>(table.activation());
-    view.pre_norm = table.pre_norm();
-    view.attention_scale = table.attention_scale();
-    view.embedding_scale = table.embedding_scale();
-    const format::Embedding& embedding = *table.embedding();
-    view.embedding = {weights + embedding.weights(), parameters + embedding.scale(), embedding.vocab_size(),
-                      static_cast<Layout>(embedding.layout())};
-    view.embedding_norm = norm(table.embedding_norm());
-    view.final_norm = norm(table.final_norm());
-    return view;
-  }
-
-  uint32_t weights, parameters, positions;  // units
-  bool is_float32;
-};
 
 // Fills in the blocks of a layer of view.kind.
 template <typename View>
@@ -98,6 +37,21 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
         if (block.belongs(view.kind)) resolver.block(block, *from, to);
       },
       table, view);
+}
+
+// Returns whether some matrix of the stack's layers has fine inputs.
+[[maybe_unused, gnu::cold]] bool has_fine_layers(const format::Stack& stack) {
+  bool fine = false;
+  for (const format::Layer* layer : *stack.layers()) {
+    for_each_block(
+        [&](auto block, const auto* table) {
+          if (table == nullptr) return;
+          block.for_each_matrix(
+              [&](const MatrixEntry&, const format::Linear* linear) { fine |= has_fine_input(*linear); }, *table);
+        },
+        *layer);
+  }
+  return fine;
 }
 
 // Returns how many of the decoder's first n layers are recurrent.
@@ -121,6 +75,11 @@ bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist()
 #else
 constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
 constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
+#endif
+#ifdef GOLDCREST_SPEECH
+const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
+#else
+constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 
 // The fields that the schema of builds without prefixes lacks.
@@ -165,7 +124,9 @@ struct TokenizerSection {
                     root.features(),
                     kHasRecurrent ? count_recurrent(root, root.decoder()->layers()->size()) : 0,
                     0,
-                    0};
+                    0,
+                    false};
+  if constexpr (kHasRefined) view.fine_layers = has_fine_layers(*root.encoder()) || has_fine_layers(*root.decoder());
   if constexpr (kHasRules) {
     view.n_ends = 1 + length(root.generation()->more_end_ids());
     view.output_passes = root.generation()->repetition_penalty() != 1.0f ? 2 : 1;
@@ -240,12 +201,22 @@ uint32_t count_self_tests(const void* model) {
 
 [[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->Get(line);
-  return {elements(table.source()),
-          elements(table.target()),
-          length(table.source()),
-          length(table.target()),
-          join(table.hash_low(), table.hash_high()),
+  const auto* samples = samples_of(table);
+  return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
+          elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),
+          length(table.target()),   join(table.hash_low(), table.hash_high()),
           is_of_shortlist(table)};
+}
+
+// Fills in what the model hears.
+[[maybe_unused, gnu::cold]] static void view_audio_info(const void* model, goldcrest_info* info) {
+  if (!has_feature(format::GetModel(model)->features(), kFeatureFrontend)) return;
+  const FrontendView view = view_frontend(model);
+  info->sample_rate = view.sample_rate;
+  info->feature_channels = view.has_log_mel || view.sample_rate == 0 ? view.channels : 0;
+  info->first_row_samples = view.fixed_window ? 1 : view.first_row * view.row_samples;
+  info->row_samples = view.row_stride * view.row_samples;
+  info->fixed_window = view.fixed_window;
 }
 
 [[gnu::cold]] void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
@@ -277,6 +248,7 @@ uint32_t count_self_tests(const void* model) {
   info->pad_id = generation.pad_id();
   info->unknown_id = generation.unknown_id();
   const format::Limits& limits = *root.limits();
+  if constexpr (kHasFrontend) view_audio_info(model, info);
   info->limits = {limits.max_source_tokens(),
                   limits.max_source_bytes(),
                   limits.max_target_tokens(),

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/align.h"
+#include "base/build_options.h"
 #include "goldcrest/goldcrest.h"
 #include "model/blocks.h"
 #include "model/tokenizer_view.h"
@@ -20,6 +21,12 @@ struct EmbeddingView {
   Layout layout;
 };
 
+// The angles by which heads turn (layers/rotary.h).
+struct RotaryView {
+  uint32_t table;  // float [max_positions, 2, half]: cos, then sin
+  uint32_t half;   // columns; 0: heads do not turn
+};
+
 struct StackView {
   uint32_t d_model;          // not padded
   uint32_t d_model_padded;   // the stride of every activation row
@@ -31,13 +38,18 @@ struct StackView {
   uint32_t max_positions;
   uint32_t positions;  // float [max_positions, d_model_padded]
   Activation activation;
-  uint32_t pre_norm;  // 1: norm before each block, 0: after its residual
+  bool pre_norm;        // norm before each block; false: after its residual
+  bool has_gates;       // read it with gated()
+  bool positions_used;  // false: one row for all positions
   float attention_scale;
   float embedding_scale;
   EmbeddingView embedding;
   NormView embedding_norm, final_norm;
+  RotaryView rotary;
 
   uint32_t attention_width() const { return n_heads * d_head; }
+  // Returns whether feed-forward blocks have a gate.
+  [[gnu::always_inline]] bool gated() const { return kHasGated && has_gates; }
 };
 
 struct ModelView {
@@ -49,7 +61,13 @@ struct ModelView {
   // Set by the file's rules, in builds with rules (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
+  bool fine_layers;        // some matrix of a layer has fine inputs
 };
+
+// Returns whether sources are samples or feature rows, not ids.
+constexpr bool has_frontend(const ModelView& model) {
+  return kHasFrontend && has_feature(model.features, kFeatureFrontend);
+}
 
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
 struct GenerationView {
@@ -86,7 +104,8 @@ constexpr bool has_wide_ids(uint32_t vocab_size) { return vocab_size > 65536; }
 
 // One line of the file's self-test.
 struct SelfTestView {
-  const uint32_t* source;  // [n_source]
+  const uint32_t* source;  // [n_source]; null with samples
+  const int16_t* samples;  // [n_source]; null with source
   const uint32_t* target;  // [n_target], end token included
   uint32_t n_source, n_target;
   uint64_t hash;

@@ -65,6 +65,7 @@ StackSpec make_stack(RandomFloats& random, const std::string& name, const TinySt
   stack.attention_scale = 1 / std::sqrt(static_cast<float>(options.d_head));
   stack.activation = options.activation;
   stack.pre_norm = options.pre_norm;
+  stack.gated = options.gated;
   stack.embedding = std::make_shared<Matrix>(random.matrix(name + ".embedding", vocab_size, stack.d_model));
   stack.embedding_scale = 1.5f;
   stack.positions = random.matrix(name + ".positions", options.positions, stack.d_model);
@@ -85,6 +86,7 @@ StackSpec make_stack(RandomFloats& random, const std::string& name, const TinySt
     layer.feed_forward = {balanced_linear(random, path + ".in", stack.d_ff, stack.d_model),
                           balanced_linear(random, path + ".out", stack.d_model, stack.d_ff),
                           balanced_norm(random, stack.d_model)};
+    if (options.gated) layer.feed_forward.in.gate = balanced_linear(random, path + ".gate", stack.d_ff, stack.d_model);
     stack.layers.push_back(std::move(layer));
   }
   if (options.final_norm) stack.final_norm = balanced_norm(random, stack.d_model);
@@ -202,6 +204,16 @@ TinyOptions student_tiny_options() {
   options.source_vocab_size = 50;
   options.target_vocab_size = 300;
   options.tied = true;
+  return options;
+}
+
+TinyOptions gated_tiny_options() {
+  TinyOptions options = odd_tiny_options();
+  options.seed = 16;
+  options.encoder.activation = Activation::kSilu;
+  options.decoder.activation = Activation::kGeluTanh;
+  options.encoder.gated = options.decoder.gated = true;
+  options.encoder.n_layers = 2;
   return options;
 }
 

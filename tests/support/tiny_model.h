@@ -13,6 +13,7 @@ struct TinyStack {
   converter::Activation activation = converter::Activation::kRelu;
   bool pre_norm = false, embedding_norm = false, final_norm = false;
   uint32_t n_recurrent = 0;  // number of recurrent layers, the last ones; decoder only
+  bool gated = false;
 };
 
 struct TinyOptions {
@@ -41,6 +42,9 @@ TinyOptions deep_tiny_options();
 // Recurrent layers in the decoder: two of three, in odd widths; and all, as in Marian's students.
 TinyOptions mixed_tiny_options();
 TinyOptions student_tiny_options();
+
+// Gates in both stacks, of odd widths and with different activations.
+TinyOptions gated_tiny_options();
 
 // The file of a spec, without a self-test.
 converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,

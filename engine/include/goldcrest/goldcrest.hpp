@@ -8,6 +8,7 @@
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "goldcrest/sentences.h"
+#include "goldcrest/speech.h"
 
 namespace goldcrest {
 
@@ -113,6 +114,10 @@ class Engine {
   Status begin(const char* text, size_t bytes) { return Status(goldcrest_begin_text(engine_, text, bytes)); }
   Status add(const int32_t* source, size_t n) { return Status(goldcrest_add(engine_, source, n)); }
   Status add(const char* text, size_t bytes) { return Status(goldcrest_add_text(engine_, text, bytes)); }
+  Status begin(const int16_t* samples, size_t n) { return Status(goldcrest_begin_audio(engine_, samples, n)); }
+  Status add(const int16_t* samples, size_t n) { return Status(goldcrest_add_audio(engine_, samples, n)); }
+  Status begin(const float* features, size_t n) { return Status(goldcrest_begin_features(engine_, features, n)); }
+  Status add(const float* features, size_t n) { return Status(goldcrest_add_features(engine_, features, n)); }
   Status score(uint32_t sentence, const int32_t* target, size_t n) {
     return Status(goldcrest_score(engine_, sentence, target, n));
   }
@@ -139,6 +144,9 @@ class Engine {
   }
   Status translate(const char* text, size_t bytes, char* out, size_t out_bytes) {
     return Status(goldcrest_translate(engine_, text, bytes, out, out_bytes));
+  }
+  Status transcribe(const int16_t* samples, size_t n, char* out, size_t out_bytes) {
+    return Status(goldcrest_transcribe(engine_, samples, n, out, out_bytes));
   }
   // Translates a text sentence by sentence; white space and line ends stay as they are. `parts` says how the text is
   // cut. A sentence above the engine's limits is cut further; one that gives no token is left out. out gets a

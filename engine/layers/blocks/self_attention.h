@@ -4,6 +4,7 @@
 #pragma once
 
 #include "layers/attention.h"
+#include "layers/rotary.h"
 #include "layers/rows.h"
 
 namespace goldcrest {
@@ -33,18 +34,31 @@ inline uint64_t sentence_keys_macs(const StackView& stack, uint64_t rows) {
   return 2 * rows * stack.d_model_padded * stack.attention_width();
 }
 
-// Stores the keys and values of the pass's rows.
-inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block, Quantized h, const KvCache& keys) {
-  float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
-  multiply(pass, key_value_of(pass.stack, block), h, key_value);
-  store_keys_values(pass, pass.stack, key_value, keys);
-}
-
 // The sentences and the keys that the encoder's rows attend to.
 struct SentencesOfRows {
   const Batch& batch;
   const KvCache& keys;
 };
+
+// Turns queries or keys of the pass's rows by their positions. heads: [rows, n_heads * d_head], row stride `stride`
+inline void turn_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] const Batch& batch,
+                      [[maybe_unused]] float* heads, [[maybe_unused]] size_t stride) {
+  if constexpr (kHasRotary) {
+    if (pass.stack.rotary.half == 0) return;
+    for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
+      turn_heads(pass.runtime, pass.stack, position, heads + i * stride);
+    });
+  }
+}
+
+// Stores the keys and values of the pass's rows.
+inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences,
+                                Quantized h) {
+  float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
+  multiply(pass, key_value_of(pass.stack, block), h, key_value);
+  turn_rows(pass, sentences.batch, key_value, size_t{2} * pass.stack.attention_width());
+  store_keys_values(pass, pass.stack, key_value, sentences.keys);
+}
 
 // attended <- the attention of each of the pass's rows to all rows of its own sentence.
 inline void attend_within_sentences(const Pass& pass, const SentencesOfRows& sentences, const float* query,
@@ -69,6 +83,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
                                Quantized h, float* x) {
   float* const query = pass.projected;  // [rows, n_heads * d_head]
   multiply(pass, query_of(pass.stack, block), h, query);
+  turn_rows(pass, sentences.batch, query, pass.stack.attention_width());
   attend_within_sentences(pass, sentences, query, pass.attended);
   add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
 }
@@ -90,6 +105,18 @@ struct PastOfRows {
   const TargetRows& targets;
   const KvCache& keys;
 };
+
+// Turns the queries and keys of all hypotheses, which have the same position.
+inline void turn_new_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] uint32_t position,
+                          [[maybe_unused]] float* query_key_value) {
+  if constexpr (kHasRotary) {
+    const size_t width = pass.stack.attention_width();
+    for (uint32_t i = 0; i < pass.rows.count; ++i) {
+      turn_heads(pass.runtime, pass.stack, position, query_key_value + i * 3 * width);
+      turn_heads(pass.runtime, pass.stack, position, query_key_value + (i * 3 + 1) * width);
+    }
+  }
+}
 
 inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float* query_key_value) {
   const size_t width = pass.stack.attention_width();
@@ -124,6 +151,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
                                float* x) {
   float* const query_key_value = pass.projected;  // [rows, 3, n_heads * d_head]
   multiply(pass, block.query_key_value, h, query_key_value);
+  turn_new_rows(pass, past.targets.position, query_key_value);
   store_new_keys(pass, past, query_key_value);
   attend_to_past(pass, past, query_key_value, pass.attended);
   add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);

@@ -106,8 +106,10 @@ int Validator::check_self_tests() {
   for (uint32_t i = 0; i < model_->self_test()->size(); ++i) {
     const format::SelfTestLine* line = model_->self_test()->Get(i);
     const int32_t index = static_cast<int32_t>(i);
-    GOLDCREST_REQUIRE_INTACT(line->source() != nullptr && line->source()->size() >= 1 &&
-                                 line->source()->size() <= model_->limits()->max_source_tokens(),
+    if constexpr (kHasFrontend) GOLDCREST_TRY(check_samples(*line, index));
+    GOLDCREST_REQUIRE_INTACT(has_frontend() ? line->source() == nullptr
+                                            : line->source() != nullptr && line->source()->size() >= 1 &&
+                                                  line->source()->size() <= model_->limits()->max_source_tokens(),
                              "self_test.source", index);
     GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
                                  line->target()->size() <= model_->limits()->max_target_tokens(),

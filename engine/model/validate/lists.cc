@@ -18,6 +18,7 @@ int Validator::check_shortlist() {
     GOLDCREST_REQUIRE_INTACT(!model_->self_test()->Get(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
   }
   if (table == nullptr) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(!has_frontend(), "shortlist: not expected", -1);
   const SectionView& arrays = section(format::SectionKind::Tokenizer);
   const uint64_t id_bytes = has_wide_ids(target_vocab_size_) ? 4 : 2;
   GOLDCREST_REQUIRE_INTACT(

@@ -56,6 +56,11 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   const auto [name, index] = subject;
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   GOLDCREST_REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
+#ifdef GOLDCREST_REFINED
+  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || has_feature(model_->features(), kFeatureRefined),
+                           "metadata: feature bits", -1);
+  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || !(is_float32() || table == model_->projection()), name, index);
+#endif
   const StoredMatrix matrix = {table->weights(), pad16(n), pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each output
   const SectionView& parameters = section(format::SectionKind::Parameters);
@@ -118,6 +123,43 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   return GOLDCREST_OK;
 }
 
+// Checks the embedding of a stack, or the frontend in its place.
+int Validator::check_source(const format::Stack& stack, bool is_decoder) {
+#ifdef GOLDCREST_SPEECH
+  if (!is_decoder && has_frontend()) return check_frontend();
+  GOLDCREST_REQUIRE_INTACT(stack.frontend() == nullptr, has_frontend() ? "decoder.frontend" : "metadata: feature bits",
+                           -1);
+#endif
+  return check_embedding(stack.embedding(), stack.d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding");
+}
+
+int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
+#ifdef GOLDCREST_ROTARY
+  const format::Rotary* table = stack.rotary();
+  if (table == nullptr) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureRotary), "metadata: feature bits", -1);
+  const uint32_t half = table->half();
+  GOLDCREST_REQUIRE_INTACT(half >= 16 && half % 16 == 0 && half <= stack.d_head() / 2, "rotary.half", -1);
+  const uint64_t values = uint64_t{stack.max_positions()} * 2 * half;
+  const SectionView& positions = section(format::SectionKind::Positions);
+  GOLDCREST_REQUIRE_INTACT(
+      positions.holds(table->table(), 4 * values) && values_good(positions, table->table(), values), "rotary.table",
+      -1);
+#endif
+  return GOLDCREST_OK;
+}
+
+// A stack may make choices only in files that announce them.
+int Validator::check_choices(const format::Stack& stack, bool is_decoder) {
+  const uint32_t features = model_->features();
+  const bool announced = (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
+                         (uses_positions(stack) || has_feature(features, kFeaturesWithoutPositions));
+  GOLDCREST_REQUIRE_INTACT(
+      announced, is_decoder ? "decoder: a choice without its feature bit" : "encoder: a choice without its feature bit",
+      -1);
+  return GOLDCREST_OK;
+}
+
 int Validator::check_stack(const format::Stack* stack, bool is_decoder, const char* name) {
   GOLDCREST_REQUIRE_INTACT(stack != nullptr, name, -1);
   GOLDCREST_REQUIRE_INTACT(
@@ -127,20 +169,22 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                                stack->d_head() <= kMaxHeadWidth && stack->d_head() % 16 == 0 &&
                                stack->n_heads() * stack->d_head() <= kMaxWidth,
                            name, -1);
-  GOLDCREST_REQUIRE_INTACT(stack->activation() <= format::Activation::MAX, name, -1);
+  GOLDCREST_REQUIRE_INTACT(stack->activation() <= format::Activation::Silu, name, -1);
   GOLDCREST_REQUIRE_INTACT(in_range(stack->attention_scale(), kMinAttentionScale, kMaxAttentionScale) &&
                                in_range(stack->embedding_scale(), kMinEmbeddingScale, kMaxEmbeddingScale),
                            name, -1);
   GOLDCREST_REQUIRE_INTACT(
       stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
-  GOLDCREST_TRY(
-      check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
-  const uint64_t position_values = uint64_t{stack->max_positions()} * pad16(stack->d_model());
+  GOLDCREST_TRY(check_source(*stack, is_decoder));
+  GOLDCREST_TRY(check_choices(*stack, is_decoder));
+  const uint64_t position_rows = uses_positions(*stack) ? stack->max_positions() : 1;
+  const uint64_t position_values = position_rows * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
   GOLDCREST_REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
                                positions.holds(stack->positions(), 4 * position_values) &&
                                values_good(positions, stack->positions(), position_values),
                            is_decoder ? "decoder.positions" : "encoder.positions", -1);
+  if constexpr (kHasRotary) GOLDCREST_TRY(check_rotary(*stack));
   if (stack->embedding_norm() != nullptr) {
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), {"embedding_norm", -1}));
   }

@@ -11,7 +11,7 @@ int Validator::run() {
   GOLDCREST_TRY(check_sections());
   GOLDCREST_TRY(check_stack(model_->encoder(), false, "encoder: dimensions"));
   GOLDCREST_TRY(check_stack(model_->decoder(), true, "decoder: dimensions"));
-  source_vocab_size_ = model_->encoder()->embedding()->vocab_size();
+  if (!has_frontend()) source_vocab_size_ = model_->encoder()->embedding()->vocab_size();
   GOLDCREST_REQUIRE_INTACT(model_->projection() != nullptr && model_->projection()->n() <= kMaxVocabulary, "projection",
                            -1);
   target_vocab_size_ = model_->projection()->n();

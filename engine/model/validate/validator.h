@@ -44,6 +44,12 @@ struct StoredMatrix {
   format::Layout layout;
 };
 
+// The input rows of a convolution.
+struct ConvolutionInput {
+  uint32_t channels, width;  // width: values of a row
+  bool fixed_window, may_have_norm;
+};
+
 // Its functions run only once. They are cold, so the compiler optimizes them for size in every build.
 class Validator {
  public:
@@ -70,8 +76,18 @@ class Validator {
   [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
   [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
   [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
+  [[gnu::cold]] int check_choices(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
   [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
+  [[gnu::cold]] int check_rotary(const format::Stack& stack);
+  [[gnu::cold]] int check_source(const format::Stack& stack, bool is_decoder);
+
+  // speech.cc
+  [[gnu::cold]] int check_frontend();
+  [[gnu::cold]] int check_convolutions(const format::Frontend& table, bool has_log_mel);
+  [[gnu::cold]] int check_convolution(const format::Convolution& table, const ConvolutionInput& input, Subject subject);
+  [[gnu::cold]] int check_log_mel(const format::Frontend& frontend);
+  [[gnu::cold]] int check_samples(const format::SelfTestLine& line, int32_t index);
 
   // generation.cc
   [[gnu::cold]] int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
@@ -104,6 +120,7 @@ class Validator {
                ? static_cast<format::TokenizerKind>(TokenizerKind::kSubword)
                : format::TokenizerKind::Character;
   }
+  bool has_frontend() const { return kHasFrontend && has_feature(model_->features(), kFeatureFrontend); }
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
   // Check values of arrays in the parameters and positions, after a check that the arrays are inside the file.
   bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {

@@ -130,8 +130,31 @@ std::vector<Case> make_recurrent_cases() {
   return cases;
 }
 
+// Both stacks have gates; the activations are those of T5 and of Moonshine.
+std::vector<Case> make_gated_cases() {
+  test::RandomFloats random(9);
+  std::vector<Case> cases;
+  for (const Activation activation : {Activation::kGeluTanh, Activation::kSilu}) {
+    ModelSpec spec = test::random_spec(6);
+    for (StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+      stack->activation = activation;
+      stack->gated = true;
+      for (LayerSpec& layer : stack->layers)
+        layer.feed_forward.in.gate = random.linear("gate", stack->d_ff, stack->d_model);
+    }
+    const ExactLogits exact = naive_logits(spec);
+    cases.push_back({format_text("activation {}", static_cast<int>(activation)), spec, exact, tolerance(spec, exact)});
+  }
+  return cases;
+}
+
 const std::vector<Case>& recurrent() {
   static const std::vector<Case> cases = make_recurrent_cases();
+  return cases;
+}
+
+const std::vector<Case>& gated() {
+  static const std::vector<Case> cases = make_gated_cases();
   return cases;
 }
 
@@ -195,6 +218,16 @@ TEST(Reference, SmallMistakesInRecurrentLayersAreOutsideTheTolerance) {
       for (float& bias : ((*wrong.decoder.layers[0].recurrent).*part).bias) bias += 0.01f;
       EXPECT_GT(largest_difference(reference_logits(wrong), c.exact), c.tolerance) << c.name;
     }
+  }
+}
+
+TEST(Reference, GatedStacksEqualANaiveForwardPass) {
+  for (const Case& c : gated()) {
+    EXPECT_LE(largest_difference(reference_logits(c.spec), c.exact), c.tolerance) << c.name;
+    ModelSpec swapped = c.spec;
+    InnerSpec& inner = swapped.decoder.layers[0].feed_forward.in;
+    std::swap(static_cast<LinearSpec&>(inner), *inner.gate);
+    EXPECT_GT(largest_difference(reference_logits(swapped), c.exact), c.tolerance) << c.name;
   }
 }
 

@@ -37,6 +37,7 @@ std::vector<LinearSpec*> linears_of(ModelSpec& spec) {
       if (layer.self_attention) add(*layer.self_attention);
       if (layer.recurrent) linears.insert(linears.end(), {&layer.recurrent->input, &layer.recurrent->forget});
       if (layer.cross_attention) add(*layer.cross_attention);
+      if (layer.feed_forward.in.gate) linears.push_back(&*layer.feed_forward.in.gate);
       linears.insert(linears.end(), {&layer.feed_forward.in, &layer.feed_forward.out});
     }
   }
@@ -131,7 +132,8 @@ TEST(Blocks, TheListIsWhatAFileHolds) {
 
 // A dimension as model.fbs writes it, in the order of Width.
 std::string text_of(const Dimension& dimension) {
-  const char* const names[] = {"d_model", "n_heads * d_head", "d_ff", "the encoder's d_model", "d_model padded"};
+  const char* const names[] = {
+      "d_model", "n_heads * d_head", "d_ff", "d_ff or 2 * d_ff padded", "the encoder's d_model", "d_model padded"};
   static_assert(std::size(names) == kWidths);
   const std::string times = dimension.times == 1 ? "" : std::to_string(dimension.times) + " * ";
   return times + names[static_cast<int>(dimension.width)];

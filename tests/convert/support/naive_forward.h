@@ -208,9 +208,15 @@ class NaiveForward {
         });
       }
       x = residual(stack, layer.feed_forward.norm, x, [&](const Sequence& h) {
-        Sequence inner = linear(layer.feed_forward.in, h);
+        const auto& gate = layer.feed_forward.in.gate;
+        Sequence inner = linear(gate ? *gate : layer.feed_forward.in, h);
         for (Vector& row : inner)
           for (Number& v : row) v = activation(stack.activation, v);
+        if (gate) {
+          const Sequence factors = linear(layer.feed_forward.in, h);
+          for (size_t r = 0; r < inner.size(); ++r)
+            for (size_t c = 0; c < inner[r].size(); ++c) inner[r][c] = inner[r][c] * factors[r][c];
+        }
         return linear(layer.feed_forward.out, inner);
       });
     }

@@ -45,7 +45,8 @@ const std::vector<Model>& models() {
     std::vector<Model> made;
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
-          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"student", test::student_tiny_options()}}) {
+          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
+          std::pair{"student", test::student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         for (const bool has_rules : {false, true}) {
           converter::ModelSpec spec = test::tiny_spec(options);

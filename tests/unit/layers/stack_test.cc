@@ -167,6 +167,14 @@ std::vector<Architecture> architectures() {
   all.push_back({"post_norm_all_norms", with(stack, stack, 29, 300, true)});
   stack.final_norm = false;
   all.push_back({"post_norm_embedding_norm", with(small, stack, 29, 37, true)});
+  TinyStack gated = {20, 33, 2, 10, 2, 24, Activation::kGeluTanh, true, false, true};
+  gated.gated = true;
+  TinyStack gated_silu = {36, 47, 3, 12, 2, 24, Activation::kSilu};
+  gated_silu.gated = true;
+  all.push_back({"gated", with(gated, gated, 29, 37, true)});
+  all.push_back({"gated_and_recurrent",
+                 with(gated, {36, 72, 3, 12, 2, 24, Activation::kRelu, true, false, true, 1}, 29, 37, true)});
+  all.push_back({"gate_of_the_decoder", with(small, gated_silu, 29, 300, false)});
   stack = {36, 72, 3, 12, 3};
   stack.n_recurrent = 3;
   all.push_back({"recurrent", with(small, stack, 29, 37, true)});

@@ -66,11 +66,19 @@ void add_subwords(converter::ModelSpec& spec) {
   }
 }
 
-FileImage make_smallest_file(converter::Weights weights, uint32_t n_recurrent, Shortlist shortlist = Shortlist::kNone,
-                             bool subwords = false) {
+// The parts that only some of the smallest files have.
+struct Parts {
+  uint32_t n_recurrent = 0;
+  Shortlist shortlist = Shortlist::kNone;
+  bool subwords = false, gated = false;
+};
+
+FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
+  const auto& [n_recurrent, shortlist, subwords, gated] = parts;
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
   options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true, n_recurrent};
+  options.encoder.gated = options.decoder.gated = gated;
   options.source_vocab_size = 6;
   options.target_vocab_size = 7;
   converter::ModelSpec spec = tiny_spec(options);
@@ -110,27 +118,37 @@ void translate(goldcrest_engine* engine, uint32_t beam_size) {
 }  // namespace
 
 const FileImage& smallest_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0);
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {});
   return file;
 }
 
 const FileImage& smallest_float32_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, 0);
+  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {});
   return file;
 }
 
 const FileImage& smallest_recurrent_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 1);
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.n_recurrent = 1});
   return file;
 }
 
 const FileImage& smallest_listed_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0, Shortlist::kSome);
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.shortlist = Shortlist::kSome});
   return file;
 }
 
 const FileImage& smallest_subword_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, 0, Shortlist::kNone, true);
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.subwords = true});
+  return file;
+}
+
+const FileImage& smallest_gated_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.gated = true});
+  return file;
+}
+
+const FileImage& smallest_gated_float32_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {.gated = true});
   return file;
 }
 

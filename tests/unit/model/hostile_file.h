@@ -23,6 +23,10 @@ const converter::FileImage& smallest_recurrent_file();
 // The same with a shortlist that has n-grams; one line of its self-test is searched among candidates.
 const converter::FileImage& smallest_listed_file();
 
+// The same with gates in both stacks, int8 or with float32 weights.
+const converter::FileImage& smallest_gated_file();
+const converter::FileImage& smallest_gated_float32_file();
+
 // The same with subword-nmt's merges on both sides.
 const converter::FileImage& smallest_subword_file();
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes sources that are sound: checks them and stores where they are.
+#include "api/engine.h"
+#include "base/build_options.h"
+#include "goldcrest/speech.h"
+#include "layers/frontend.h"
+
+using namespace goldcrest;
+
+namespace {
+
+// A clip as the caller gives it.
+struct GivenClip {
+  const void* items;  // int16 samples [n], or float feature rows [n, channels]
+  size_t n;
+  bool has_features;
+};
+
+// Returns the status of a clip: whether the model takes it. *n_rows <- its encoder rows.
+[[maybe_unused, gnu::cold]] int check_clip(const goldcrest_engine& engine, const FrontendView& view,
+                                           const GivenClip& given, uint32_t* n_rows) {
+  goldcrest_detail* detail = engine.detail;
+  const uint32_t most = engine.runtime.limits.max_source_tokens;
+  const bool takes = given.has_features ? view.has_log_mel || view.sample_rate == 0 : view.sample_rate != 0;
+  GOLDCREST_REQUIRE(takes, GOLDCREST_ERROR_UNSUPPORTED,
+                    given.has_features ? "features: the model takes samples" : "audio: the model takes feature rows",
+                    -1);
+  const uint32_t least = view.fixed_window ? 1 : view.first_row;
+  GOLDCREST_REQUIRE(given.items != nullptr && given.n >= least, GOLDCREST_ERROR_ARGUMENT,
+                    "clip: too short for one row (goldcrest_info.first_row_samples)", static_cast<int32_t>(least));
+  const uint64_t rows = view.fixed_window ? most : view.rows_of(given.n);
+  GOLDCREST_REQUIRE(rows <= most, GOLDCREST_ERROR_TOO_LONG, "clip: more rows than limits.max_source_tokens",
+                    static_cast<int32_t>(most));
+  *n_rows = static_cast<uint32_t>(rows);
+  return GOLDCREST_OK;
+}
+
+[[maybe_unused, gnu::cold]] Clip make_clip(const Runtime& runtime, const FrontendView& view, const GivenClip& given,
+                                           uint32_t n_rows) {
+  Clip clip = {};
+  clip.address = reinterpret_cast<uintptr_t>(given.items);
+  clip.n = given.n;
+  clip.has_features = given.has_features ? 1 : 0;
+  if (view.fixed_window) {
+    const uint64_t window = uint64_t{n_rows} * view.row_stride * (given.has_features ? 1 : view.row_samples);
+    clip.n = smaller<uint64_t>(clip.n, window);
+  }
+  clip.largest = kLeastFeature;
+  clip.checksum = checksum_clip(runtime, view, clip);
+  return clip;
+}
+
+[[gnu::cold]] int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  if constexpr (kHasFrontend) {
+    if (has_frontend(engine->runtime.model)) {
+      const FrontendView view = view_frontend(engine->runtime.file);
+      uint32_t n_rows = 0;
+      GOLDCREST_TRY(check_clip(*engine, view, given, &n_rows));
+      GOLDCREST_TRY(open_source(engine, fresh));
+      engine->batch.clips[engine->batch.n_sentences] = make_clip(engine->runtime, view, given, n_rows);
+      return append_sentence(*engine, n_rows);
+    }
+  }
+  (void)given, (void)fresh;
+  return fail(engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "audio: the model takes ids, or this build hears nothing");
+}
+
+}  // namespace
+
+extern "C" {
+
+int goldcrest_begin_audio(goldcrest_engine* engine, const int16_t* samples, size_t n) {
+  return store_clip(engine, {samples, n, false}, true);
+}
+
+int goldcrest_add_audio(goldcrest_engine* engine, const int16_t* samples, size_t n) {
+  return store_clip(engine, {samples, n, false}, false);
+}
+
+int goldcrest_begin_features(goldcrest_engine* engine, const float* features, size_t n) {
+  return store_clip(engine, {features, n, true}, true);
+}
+
+int goldcrest_add_features(goldcrest_engine* engine, const float* features, size_t n) {
+  return store_clip(engine, {features, n, true}, false);
+}
+
+// NOLINTNEXTLINE(readability-function-size): the C API's parameters
+int64_t goldcrest_transcribe(goldcrest_engine* engine, const int16_t* samples, size_t n, char* out, size_t out_bytes) {
+  if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
+  out[0] = '\0';
+  GOLDCREST_TRY(goldcrest_begin_audio(engine, samples, n));
+  return run_to_text(engine, out, out_bytes);
+}
+
+}  // extern "C"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log-mel features of samples, in plain floats and in one order, so that every machine computes the same bits. The
+// tables are the file's.                                                       Radford et al. 2022, section 2.2
+#pragma once
+
+#include "layers/runtime.h"
+#include "model/frontend_view.h"
+
+namespace goldcrest {
+
+// A window of samples: those of a clip, then zeros.
+struct Samples {
+  const int16_t* samples;  // [n]
+  uint64_t n, window;      // n <= window
+};
+
+class LogMel {
+ public:
+  // scratch: [log_mel_scratch_bytes], aligned to 64 bytes
+  LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch);
+
+  // features [n_mels] <- log10 of each band's power in a frame, at least -10.
+  void run(const Samples& window, uint64_t frame, float* features) const;
+
+ private:
+  // points_ <- the frame's samples times the window function, two to a complex point.
+  void load(const Samples& window, uint64_t frame) const;
+  // Returns the discrete Fourier transform of points_, which is points_ itself or the other half of the scratch.
+  const float* transform() const;
+  // power_ <- the power of each bin.
+  void find_power(const float* points) const;
+
+  const LogMelView& view_;
+  const float *window_, *cosines_, *sines_, *weight_;
+  const uint32_t *first_, *count_;
+  float *points_, *other_, *power_;  // [n_fft / 2, 2] twice, [n_fft / 2 + 1]
+};
+
+uint64_t log_mel_scratch_bytes(const LogMelView& view);
+
+// Returns the most multiply-accumulates that a frame takes.
+uint64_t log_mel_macs(const LogMelView& view);
+
+// Ends a frame's features [n]: at least the clip's largest less 8, then (x + 4) / 4.
+void scale_log_mel(float* features, uint32_t n, float largest);
+
+}  // namespace goldcrest

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view of a frontend, which makes encoder rows from samples or feature rows. An input row is a sample, a frame of
+// the log-mel, or a feature row of the caller.
+#pragma once
+
+#include "model/model_view.h"
+
+namespace goldcrest {
+
+constexpr uint32_t kMaxConvolutions = 4;
+
+struct ConvolutionView {
+  LinearView linear;        // [n, kernel * width]
+  NormView whole_norm;      // over all rows and channels of a clip
+  uint32_t n_outputs;       // not padded
+  uint32_t width;           // values of an input row: 1 for samples, else padded channels
+  uint32_t kernel, stride;  // input rows
+  uint32_t padding;         // input rows; 2 * padding < kernel
+  Activation activation;    // kNone with has_tanh
+  bool has_tanh;
+
+  // Returns the output rows of this many input rows; at least 1 for frontends' own numbers of rows.
+  uint64_t rows_of(uint64_t n_inputs) const { return (n_inputs + 2 * padding - kernel) / stride + 1; }
+};
+
+// Arrays are offsets in units, as in all views.
+struct LogMelView {
+  uint32_t n_fft, hop, n_mels;
+  uint32_t window;        // float [n_fft]
+  uint32_t twiddle;       // float [2, n_fft]: cos, then sin
+  uint32_t first, count;  // uint32 [n_mels]: the bins of each band
+  uint32_t weight;        // float, band by band
+};
+
+struct FrontendView {
+  ConvolutionView convolutions[kMaxConvolutions];
+  uint32_t n_convolutions;
+  uint32_t sample_rate;  // 0: takes no samples
+  uint32_t channels;     // of an input row, not padded
+  uint32_t first_row;    // input rows that the first encoder row needs
+  uint32_t row_stride;   // input rows from one encoder row to the next
+  uint32_t row_samples;  // samples of an input row: the log-mel's hop, else 1
+  bool fixed_window;
+  bool has_log_mel;
+  LogMelView log_mel;
+
+  // Returns the encoder rows of a clip, if clips have their own lengths.
+  uint64_t rows_of(uint64_t n_inputs) const {
+    return n_inputs < first_row ? 0 : (n_inputs - first_row) / row_stride + 1;
+  }
+  // Returns whether a first pass over the clip measures something.
+  bool measures() const { return has_log_mel || convolutions[0].whole_norm.present(); }
+};
+
+// Trusts the file, whose features must have kFeatureFrontend. Only in builds with frontends.
+FrontendView view_frontend(const void* model);
+
+}  // namespace goldcrest

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the schema's tables into views. Only the sources that make views include it.
+#pragma once
+
+#include "base/build_options.h"
+#include "model/model_view.h"
+#include "model_generated.h"
+
+namespace goldcrest {
+
+// Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
+// kinds.
+inline uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
+  return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
+}
+
+// The fields that the schema of builds without their options lacks.
+#ifdef GOLDCREST_REFINED
+inline bool has_fine_input(const format::Linear& table) { return table.fine_input(); }
+#else
+constexpr bool has_fine_input(const format::Linear&) { return false; }
+#endif
+#ifdef GOLDCREST_ROTARY
+inline const format::Rotary* rotary_of(const format::Stack& table) { return table.rotary(); }
+#else
+constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr; }
+#endif
+
+// Turns the tables' offsets inside sections into offsets inside the file.
+struct Resolver {
+  explicit Resolver(const format::Model& model)
+      : weights(section_offset(model, format::SectionKind::Weights)),
+        parameters(section_offset(model, format::SectionKind::Parameters)),
+        positions(section_offset(model, format::SectionKind::Positions)),
+        is_float32(kHasFloat32 && has_feature(model.features(), kFeatureFloat32)) {}
+
+  LinearView linear(const format::Linear& table) const {
+    return {weights + table.weights(),
+            parameters + table.scale(),
+            parameters + table.bias(),
+            parameters + table.weight_sum(),
+            pad16(table.n()),
+            pad16(table.k()),
+            is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
+            has_fine_input(table),
+            static_cast<Layout>(table.layout())};
+  }
+
+  NormView norm(const format::Norm* table) const {
+    if (table == nullptr) return {0, 0, 0.0f};
+    return {parameters + table->gamma(), parameters + table->beta(), table->epsilon()};
+  }
+
+  template <typename Block, typename Table, typename View>
+  void block(Block, const Table& table, View& view) const {
+    Block::for_each_matrix(
+        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
+    view.norm = norm(table.norm());
+  }
+
+  [[gnu::cold]] StackView stack(const format::Stack& table) const {
+    StackView view = {};
+    view.d_model = table.d_model();
+    view.d_model_padded = pad16(table.d_model());
+    view.d_ff = table.d_ff();
+    view.n_heads = table.n_heads();
+    view.d_head = table.d_head();
+    view.n_layers = table.layers()->size();
+    view.cache_type = is_float32 ? CacheType::kFloat32 : CacheType::kInt8;
+    view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
+    view.max_positions = table.max_positions();
+    view.positions = positions + table.positions();
+    view.activation = static_cast<Activation>(table.activation());
+    view.pre_norm = table.pre_norm();
+    view.has_gates = is_gated(table);
+    view.positions_used = uses_positions(table);
+    view.attention_scale = table.attention_scale();
+    view.embedding_scale = table.embedding_scale();
+    const format::Embedding* embedding = table.embedding();
+    if (!kHasFrontend || embedding != nullptr) {
+      view.embedding = {weights + embedding->weights(), parameters + embedding->scale(), embedding->vocab_size(),
+                        static_cast<Layout>(embedding->layout())};
+    }
+    const format::Rotary* rotary = rotary_of(table);
+    if (kHasRotary && rotary != nullptr) view.rotary = {positions + rotary->table(), rotary->half()};
+    view.embedding_norm = norm(table.embedding_norm());
+    view.final_norm = norm(table.final_norm());
+    return view;
+  }
+
+  uint32_t weights, parameters, positions;  // units
+  bool is_float32;
+};
+
+}  // namespace goldcrest
