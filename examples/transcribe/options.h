@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of goldcrest-transcribe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transcriber.h"
+
+constexpr const char* kProgram = "goldcrest-transcribe";
+
+enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2, kClipsFailed = 3 };
+
+enum class Format { kText, kTimestamps, kSrt, kJson };
+
+struct Arguments : TranscriberOptions {
+  std::vector<std::string> clips;
+  Format format = Format::kText;
+  bool no_gate = false;
+  bool stats = false;
+};
+
+// Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
+// version, or an error of the command line.
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments);

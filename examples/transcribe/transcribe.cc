@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-transcribe turns speech into text.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+
+#include "../support/messages.h"
+#include "options.h"
+#include "sample_reader.h"
+#include "transcriber.h"
+#include "transcript.h"
+#include "utterances.h"
+
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// The work of the program after its options.
+class Program {
+ public:
+  explicit Program(const Arguments& arguments) : arguments_(arguments), transcriber_(arguments) {}
+
+  ExitStatus run() {
+    const std::string problem = transcriber_.start();
+    if (!problem.empty()) return refuse(arguments_.model, problem);
+    const std::string warning = transcriber_.warning();
+    if (!warning.empty())
+      std::fprintf(stderr, "%s: %s: warning: %s\n", kProgram, arguments_.model.c_str(), warning.c_str());
+    if (arguments_.clips.empty()) hear_file(stdin, "");
+    for (const std::string& clip : arguments_.clips) {
+      const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(clip.c_str(), "rb"));
+      if (file) {
+        hear_file(file.get(), clip);
+      } else {
+        refuse(clip, std::string("cannot be read: ") + std::strerror(errno));
+      }
+    }
+    if (arguments_.stats) print_stats();
+    if (!finish_output(kProgram)) return kFailed;
+    return n_failed_ == 0 ? kSuccess : kClipsFailed;
+  }
+
+ private:
+  ExitStatus refuse(const std::string& name, const std::string& problem) {
+    std::fprintf(stderr, "%s: %s: %s\n", kProgram, name.empty() ? "standard input" : name.c_str(), problem.c_str());
+    ++n_failed_;
+    return kFailed;
+  }
+
+  // Prints the text of a clip; an empty name is standard input.
+  void hear_file(std::FILE* file, const std::string& name) {
+    SampleReader reader;
+    std::string problem = reader.open(file, transcriber_.sample_rate());
+    if (problem.empty()) {
+      Transcript transcript(arguments_.format, transcriber_.sample_rate());
+      problem = hear(&reader, name, &transcript);
+      transcript.end_clip(name);
+    }
+    if (!problem.empty()) refuse(name, problem);
+  }
+
+  std::string hear(SampleReader* reader, const std::string& name, Transcript* transcript) {
+    const uint32_t rate = transcriber_.sample_rate();
+    const bool at_pauses = name.empty() || arguments_.format != Format::kText;
+    UtteranceCutter cutter(rate, transcriber_.max_samples(), at_pauses);
+    std::vector<int16_t> block(rate / 10);
+    std::string problem;
+    uint64_t n_samples = 0;
+    for (bool more = true; more && problem.empty();) {
+      const size_t n = reader->read(block.data(), block.size());
+      more = n == block.size();
+      n_samples += n;
+      cutter.push(block.data(), n);
+      if (!more) cutter.finish();
+      problem = hear_finished(&cutter, name, transcript);
+    }
+    samples_ += n_samples;
+    if (problem.empty()) problem = reader->problem();
+    if (problem.empty() && !name.empty() && n_samples < transcriber_.min_samples()) {
+      problem = "has " + std::to_string(n_samples) + " samples; the model hears nothing in fewer than " +
+                std::to_string(transcriber_.min_samples());
+    }
+    return problem;
+  }
+
+  std::string hear_finished(UtteranceCutter* cutter, const std::string& name, Transcript* transcript) {
+    for (Utterance utterance; cutter->next(&utterance);) {
+      const std::vector<int16_t>& samples = utterance.samples;
+      if (samples.size() < transcriber_.min_samples()) continue;
+      if (!arguments_.no_gate && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate())) continue;
+      std::string text;
+      const std::string problem = transcriber_.transcribe(samples, &text);
+      if (!problem.empty()) return problem;
+      transcript->add(name, utterance.begin, samples.size(), text);
+    }
+    return "";
+  }
+
+  void print_stats() const {
+    const double heard = static_cast<double>(samples_) / transcriber_.sample_rate();
+    std::fprintf(stderr, "%s: %.1f s of sound in %.2f s", kProgram, heard, transcriber_.seconds());
+    if (heard > 0) std::fprintf(stderr, " (real-time factor %.3f)", transcriber_.seconds() / heard);
+    std::fprintf(stderr, ", arena %llu bytes\n", static_cast<unsigned long long>(transcriber_.arena_bytes()));
+  }
+
+  const Arguments& arguments_;
+  Transcriber transcriber_;
+  uint64_t samples_ = 0;
+  size_t n_failed_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  if (const std::optional<ExitStatus> status = parse_options(argc, argv, arguments)) return *status;
+  try {
+    return Program(arguments).run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", kProgram, describe_exception(error, arguments.model).c_str());
+    return kFailed;
+  }
+}

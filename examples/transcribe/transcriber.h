@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model and an engine that turn samples into text.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../support/mapped_file.h"
+#include "../support/thread_pool.h"
+#include "goldcrest/goldcrest.h"
+
+struct TranscriberOptions {
+  std::string model, kernels;
+  goldcrest_limits limits = {};
+  double max_seconds = 0;  // 0: the model's
+};
+
+class Transcriber {
+ public:
+  explicit Transcriber(const TranscriberOptions& options) : options_(options) {}
+
+  // Opens the model and starts the engine. Returns an empty string, or the reason of the failure.
+  std::string start();
+
+  // Returns a warning about the limits, or an empty string.
+  std::string warning() const;
+
+  uint32_t sample_rate() const { return info_.sample_rate; }
+  size_t max_samples() const { return max_samples_; }  // that the engine takes at once
+  size_t min_samples() const { return info_.fixed_window != 0 ? 1 : info_.first_row_samples; }
+  uint64_t arena_bytes() const { return arena_bytes_; }
+  double seconds() const { return seconds_; }  // that the engine took
+
+  // *text <- what min_samples() to max_samples() samples say. Returns an empty string, or the reason of the failure.
+  std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
+
+ private:
+  struct FreeDeleter {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+
+  std::string fail(int64_t status) const;
+  std::string set_limits();
+
+  TranscriberOptions options_;
+  MappedFile model_;
+  ThreadPool pool_;
+  std::unique_ptr<void, FreeDeleter> arena_;
+  goldcrest_engine* engine_ = nullptr;
+  goldcrest_info info_ = {};
+  goldcrest_detail detail_ = {};
+  uint64_t arena_bytes_ = 0;
+  size_t max_samples_ = 0;
+  double seconds_ = 0;
+};
