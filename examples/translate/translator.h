@@ -84,7 +84,7 @@ class Translator {
     std::string out = {};
   };
 
-  // What --stream has printed of a sentence.
+  // --stream has printed this of a sentence.
   struct Stream {
     goldcrest_text_state state;
     size_t n_printed;  // tokens

@@ -6,7 +6,8 @@ CTranslate2's target_prefix.
 
 Prefixes of 0, 1, 5 and all but one of the positions, mixed in batches of 8, greedy and with 4 beams. Float32 files give
 the ids of transformers with scores within 1e-3, and with --prefix-in-lengths those of CTranslate2. Exit status 1 with any
-difference that is no tie: the scores of both results are then within 1e-4."""
+difference. With beams CTranslate2 4.8.5 gives a text that ends right behind a prefix a score of -10^10, so such texts are
+left out of both lists before their best results are compared."""
 
 import argparse
 import pathlib
@@ -24,6 +25,7 @@ import ctranslate2_models
 
 MOST = 24  # generated tokens
 Result = tuple[float, list[int]]
+Results = list[list[Result]]  # of each line, best first
 
 
 def run(*command: object, text: str = "") -> str:
@@ -37,18 +39,21 @@ def as_lines(rows: list[list[int]]) -> str:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-def of_goldcrest(options, checkpoint: pathlib.Path, sources, prefixes, beams: int, in_lengths: bool) -> list[Result]:
+def of_goldcrest(options, checkpoint: pathlib.Path, sources, prefixes, beams: int, in_lengths: bool) -> Results:
     file, given = options.work / "model.gcst", options.work / "prefixes.txt"
     run(options.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", "float32", "-q")
     given.write_text(as_lines(prefixes))
-    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--scores", "--beam", beams, "--batch", 8,
-              "--max-target", MOST, "--min-target", 0, "--prefix-file", given,
+    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--scores", "--beam", beams, "--nbest", beams,
+              "--batch", 8,              "--max-target", MOST, "--min-target", 0, "--prefix-file", given,
               *(["--prefix-in-lengths"] if in_lengths else []), text=as_lines(sources))
-    fields = [line.split("\t") for line in out.splitlines()]
-    return [(float(score), [int(token) for token in ids.split()]) for score, ids in fields]
+    found: Results = [[] for _ in sources]
+    for number, line in enumerate(out.splitlines(), 1):
+        fields = line.split("\t")  # LINE RANK SCORE IDS; greedy: SCORE IDS
+        found[int(fields[0] if beams > 1 else number) - 1].append((float(fields[-2]), [int(token) for token in fields[-1].split()]))
+    return found
 
 
-def of_transformers(model, sources, prefixes, beams: int) -> list[Result]:
+def of_transformers(model, sources, prefixes, beams: int) -> Results:
     start, pad = model.config.decoder_start_token_id, model.config.pad_token_id
     found = []
     for source, prefix in zip(sources, prefixes):
@@ -68,28 +73,33 @@ def of_transformers(model, sources, prefixes, beams: int) -> list[Result]:
             if len(ids) == MOST:
                 log_probs[-1] = 0.0
             score = sum(log_probs) / len(free)
-        found.append((score, ids))
+        found.append([(score, ids)])
     return found
 
 
-def of_ctranslate2(folder: pathlib.Path, vocabulary: list[str], sources, prefixes, beams: int) -> list[Result]:
+def of_ctranslate2(folder: pathlib.Path, vocabulary: list[str], sources, prefixes, beams: int) -> Results:
     translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1)
     ids = {token: i for i, token in reversed(list(enumerate(vocabulary)))}
     text = [[[vocabulary[i] for i in row] for row in rows] for rows in (sources, prefixes)]
     # With max_batch_size=1 no prefix is padded.
     made = translator.translate_batch(text[0], target_prefix=text[1], max_batch_size=1, beam_size=beams,
-                                      min_decoding_length=0, max_decoding_length=MOST, return_scores=True,
+                                      num_hypotheses=beams, min_decoding_length=0, max_decoding_length=MOST, return_scores=True,
                                       return_end_token=True)
-    return [(result.scores[0], [ids[token] for token in result.hypotheses[0]]) for result in made]
+    return [list(zip(result.scores, [[ids[token] for token in text] for text in result.hypotheses])) for result in made]
 
 
-def compare(kind: str, beams: int, prefixes, ours: list[Result], theirs: list[Result], counts: Counter) -> None:
-    for prefix, (score, ids), (their_score, their_ids) in zip(prefixes, ours, theirs, strict=True):
+def best(results: list[Result], prefix: list[int], leaves_out_ended: bool) -> Result:
+    return next((result for result in results if not leaves_out_ended or result[1] != [*prefix, 0]), (0.0, []))
+
+
+def compare(kind: str, beams: int, prefixes, ours: Results, theirs: Results, counts: Counter) -> None:
+    leaves_out_ended = kind == "CTranslate2" and beams > 1
+    for prefix, our_results, their_results in zip(prefixes, ours, theirs, strict=True):
+        score, ids = best(our_results, prefix, leaves_out_ended and len(prefix) > 0)
+        their_score, their_ids = best(their_results, prefix, leaves_out_ended and len(prefix) > 0)
         counts[kind, beams, "lines"] += 1
         if ids == their_ids and abs(score - their_score) <= 1e-3:
             counts[kind, beams, "equal"] += 1
-        elif ids[:len(prefix)] == prefix == their_ids[:len(prefix)] and abs(score - their_score) <= 1e-4:
-            counts[kind, beams, "ties"] += 1
         else:
             counts["different"] += 1
             print(f"{kind}, {beams} beams, prefix {prefix}: {score:.6f} {ids}, there {their_score:.6f} {their_ids}")
@@ -128,10 +138,9 @@ def main() -> None:
         check(options, seed, counts)
     for kind in ("transformers", "CTranslate2"):
         for beams in (1, 4):
-            print(f"{kind}, {beams} beams: {counts[kind, beams, 'equal']} of {counts[kind, beams, 'lines']} lines equal, "
-                  f"{counts[kind, beams, 'ties']} ties")
+            print(f"{kind}, {beams} beams: {counts[kind, beams, 'equal']} of {counts[kind, beams, 'lines']} lines equal")
     if counts["different"] or not counts["CTranslate2", 4, "lines"]:
-        sys.exit(1)
+        sys.exit("goldcrest departs from CTranslate2" if counts["different"] else "nothing was compared")
 
 
 if __name__ == "__main__":
