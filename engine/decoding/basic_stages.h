@@ -51,14 +51,14 @@ class ListTarget {
 class ListFirstChoices {
  public:
   explicit ListFirstChoices(const OutputStep& step)
-      : runs_(step.rows.position == 0 && step.options.generation->n_first_choices > 0),
-        generation_(*step.options.generation) {}
+      : runs_(step.rows.position == 0 && step.options.generation->first_choices.n > 0),
+        choices_(step.options.generation->first_choices) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const {
-    for (uint32_t i = 0; i < generation_.n_first_choices; ++i) {
-      const uint32_t token = generation_.first_choices[i];
+    for (uint32_t i = 0; i < choices_.n; ++i) {
+      const uint32_t token = choices_.ids[i];
       const float* const value = block.of(token);
       if (value != nullptr && *value > block.lists.threshold(block.row))
         insert_token(block.lists, block.row, *value, static_cast<int32_t>(token));
@@ -68,7 +68,7 @@ class ListFirstChoices {
 
  private:
   const bool runs_;
-  const GenerationView& generation_;
+  const IdList& choices_;
 };
 
 // Ends a block whose largest logit cannot enter the row's list. Runs only if the block's sums are known already and no
@@ -85,16 +85,29 @@ class SkipLowBlock {
   const bool runs_;
 };
 
-// Removes the tokens that must not be chosen at this position: suppressed ids, end ids before the minimum length, and
-// behind a prompt the file's first suppressed ids.
+// Removes the file's first suppressed ids at the first position behind a row's prompt, and the end ids before the
+// minimum length, which the prompt's uncounted ids do not count in.
+class MaskBehindPrompt {
+ public:
+  explicit MaskBehindPrompt(const OutputStep& step)
+      : runs_(step.options.generation->n_prompt > 0 || step.options.generation->first_suppressed_ids.n > 0 ||
+              step.runtime.limits.max_prefix_tokens > 0),
+        step_(step) {}
+
+  bool runs() const { return runs_; }
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
+
+ private:
+  const bool runs_;
+  const OutputStep& step_;
+};
+
+// Removes the tokens that must not be chosen at this position: suppressed ids, and end ids before the minimum length.
 class MaskTokens {
  public:
   explicit MaskTokens(const OutputStep& step)
-      : step_(step),
-        generation_(*step.options.generation),
-        has_prompts_(kHasPrompt && (generation_.n_prompt > 0 || generation_.n_first_suppressed > 0 ||
-                                    step.runtime.limits.max_prefix_tokens > 0)),
-        end_allowed_(step.rows.position + 1 >= step.options.min_target_tokens) {}
+      : generation_(*step.options.generation), end_allowed_(step.rows.position + 1 >= step.options.min_target_tokens) {}
 
   static constexpr bool runs() { return true; }
   static constexpr bool needs_sum() { return false; }
@@ -104,30 +117,14 @@ class MaskTokens {
       if (index < block.outputs.count) block.values[index] = kNever;
     };
     for (uint32_t i = 0; i < generation_.n_suppressed; ++i) remove(generation_.suppressed_ids[i]);
-    bool end_allowed = end_allowed_;
-    if (has_prompts_) {
-      const Prompt prompt =
-          prompt_of(step_.options, step_.sentences[step_.sentence_of(sentence_of_row(block.row))].prefix);
-      const uint32_t n_first = step_.rows.position == prompt.n ? generation_.n_first_suppressed : 0;
-      for (uint32_t i = 0; i < n_first; ++i) remove(generation_.first_suppressed_ids[i]);
-      end_allowed = step_.rows.position + 1 >= step_.options.min_target_tokens + prompt.n_uncounted;
-    }
-    if (end_allowed) return true;
+    if (end_allowed_) return true;
     remove(generation_.end_id);
     for (uint32_t i = 0; kHasRules && i < generation_.n_more_ends; ++i) remove(generation_.more_end_ids[i]);
     return true;
   }
 
  private:
-  const LiveSentence& sentence_of_row(uint32_t row) const {
-    const LiveSentence* sentence = step_.rows.sentences;
-    while (row >= sentence->first_row + sentence->n_rows) ++sentence;
-    return *sentence;
-  }
-
-  const OutputStep& step_;
   const GenerationView& generation_;
-  const bool has_prompts_;
   const bool end_allowed_;
 };
 

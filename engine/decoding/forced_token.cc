@@ -9,7 +9,7 @@ namespace {
 int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, const int32_t* prefix, uint32_t position) {
   if (position >= prompt.n_file) return prefix[position - prompt.n_file];
   if (generation.forced_first_id >= 0) return generation.forced_first_id;
-  const uint32_t n_chosen = generation.n_first_choices > 0 ? 1 : 0;
+  const uint32_t n_chosen = generation.first_choices.n > 0 ? 1 : 0;
   return position < n_chosen ? -1 : static_cast<int32_t>(generation.forced_ids[position - n_chosen]);
 }
 

@@ -48,7 +48,8 @@ void take_forced(const SearchOptions& options, uint32_t position, const Sentence
 
 // Returns the best of the file's first choices; the first of them if none has a value.
 int32_t first_choice(const SearchOptions& options, const TopTokens& lists, uint32_t row) {
-  return lists.counts[row] > 0 ? *lists.row_tokens(row) : static_cast<int32_t>(options.generation->first_choices[0]);
+  return lists.counts[row] > 0 ? *lists.row_tokens(row)
+                               : static_cast<int32_t>(options.generation->first_choices.ids[0]);
 }
 
 // Continues one sentence. With one hypothesis, returns its token.

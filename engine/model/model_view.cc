@@ -84,17 +84,21 @@ constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestL
 
 // The fields that the schema of builds without prefixes lacks.
 #ifdef GOLDCREST_PREFIX
+IdList list_of(const flatbuffers::Vector<uint32_t>* vector) { return {elements(vector), length(vector)}; }
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
+// Returns the number of ids of the prompt.
+uint32_t count_prompt(const format::Generation& table) {
+  return (length(table.first_choices()) > 0 ? 1 : 0) + length(table.forced_ids());
+}
 void view_prompt(const format::Generation& table, GenerationView& view) {
-  view.first_choices = elements(table.first_choices());
-  view.n_first_choices = length(table.first_choices());
+  view.first_choices = list_of(table.first_choices());
   view.forced_ids = elements(table.forced_ids());
-  view.first_suppressed_ids = elements(table.first_suppressed_ids());
-  view.n_first_suppressed = length(table.first_suppressed_ids());
-  view.n_prompt = (view.n_first_choices > 0 || view.forced_first_id >= 0 ? 1 : 0) + length(table.forced_ids());
+  view.first_suppressed_ids = list_of(table.first_suppressed_ids());
+  view.n_prompt = view.forced_first_id >= 0 ? 1 : count_prompt(table);
 }
 #else
 constexpr uint32_t max_prefix_tokens(const format::Limits&) { return 0; }
+constexpr uint32_t count_prompt(const format::Generation&) { return 0; }
 constexpr void view_prompt(const format::Generation&, const GenerationView&) {}
 #endif
 

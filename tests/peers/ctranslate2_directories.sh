@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ctranslate2_directories.sh SOURCE BUILD WORK MODELS SCRIPT: runs SCRIPT.py, which is ctranslate2_directories or
-# ctranslate2_search. Installs packages if Python has none; exits with 77 if they cannot be had. First the test must notice
+# ctranslate2_directories.sh SOURCE BUILD WORK MODELS SCRIPT: runs SCRIPT.py, which is ctranslate2_directories,
+# ctranslate2_search or prefixes. Installs packages if Python has none; exits with 77 if they cannot be had. First the test must notice
 # a program whose ids are wrong.
 set -euo pipefail
 source=$1 build=$2 work=$3 models=$4 script=$5

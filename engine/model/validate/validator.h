@@ -102,7 +102,6 @@ class Validator {
 
   // prompt.cc
   [[gnu::cold]] int check_prompt();
-  [[gnu::cold]] int check_prompt_ids(const flatbuffers::Vector<uint32_t>* ids, const char* name);
 
   // lists.cc
   [[gnu::cold]] int check_shortlist();

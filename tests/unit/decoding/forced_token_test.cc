@@ -110,8 +110,7 @@ TEST(ForcedToken, Prompt) {
   expect_free(search.at(0), 5, false);
   expect_free(search.at(1), 6, false);
   expect_none(search.at(2));
-  search.generation.first_choices = choices;
-  search.generation.n_first_choices = 2;
+  search.generation.first_choices = {choices, 2};
   search.generation.n_prompt = 3;
   const ForcedToken chosen = search.at(0);
   EXPECT_TRUE(chosen.is_first_choice() && chosen.needs_layers() && chosen.needs_output());

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-translate: prefixes, text as it becomes certain, deadlines, interrupts; and what beams agree on in the
+// shipped model.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "goldcrest/decoding.h"
+#include "programs/models.h"
+#include "support/engine_fixture.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+Outcome translate(const std::string& task, Arguments options, const std::string& input) {
+  options.insert(options.begin(), converted_model(task));
+  return run(translate_program(), options, {.input = input});
+}
+
+const std::string kText = "Where is the station? I saw Mr. Jackson.  Stop!\n\n The cat is on the table.\nStop!\n";
+
+TEST(TranslateStream, PrintsTheSameText) {
+  for (const Arguments& options : {Arguments{}, Arguments{"--beam", "1"}, Arguments{"--beam", "16"},
+                                   Arguments{"--no-split"}, Arguments{"--prefix", "Mon"}}) {
+    Arguments streamed = options;
+    streamed.push_back("--stream");
+    const Outcome expected = translate("enfr", options, kText), found = translate("enfr", streamed, kText);
+    EXPECT_EQ(found.status, 0);
+    EXPECT_EQ(found.err, "");
+    EXPECT_EQ(found.out, expected.out);
+  }
+  const Outcome bad = translate("enfr", {"--stream"}, "Stop!\n>>xx<< Stop!\n\xff\nStop!\n");
+  EXPECT_EQ(bad.status, 3);
+  EXPECT_EQ(lines_of(bad.out).size(), 4u);
+  EXPECT_EQ(lines_of(bad.out)[2], "");
+}
+
+TEST(TranslateStream, ExcludesWhatNeedsTheWholeResult) {
+  for (const Arguments& other : {Arguments{"--tokens"}, Arguments{"--nbest", "2"}, Arguments{"--batch", "2"},
+                                 Arguments{"--scores"}, Arguments{"--encode"}, Arguments{"--alignments", "hard"}}) {
+    Arguments options = other;
+    options.push_back("--stream");
+    EXPECT_EQ(translate("enfr", options, "").status, 2) << other[0];
+  }
+}
+
+TEST(TranslatePrefix, BeginsEveryResult) {
+  for (const char* const beams : {"1", "4"}) {
+    const std::string text = "The cat is on the table.\nShe bought a car.\n";
+    for (const std::string prefix : {"Mon", "Le ch", "Aujourd'hui, ", "L\xC3\xA9o"}) {
+      for (const std::string& line : lines_of(translate("enfr", {"--beam", beams, "--prefix", prefix}, text).out))
+        EXPECT_EQ(line.compare(0, prefix.size(), prefix), 0) << line;
+    }
+    const Outcome ids = translate("enfr", {"--beam", beams, "--prefix-ids", "17 11", "--tokens", "--batch", "2"}, text);
+    for (const std::string& line : lines_of(ids.out)) EXPECT_EQ(line.compare(0, 6, "17 11 "), 0) << line;
+    EXPECT_EQ(lines_of(ids.out).size(), 2u);
+    // A prefix for each line, and none for one of them.
+    const TemporaryFolder folder;
+    folder.write("prefixes", "17 11\n\n");
+    const Outcome lines = translate("enfr", {"--beam", beams, "--prefix-file", folder / "prefixes", "--tokens"}, text);
+    EXPECT_EQ(lines_of(lines.out)[0], lines_of(ids.out)[0]);
+    EXPECT_EQ(lines_of(lines.out)[1], lines_of(translate("enfr", {"--beam", beams, "--tokens"}, text).out)[1]);
+    folder.write("prefixes", "17 11\n");
+    const Outcome shorter = translate("enfr", {"--prefix-file", folder / "prefixes"}, text);
+    EXPECT_EQ(shorter.status, 3);
+    EXPECT_NE(shorter.err.find("line 2: " + (folder / "prefixes").string() + ": no such line"), std::string::npos) << shorter.err;
+  }
+}
+
+TEST(TranslatePrefix, SaysWhatIsWrong) {
+  const auto message = [](const std::string& task, const Arguments& options) {
+    const Outcome outcome = translate(task, options, "Stop!\n");
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_EQ(outcome.out.find_first_not_of('\n'), std::string::npos) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_NE(message("enfr", {"--prefix", "\xE4\xB8\x80"}).find("no pieces for the prefix"), std::string::npos);
+  EXPECT_NE(message("g2p", {"--prefix", "A"}).find("--prefix-ids"), std::string::npos);
+  EXPECT_NE(message("enfr", {"--prefix-ids", "5000000"}).find("5000000"), std::string::npos);
+  EXPECT_NE(message("enfr", {"--prefix-ids", "17 0"}).find("prefix: an end id"), std::string::npos);
+  EXPECT_NE(message("enfr", {"--prefix-ids", "17 17 17", "--max-target", "3"}).find("--max-target"), std::string::npos);
+}
+
+TEST(TranslateDeadline, PrintsWhatIsCertain) {
+  const Outcome late = translate("enfr", {"--deadline", "1e-9"}, "The cat is on the table.\nStop!\n");
+  EXPECT_EQ(late.status, 3);
+  EXPECT_EQ(late.out, "\n\n");
+  EXPECT_NE(late.err.find("line 1: stopped after 1e-09 s (--deadline); its end is missing"), std::string::npos) << late.err;
+  const Outcome enough = translate("enfr", {"--deadline", "200", "--batch", "3"}, kText);
+  EXPECT_EQ(enough.status, 0);
+  EXPECT_EQ(enough.out, translate("enfr", {}, kText).out);
+}
+
+// The program ends by the signal itself, as shells expect, and what it had translated is printed.
+TEST(TranslateInterrupt, EndsTheProgramBySignal) {
+  const std::string command = "(echo Stop!; sleep 20) | timeout --preserve-status -s INT 3 " +
+                              translate_program().string() + " " + converted_model("enfr").string();
+  const Outcome outcome = run("/bin/bash", {"-c", command + "; exit ${PIPESTATUS[1]}"});
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(outcome.out, translate("enfr", {}, "Stop!\n").out);
+}
+
+// Over 500 lines: what was agreed begins the result. Prints the share of a text that is agreed when half of its steps
+// are done.
+TEST(Agreement, OfTheShippedModel) {
+  const std::string file = read_file(converted_model("enfr"));
+  GuardedBuffer<uint8_t> model(file.size());
+  std::copy(file.begin(), file.end(), model.begin());
+  const std::vector<GoldenLine> lines = golden_lines("enfr");
+  ASSERT_GE(lines.size(), 500u);
+  std::vector<size_t> encoding_steps(500);  // greedy search agrees on a token with its first decoding step
+  for (const uint32_t beams : {1u, 4u, 16u}) {
+    EngineSetup setup;
+    setup.limits.beam_size = beams;
+    TestEngine engine({model.get(), model.size()}, setup);
+    double share = 0;
+    for (size_t i = 0; i < 500; ++i) {
+      const Ids& source = lines[i].source_ids;
+      ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+      std::vector<Ids> seen;
+      for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
+        status = goldcrest_step(engine.get(), nullptr);
+        ASSERT_GE(status, 0);
+        Ids ids(engine.memory().limits.max_target_tokens);
+        const int n = goldcrest_get_agreed(engine.get(), 0, ids.data(), ids.size());
+        ASSERT_GE(n, 0);
+        ids.resize(static_cast<size_t>(n));
+        seen.push_back(ids);
+      }
+      const Ids result = engine.results(0).at(0).tokens;
+      for (size_t step = 0; step < seen.size(); ++step) {
+        ASSERT_LE(seen[step].size(), result.size());
+        ASSERT_TRUE(std::equal(seen[step].begin(), seen[step].end(), result.begin())) << "line " << i;
+        if (beams == 1 && seen[step].empty()) encoding_steps[i] = step + 1;
+      }
+      const size_t first = encoding_steps[i];
+      share += static_cast<double>(seen[first + (seen.size() - first + 1) / 2 - 1].size()) / static_cast<double>(result.size());
+    }
+    std::printf("beam size %u: %.0f %% of a text is agreed when half of its steps are done\n", beams, share / 5);
+    EXPECT_GT(share / 500, 0.1);
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::test
