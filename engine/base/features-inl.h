@@ -4,7 +4,9 @@
 // GOLDCREST_FEATURE, then include this file. features.cmake reads the lines too, so each must stay one line.
 // clang-format off
 GOLDCREST_FEATURE(Float32, 1, GOLDCREST_FLOAT32, "Run files with float32 weights", "kernels/reference/float32.cc")
+GOLDCREST_FEATURE(RmsNorm, 2, GOLDCREST_RMS_NORM, "Run files whose norms subtract no mean", "")
 GOLDCREST_FEATURE(Gated, 4, GOLDCREST_GATED, "Run files whose feed-forward blocks have a gate", "")
+GOLDCREST_FEATURE(AttentionBias, 8, GOLDCREST_ATTENTION_BIAS, "Run files whose attention has biases by distance", "")
 GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")
 GOLDCREST_FEATURE(Shortlist, 512, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist", "decoding/shortlist.cc model/validate/lists.cc")
 GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")
