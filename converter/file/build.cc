@@ -95,6 +95,8 @@ class Builder {
   template <typename Stored>
   std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix);
   std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
+  std::unique_ptr<format::AttentionBiasT> bias(const std::string& name, uint32_t n_heads,
+                                               const AttentionBiasSpec& bias);
   const Table& table(const Matrix& matrix);
   Table quantized_table(const Matrix& matrix);
   Table float_table(const Matrix& matrix);
@@ -114,7 +116,8 @@ class Builder {
   SectionWriter weights_{SectionKind::Weights}, parameters_{SectionKind::Parameters};
   SectionWriter positions_{SectionKind::Positions}, tokenizer_{SectionKind::Tokenizer};
   std::map<const Matrix*, Table> tables_;
-  uint32_t encoder_positions_ = 0;  // units
+  std::map<const AttentionBiasSpec*, uint32_t> biases_;  // units
+  uint32_t encoder_positions_ = 0;                       // units
   uint64_t weights_hash_ = kHashStart;
   std::string group_;  // of the tensors now being written
   std::vector<TensorRecord> tensors_;
@@ -276,6 +279,27 @@ uint32_t Builder::positions(const std::string& name, const StackSpec& stack) {
   return positions_.append(padded);
 }
 
+// Stores the biases on first use.
+std::unique_ptr<format::AttentionBiasT> Builder::bias(const std::string& name, uint32_t n_heads,
+                                                      const AttentionBiasSpec& bias) {
+  auto out = std::make_unique<format::AttentionBiasT>();
+  out->before = bias.before;
+  out->after = bias.after;
+  if (const auto found = biases_.find(&bias); found != biases_.end()) {
+    out->table = found->second;
+    return out;
+  }
+  const uint32_t n = bias.before + 1 + bias.after, stride = pad16(n) + 16;
+  std::vector<float> padded(size_t{n_heads} * stride);
+  for (uint32_t head = 0; head < n_heads; ++head) {
+    copy_floats({bias.row(head), n}, Placement::in_order(n), format_text("{}: biases of head {}", name, head),
+                &padded[size_t{head} * stride]);
+  }
+  record(bias.name, n_heads, n, padded.size() * sizeof(float), {});
+  out->table = biases_.emplace(&bias, positions_.append(padded)).first->second;
+  return out;
+}
+
 std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const LayerSpec& layer,
                                                const StackSpec& stack) {
   group_ = name;
@@ -293,6 +317,9 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
         stored = std::make_unique<typename std::remove_reference_t<decltype(stored)>::element_type>();
         block.for_each_matrix(store, *given, *stored);
         stored->norm = norm(format_text("{}.{}.norm", name, block.kName), given->norm);
+        if constexpr (kCanHaveBias<std::decay_t<decltype(*stored)>>) {
+          if (given->bias) stored->bias = bias(name, stack.n_heads, *given->bias);
+        }
       },
       layer, *out);
   return out;
@@ -313,6 +340,7 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->embedding_scale = stack.embedding_scale;
   out->positions = positions(name + ".positions", stack);
   out->max_positions = stack.positions.rows;
+  out->centred = stack.centred;
   out->gated = stack.gated;
   out->positions_used = stack.positions_used;
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);

@@ -57,11 +57,11 @@ Rows linear(const LinearSpec& spec, const Rows& x) {
   return y;
 }
 
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta, row by row.
-Rows layer_norm(const NormSpec& norm, const Rows& x) {
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta, row by row. Rows that are not centred have the mean 0.
+Rows layer_norm(const NormSpec& norm, bool centred, const Rows& x) {
   const float width = static_cast<float>(x.cols());
-  const Eigen::VectorXf mean = row_sums(x) / width;
-  Rows y = x.colwise() - mean;
+  Rows y = x;
+  if (centred) y.colwise() -= Eigen::VectorXf(row_sums(x) / width);
   const Eigen::VectorXf variance = row_sums(y.cwiseProduct(y)) / width;
   const auto root = [](float v) { return std::sqrt(v); };  // correctly rounded, unlike Eigen's sqrt
   y.array().colwise() /= (variance.array() + norm.epsilon).unaryExpr(root);
@@ -98,15 +98,26 @@ Rows feed_forward(const StackSpec& stack, const FeedForwardSpec& spec, const Row
   return linear(spec.out, activated(spec.in));
 }
 
+// weights[i, t] += bias[t - i]
+void add_bias(const float* bias, Rows& weights) {
+  for (Eigen::Index i = 0; i < weights.rows(); ++i)
+    for (Eigen::Index t = 0; t < weights.cols(); ++t) weights(i, t) += bias[t - i];
+}
+
 // For each head h: softmax(query_h keys_h^T * attention_scale) values_h       Vaswani et al. 2017, eq. 1
-// query: [m, n_heads * d_head]; keys_values: [t, n_heads * d_head]; returns [m, n_heads * d_head].
-Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_values) {
+// With biases, query i adds bias[h, t - i + before] to its score with key t       Raffel et al. 2020, section 2.1
+// query: [m, n_heads * d_head], the first at first_position; keys_values: [t, n_heads * d_head]; returns [m, n_heads *
+// d_head].
+Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_values,
+            const AttentionBiasSpec* bias = nullptr, uint32_t first_position = 0) {
   const Eigen::Index d_head = index(stack.d_head), width = query.cols();
   const ConstRows keys = view_rows(keys_values.keys, width), values = view_rows(keys_values.values, width);
   Rows out(query.rows(), width);
   for (Eigen::Index column = 0; column < width; column += d_head) {
     Rows weights = times_transposed(query.middleCols(column, d_head), keys.middleCols(column, d_head));
     weights *= stack.attention_scale;
+    if (bias != nullptr)
+      add_bias(bias->row(static_cast<uint32_t>(column / d_head)) + bias->before - first_position, weights);
     const Eigen::VectorXf largest = weights.rowwise().maxCoeff();
     weights = (weights.colwise() - largest).unaryExpr(&exponential);
     weights.array().colwise() /= row_sums(weights).array();
@@ -124,7 +135,8 @@ Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Row
     KeysValues& past = hypotheses[static_cast<size_t>(row)][layer].attended;
     append(key, row, past.keys);
     append(value, row, past.values);
-    attended.row(row) = attend(stack, query.row(row), past);
+    const auto position = static_cast<uint32_t>(view_rows(past.keys, query.cols()).rows() - 1);
+    attended.row(row) = attend(stack, query.row(row), past, spec.bias.get(), position);
   }
   return linear(spec.out, attended);
 }
@@ -164,8 +176,8 @@ class Reference::Pass {
   Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
 
  private:
-  Rows norm(const NormSpec& spec, const Rows& x) const;
-  Rows maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const;
+  Rows norm(const StackSpec& stack, const NormSpec& spec, const Rows& x) const;
+  Rows maybe_norm(const StackSpec& stack, const std::optional<NormSpec>& spec, const Rows& x) const;
   template <typename Block>
   Rows residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const;
   void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;
@@ -175,42 +187,42 @@ class Reference::Pass {
   const std::function<void(std::span<const float>)>& norm_trace_;
 };
 
-Rows Reference::Pass::norm(const NormSpec& spec, const Rows& x) const {
+Rows Reference::Pass::norm(const StackSpec& stack, const NormSpec& spec, const Rows& x) const {
   for (Eigen::Index row = 0; norm_trace_ && row < x.rows(); ++row) {
     norm_trace_({x.data() + row * x.cols(), static_cast<size_t>(x.cols())});
   }
-  return layer_norm(spec, x);
+  return layer_norm(spec, stack.centred, x);
 }
 
-Rows Reference::Pass::maybe_norm(const std::optional<NormSpec>& spec, const Rows& x) const {
-  return spec ? norm(*spec, x) : x;
+Rows Reference::Pass::maybe_norm(const StackSpec& stack, const std::optional<NormSpec>& spec, const Rows& x) const {
+  return spec ? norm(stack, *spec, x) : x;
 }
 
 // A block with its residual and norm: x + block(norm(x)) or norm(x + block(x)).
 template <typename Block>
 Rows Reference::Pass::residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const {
-  if (stack.pre_norm) return x + block(norm(spec, x));
-  return norm(spec, x + block(x));
+  if (stack.pre_norm) return x + block(norm(stack, spec, x));
+  return norm(stack, spec, x + block(x));
 }
 
 EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
   const StackSpec& stack = spec_.encoder;
   if (source.empty()) throw Error("empty source: expected at least one token id");
-  Rows x = maybe_norm(stack.embedding_norm, embed(stack, source, 0, 1));
+  Rows x = maybe_norm(stack, stack.embedding_norm, embed(stack, source, 0, 1));
   trace("encoder.embed", -1, 0, 1, x);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
     const AttentionSpec& self = *layer.self_attention;
     x = residual(stack, self.norm, x, [&](const Rows& h) {
       const KeysValues keys_values = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
-      return linear(self.out, attend(stack, linear(self.query, h), keys_values));
+      return linear(self.out, attend(stack, linear(self.query, h), keys_values, self.bias.get()));
     });
     x = residual(stack, layer.feed_forward.norm, x,
                  [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
     trace("encoder.layers", static_cast<int>(i), 0, 1, x);
   }
   if (stack.final_norm) {
-    x = norm(*stack.final_norm, x);
+    x = norm(stack, *stack.final_norm, x);
     trace("encoder.norm", -1, 0, 1, x);
   }
   EncodedSource encoded;
@@ -224,7 +236,7 @@ EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
 Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const {
   const StackSpec& stack = spec_.decoder;
   const uint32_t position = state.position;
-  Rows x = maybe_norm(stack.embedding_norm, embed(stack, tokens, position, 0));
+  Rows x = maybe_norm(stack, stack.embedding_norm, embed(stack, tokens, position, 0));
   trace("decoder.embed", -1, position, 0, x);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
@@ -244,7 +256,7 @@ Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32
     trace("decoder.layers", static_cast<int>(i), position, 0, x);
   }
   if (stack.final_norm) {
-    x = norm(*stack.final_norm, x);
+    x = norm(stack, *stack.final_norm, x);
     trace("decoder.norm", -1, position, 0, x);
   }
   ++state.position;

@@ -44,11 +44,15 @@ inline Groups groups_of_part(const Dimension& dimension, const StackGroups& stac
 inline uint32_t block_features(const ModelSpec& spec) {
   uint32_t features = 0;
   for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    if (!stack->centred) features |= kFeatureRmsNorm;
     if (stack->gated) features |= kFeatureGated;
     for (const LayerSpec& layer : stack->layers) {
       for_each_block(
           [&](auto block, const auto& of_layer) {
-            if (given_block(of_layer) != nullptr) features |= block.kFeature;
+            const auto* const given = given_block(of_layer);
+            if (given == nullptr) return;
+            features |= block.kFeature;
+            if (bias_of(*given) != nullptr) features |= kFeatureAttentionBias;
           },
           layer);
     }

@@ -47,12 +47,22 @@ struct NormSpec {
   float epsilon = 1e-5f;
 };
 
+// Biases of the scores by head and distance: query i adds values[h, t - i + before] to its score with key t. Layers may
+// share them.
+struct AttentionBiasSpec {
+  std::string name;                // the checkpoint's, for messages and the report
+  uint32_t before = 0, after = 0;  // the largest distances of a key before and behind a query
+  std::vector<float> values;       // [n_heads, before + 1 + after]
+  const float* row(uint32_t head) const { return values.data() + size_t{head} * (before + 1 + after); }
+};
+
 // The blocks of a layer. Their members are named like the matrices of a file, so the engine's lists find them
 // (layer_blocks.h). If a checkpoint stores a matrix in parts, a function returns the parts.
 struct AttentionSpec {
   LinearSpec query, key, value;  // [n_heads * d_head, d_model]; cross-attention: key and value [.., encoder's d_model]
   LinearSpec out;                // [d_model, n_heads * d_head]
   NormSpec norm;
+  std::shared_ptr<const AttentionBiasSpec> bias = nullptr;  // self-attention only; null: none
   std::vector<LinearPart> query_key_value() const { return {{"query", &query}, {"key", &key}, {"value", &value}}; }
   std::vector<LinearPart> key_value() const { return {{"key", &key}, {"value", &value}}; }
 };
@@ -94,6 +104,7 @@ struct StackSpec {
   float attention_scale = 1;  // usually 1 / sqrt(d_head)
   Activation activation = Activation::kRelu;
   bool pre_norm = false;
+  bool centred = true;                      // false: norms subtract no mean (RMS norm)
   bool gated = false;                       // every feed-forward block has a gate
   bool positions_used = true;               // false: `positions` only counts them, nothing is added
   std::shared_ptr<const Matrix> embedding;  // [vocab_size, d_model]

@@ -71,6 +71,15 @@ void check_dimensions(const std::string& name, const StackSpec& stack) {
   require_range(name + ": number of layers", stack.layers.size(), size_t{1}, size_t{kMaxLayers});
 }
 
+// Checks the biases of a layer's self-attention.
+void check_bias(const std::string& role, const StackSpec& stack, const LayerKind& kind, const AttentionBiasSpec& bias) {
+  const uint32_t farthest = stack.positions.rows - 1;
+  require_range(role + ".before", bias.before, farthest, kMaxPositions - 1);
+  require_range(role + ".after", bias.after, kind.is_decoder ? 0 : farthest, kind.is_decoder ? 0 : kMaxPositions - 1);
+  const size_t expected = size_t{stack.n_heads} * (bias.before + 1 + bias.after);
+  if (bias.values.size() != expected) throw Error("{} has {} values; expected {}", role, bias.values.size(), expected);
+}
+
 // Checks a block's matrices and norm by the engine's list of them.
 template <typename Block, typename Spec>
 void check_block(const std::string& role, Block block, const Spec& spec, const StackGroups& groups) {
@@ -113,7 +122,10 @@ void check_stack(const std::string& name, const ModelSpec& model, bool is_decode
   require_range(name + ": vocabulary", stack.embedding->rows, 1u, kMaxVocabulary);
   require_matrix(name + ".embedding", *stack.embedding, stack.embedding->rows, stack.d_model);
   require_range(name + ": number of positions", stack.positions.rows, 1u, kMaxPositions);
-  require_matrix(name + ".positions", stack.positions, stack.positions.rows, stack.d_model);
+  if (stack.positions_used) require_matrix(name + ".positions", stack.positions, stack.positions.rows, stack.d_model);
+  if (!stack.positions_used && (block_features(model) & kFeaturesWithoutPositions) == 0) {
+    throw Error("{} uses no positions and has no other way to tell them apart; expected attention biases", name);
+  }
   if (stack.embedding_norm) check_norm(name + ".embedding_norm", *stack.embedding_norm, stack.d_model);
   if (stack.final_norm) check_norm(name + ".final_norm", *stack.final_norm, stack.d_model);
   const StackGroups groups = groups_of(stack, model.encoder.d_model);
@@ -123,6 +135,13 @@ void check_stack(const std::string& name, const ModelSpec& model, bool is_decode
     if (layer.feed_forward.in.gate.has_value() != stack.gated) {
       throw Error("{}.layers.{}.feed_forward {} a gate; its stack is {}", name, i, stack.gated ? "lacks" : "has",
                   stack.gated ? "gated" : "not gated");
+    }
+    if (layer.cross_attention && layer.cross_attention->bias) {
+      throw Error("{}.layers.{}.cross_attention has biases; only self-attention may", name, i);
+    }
+    if (layer.self_attention && layer.self_attention->bias) {
+      check_bias(format_text("{}.layers.{}.self_attention.bias", name, i), stack, {is_decoder, false, features},
+                 *layer.self_attention->bias);
     }
     check_layer(format_text("{}.layers.{}", name, i), layer, {is_decoder, layer.recurrent.has_value(), features},
                 groups);

@@ -4,7 +4,9 @@
 // GOLDCREST_FEATURE, then include this file. features.cmake reads the lines too, so each must stay one line.
 // clang-format off
 GOLDCREST_FEATURE(Float32, 1, GOLDCREST_FLOAT32, "Run files with float32 weights", "kernels/reference/float32.cc")
+GOLDCREST_FEATURE(RmsNorm, 2, GOLDCREST_RMS_NORM, "Run files whose norms subtract no mean", "")
 GOLDCREST_FEATURE(Gated, 4, GOLDCREST_GATED, "Run files whose feed-forward blocks have a gate", "")
+GOLDCREST_FEATURE(AttentionBias, 8, GOLDCREST_ATTENTION_BIAS, "Run files whose attention has biases by distance", "")
 GOLDCREST_FEATURE(Rotary, 16, GOLDCREST_ROTARY, "Run files whose queries and keys turn by their position", "")
 GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")
 GOLDCREST_FEATURE(Frontend, 64, GOLDCREST_SPEECH, "Run files that take samples or feature rows (speech); turns on GOLDCREST_REFINED", "layers/frontend.cc model/frontend_view.cc model/validate/speech.cc")

@@ -99,6 +99,8 @@ struct EmbedArgs {
 //   int8   exact sums times both scales; weights are multiplied by the value's scale first, then by the values
 //   float  sums as in LinearArgs
 // Key t of row r is in row  t * position_stride + (ancestor ? ancestor[t * ancestor_stride + r] : 0)  of its head.
+// Score of row r with key t in head h: product * scale, then + bias[h * bias_stride + r * bias_step + t]; each
+// operation is rounded once. A row's biases may be read up to the padding of n_keys to a multiple of 16.
 template <typename Element>
 struct AttentionArgs {
   const float* q;             // [rows, n_heads, d_head], row stride q_stride
@@ -113,6 +115,9 @@ struct AttentionArgs {
   size_t q_stride, out_stride, head_stride, position_stride, ancestor_stride;
   uint32_t rows, n_keys, n_heads, d_head;  // n_keys >= 1
   float scale;                             // usually 1 / sqrt(d_head)
+  const float* bias = nullptr;  // of head 0 and row 0; null: none (or a build without GOLDCREST_ATTENTION_BIAS)
+  size_t bias_stride = 0;       // elements from one head to the next
+  int32_t bias_step = 0;        // from one row to the next
 };
 
 constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-exp
@@ -137,7 +142,8 @@ struct LogitSumsArgs {
   uint32_t rows, count;          // count >= 1
 };
 
-// y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns.
+// y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns. Rows
+// that are not centred have the mean 0.
 struct LayerNormArgs {
   const float* x;      // [rows, n_padded], row stride `stride`
   float* y;            // likewise; may be x
@@ -146,6 +152,8 @@ struct LayerNormArgs {
   size_t stride;       // elements
   uint32_t rows, n, n_padded;
   float epsilon;
+  bool centred = true;  // false only in builds with GOLDCREST_RMS_NORM
+  bool has_mean() const { return !kHasRmsNorm || centred; }
 };
 
 // Computes one row of a recurrent block. With f = sigmoid(forget[j]),

@@ -23,6 +23,11 @@ void attend_sentence(const Pass& pass, const AttentionRows& rows, const Sentence
   call.position_stride = rows.position_stride;
   call.ancestor = sentence.ancestor;
   call.ancestor_stride = rows.ancestor_stride;
+  if (kHasAttentionBias && rows.bias.table != 0) {
+    call.bias = pass.runtime.tensor<float>(rows.bias.table) + (rows.bias.before - sentence.position);
+    call.bias_stride = rows.bias.stride;
+    call.bias_step = rows.bias_step;
+  }
   call.heads = heads;
   call.weights = pass.attention_weights + task * pass.attention_weights_stride;
   call.query_row = pass.query_row + task * pass.query_row_stride;

@@ -32,7 +32,9 @@ struct AttentionRows {
   KvCache cache;           // one layer's
   size_t position_stride;  // rows of the cache from one key to the next
   size_t ancestor_stride;  // of SentenceKeys.ancestor
-  uint64_t n_products;     // approximate number of pairs of a row and a key
+  AttentionBiasView bias;
+  int32_t bias_step;    // of the biases from one row to the next
+  uint64_t n_products;  // approximate number of pairs of a row and a key
 };
 
 // The rows of one sentence in a pass, and the keys that they attend to.
@@ -41,6 +43,7 @@ struct SentenceKeys {
   size_t first_key;  // row of the cache that holds key 0 of slot 0
   uint32_t n_keys;
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
+  uint32_t position = 0;    // of the first row; only for biases
 };
 
 // Computes some heads of one sentence's rows, by one task.

@@ -5,7 +5,8 @@ namespace goldcrest {
 
 void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& norm, const NormedRows& rows) {
   runtime.kernels->layer_norm({rows.x, rows.y, runtime.tensor<float>(norm.gamma), runtime.tensor<float>(norm.beta),
-                               stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon});
+                               stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon,
+                               stack.centred()});
 }
 
 Quantized block_input(const Pass& pass, const NormView& norm, const float* x) {

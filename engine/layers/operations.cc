@@ -70,10 +70,10 @@ void output_block(const Runtime& runtime, const OutputCall& call, const BlockSum
 template <typename Element>
 void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x) {
   const uint32_t n = stack.d_model_padded;
-  kernels_of<Element>(runtime).embed({runtime.tensor<Element>(stack.embedding.weights),
-                                      runtime.tensor<float>(stack.embedding.scale),
-                                      runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n, x, token, n,
-                                      stack.embedding_scale, stack.embedding.layout});
+  kernels_of<Element>(runtime).embed(
+      {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
+       runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n, x, token, n,
+       stack.embedding_scale, stack.embedding.layout});
 }
 
 template <typename Element>
@@ -105,6 +105,11 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
   args.position_stride = call.position_stride;
   args.ancestor = call.ancestor;
   args.ancestor_stride = call.ancestor_stride;
+  if constexpr (kHasAttentionBias) {
+    if (call.bias != nullptr) args.bias = call.bias + call.heads.first * call.bias_stride;
+    args.bias_stride = call.bias_stride;
+    args.bias_step = call.bias_step;
+  }
   args.n_keys = call.n_keys;
   args.n_heads = call.heads.count;
   args.d_head = stack.d_head;

@@ -81,6 +81,9 @@ struct AttentionCall {
   size_t position_stride;   // rows of the cache from one key to the next
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each query row; null: slot 0
   size_t ancestor_stride;
+  const float* bias;   // of head 0 and the first row; null: none
+  size_t bias_stride;  // elements from one head to the next
+  int32_t bias_step;   // from one row to the next
   Range heads;
   float* weights;   // scratch [n_keys padded to 16]
   void* query_row;  // scratch [d_head] of the cache's type

@@ -102,6 +102,32 @@ template <typename Stack>
   return true;
 }
 
+// The same for a stack whose norms subtract no mean.
+template <typename Stack, typename = void>
+constexpr bool kMayBeUncentred = false;
+template <typename Stack>
+constexpr bool kMayBeUncentred<Stack, std::void_t<decltype(&Stack::centred)>> = true;
+
+template <typename Stack>
+[[gnu::always_inline]] inline bool is_centred([[maybe_unused]] const Stack& stack) {
+  if constexpr (kMayBeUncentred<Stack>) return number_of<&Stack::centred>(stack) != 0;
+  return true;
+}
+
+// Returns a block's biases; null if it has none or its type of block cannot have any.
+template <typename Block, typename = void>
+constexpr bool kCanHaveBias = false;
+template <typename Block>
+constexpr bool kCanHaveBias<Block, std::void_t<decltype(&Block::bias)>> = true;
+
+template <typename Block>
+auto bias_of([[maybe_unused]] const Block& block) {
+  if constexpr (kCanHaveBias<Block>)
+    return member_of<&Block::bias>(block);
+  else
+    return nullptr;
+}
+
 // Returns the widths of a stack: the schema's table or object, a view, or the converter's spec. Only here does a choice
 // of a stack change the shape of a matrix. source_d_model: the encoder's d_model.
 template <typename Stack>
@@ -139,6 +165,7 @@ struct SelfAttentionView {
   LinearView query_key_value;  // [3 * n_heads * d_head, d_model]
   LinearView out;              // [d_model, n_heads * d_head]
   NormView norm;
+  AttentionBiasView bias;  // only in builds with the feature
 };
 struct SelfAttentionBlock {
   static constexpr const char* kName = "self_attention";

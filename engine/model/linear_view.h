@@ -31,6 +31,12 @@ struct LinearView {
   Layout layout;
 };
 
+// The biases of a self-attention's scores: query i adds column t - i + before to its score with key t.
+struct AttentionBiasView {
+  uint32_t table;  // float [n_heads, stride]; 0: no biases
+  uint32_t before, stride;
+};
+
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta
 struct NormView {
   uint32_t gamma, beta;  // float [d_model padded]; gamma == 0: the norm does not exist

@@ -40,6 +40,7 @@ struct StackView {
   Activation activation;
   bool pre_norm;        // norm before each block; false: after its residual
   bool has_gates;       // read it with gated()
+  bool is_centred;      // read it with centred()
   bool positions_used;  // false: one row for all positions
   float attention_scale;
   float embedding_scale;
@@ -48,6 +49,8 @@ struct StackView {
   RotaryView rotary;
 
   uint32_t attention_width() const { return n_heads * d_head; }
+  // Returns whether norms subtract the mean.
+  [[gnu::always_inline]] bool centred() const { return !kHasRmsNorm || is_centred; }
   // Returns whether feed-forward blocks have a gate.
   [[gnu::always_inline]] bool gated() const { return kHasGated && has_gates; }
 };

@@ -56,6 +56,12 @@ struct Resolver {
     Block::for_each_matrix(
         [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
     view.norm = norm(table.norm());
+    if constexpr (kHasAttentionBias && kCanHaveBias<Table>) view.bias = bias(bias_of(table));
+  }
+
+  AttentionBiasView bias(const format::AttentionBias* table) const {
+    if (table == nullptr) return {0, 0, 0};
+    return {positions + table->table(), table->before(), pad16(table->before() + 1 + table->after()) + 16};
   }
 
   [[gnu::cold]] StackView stack(const format::Stack& table) const {
@@ -73,6 +79,7 @@ struct Resolver {
     view.activation = static_cast<Activation>(table.activation());
     view.pre_norm = table.pre_norm();
     view.has_gates = is_gated(table);
+    view.is_centred = is_centred(table);
     view.positions_used = uses_positions(table);
     view.attention_scale = table.attention_scale();
     view.embedding_scale = table.embedding_scale();

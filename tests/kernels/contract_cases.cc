@@ -112,7 +112,7 @@ Difference compare_embed(const Kernels& table, const Kernels& specification, uin
 
 Difference compare_layer_norm(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 4);
-  for (uint32_t n = 1; n <= 1030; n += n < 70 ? 1 : 37) {
+  for (uint32_t n = 1; n <= 1030; n += n < 130 ? 1 : 37) {
     for (const Fill kind : kFloatFills) {
       const uint32_t padded = pad16(n), rows = 1 + rng.below(5);
       const size_t stride = padded + 16 * rng.below(2), size = (rows - 1) * stride + padded;
@@ -123,6 +123,7 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
       Outputs<float> y(size), in_place(size);
       for (size_t i = 0; i < size; ++i) in_place.set(i, x[i]);
       LayerNormArgs args = {x.get(), y.found.get(), gamma.get(), beta.get(), stride, rows, n, padded, 1e-5f};
+      args.centred = rng.below(2) == 0;
       table.layer_norm(args);
       args.y = y.expected.get();
       specification.layer_norm(args);
@@ -131,16 +132,19 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
       args.x = args.y = in_place.expected.get();
       specification.layer_norm(args);
       for (const Difference& d : {y.difference("y"), in_place.difference("y, in place")}) {
-        if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
+        if (d) return in_case(d, "rows", rows, "n", n, "centred", args.centred, "fill", static_cast<int>(kind));
       }
     }
   }
   return {};
 }
 
+constexpr int kNoBias = 1;
+
 struct AttentionShape {
   uint32_t rows, n_keys, n_heads, d_head, slots;
   bool ancestors;
+  int bias;  // its step from row to row, 0 or -1; kNoBias: there are no biases
 };
 
 // Seeded arguments of attention; `kind` fills the queries, kSpecial the scales too.
@@ -154,7 +158,10 @@ struct AttentionInputs {
         key_scales(size_t{shape.n_keys} * shape.slots * shape.n_heads),
         value_scales(key_scales.size()),
         weights(pad16(shape.n_keys)),
-        ancestor(size_t{shape.n_keys} * shape.slots) {
+        ancestor(size_t{shape.n_keys} * shape.slots),
+        bias_stride(shape.rows - 1 + pad16(shape.n_keys) + rng.below(3)),
+        bias((shape.n_heads - 1) * bias_stride + shape.rows - 1 + pad16(shape.n_keys)) {
+    fill(bias, Fill::kRandom, rng);
     fill(q, kind, rng);
     fill(keys, key_kind, rng);
     fill(values, key_kind, rng);
@@ -190,6 +197,10 @@ struct AttentionInputs {
     args.n_heads = shape.n_heads;
     args.d_head = shape.d_head;
     args.scale = 0.125f;
+    if (shape.bias == kNoBias) return args;
+    args.bias = bias.get() + shape.rows - 1;
+    args.bias_stride = bias_stride;
+    args.bias_step = shape.bias;
     return args;
   }
 
@@ -198,19 +209,22 @@ struct AttentionInputs {
   GuardedBuffer<int8_t> keys, values, query;
   GuardedBuffer<float> key_scales, value_scales, weights;
   GuardedBuffer<uint8_t> ancestor;
+  size_t bias_stride;
+  GuardedBuffer<float> bias;
 };
 
 Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 5);
   uint32_t turn = 0;
   std::vector<uint32_t> key_counts = {64, 127, 129, 200, 255, 256, 257};
-  for (uint32_t n = 1; n <= 40; ++n) key_counts.push_back(run == 0 ? n : rng.between(1, 300));
+  for (uint32_t n = 1; n <= 70; ++n) key_counts.push_back(run == 0 ? n : rng.between(1, 300));
   for (const uint32_t n_keys : key_counts) {
     for (const uint32_t d_head : sizes_of(run, {16, 32, 48, 64, 80, 128, 144}, rng)) {
       for (const bool ancestors : {false, true}) {
         const uint32_t rows = 1 + rng.below(9), slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
         const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
-        const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors};
+        const AttentionShape shape = {
+            rows, n_keys, n_heads, d_head, slots, ancestors, static_cast<int>(rng.below(3)) - 1};
         const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
         AttentionInputs inputs(shape, kind, key_kind, rng);
         Outputs<float> out(size_t{rows} * n_heads * d_head);
@@ -219,7 +233,7 @@ Difference compare_attention(const Kernels& table, const Kernels& specification,
         if (!inputs.weights.intact() || !inputs.query.intact()) return "a write before the start of the scratch";
         if (const Difference d = out.difference("out")) {
           return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots,
-                         "ancestors", ancestors, "fill", static_cast<int>(kind));
+                         "ancestors", ancestors, "bias", shape.bias, "fill", static_cast<int>(kind));
         }
       }
     }

@@ -145,6 +145,11 @@ Difference compare_attention(const TypedKernels<float>& table, const TypedKernel
         args.n_heads = n_heads;
         args.d_head = d_head;
         args.scale = 0.125f;
+        GuardedBuffer<float> bias(size_t{n_heads} * (rows - 1 + pad16(n_keys)));
+        fill(bias, Fill::kRandom, rng);
+        if (turn % 3 != 0) args.bias = bias.get() + rows - 1;
+        args.bias_stride = rows - 1 + pad16(n_keys);
+        args.bias_step = turn % 3 == 1 ? 0 : -1;
         table.attention(args);
         args.out = out.expected.get();
         specification.attention(args);

@@ -54,6 +54,18 @@ AttentionSpec balanced_attention(RandomFloats& random, const std::string& name, 
   return attention;
 }
 
+// Each head and distance has a bias of its own.
+std::shared_ptr<const converter::AttentionBiasSpec> distance_biases(RandomFloats& random, const StackSpec& stack,
+                                                                    bool is_decoder) {
+  converter::AttentionBiasSpec bias;
+  bias.name = "biases";
+  bias.before = stack.positions.rows - 1;
+  bias.after = is_decoder ? 0 : bias.before;
+  bias.values = random.vector(size_t{stack.n_heads} * (bias.before + 1 + bias.after));
+  scale(bias.values, 2);
+  return std::make_shared<converter::AttentionBiasSpec>(std::move(bias));
+}
+
 // memory_width: the encoder's d_model; 0 for the encoder itself.
 StackSpec make_stack(RandomFloats& random, const std::string& name, const TinyStack& options, uint32_t vocab_size,
                      uint32_t memory_width) {
@@ -66,15 +78,21 @@ StackSpec make_stack(RandomFloats& random, const std::string& name, const TinySt
   stack.activation = options.activation;
   stack.pre_norm = options.pre_norm;
   stack.gated = options.gated;
+  stack.centred = options.centred;
+  stack.positions_used = options.bias_tables == 0;
   stack.embedding = std::make_shared<Matrix>(random.matrix(name + ".embedding", vocab_size, stack.d_model));
   stack.embedding_scale = 1.5f;
   stack.positions = random.matrix(name + ".positions", options.positions, stack.d_model);
   if (options.embedding_norm) stack.embedding_norm = balanced_norm(random, stack.d_model);
+  std::shared_ptr<const converter::AttentionBiasSpec> bias;
   for (uint32_t i = 0; i < options.n_layers; ++i) {
     const std::string path = name + ".layers." + std::to_string(i);
     LayerSpec layer;
     if (i + options.n_recurrent < options.n_layers) {
       layer.self_attention = balanced_attention(random, path + ".self_attention", stack, stack.d_model);
+      if (options.bias_tables == 2 || (options.bias_tables == 1 && bias == nullptr))
+        bias = distance_biases(random, stack, memory_width != 0);
+      layer.self_attention->bias = bias;
     } else {
       layer.recurrent = {balanced_linear(random, path + ".input", stack.d_model, stack.d_model),
                          balanced_linear(random, path + ".forget", stack.d_model, stack.d_model, 2),
@@ -204,6 +222,29 @@ TinyOptions student_tiny_options() {
   options.source_vocab_size = 50;
   options.target_vocab_size = 300;
   options.tied = true;
+  return options;
+}
+
+TinyOptions t5_tiny_options() {
+  TinyOptions options;
+  options.seed = 17;
+  options.encoder = {20, 33, 3, 11, 2, 40, Activation::kGeluTanh, true, false, true};
+  options.decoder = {24, 30, 2, 18, 3, 35, Activation::kRelu, true, false, true};
+  for (TinyStack* stack : {&options.encoder, &options.decoder}) {
+    stack->centred = false;
+    stack->gated = stack == &options.encoder;
+    stack->bias_tables = 1;
+  }
+  options.source_vocab_size = 19;
+  options.target_vocab_size = 37;
+  return options;
+}
+
+TinyOptions umt5_tiny_options() {
+  TinyOptions options = t5_tiny_options();
+  options.seed = 18;
+  options.decoder.gated = true;
+  options.encoder.bias_tables = options.decoder.bias_tables = 2;
   return options;
 }
 

@@ -13,7 +13,8 @@ struct TinyStack {
   converter::Activation activation = converter::Activation::kRelu;
   bool pre_norm = false, embedding_norm = false, final_norm = false;
   uint32_t n_recurrent = 0;  // number of recurrent layers, the last ones; decoder only
-  bool gated = false;
+  bool gated = false, centred = true;
+  uint32_t bias_tables = 0;  // 0: none, 1: all layers share one, 2: each has its own; then no positions are used
 };
 
 struct TinyOptions {
@@ -42,6 +43,10 @@ TinyOptions deep_tiny_options();
 // Recurrent layers in the decoder: two of three, in odd widths; and all, as in Marian's students.
 TinyOptions mixed_tiny_options();
 TinyOptions student_tiny_options();
+
+// As T5: RMS norms, gates, biases that all layers of a stack share, or (umT5) that each layer has.
+TinyOptions t5_tiny_options();
+TinyOptions umt5_tiny_options();
 
 // Gates in both stacks, of odd widths and with different activations.
 TinyOptions gated_tiny_options();

@@ -38,7 +38,7 @@ template <typename QuantizeRow, typename Weigh, typename SumValues>
                                                   const Weigh& weigh, const SumValues& sum_values) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;
-    const HeadKeys keys = head_keys(args, head_at);
+    const HeadKeys keys = head_keys(args, head);
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const size_t column = size_t{head} * args.d_head;

@@ -256,7 +256,7 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const float mean = sum_strided<false>(x, n, 0.0f) * inverse_n;
+    const float mean = args.has_mean() ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
     const float variance = sum_strided<true>(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
     for (uint32_t i = normalize_eights({x, y, gamma, beta, n, mean, inverse_deviation}); i < n; ++i) {
@@ -303,11 +303,13 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   float largest = -__builtin_huge_valf();
   float* const weights = args.weights;
   float* const end = weights + args.n_keys;
+  const float* bias = row_bias(args, head.bias, row);
   KeyRows key_rows(args, row);
   for (float* weight = weights; weight < end; ++weight) {
     const size_t at = key_rows.next();
     const float product = static_cast<float>(dot(q, head.keys + at * d_head, d_head));
-    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
+    float score = (product * (q_scale * head.key_scales[at])) * args.scale;
+    if (kHasAttentionBias && bias != nullptr) score += *bias++;
     *weight = score;
     largest = score > largest ? score : largest;
   }

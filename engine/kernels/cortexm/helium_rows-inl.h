@@ -163,7 +163,7 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const Scalar mean = set(sum_of(x, n) * inverse_n);
+    const Scalar mean = set(args.has_mean() ? sum_of(x, n) * inverse_n : 0.0f);
     const auto squares = [x, mean](uint32_t i) { return (load(x + i) - mean) * (load(x + i) - mean); };
     const float variance = sum_strided(n, squares) * inverse_n;
     const Scalar inverse_deviation = set(1.0f / sqrt_float(variance + args.epsilon));
@@ -198,12 +198,13 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   const int8_t* const q = args.q_row;
   const uint32_t n_keys = args.n_keys, d_head = args.d_head;
   const float scale = args.scale;
+  const float* const bias = row_bias(args, head.bias, row);
   float largest = -__builtin_huge_valf();
   KeyRows key_rows(args, row);
   for (uint32_t t = 0; t < n_keys; ++t) {
     const size_t at = key_rows.next();
     const float product = static_cast<float>(dot(q, head.keys + at * d_head, d_head / 16));
-    const float score = (product * (q_scale * head.key_scales[at])) * scale;
+    const float score = with_bias((product * (q_scale * head.key_scales[at])) * scale, bias, t);
     weights[t] = score;
     largest = score > largest ? score : largest;
   }

@@ -49,10 +49,11 @@ void embed(const EmbedArgs<float>& args) {
 }
 
 // args.weights [n_keys] <- the scores of the query in args.q_row against every key of a head, after soft-max.
-void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys) {
+void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys, const float* bias) {
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const float score = dot(args.q_row, keys + key_row(args, t, row) * args.d_head, args.d_head) * args.scale;
+    const float product = dot(args.q_row, keys + key_row(args, t, row) * args.d_head, args.d_head);
+    const float score = with_bias(product * args.scale, bias, t);
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
@@ -66,7 +67,7 @@ void attention(const AttentionArgs<float>& args) {
     for (uint32_t row = 0; row < args.rows; ++row) {
       quantize_rows(
           {args.q + row * args.q_stride + column, args.q_row, nullptr, args.d_head, args.d_head, 0, 1, args.d_head});
-      attention_weights(args, row, args.keys + first);
+      attention_weights(args, row, args.keys + first, row_bias(args, head_bias(args, head), row));
       float* out = args.out + row * args.out_stride + column;
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {

@@ -47,11 +47,12 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
 
 // args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
 void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
+  const float* const bias = row_bias(args, head.bias, row);
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = key_row(args, t, row);
     const float product = static_cast<float>(dot(args.q_row, head.keys + at * args.d_head, args.d_head));
-    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
+    const float score = with_bias((product * (q_scale * head.key_scales[at])) * args.scale, bias, t);
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
@@ -162,8 +163,8 @@ void reference_layer_norm(const LayerNormArgs& args) {
     const float* x = args.x + row * args.stride;
     float* y = args.y + row * args.stride;
     float lanes[16] = {};
-    for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] += x[i];
-    const float mean = reference_sum_lanes(lanes) * inverse_n;
+    for (uint32_t i = 0; args.has_mean() && i < args.n; ++i) lanes[i % 16] += x[i];
+    const float mean = args.has_mean() ? reference_sum_lanes(lanes) * inverse_n : 0.0f;
     float squares[16] = {};
     for (uint32_t i = 0; i < args.n; ++i) {
       const float difference = x[i] - mean;
@@ -189,7 +190,7 @@ void reference_recurrence(const RecurrenceArgs& args) {
 void reference_attention(const AttentionArgs<int8_t>& args) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;
-    const HeadKeys keys = head_keys(args, head_at);
+    const HeadKeys keys = head_keys(args, head);
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       float q_scale;

@@ -17,10 +17,30 @@ struct HeadKeys {
   const int8_t* keys;         // rows of [d_head]
   const float* key_scales;    // of each row
   const float* value_scales;  // likewise
+  const float* bias;          // of row 0; null: none
 };
 
-static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, size_t head_at) {
-  return {args.keys + head_at * args.d_head, args.key_scales + head_at, args.value_scales + head_at};
+// Returns the biases of row 0 of a head.
+template <typename Element>
+static inline const float* head_bias(const AttentionArgs<Element>& args, uint32_t head) {
+  return kHasAttentionBias && args.bias != nullptr ? args.bias + head * args.bias_stride : nullptr;
+}
+
+static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, uint32_t head) {
+  const size_t head_at = head * args.head_stride;
+  return {args.keys + head_at * args.d_head, args.key_scales + head_at, args.value_scales + head_at,
+          head_bias(args, head)};
+}
+
+// Returns a row's biases of a head whose row 0 has `bias`; null: none.
+template <typename Element>
+static inline const float* row_bias(const AttentionArgs<Element>& args, const float* bias, uint32_t row) {
+  return kHasAttentionBias && bias != nullptr ? bias + static_cast<ptrdiff_t>(row) * args.bias_step : nullptr;
+}
+
+// Returns score + bias[t], or the score of a row without biases.
+static inline float with_bias(float score, const float* bias, uint32_t t) {
+  return kHasAttentionBias && bias != nullptr ? score + bias[t] : score;
 }
 
 // Returns the row of the cache, counted from its head's first, that holds key t for a query row. All functions that

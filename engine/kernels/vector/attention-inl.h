@@ -22,6 +22,7 @@ struct Query {
   const float* key_scales;
   const float* value_scales;
   const uint8_t* ancestor;  // of the row
+  const float* bias;        // of the row; null: none
   int8_t* q;                // [d_head]
   float q_scale;
   float* weights;  // [n_keys padded to 16]
@@ -96,6 +97,7 @@ inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32
   query.key_scales = args.key_scales + head_at;
   query.value_scales = args.value_scales + head_at;
   query.ancestor = kAncestors ? args.ancestor + row : nullptr;
+  query.bias = row_bias(args, head_bias(args, head), row);
   query.out = args.out + row * args.out_stride + column;
 }
 
@@ -149,8 +151,9 @@ inline V score_keys(const Group<kAncestors>& group, const Query& query) {
   for (uint32_t t = 0; t < n_keys; t += 16) {
     const uint32_t n = keys_of_block(n_keys, t);
     const V products = query_products(group, query, t, n);
-    const V all = (products * (set(query.q_scale) * group.scales(query, query.key_scales, &Places::key_scales, t, n))) *
-                  set(group.args.scale);
+    V all = (products * (set(query.q_scale) * group.scales(query, query.key_scales, &Places::key_scales, t, n))) *
+            set(group.args.scale);
+    if (kHasAttentionBias && query.bias != nullptr) all = all + load(query.bias + t);
     const V scores = n == 16 ? all : select(first_lanes(n), all, none);
     store(query.weights + t, scores);
     largest = larger(scores, largest);

@@ -73,14 +73,14 @@ void embed(const EmbedArgs<float>& args) {
 }
 
 // args.weights [n_keys] <- the scores of the query in args.q_row against every key of a head, after soft-max.
-inline void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys) {
+inline void attention_weights(const AttentionArgs<float>& args, uint32_t row, const float* keys, const float* bias) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const float* key = keys + key_row(args, t, row) * args.d_head;
     V sum = set(0.0f);
     for (uint32_t i = 0; i < args.d_head; i += 16) sum = sum + load(args.q_row + i) * load(key + i);
-    args.weights[t] = sum_lanes(sum) * args.scale;
+    args.weights[t] = with_bias(sum_lanes(sum) * args.scale, bias, t);
     if (args.weights[t] > largest) largest = args.weights[t];
   }
   for (uint32_t t = args.n_keys; t < padded_keys; ++t) args.weights[t] = -__builtin_huge_valf();  // e^-inf adds nothing
@@ -101,7 +101,7 @@ void attention(const AttentionArgs<float>& args) {
     for (uint32_t row = 0; row < args.rows; ++row) {
       quantize_rows(
           {args.q + row * args.q_stride + column, args.q_row, nullptr, args.d_head, args.d_head, 0, 1, args.d_head});
-      attention_weights(args, row, args.keys + first);
+      attention_weights(args, row, args.keys + first, row_bias(args, head_bias(args, head), row));
       float* out = args.out + row * args.out_stride + column;
       for (uint32_t j = 0; j < args.d_head; j += 16) {
         V sum = set(0.0f);

@@ -58,10 +58,13 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.stride;
     float* y = args.y + row * args.stride;
-    V sum = set(0.0f);
-    for_vectors(whole, [&](size_t i) { sum = sum + load(x + i); });
-    if (rest != 0) sum = select(in_row, sum + load(x + whole), sum);
-    const V mean = set(sum_lanes(sum) * inverse_n);
+    V mean = set(0.0f);
+    if (args.has_mean()) {
+      V sum = set(0.0f);
+      for_vectors(whole, [&](size_t i) { sum = sum + load(x + i); });
+      if (rest != 0) sum = select(in_row, sum + load(x + whole), sum);
+      mean = set(sum_lanes(sum) * inverse_n);
+    }
     V squares = set(0.0f);
     for_vectors(whole, [&](size_t i) {
       const V difference = load(x + i) - mean;

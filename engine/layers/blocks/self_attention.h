@@ -61,20 +61,26 @@ inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block
 }
 
 // attended <- the attention of each of the pass's rows to all rows of its own sentence.
-inline void attend_within_sentences(const Pass& pass, const SentencesOfRows& sentences, const float* query,
-                                    float* attended) {
+inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& bias, const SentencesOfRows& sentences,
+                                    const float* query, float* attended) {
   const Batch& batch = sentences.batch;
   AttentionRows rows = {};
   rows.query = query;
   rows.query_stride = pass.stack.attention_width();
   rows.out = attended;
   rows.cache = sentences.keys;
+  if constexpr (kHasAttentionBias) rows.bias = bias;
+  rows.bias_step = -1;
   rows.position_stride = 1;
   rows.n_products = uint64_t{pass.rows.count} * (batch.n_rows / batch.n_sentences);
   attend(pass, rows, batch.n_sentences, [&](uint32_t i) {
     const Sentence& sentence = batch.sentences[i];
     const Range part = common({sentence.first_row, sentence.n_rows}, pass.rows);
-    return SentenceKeys{{part.first - pass.rows.first, part.count}, sentence.first_row, sentence.n_rows, nullptr};
+    return SentenceKeys{{part.first - pass.rows.first, part.count},
+                        sentence.first_row,
+                        sentence.n_rows,
+                        nullptr,
+                        part.first - sentence.first_row};
   });
 }
 
@@ -84,7 +90,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
   float* const query = pass.projected;  // [rows, n_heads * d_head]
   multiply(pass, query_of(pass.stack, block), h, query);
   turn_rows(pass, sentences.batch, query, pass.stack.attention_width());
-  attend_within_sentences(pass, sentences, query, pass.attended);
+  attend_within_sentences(pass, block.bias, sentences, query, pass.attended);
   add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
 }
 
@@ -127,13 +133,15 @@ inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float
 }
 
 // attended <- the attention of each hypothesis to its own past, which the ancestor table leads to.
-inline void attend_to_past(const Pass& pass, const PastOfRows& past, const float* query_key_value, float* attended) {
+inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, const PastOfRows& past,
+                           const float* query_key_value, float* attended) {
   const TargetRows& targets = past.targets;
   AttentionRows rows = {};
   rows.query = query_key_value;
   rows.query_stride = size_t{3} * pass.stack.attention_width();
   rows.out = attended;
   rows.cache = past.keys;
+  if constexpr (kHasAttentionBias) rows.bias = bias;
   rows.position_stride = targets.beam_size;
   rows.ancestor_stride = targets.beam_size;
   rows.n_products = uint64_t{pass.rows.count} * (targets.position + 1);
@@ -142,7 +150,7 @@ inline void attend_to_past(const Pass& pass, const PastOfRows& past, const float
     const SentencePart part = part_of_sentence(pass, sentence);
     if (part.rows.count == 0) return SentenceKeys{};
     const uint8_t* ancestor = targets.ancestor ? targets.ancestor + sentence.first_past + part.first : nullptr;
-    return SentenceKeys{part.rows, sentence.first_past, targets.position + 1, ancestor};
+    return SentenceKeys{part.rows, sentence.first_past, targets.position + 1, ancestor, targets.position};
   });
 }
 
@@ -153,7 +161,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
   multiply(pass, block.query_key_value, h, query_key_value);
   turn_new_rows(pass, past.targets.position, query_key_value);
   store_new_keys(pass, past, query_key_value);
-  attend_to_past(pass, past, query_key_value, pass.attended);
+  attend_to_past(pass, block.bias, past, query_key_value, pass.attended);
   add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
 }
 

@@ -152,7 +152,8 @@ int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
 // A stack may make choices only in files that announce them.
 int Validator::check_choices(const format::Stack& stack, bool is_decoder) {
   const uint32_t features = model_->features();
-  const bool announced = (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
+  const bool announced = (is_centred(stack) || has_feature(features, kFeatureRmsNorm)) &&
+                         (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
                          (uses_positions(stack) || has_feature(features, kFeaturesWithoutPositions));
   GOLDCREST_REQUIRE_INTACT(
       announced, is_decoder ? "decoder: a choice without its feature bit" : "encoder: a choice without its feature bit",
@@ -191,6 +192,30 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   return stack->final_norm() != nullptr ? check_norm(stack->final_norm(), stack->d_model(), {"final_norm", -1})
                                         : GOLDCREST_OK;
 }
+
+#ifdef GOLDCREST_ATTENTION_BIAS
+// Checks the biases of a self-attention (FORMAT.md, "Attention biases").
+int Validator::check_bias(const format::AttentionBias& table, const format::Stack& stack, Subject subject) {
+  const auto [name, index] = subject;
+  const bool is_decoder = &stack == model_->decoder();
+  const uint32_t before = table.before(), after = table.after(), farthest = stack.max_positions() - 1;
+  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureAttentionBias), name, index);
+  GOLDCREST_REQUIRE_INTACT(before >= farthest && before < kMaxPositions && after < kMaxPositions &&
+                               (is_decoder ? after == 0 : after >= farthest),
+                           name, index);
+  const uint32_t n = before + 1 + after, stride = pad16(n) + 16;
+  const SectionView& positions = section(format::SectionKind::Positions);
+  GOLDCREST_REQUIRE_INTACT(positions.holds(table.table(), uint64_t{4} * stride * stack.n_heads()) &&
+                               values_good(positions, table.table(), uint64_t{stride} * stack.n_heads()),
+                           name, index);
+  if (functions_.metadata_only) return GOLDCREST_OK;
+  const float* row = positions.at<float>(table.table());
+  for (uint32_t head = 0; head < stack.n_heads(); ++head, row += stride) {
+    for (uint32_t i = n; i < stride; ++i) GOLDCREST_REQUIRE_INTACT(row[i] == 0.0f, name, index);
+  }
+  return GOLDCREST_OK;
+}
+#endif
 
 namespace {
 
@@ -231,6 +256,13 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
           if (!check.has_block(table != nullptr, expected, expected ? block.kMissing : block.kMisplaced)) return;
           block.for_each_matrix(check, *table);
           check.norm(table->norm(), block.kNorm);
+#ifdef GOLDCREST_ATTENTION_BIAS
+          if constexpr (kCanHaveBias<std::decay_t<decltype(*table)>>) {
+            const format::AttentionBias* bias = bias_of(*table);
+            if (bias != nullptr && check.status == GOLDCREST_OK)
+              check.status = check_bias(*bias, stack, {"layers.self_attention.bias", check.index});
+          }
+#endif
         },
         layer);
     GOLDCREST_TRY(check.status);

@@ -83,12 +83,13 @@ class NaiveForward {
     return y;
   }
 
-  static Sequence norm(const converter::NormSpec& norm, const Sequence& x) {
+  static Sequence norm(const converter::StackSpec& stack, const converter::NormSpec& norm, const Sequence& x) {
     Sequence y = x;
     for (Vector& row : y) {
       const Number n = static_cast<double>(row.size());
       Number mean = 0.0, variance = 0.0;
-      for (const Number v : row) mean = mean + v / n;
+      if (stack.centred)
+        for (const Number v : row) mean = mean + v / n;
       for (const Number v : row) variance = variance + (v - mean) * (v - mean) / n;
       for (size_t i = 0; i < row.size(); ++i)
         row[i] = (row[i] - mean) / root(variance + Number{norm.epsilon}) * Number{norm.gamma[i]} + Number{norm.beta[i]};
@@ -143,7 +144,9 @@ class NaiveForward {
         Vector weights = soft_max(n, [&](size_t s) {
           Number score = 0.0;
           for (size_t j = begin; j < end; ++j) score = score + queries[t][j] * keys[s][j];
-          return score * Number{stack.attention_scale};
+          score = score * Number{stack.attention_scale};
+          return spec.bias ? score + Number{spec.bias->row(static_cast<uint32_t>(head))[spec.bias->before + s - t]}
+                           : score;
         });
         for (size_t s = 0; s < n; ++s)
           for (size_t j = begin; j < end; ++j) joined[j] = joined[j] + weights[s] * values[s][j];
@@ -173,10 +176,10 @@ class NaiveForward {
   template <typename Block>
   static Sequence residual(const converter::StackSpec& stack, const converter::NormSpec& spec, const Sequence& x,
                            Block block) {
-    Sequence y = block(stack.pre_norm ? norm(spec, x) : x);
+    Sequence y = block(stack.pre_norm ? norm(stack, spec, x) : x);
     for (size_t t = 0; t < x.size(); ++t)
       for (size_t i = 0; i < x[t].size(); ++i) y[t][i] = y[t][i] + x[t][i];
-    return stack.pre_norm ? y : norm(spec, y);
+    return stack.pre_norm ? y : norm(stack, spec, y);
   }
 
   // memory: null for the encoder.
@@ -188,10 +191,10 @@ class NaiveForward {
       for (uint32_t i = 0; i < stack.d_model; ++i)
         row.push_back(Number{stack.embedding->row(static_cast<uint32_t>(tokens[t]))[i]} *
                           Number{stack.embedding_scale} +
-                      Number{stack.positions.row(t)[i]});
+                      Number{stack.positions_used ? stack.positions.row(t)[i] : 0.0f});
       x.push_back(row);
     }
-    if (stack.embedding_norm) x = norm(*stack.embedding_norm, x);
+    if (stack.embedding_norm) x = norm(stack, *stack.embedding_norm, x);
     for (const converter::LayerSpec& layer : stack.layers) {
       if (layer.self_attention) {
         x = residual(stack, layer.self_attention->norm, x, [&](const Sequence& h) {
@@ -220,7 +223,7 @@ class NaiveForward {
         return linear(layer.feed_forward.out, inner);
       });
     }
-    return stack.final_norm ? norm(*stack.final_norm, x) : x;
+    return stack.final_norm ? norm(stack, *stack.final_norm, x) : x;
   }
 };
 

@@ -46,6 +46,7 @@ const std::vector<Model>& models() {
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
           std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
+          std::pair{"t5", test::t5_tiny_options()}, std::pair{"umt5", test::umt5_tiny_options()},
           std::pair{"student", test::student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         for (const bool has_rules : {false, true}) {

@@ -52,7 +52,8 @@ const std::vector<Model>& models() {
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
           std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
-          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()}}) {
+          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
+          std::pair{"t5", test::t5_tiny_options()}, std::pair{"umt5", test::umt5_tiny_options()}}) {
       made.push_back(
           {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
     }

@@ -92,8 +92,9 @@ void expect_calls_listed(const converter::FileImage& file) {
 TEST(CallSites, AreTheCallsOfAnEngine) {
   test::TinyOptions options = test::deep_tiny_options();
   options.target_vocab_size = 300;  // two blocks of outputs
-  for (const test::TinyOptions& each : {test::odd_tiny_options(), options, test::mixed_tiny_options(),
-                                        test::student_tiny_options(), test::gated_tiny_options()}) {
+  for (const test::TinyOptions& each :
+       {test::odd_tiny_options(), options, test::mixed_tiny_options(), test::student_tiny_options(),
+        test::gated_tiny_options(), test::t5_tiny_options()}) {
     const converter::ModelSpec spec = test::tiny_spec(each);
     expect_calls_listed(test::tiny_file(spec));
     expect_calls_listed(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32));

@@ -174,6 +174,17 @@ std::vector<Architecture> architectures() {
   all.push_back({"gated", with(gated, gated, 29, 37, true)});
   all.push_back({"gated_and_recurrent",
                  with(gated, {36, 72, 3, 12, 2, 24, Activation::kRelu, true, false, true, 1}, 29, 37, true)});
+  TinyStack rms = small;
+  rms.centred = false;
+  rms.final_norm = rms.embedding_norm = true;
+  all.push_back({"rms_norms", with(rms, rms, 29, 37, true)});
+  all.push_back({"t5", test::t5_tiny_options()});
+  all.push_back({"umt5", test::umt5_tiny_options()});
+  TinyStack biased = {36, 72, 3, 12, 2, 90};
+  biased.bias_tables = 2;
+  all.push_back({"biases", with(biased, biased, 29, 37, false)});
+  biased.n_recurrent = 1;
+  all.push_back({"biases_and_recurrent", with(small, biased, 29, 37, false)});
   all.push_back({"gate_of_the_decoder", with(small, gated_silu, 29, 300, false)});
   stack = {36, 72, 3, 12, 3};
   stack.n_recurrent = 3;

@@ -70,15 +70,17 @@ void add_subwords(converter::ModelSpec& spec) {
 struct Parts {
   uint32_t n_recurrent = 0;
   Shortlist shortlist = Shortlist::kNone;
-  bool subwords = false, gated = false;
+  bool subwords = false, gated = false, biased = false;
 };
 
 FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
-  const auto& [n_recurrent, shortlist, subwords, gated] = parts;
+  const auto& [n_recurrent, shortlist, subwords, gated, biased] = parts;
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
   options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true, n_recurrent};
   options.encoder.gated = options.decoder.gated = gated;
+  options.encoder.centred = options.decoder.centred = !biased;
+  options.encoder.bias_tables = options.decoder.bias_tables = biased ? 1 : 0;
   options.source_vocab_size = 6;
   options.target_vocab_size = 7;
   converter::ModelSpec spec = tiny_spec(options);
@@ -149,6 +151,16 @@ const FileImage& smallest_gated_file() {
 
 const FileImage& smallest_gated_float32_file() {
   static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {.gated = true});
+  return file;
+}
+
+const FileImage& smallest_biased_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.biased = true});
+  return file;
+}
+
+const FileImage& smallest_biased_float32_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {.biased = true});
   return file;
 }
 

@@ -27,6 +27,10 @@ const converter::FileImage& smallest_listed_file();
 const converter::FileImage& smallest_gated_file();
 const converter::FileImage& smallest_gated_float32_file();
 
+// The same with RMS norms and attention biases in place of positions.
+const converter::FileImage& smallest_biased_file();
+const converter::FileImage& smallest_biased_float32_file();
+
 // The same with subword-nmt's merges on both sides.
 const converter::FileImage& smallest_subword_file();
 
