@@ -219,10 +219,10 @@ class Stem {
       if (linear.fine_input)
         quantize_remainder(runtime_, x, linear.k, of_row, {row_of(fine.inputs, row, linear), fine.remainder});
     }
-    LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false, nullptr};
+    LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
     if (convolution.has_tanh) call.residual = nullptr;
     if (linear.fine_input) {
-      run_fine(runtime_, {call, fine.inputs, nullptr});
+      run_fine(runtime_, call, fine.inputs, nullptr);
     } else {
       operations(runtime_).linear(runtime_, call);
     }
