@@ -8,17 +8,18 @@ namespace goldcrest {
 
 namespace {
 
-// Returns the multiply-accumulates of a full group: of all convolutions, and of the frames that they need.
-uint64_t group_macs(const FrontendView& view, const ScratchParts& parts) {
+// Returns the multiply-accumulates of this many encoder rows, if they are computed together: those of all convolutions,
+// and those of the frames that they need.
+uint64_t group_macs(const FrontendView& view, uint64_t rows) {
   uint64_t macs = 0;
-  for (uint32_t i = 0; i < view.n_convolutions; ++i) {
-    const LinearView& linear = view.convolutions[i].linear;
-    macs += uint64_t{parts.out_rows[i]} * linear.n * linear.k * (linear.fine_input ? 2 : 1);
+  for (uint32_t i = view.n_convolutions; i-- > 0;) {
+    const ConvolutionView& convolution = view.convolutions[i];
+    const LinearView& linear = convolution.linear;
+    macs += rows * linear.n * linear.k * (linear.fine_input ? 2 : 1);
+    rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
   if constexpr (kHasLogMel) {
-    const ConvolutionView& first = view.convolutions[0];
-    const uint64_t frames = (uint64_t{parts.out_rows[0]} - 1) * first.stride + first.kernel;
-    if (view.has_log_mel) macs += frames * log_mel_macs(view.log_mel);
+    if (view.has_log_mel) macs += rows * log_mel_macs(view.log_mel);
   }
   return macs;
 }
@@ -118,11 +119,15 @@ void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows
 // A block has at most a group more for each sentence that begins in it. The last row of a clip also measures the rows
 // that complete its first window.
 [[gnu::cold]] uint64_t largest_frontend_step_macs(const FrontendView& view, const goldcrest_limits& limits) {
-  const ScratchParts parts = parts_of(view);
   const uint64_t rows = limits.encoder_rows, sentences = smaller<uint64_t>(limits.batch, rows);
   const uint64_t groups = smaller((rows + kGroupRows - 1) / kGroupRows + sentences - 1, rows);
-  const uint64_t measured = rows * measured_stride(view) + sentences * parts.out_rows[0];
-  return larger(groups * group_macs(view, parts), view.measures() ? measured * measured_macs(view) : 0);
+  // Each group's first row costs most; the others cost the same.
+  const uint64_t first = group_macs(view, 1), other = group_macs(view, 2) - first;
+  uint64_t completing = 1;  // rows of level 1 that complete a clip's first window
+  for (uint32_t i = view.n_convolutions; i-- > 1;)
+    completing = (completing - 1) * view.convolutions[i].stride + view.convolutions[i].kernel;
+  const uint64_t measured = rows * measured_stride(view) + (view.has_log_mel ? 0 : sentences * completing);
+  return larger(groups * first + (rows - groups) * other, view.measures() ? measured * measured_macs(view) : 0);
 }
 
 void measure_clips(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block) {
@@ -137,7 +142,7 @@ void measure_clips(const Runtime& runtime, BufferRef scratch, const Batch& batch
 void run_frontend(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block, float* x) {
   const Frontend frontend(runtime, scratch);
   const StackView& stack = runtime.model.encoder;
-  const uint64_t macs = group_macs(frontend.view, frontend.parts);
+  const uint64_t macs = group_macs(frontend.view, kGroupRows);
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
     const Sentence& sentence = batch.sentences[i];
     const uint32_t n_groups = (rows.count + kGroupRows - 1) / kGroupRows;

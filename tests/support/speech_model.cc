@@ -8,6 +8,7 @@
 #include "base/build_options.h"
 #include "converter/quantize/pack.h"
 #include "converter/quantize/quantize.h"
+#include "goldcrest/speech.h"
 #include "support/random_spec.h"
 #include "support/tiny_model.h"
 #include "unit/model/hostile_file.h"
@@ -207,6 +208,15 @@ SpeechOptions tiny_moonshine() {
   return options;
 }
 
+SpeechOptions wide_moonshine() {
+  SpeechOptions options = tiny_moonshine();
+  options.convolutions = {{288, 127, 64, 0, format::Activation::Tanh, true, false},
+                          {70, 7, 3, 0, format::Activation::Gelu, false, false},
+                          {24, 3, 2, 0, format::Activation::Gelu, false, true}};
+  options.fine_layers = true;
+  return options;
+}
+
 SpeechOptions tiny_whisper() {
   SpeechOptions options;
   options.seed = 32;
@@ -244,6 +254,26 @@ converter::FileImage speech_file(const SpeechOptions& options) {
   const converter::FileImage text = tiny_file(spec, options.layout, {}, options.weights);
   return remade_with_contents(
       text, [&](format::ModelT& model, Contents& contents) { FrontendWriter(options, model, contents).write(); });
+}
+
+Sound sound_of(const goldcrest_info& info, uint64_t seed, uint32_t rows) {
+  Sound sound;
+  sound.n = info.first_row_samples + (rows - 1) * info.row_samples + info.row_samples / 3;
+  if (info.sample_rate != 0) {
+    sound.samples = tiny_clip(seed, sound.n);
+  } else {
+    Rng rng(seed);
+    for (size_t i = 0; i < sound.n * info.feature_channels; ++i) sound.features.push_back(rng.uniform());
+  }
+  return sound;
+}
+
+int give(goldcrest_engine* engine, const Sound& sound, bool fresh) {
+  if (!sound.samples.empty())
+    return fresh ? goldcrest_begin_audio(engine, sound.samples.data(), sound.n)
+                 : goldcrest_add_audio(engine, sound.samples.data(), sound.n);
+  return fresh ? goldcrest_begin_features(engine, sound.features.data(), sound.n)
+               : goldcrest_add_features(engine, sound.features.data(), sound.n);
 }
 
 std::vector<int16_t> tiny_clip(uint64_t seed, size_t n) {

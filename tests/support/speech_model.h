@@ -38,7 +38,10 @@ SpeechOptions tiny_whisper();
 // Feature rows, odd widths, clips of their own lengths.
 SpeechOptions tiny_frames();
 
-// Every model of the three above.
+// The first with kernels as large as Moonshine's own, so that work is split over tasks.
+SpeechOptions wide_moonshine();
+
+// The first three.
 std::vector<SpeechOptions> tiny_speech_options();
 
 converter::FileImage speech_file(const SpeechOptions& options);
@@ -46,6 +49,19 @@ converter::FileImage speech_file(const SpeechOptions& options);
 // The bands of Whisper's features: triangles of area 1 between n_mels + 2 frequencies that are equally far apart on
 // Slaney's mel scale. [n_mels, n_fft / 2 + 1]
 std::vector<std::vector<double>> slaney_bands(uint32_t n_mels, uint32_t n_fft, double sample_rate);
+
+// A clip as a model takes it: samples, or feature rows.
+struct Sound {
+  std::vector<int16_t> samples;
+  std::vector<float> features;
+  size_t n = 0;
+};
+
+// Returns a clip with this many encoder rows, and some more samples than these need.
+Sound sound_of(const goldcrest_info& info, uint64_t seed, uint32_t rows);
+
+// Begins with a clip, or adds it.
+int give(goldcrest_engine* engine, const Sound& sound, bool fresh);
 
 // n samples of a seeded sound: two tones that fade, and noise.
 std::vector<int16_t> tiny_clip(uint64_t seed, size_t n);

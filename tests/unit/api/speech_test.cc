@@ -6,14 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "base/build_options.h"
 #include "examples/support/thread_pool.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/speech_model.h"
 #include "support/tiny_model.h"
 #include "unit/model/hostile_file.h"
@@ -23,36 +20,11 @@ namespace {
 
 using converter::FileImage;
 using test::EngineSetup;
+using test::give;
+using test::Sound;
+using test::sound_of;
 using test::SpeechOptions;
 using test::TestEngine;
-
-// A clip as a model takes it: samples, or feature rows.
-struct Sound {
-  std::vector<int16_t> samples;
-  std::vector<float> features;
-  size_t n = 0;
-};
-
-// Returns a clip with this many encoder rows, and some more samples than these need.
-Sound sound_of(const goldcrest_info& info, uint64_t seed, uint32_t rows) {
-  Sound sound;
-  sound.n = info.first_row_samples + (rows - 1) * info.row_samples + info.row_samples / 3;
-  if (info.sample_rate != 0) {
-    sound.samples = test::tiny_clip(seed, sound.n);
-  } else {
-    test::Rng rng(seed);
-    for (size_t i = 0; i < sound.n * info.feature_channels; ++i) sound.features.push_back(rng.uniform());
-  }
-  return sound;
-}
-
-int give(goldcrest_engine* engine, const Sound& sound, bool fresh) {
-  if (!sound.samples.empty())
-    return fresh ? goldcrest_begin_audio(engine, sound.samples.data(), sound.n)
-                 : goldcrest_add_audio(engine, sound.samples.data(), sound.n);
-  return fresh ? goldcrest_begin_features(engine, sound.features.data(), sound.n)
-               : goldcrest_add_features(engine, sound.features.data(), sound.n);
-}
 
 std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds) {
   goldcrest_search search = engine.search();
@@ -67,19 +39,9 @@ std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sound
   return found;
 }
 
-// The kernels of Moonshine itself, so that work is split over tasks.
-SpeechOptions wide_moonshine() {
-  SpeechOptions options = test::tiny_moonshine();
-  options.convolutions = {{288, 127, 64, 0, format::Activation::Tanh, true, false},
-                          {70, 7, 3, 0, format::Activation::Gelu, false, false},
-                          {24, 3, 2, 0, format::Activation::Gelu, false, true}};
-  options.fine_layers = true;
-  return options;
-}
-
 std::vector<SpeechOptions> all_options() {
   std::vector<SpeechOptions> all = test::tiny_speech_options();
-  all.push_back(wide_moonshine());
+  all.push_back(test::wide_moonshine());
   for (SpeechOptions& options : test::tiny_speech_options()) {
     options.weights = converter::Weights::kFloat32;
     options.fine_layers = false;
@@ -216,7 +178,8 @@ TEST(Speech, CallsThatDoNotFitTheModel) {
   EXPECT_EQ(goldcrest_begin_text(hears.get(), "a", 1), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(goldcrest_translate(hears.get(), "a", 1, out, sizeof out), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(goldcrest_begin_features(hears.get(), features, 100), GOLDCREST_ERROR_UNSUPPORTED);
-  EXPECT_EQ(give(hears.get(), sound_of(hears.info(), 1, 2), true), 0);
+  const Sound sound = sound_of(hears.info(), 1, 2);
+  EXPECT_EQ(give(hears.get(), sound, true), 0);
   EXPECT_EQ(goldcrest_get_source(hears.get(), 0, &source), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(goldcrest_transcribe(hears.get(), nullptr, 0, out, 0), GOLDCREST_ERROR_ARGUMENT);
 

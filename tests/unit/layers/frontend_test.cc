@@ -227,30 +227,68 @@ TEST(Frontend, NormsOfQuietClips) {
   expect_near(traced, NaiveStem(file).run(rows), 1e-3);
 }
 
-// Features of Whisper's own transform: 400 samples, 80 bands.
+// Computes the features of frames one by one, as a stem does.
+Rows features_of(const SpeechOptions& options, const Samples& samples, size_t n_frames) {
+  const FileImage file = test::speech_file(options);
+  const TestEngine engine(file.span(), {});
+  const FrontendView view = view_frontend(file.bytes());
+  std::vector<uint64_t> scratch(log_mel_scratch_bytes(view.log_mel) / 8 + 8);
+  auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+  const LogMel log_mel(engine.get()->runtime, view.log_mel, aligned);
+  std::vector<std::vector<float>> found(n_frames, std::vector<float>(options.channels));
+  float largest = kLeastFeature;
+  for (size_t i = 0; i < n_frames; ++i) {
+    log_mel.run(samples, i, found[i].data());
+    for (const float x : found[i]) largest = std::max(largest, x);
+  }
+  Rows rows;
+  for (std::vector<float>& frame : found) {
+    scale_log_mel(frame.data(), options.channels, largest);
+    rows.emplace_back(frame.begin(), frame.end());
+  }
+  return rows;
+}
+
+SpeechOptions whisper_features() {
+  SpeechOptions options = test::tiny_whisper();
+  options.n_fft = 400;
+  options.hop = 160;
+  options.channels = 80;
+  return options;
+}
+
+// tests/data/speech/log_mel.txt
+TEST(LogMelFeatures, EqualTransformers) {
+  std::ifstream file(GOLDCREST_SOURCE_DIR "/tests/data/speech/log_mel.txt");
+  std::string line;
+  std::getline(file, line);
+  std::getline(file, line);
+  std::istringstream numbers(line);
+  std::vector<int16_t> samples;
+  for (int sample = 0; numbers >> sample;) samples.push_back(static_cast<int16_t>(sample));
+  ASSERT_EQ(samples.size(), 2400u);
+  const Rows found = features_of(whisper_features(), {samples.data(), samples.size(), 480000}, 18);
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (size_t j = 0; j < 80; ++j) {
+      double expected = 0;
+      ASSERT_TRUE(file >> expected);
+      ASSERT_NEAR(found[i][j], expected, 1e-4) << "frame " << i << ", band " << j;
+    }
+  }
+}
+
+// Whisper's own transform, and other products of 2 and 5.
 TEST(LogMelFeatures, EqualATransformInDoubles) {
   for (const uint32_t n_fft : {400u, 2u * 5, 1000u, 1024u, 2u}) {
-    SpeechOptions options = test::tiny_whisper();
+    SpeechOptions options = whisper_features();
     options.n_fft = n_fft;
     options.hop = std::max(n_fft * 2 / 5, 1u);
     options.channels = n_fft < 400 ? 3 : 80;
     options.convolutions[0].stride = n_fft < 400 ? 3 : 1;
-    const FileImage file = test::speech_file(options);
-    const TestEngine engine(file.span(), {});
-    const FrontendView view = view_frontend(file.bytes());
     const std::vector<int16_t> samples = test::tiny_clip(5, size_t{options.hop} * 9);
-    std::vector<uint64_t> scratch(log_mel_scratch_bytes(view.log_mel) / 8 + 8);
-    auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-    const LogMel log_mel(engine.get()->runtime, view.log_mel, aligned);
     const Rows expected = naive_log_mel(options, samples, 12);
-    std::vector<std::vector<float>> found(12, std::vector<float>(options.channels));
-    float largest = kLeastFeature;
-    for (uint64_t i = 0; i < 12; ++i) {
-      log_mel.run({samples.data(), samples.size(), size_t{options.hop} * 12}, i, found[i].data());
-      for (const float x : found[i]) largest = std::max(largest, x);
-    }
+    const Rows found = features_of(options, {samples.data(), samples.size(), size_t{options.hop} * 12}, 12);
     for (size_t i = 0; i < 12; ++i) {
-      scale_log_mel(found[i].data(), options.channels, largest);
       for (size_t j = 0; j < options.channels; ++j)
         ASSERT_NEAR(found[i][j], expected[i][j], 1e-4) << n_fft << ", frame " << i << ", band " << j;
     }
