@@ -10,7 +10,7 @@ namespace {
 
 // Returns the multiply-accumulates of this many encoder rows, if they are computed together: those of all convolutions,
 // and those of the frames that they need.
-uint64_t group_macs(const FrontendView& view, uint64_t rows) {
+[[gnu::cold]] uint64_t group_macs(const FrontendView& view, uint64_t rows) {
   uint64_t macs = 0;
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
@@ -76,7 +76,7 @@ struct Frontend {
 };
 
 // Adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no effect.
-void collect_measured(const Frontend& frontend, uint32_t n_tasks, Clip& clip) {
+[[gnu::cold]] void collect_measured(const Frontend& frontend, uint32_t n_tasks, Clip& clip) {
   for (uint32_t task = 0; task < n_tasks; ++task) {
     const Measured& measured = *frontend.runtime.task_buffer<Measured>(frontend.scratch, task);
     clip.sum += measured.sum;
@@ -86,7 +86,7 @@ void collect_measured(const Frontend& frontend, uint32_t n_tasks, Clip& clip) {
 }
 
 // Measures the part of a clip that belongs to some of its encoder rows.
-void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows, Clip& clip) {
+[[gnu::cold]] void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows, Clip& clip) {
   const Runtime& runtime = frontend.runtime;
   const bool of_frames = frontend.view.has_log_mel;
   const uint32_t stride = measured_stride(frontend.view), each = frontend.parts.out_rows[0];
@@ -130,7 +130,7 @@ void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows
   return larger(groups * first + (rows - groups) * other, view.measures() ? measured * measured_macs(view) : 0);
 }
 
-void measure_clips(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block) {
+[[gnu::cold]] void measure_clips(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block) {
   const Frontend frontend(runtime, scratch);
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
     Clip& clip = batch.clips[i];
@@ -139,7 +139,7 @@ void measure_clips(const Runtime& runtime, BufferRef scratch, const Batch& batch
   });
 }
 
-void run_frontend(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block, float* x) {
+[[gnu::cold]] void run_frontend(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block, float* x) {
   const Frontend frontend(runtime, scratch);
   const StackView& stack = runtime.model.encoder;
   const uint64_t macs = group_macs(frontend.view, kGroupRows);
@@ -161,7 +161,7 @@ void run_frontend(const Runtime& runtime, BufferRef scratch, const Batch& batch,
   if (stack.embedding_norm.present()) layer_norm(runtime, stack, stack.embedding_norm, {x, x, block.count});
 }
 
-bool check_clips(const Runtime& runtime, const Batch& batch, Range block) {
+[[gnu::cold]] bool check_clips(const Runtime& runtime, const Batch& batch, Range block) {
   const FrontendView view = view_frontend(runtime.file);
   bool same = true;
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
@@ -178,7 +178,7 @@ bool check_clips(const Runtime& runtime, const Batch& batch, Range block) {
   return same;
 }
 
-uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip) {
+[[gnu::cold]] uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip) {
   return runtime.kernels->crc32c(0, bytes_at(clip, 0), static_cast<size_t>(clip.n * item_bytes(view, clip)));
 }
 

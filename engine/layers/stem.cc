@@ -2,6 +2,7 @@
 #include "layers/stem.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "base/align.h"
 #include "kernels/reference/math.h"
@@ -13,6 +14,22 @@ namespace {
 constexpr float kToFloat = 1.0f / 32768.0f;
 constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
 
+// Returns whether rows add their positions: stacks may say that they do not (Stack.positions_used, of builds that know
+// it).
+template <typename Stack, typename = void>
+struct PositionChoice {
+  static bool of(const Stack&) { return true; }
+};
+template <typename Stack>
+struct PositionChoice<Stack, std::void_t<decltype(&Stack::positions_used)>> {
+  static bool of(const Stack& stack) { return stack.positions_used; }
+};
+
+// y [n] <- tanh(y) + residual
+[[gnu::noinline]] void apply_tanh(float* y, size_t n, const float* residual) {
+  for (size_t i = 0; i < n; ++i) y[i] = residual != nullptr ? tanh_float(y[i]) + residual[i] : tanh_float(y[i]);
+}
+
 // Returns row i of a layer's quantized inputs.
 LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& linear) {
   return {static_cast<uint8_t*>(inputs.rows) + size_t{i} * linear.k * bytes_of(linear.weight_type), inputs.scales + i};
@@ -20,7 +37,7 @@ LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& li
 
 }  // namespace
 
-ScratchParts parts_of(const FrontendView& view) {
+[[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
   ScratchParts parts = {};
   uint64_t end = align_bytes(sizeof(Measured)), widest = 0, most = 0, longest_fine = 0, fine_bytes = 0;
   const auto take = [&](uint64_t bytes) {
@@ -53,7 +70,8 @@ ScratchParts parts_of(const FrontendView& view) {
   return parts;
 }
 
-void Stem::quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs, const FineInputs& fine) const {
+[[gnu::cold]] void Stem::quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs,
+                                          const FineInputs& fine) const {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   for (uint32_t row = 0; row < rows; ++row) {
@@ -65,13 +83,13 @@ void Stem::quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& input
   }
 }
 
-void Stem::open(const Clip& clip, const Sentence& sentence) {
+[[gnu::cold]] void Stem::open(const Clip& clip, const Sentence& sentence) {
   clip_ = &clip;
   n_rows_[0] = view_.fixed_window ? uint64_t{sentence.n_rows} * view_.row_stride : clip.n;
   for (uint32_t i = 0; i < view_.n_convolutions; ++i) n_rows_[i + 1] = view_.convolutions[i].rows_of(n_rows_[i]);
 }
 
-void Stem::run(Rows rows, float* x) const {
+[[gnu::cold]] void Stem::run(Rows rows, float* x) const {
   Rows ranges[kMaxConvolutions];
   const uint32_t n = view_.n_convolutions;
   Rows needed = rows;
@@ -109,7 +127,7 @@ void Stem::measure_values(Rows rows) const {
   measured().squares += squares;
 }
 
-void Stem::measure_frames(Rows frames) const {
+[[gnu::cold]] void Stem::measure_frames(Rows frames) const {
   if constexpr (kHasLogMel) {
     const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
     for (uint32_t i = 0; i < frames.count; ++i) {
@@ -121,6 +139,7 @@ void Stem::measure_frames(Rows frames) const {
 
 const float* Stem::positions(Rows rows) const {
   const StackView& stack = runtime_.model.encoder;
+  if (!PositionChoice<StackView>::of(stack)) return nullptr;
   return runtime_.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
 }
 
@@ -148,7 +167,7 @@ void Stem::load(Rows rows) const {
   }
 }
 
-void Stem::load_features(Rows rows) const {
+[[gnu::cold]] void Stem::load_features(Rows rows) const {
   const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip_->address));
   const size_t width = view_.convolutions[0].width, channels = view_.channels;
   float* x = level(0);
@@ -160,7 +179,7 @@ void Stem::load_features(Rows rows) const {
   }
 }
 
-void Stem::load_log_mel(Rows rows) const {
+[[gnu::cold]] void Stem::load_log_mel(Rows rows) const {
   if constexpr (kHasLogMel) {
     const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
     const size_t width = view_.convolutions[0].width;
@@ -175,7 +194,7 @@ void Stem::load_log_mel(Rows rows) const {
   }
 }
 
-void Stem::convolve(uint32_t i, Rows rows, const float* residual, float* y) const {
+[[gnu::cold]] void Stem::convolve(uint32_t i, Rows rows, const float* residual, float* y) const {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
@@ -189,9 +208,7 @@ void Stem::convolve(uint32_t i, Rows rows, const float* residual, float* y) cons
   } else {
     operations(runtime_).linear(runtime_, call);
   }
-  const size_t values = size_t{rows.count} * linear.n;
-  for (size_t j = 0; convolution.has_tanh && j < values; ++j)
-    y[j] = residual != nullptr ? tanh_float(y[j]) + residual[j] : tanh_float(y[j]);
+  if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
 }
 
 void Stem::normalize(float* y, uint32_t rows) const {

@@ -63,7 +63,7 @@ class Stem {
 
  private:
   float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch_ + parts_.rows[i]); }
-  const float* positions(Rows rows) const;
+  const float* positions(Rows rows) const;  // null: none are added
   Rows inputs_of(uint32_t i, Rows out) const;
   Samples window() const;
   // level(0) <- input rows. Values outside of the clip are zeros.
