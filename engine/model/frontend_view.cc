@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/frontend_view.h"
 
+// clang-format off: the schema comes first
+#include "model_generated.h"
 #include "model/resolver.h"
+// clang-format on
 
 namespace goldcrest {
 

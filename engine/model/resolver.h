@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the schema's tables into views. Only the sources that make views include it. Each has functions of its own, so
-// that in a build with one such source the compiler knows all callers.
+// Turns the schema's tables into views. Only the sources that make views include it, after model_generated.h. Each has
+// functions of its own, so that in a build with one such source the compiler knows all callers.
 #pragma once
 
 #include "base/build_options.h"
 #include "model/model_view.h"
-#include "model_generated.h"
 
 namespace goldcrest {
 namespace {
