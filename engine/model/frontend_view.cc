@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/frontend_view.h"
 
-// clang-format off: the schema comes first
+// clang-format off
 #include "model_generated.h"
 #include "model/resolver.h"
 // clang-format on

@@ -3,7 +3,7 @@
 #include "base/build_options.h"
 #include "model/frontend_view.h"
 #include "model/model_view.h"
-// clang-format off: the schema comes first
+// clang-format off
 #include "model_generated.h"
 #include "model/resolver.h"
 // clang-format on
