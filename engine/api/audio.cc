@@ -86,12 +86,4 @@ int goldcrest_add_features(goldcrest_engine* engine, const float* features, size
   return store_clip(engine, {features, n, true}, false);
 }
 
-// NOLINTNEXTLINE(readability-function-size): the C API's parameters
-int64_t goldcrest_transcribe(goldcrest_engine* engine, const int16_t* samples, size_t n, char* out, size_t out_bytes) {
-  if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
-  out[0] = '\0';
-  GOLDCREST_TRY(goldcrest_begin_audio(engine, samples, n));
-  return run_to_text(engine, out, out_bytes);
-}
-
 }  // extern "C"

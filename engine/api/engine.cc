@@ -15,10 +15,11 @@ namespace {
 void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
+  if constexpr (kHasFrontend) {
+    if (engine.progress.stage == Stage::kMeasure)
+      return measure_clips(runtime, engine.encoder.frontend, engine.batch, block);
+  }
   switch (engine.progress.stage) {
-    case Stage::kMeasure:
-      if constexpr (kHasFrontend) measure_clips(runtime, engine.encoder.frontend, engine.batch, block);
-      return;
     case Stage::kEmbed:
       return encoder_embed(runtime, engine.encoder, engine.batch, block);
     case Stage::kEncoderKeys:
@@ -34,9 +35,10 @@ void encode_block(const goldcrest_engine& engine, Range block) {
 Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
+  if constexpr (kHasFrontend) {
+    if (engine.progress.stage == Stage::kMeasure) return {Stage::kEmbed, 0, 0};
+  }
   switch (engine.progress.stage) {
-    case Stage::kMeasure:
-      return {Stage::kEmbed, 0, 0};
     case Stage::kEmbed:
       if constexpr (kHasFrontend) {
         if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.file);

@@ -76,9 +76,6 @@ int open_source(goldcrest_engine* engine, bool fresh);
 // Appends a sentence of n rows, whose source is stored. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n);
 
-// Runs, then writes the text of the best hypothesis; see goldcrest_translate.
-int64_t run_to_text(goldcrest_engine* engine, char* out, size_t out_bytes);
-
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);
 

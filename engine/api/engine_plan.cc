@@ -13,7 +13,7 @@
 namespace goldcrest {
 
 EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
-  EngineRefs refs = {};
+  EngineRefs refs;
   refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
   if (has_frontend(model)) {
     static_assert(sizeof(Clip) == 48, "the same on every machine");
@@ -41,8 +41,8 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
 namespace {
 
 // Returns the multiply-accumulates of the largest step of this size.
-uint64_t largest_step_macs(const ModelView& model, const void* file, const goldcrest_limits& limits,
-                           uint32_t step_size) {
+[[gnu::noinline]] uint64_t largest_step_macs(const ModelView& model, const void* file, const goldcrest_limits& limits,
+                                             uint32_t step_size) {
   const DecoderMacs decoder = decoder_macs(model, limits);
   const uint64_t passes = kHasRules && limits.beam_size > 1 ? model.output_passes : 1;
   // A shortlist makes this cheaper except for sentences that exceed max_candidates, so count the full vocabulary.

@@ -2,11 +2,13 @@
 // Returns results: hypotheses as ids and as text.
 #include "api/engine.h"
 #include "decoding/output_choice.h"
+#include "goldcrest/speech.h"
 #include "text/detokenizer.h"
 
 using namespace goldcrest;
 
-int64_t goldcrest::run_to_text(goldcrest_engine* engine, char* out, size_t out_bytes) {
+// Runs, then writes the text of the best hypothesis. A firmware has one of its callers: its code stays in one function.
+[[gnu::always_inline]] static inline int64_t run_to_text(goldcrest_engine* engine, char* out, size_t out_bytes) {
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
@@ -76,6 +78,14 @@ int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t t
   if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
   out[0] = '\0';
   GOLDCREST_TRY(goldcrest_begin_text(engine, text, text_bytes));
+  return run_to_text(engine, out, out_bytes);
+}
+
+// NOLINTNEXTLINE(readability-function-size): the C API's parameters
+int64_t goldcrest_transcribe(goldcrest_engine* engine, const int16_t* samples, size_t n, char* out, size_t out_bytes) {
+  if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
+  out[0] = '\0';
+  GOLDCREST_TRY(goldcrest_begin_audio(engine, samples, n));
   return run_to_text(engine, out, out_bytes);
 }
 

@@ -9,7 +9,7 @@ GOLDCREST_FEATURE(Gated, 4, GOLDCREST_GATED, "Run files whose feed-forward block
 GOLDCREST_FEATURE(AttentionBias, 8, GOLDCREST_ATTENTION_BIAS, "Run files whose attention has biases by distance", "")
 GOLDCREST_FEATURE(Rotary, 16, GOLDCREST_ROTARY, "Run files whose queries and keys turn by their position", "")
 GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")
-GOLDCREST_FEATURE(Frontend, 64, GOLDCREST_SPEECH, "Run files that take samples or feature rows (speech); turns on GOLDCREST_REFINED", "layers/frontend.cc model/frontend_view.cc model/validate/speech.cc")
+GOLDCREST_FEATURE(Frontend, 64, GOLDCREST_SPEECH, "Run files that take samples or feature rows (speech); turns on GOLDCREST_REFINED", "layers/frontend.cc layers/stem.cc model/frontend_view.cc model/validate/speech.cc")
 GOLDCREST_FEATURE(LogMel, 128, GOLDCREST_LOG_MEL, "Run files that make log-mel features of samples; needs GOLDCREST_SPEECH", "layers/log_mel.cc")
 GOLDCREST_FEATURE(Prompt, 256, GOLDCREST_PREFIX, "Run files with a prompt, and begin results with a caller's prefix", "decoding/prefix.cc model/validate/prompt.cc")
 GOLDCREST_FEATURE(Shortlist, 512, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist", "decoding/shortlist.cc model/validate/lists.cc")

@@ -11,25 +11,30 @@ namespace {
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
 constexpr uint32_t kFineOutputs = 128;     // outputs of a call with fine inputs; its zeros take 512 bytes of flash
 
+// y <- activation(sums) + residual
+void finish_fine(const LinearCall& call, const float* sums) {
+  for (uint32_t row = 0; row < call.rows; ++row) {
+    const size_t at = row * call.y_stride;
+    for (uint32_t j = 0; j < call.view->n; ++j) {
+      const float value = reference_activate(call.activation, sums[at + j]);
+      call.y[at + j] = call.residual != nullptr ? value + call.residual[at + j] : value;
+    }
+  }
+}
+
 // Returns row i of quantized rows of k int8 values.
 LinearInputs row_of(const LinearInputs& inputs, uint32_t i, uint32_t k) {
   return {static_cast<int8_t*>(inputs.rows) + size_t{i} * k, inputs.scales + i};
 }
 
 // Returns the part of a call that computes the outputs [first, first + n). *slice <- its view.
-FineCall outputs_of(const FineCall& whole, uint32_t first, uint32_t n, LinearView* slice) {
-  *slice = slice_outputs(*whole.call.view, first, n);
-  FineCall part = whole;
-  part.call.view = slice;
-  part.call.residual += whole.call.residual != nullptr ? first : 0;
-  part.call.y += first;
-  if (kHasRefined) part.products += whole.products != nullptr ? first : 0;
+LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, LinearView* slice) {
+  *slice = slice_outputs(*whole.view, first, n);
+  LinearCall part = whole;
+  part.view = slice;
+  part.residual += whole.residual != nullptr ? first : 0;
+  part.y += first;
   return part;
-}
-
-void run_one(const Runtime& runtime, const FineCall& fine) {
-  if (kHasRefined && fine.call.view->fine_input) return run_fine(runtime, fine);
-  operations(runtime).linear(runtime, fine.call);
 }
 
 // Returns whether a backend's table splits the call over threads itself.
@@ -40,18 +45,24 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
                                      call.rows);
 }
 
-void run_call(const Pass& pass, const FineCall& fine) {
-  const LinearCall& call = fine.call;
+// Computes a call, or the part of one from output `first` on.
+void run_one(const Pass& pass, const LinearCall& call, [[maybe_unused]] uint32_t first) {
+  if (kHasRefined && call.view->fine_input)
+    return run_fine(pass.runtime, call, pass.fine.inputs, pass.projected + first);
+  operations(pass.runtime).linear(pass.runtime, call);
+}
+
+void run_call(const Pass& pass, const LinearCall& call) {
   if (parallelizes_itself(pass.runtime, call)) return operations(pass.runtime).linear(pass.runtime, call);
   const LinearView& view = *call.view;
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);
-  if (split.n_tasks == 1) return run_one(pass.runtime, fine);
+  if (split.n_tasks == 1) return run_one(pass, call, 0);
   run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t) {
     const Range groups = split.part_of(n_groups, piece);
     const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
     LinearView slice;
-    run_one(pass.runtime, outputs_of(fine, first, smaller(end, view.n) - first, &slice));
+    run_one(pass, outputs_of(call, first, smaller(end, view.n) - first, &slice), first);
   });
 }
 
@@ -62,10 +73,8 @@ struct Finish {
 };
 
 void multiply(const Pass& pass, const LinearView& view, const Finish& finish, float* y) {
-  run_call(pass, {{&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1,
-                   nullptr},
-                  pass.fine.inputs,
-                  pass.projected});
+  run_call(pass,
+           {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
 }
 
 }  // namespace
@@ -89,34 +98,35 @@ void quantize_remainder(const Runtime& runtime, const float* x, uint32_t k, cons
   operations(runtime).quantize(runtime, fine.remainder, 1, k, fine.inputs);
 }
 
-void run_fine(const Runtime& runtime, const FineCall& fine) {
+void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products) {
   static constexpr float kNoBias[kFineOutputs] = {};
-  const uint32_t n = fine.call.view->n;
-  for (uint32_t first = 0; first < n; first += kFineOutputs) {
-    LinearView slice;
-    FineCall part = outputs_of(fine, first, smaller(n - first, kFineOutputs), &slice);
-    LinearCall& call = part.call;
-    const float* const residual = call.residual;
-    float* const y = call.y;
-    const Activation activation = call.activation;
-    call.y = residual == y ? part.products : y;  // y stays until its row is complete
-    call.activation = Activation::kNone;
-    call.residual = nullptr;
-    call.bias = kNoBias;
-    const LinearInputs inputs = call.x;
-    call.x = part.fine;
-    operations(runtime).linear(runtime, call);
-    call.x = inputs;
-    call.bias = nullptr;
-    call.residual = call.y;
-    operations(runtime).linear(runtime, call);
-    for (uint32_t row = 0; row < call.rows; ++row) {
-      const size_t at = row * call.y_stride;
-      for (uint32_t j = 0; j < slice.n; ++j) {
-        const float value = reference_activate(activation, call.y[at + j]);
-        y[at + j] = residual != nullptr ? value + residual[at + j] : value;
-      }
-    }
+  for (uint32_t first = 0; first < call.view->n; first += kFineOutputs) {
+    LinearView view;
+    const LinearCall part = outputs_of(call, first, smaller(call.view->n - first, kFineOutputs), &view);
+    float* const sums = part.residual == part.y ? products + first : part.y;  // y stays until its row is complete
+    const LinearTensors tensors = tensors_of(runtime, view);
+    LinearArgs<int8_t> args = {};
+    args.w = static_cast<const int8_t*>(tensors.weights);
+    args.w_scale = tensors.scale;
+    args.weight_sum = tensors.weight_sum;
+    args.y = sums;
+    args.y_stride = call.y_stride;
+    args.rows = call.rows;
+    args.n = tensors.n;
+    args.k = tensors.k;
+    args.layout = tensors.layout;
+    args.activation = Activation::kNone;
+    args.backend = runtime.kernels->backend;
+    args.x = static_cast<const int8_t*>(fine.rows);
+    args.x_scale = fine.scales;
+    args.bias = kNoBias;
+    runtime.kernels->int8.linear(args);
+    args.x = static_cast<const int8_t*>(call.x.rows);
+    args.x_scale = call.x.scales;
+    args.bias = tensors.bias;
+    args.residual = sums;
+    runtime.kernels->int8.linear(args);
+    finish_fine(part, sums);
   }
 }
 

@@ -29,19 +29,13 @@ void multiply_gated(const Pass& pass, const LinearView& view, Activation activat
 // y = y + view(x)
 void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
-// fine <- what is left of a row x [k] by `inputs`, its quantized values: x - q * scale, quantized. int8 only.
+// fine <- the remainder of a row x [k] that `inputs` leaves, quantized. int8 only.
 void quantize_remainder(const Runtime& runtime, const float* x, uint32_t k, const LinearInputs& inputs,
                         const FineInputs& fine);
 
-// A call with fine inputs.
-struct FineCall {
-  LinearCall call;
-  LinearInputs fine;
-  float* products;  // scratch as large as y, if the residual is y; else may be null
-};
-
-// y = activation((p + bias) + p') + residual, with the products p and p' of the inputs and of what they leave.
-void run_fine(const Runtime& runtime, const FineCall& fine);
+// Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
+// inputs and of their remainders. products: scratch as large as y if the residual is y; else it may be null.
+void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products);
 
 // A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {

@@ -82,7 +82,7 @@ uint64_t mirrored(int64_t i, uint64_t window) {
 
 }  // namespace
 
-LogMel::LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
+[[gnu::cold]] LogMel::LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
     : view_(view),
       window_(runtime.tensor<float>(view.window)),
       cosines_(runtime.tensor<float>(view.twiddle)),
@@ -94,7 +94,7 @@ LogMel::LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
       other_(points_ + view.n_fft),
       power_(other_ + view.n_fft) {}
 
-void LogMel::load(const Samples& window, uint64_t frame) const {
+[[gnu::cold]] void LogMel::load(const Samples& window, uint64_t frame) const {
   const int64_t first = static_cast<int64_t>(frame * view_.hop) - view_.n_fft / 2;
   for (uint32_t i = 0; i < view_.n_fft; ++i) {
     const uint64_t at = mirrored(first + i, window.window);
@@ -126,7 +126,7 @@ void LogMel::find_power(const float* points) const {
   }
 }
 
-void LogMel::run(const Samples& window, uint64_t frame, float* features) const {
+[[gnu::cold]] void LogMel::run(const Samples& window, uint64_t frame, float* features) const {
   load(window, frame);
   find_power(transform());
   const float* weight = weight_;

@@ -47,7 +47,6 @@ template <typename Element>
 void linear(const Runtime& runtime, const LinearCall& call) {
   const LinearTensors tensors = tensors_of(runtime, *call.view);
   LinearArgs<Element> args = linear_args<Element>(runtime, tensors, {0, tensors.n}, call.x, call.rows);
-  if (kHasRefined && call.bias != nullptr) args.bias = call.bias;
   args.residual = call.residual;
   args.y = call.y;
   args.y_stride = call.y_stride;

@@ -16,7 +16,7 @@ struct LinearInputs {
   float* scales;  // [rows]; null for float
 };
 
-// What int8 inputs leave of their rows, quantized again.
+// The remainders of int8 inputs, x - q * scale, quantized again.
 struct FineInputs {
   LinearInputs inputs;  // rows null: there are none
   float* remainder;     // scratch [k] of the task
@@ -44,7 +44,6 @@ struct LinearCall {
   float* y;               // [rows, view->n], row stride y_stride
   size_t y_stride;        // elements
   bool is_only_task;      // no other task of this engine runs
-  const float* bias;      // [view->n], in place of the view's; null: the view's. Only in builds with fine inputs
 };
 
 // Computes the logits of some rows for at most 256 outputs.

@@ -10,7 +10,7 @@ namespace goldcrest {
 struct PassRefs {
   BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
   uint32_t input_bytes, projected_width, attention_width;  // of a row
-  // Of fine inputs; unplanned in models without them.
+  // For fine inputs; unplanned in models without them.
   bool has_fine;
   BufferRef fine_inputs, fine_scales, remainder;
 };

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/frontend_view.h"
 
+// clang-format off
+#include "model_generated.h"
 #include "model/resolver.h"
+// clang-format on
 
 namespace goldcrest {
 
 namespace {
 
-ConvolutionView view_convolution(const Resolver& resolver, const format::Convolution& table, uint32_t width) {
+[[gnu::cold]] ConvolutionView view_convolution(const Resolver& resolver, const format::Convolution& table,
+                                               uint32_t width) {
   ConvolutionView view = {};
   view.linear = resolver.linear(*table.linear());
   view.whole_norm = resolver.norm(table.whole_norm());
@@ -22,7 +26,7 @@ ConvolutionView view_convolution(const Resolver& resolver, const format::Convolu
 }
 
 #ifdef GOLDCREST_LOG_MEL
-void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
+[[gnu::cold]] void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
   const format::LogMel* log_mel = table.log_mel();
   if (log_mel == nullptr) return;
   view.has_log_mel = true;
@@ -42,7 +46,7 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
 
 }  // namespace
 
-FrontendView view_frontend(const void* model) {
+[[gnu::cold]] FrontendView view_frontend(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   const format::Frontend& table = *root.encoder()->frontend();

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the schema's tables into views. Only the sources that make views include it.
+// Turns the schema's tables into views. Only the sources that make views include it, after model_generated.h. Each has
+// functions of its own, so that in a build with one such source the compiler knows all callers.
 #pragma once
 
 #include "base/build_options.h"
 #include "model/model_view.h"
-#include "model_generated.h"
 
 namespace goldcrest {
+namespace {
 
 // Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
 // kinds.
-inline uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
+uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
   return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
 }
 
 // The fields that the schema of builds without their options lacks.
 #ifdef GOLDCREST_REFINED
-inline bool has_fine_input(const format::Linear& table) { return table.fine_input(); }
+bool has_fine_input(const format::Linear& table) { return table.fine_input(); }
 #else
 constexpr bool has_fine_input(const format::Linear&) { return false; }
 #endif
 #ifdef GOLDCREST_ROTARY
-inline const format::Rotary* rotary_of(const format::Stack& table) { return table.rotary(); }
+const format::Rotary* rotary_of(const format::Stack& table) { return table.rotary(); }
 #else
 constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr; }
 #endif
@@ -99,4 +100,5 @@ struct Resolver {
   bool is_float32;
 };
 
+}  // namespace
 }  // namespace goldcrest

@@ -176,7 +176,12 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                            name, -1);
   GOLDCREST_REQUIRE_INTACT(
       stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
-  GOLDCREST_TRY(check_source(*stack, is_decoder));
+  if constexpr (kHasFrontend) {
+    GOLDCREST_TRY(check_source(*stack, is_decoder));
+  } else {
+    GOLDCREST_TRY(
+        check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
+  }
   GOLDCREST_TRY(check_choices(*stack, is_decoder));
   const uint64_t position_rows = uses_positions(*stack) ? stack->max_positions() : 1;
   const uint64_t position_values = position_rows * pad16(stack->d_model());

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/model_view.h"
-
+// Makes the views of model_view.h; frontend_view.cc makes that of a frontend.
 #include "base/build_options.h"
 #include "model/frontend_view.h"
+#include "model/model_view.h"
+// clang-format off
+#include "model_generated.h"
 #include "model/resolver.h"
+// clang-format on
 
 namespace goldcrest {
 

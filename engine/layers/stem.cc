@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/stem.h"
+
+#include <cstring>
+
+#include "base/align.h"
+#include "kernels/reference/math.h"
+
+namespace goldcrest {
+
+namespace {
+
+constexpr float kToFloat = 1.0f / 32768.0f;
+constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
+
+// y [n] <- tanh(y) + residual
+[[gnu::noinline]] void apply_tanh(float* y, size_t n, const float* residual) {
+  for (size_t i = 0; i < n; ++i) y[i] = residual != nullptr ? tanh_float(y[i]) + residual[i] : tanh_float(y[i]);
+}
+
+// Returns row i of a layer's quantized inputs.
+LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& linear) {
+  return {static_cast<uint8_t*>(inputs.rows) + size_t{i} * linear.k * bytes_of(linear.weight_type), inputs.scales + i};
+}
+
+}  // namespace
+
+[[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
+  ScratchParts parts = {};
+  uint64_t end = align_bytes(sizeof(Measured)), widest = 0, most = 0, longest_fine = 0, fine_bytes = 0;
+  const auto take = [&](uint64_t bytes) {
+    const uint64_t start = end;
+    end = align_bytes(end + bytes);
+    return start;
+  };
+  uint64_t rows = kGroupRows;
+  for (uint32_t i = view.n_convolutions; i-- > 0;) {
+    const ConvolutionView& convolution = view.convolutions[i];
+    const uint64_t k = convolution.linear.k;
+    const uint64_t input_bytes = rows * k * bytes_of(convolution.linear.weight_type);
+    parts.out_rows[i] = static_cast<uint32_t>(smaller<uint64_t>(rows, UINT32_MAX));
+    parts.rows[i] = take(sizeof(float) * ((rows - 1) * convolution.stride * convolution.width + k));
+    widest = larger(widest, input_bytes);
+    most = larger(most, rows);
+    if (convolution.linear.fine_input) {
+      longest_fine = larger(longest_fine, k);
+      fine_bytes = larger(fine_bytes, input_bytes);
+    }
+    rows = (rows - 1) * convolution.stride + convolution.kernel;
+  }
+  parts.inputs = take(widest);
+  parts.scales = take(sizeof(float) * most);
+  parts.fine_inputs = take(fine_bytes);
+  parts.fine_scales = take(longest_fine > 0 ? sizeof(float) * most : 0);
+  parts.remainder = take(sizeof(float) * longest_fine);
+  if constexpr (kHasLogMel) parts.transform = take(view.has_log_mel ? log_mel_scratch_bytes(view.log_mel) : 0);
+  parts.end = end;
+  return parts;
+}
+
+[[gnu::cold]] void Stem::quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs,
+                                          const FineInputs& fine) const {
+  const ConvolutionView& convolution = view_.convolutions[i];
+  const LinearView& linear = convolution.linear;
+  for (uint32_t row = 0; row < rows; ++row) {
+    const float* const x = level(i) + size_t{row} * convolution.stride * convolution.width;
+    const LinearInputs of_row = row_of(inputs, row, linear);
+    operations(runtime_).quantize(runtime_, x, 1, linear.k, of_row);
+    if (linear.fine_input)
+      quantize_remainder(runtime_, x, linear.k, of_row, {row_of(fine.inputs, row, linear), fine.remainder});
+  }
+}
+
+[[gnu::cold]] void Stem::open(const Clip& clip, const Sentence& sentence) {
+  clip_ = &clip;
+  n_rows_[0] = view_.fixed_window ? uint64_t{sentence.n_rows} * view_.row_stride : clip.n;
+  for (uint32_t i = 0; i < view_.n_convolutions; ++i) n_rows_[i + 1] = view_.convolutions[i].rows_of(n_rows_[i]);
+}
+
+[[gnu::cold]] void Stem::run(Rows rows, float* x) const {
+  Rows ranges[kMaxConvolutions];
+  const uint32_t n = view_.n_convolutions;
+  Rows needed = rows;
+  for (uint32_t i = n; i-- > 0;) ranges[i] = needed = inputs_of(i, needed.within(n_rows_[i + 1]));
+  load(ranges[0]);
+  for (uint32_t i = 0; i < n; ++i) {
+    const Rows out = i + 1 < n ? ranges[i + 1] : rows;
+    const Rows inside = out.within(n_rows_[i + 1]);
+    const size_t width = view_.convolutions[i].linear.n;
+    float* y = i + 1 < n ? level(i + 1) : x;
+    const size_t before = static_cast<size_t>(inside.first - out.first);
+    memset(y, 0, before * width * sizeof(float));
+    y += before * width;
+    convolve(i, inside, i + 1 < n ? nullptr : positions(inside), y);
+    if (i == 0) normalize(y, inside.count);
+    memset(y + inside.count * width, 0, (out.count - before - inside.count) * width * sizeof(float));
+  }
+}
+
+void Stem::measure_values(Rows rows) const {
+  const ConvolutionView& convolution = view_.convolutions[0];
+  load(inputs_of(0, rows));
+  float* const y = level(1);
+  convolve(0, rows, nullptr, y);
+  int64_t sum = 0, squares = 0;
+  for (uint32_t row = 0; row < rows.count; ++row) {
+    for (uint32_t j = 0; j < convolution.n_outputs; ++j) {
+      const int32_t q =
+          static_cast<int32_t>(round_half_even(y[size_t{row} * convolution.linear.n + j] * kMeasuredUnits));
+      sum += q;
+      squares += int64_t{q} * q;
+    }
+  }
+  measured().sum += sum;
+  measured().squares += squares;
+}
+
+[[gnu::cold]] void Stem::measure_frames(Rows frames) const {
+  if constexpr (kHasLogMel) {
+    const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
+    for (uint32_t i = 0; i < frames.count; ++i) {
+      log_mel.run(window(), static_cast<uint64_t>(frames.first) + i, level(0));
+      for (uint32_t j = 0; j < view_.log_mel.n_mels; ++j) measured().largest = larger(measured().largest, level(0)[j]);
+    }
+  }
+}
+
+const float* Stem::positions(Rows rows) const {
+  const StackView& stack = runtime_.model.encoder;
+  if (!stack.positions_used) return nullptr;
+  return runtime_.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
+}
+
+Rows Stem::inputs_of(uint32_t i, Rows out) const {
+  const ConvolutionView& convolution = view_.convolutions[i];
+  return {out.first * convolution.stride - convolution.padding,
+          (out.count - 1) * convolution.stride + convolution.kernel};
+}
+
+Samples Stem::window() const {
+  return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_->address)), clip_->n,
+          n_rows_[0] * view_.row_samples};
+}
+
+void Stem::load(Rows rows) const {
+  if (clip_->has_features != 0) return load_features(rows);
+  if (view_.has_log_mel) return load_log_mel(rows);
+  // The last window is padded to a multiple of 16 samples.
+  const ConvolutionView& convolution = view_.convolutions[0];
+  const int64_t end = rows.first + rows.count + (convolution.linear.k - convolution.kernel);
+  const int16_t* const samples = window().samples;
+  float* x = level(0);
+  for (int64_t i = rows.first; i < end; ++i) {
+    *x++ = i >= 0 && static_cast<uint64_t>(i) < clip_->n ? static_cast<float>(samples[i]) * kToFloat : 0.0f;
+  }
+}
+
+[[gnu::cold]] void Stem::load_features(Rows rows) const {
+  const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip_->address));
+  const size_t width = view_.convolutions[0].width, channels = view_.channels;
+  float* x = level(0);
+  memset(x, 0, rows.count * width * sizeof(float));
+  const Rows inside = rows.within(clip_->n);
+  x += static_cast<size_t>(inside.first - rows.first) * width;
+  for (uint32_t i = 0; i < inside.count; ++i, x += width) {
+    memcpy(x, features + (static_cast<size_t>(inside.first) + i) * channels, channels * sizeof(float));
+  }
+}
+
+[[gnu::cold]] void Stem::load_log_mel(Rows rows) const {
+  if constexpr (kHasLogMel) {
+    const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
+    const size_t width = view_.convolutions[0].width;
+    float* x = level(0);
+    memset(x, 0, rows.count * width * sizeof(float));
+    const Rows inside = rows.within(n_rows_[0]);
+    x += static_cast<size_t>(inside.first - rows.first) * width;
+    for (uint32_t i = 0; i < inside.count; ++i, x += width) {
+      log_mel.run(window(), static_cast<uint64_t>(inside.first) + i, x);
+      scale_log_mel(x, view_.log_mel.n_mels, clip_->largest);
+    }
+  }
+}
+
+[[gnu::cold]] void Stem::convolve(uint32_t i, Rows rows, const float* residual, float* y) const {
+  const ConvolutionView& convolution = view_.convolutions[i];
+  const LinearView& linear = convolution.linear;
+  const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
+  const FineInputs fine = {{scratch_ + parts_.fine_inputs, reinterpret_cast<float*>(scratch_ + parts_.fine_scales)},
+                           reinterpret_cast<float*>(scratch_ + parts_.remainder)};
+  quantize_windows(i, rows.count, inputs, fine);
+  LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
+  if (convolution.has_tanh) call.residual = nullptr;
+  if (linear.fine_input) {
+    run_fine(runtime_, call, fine.inputs, nullptr);
+  } else {
+    operations(runtime_).linear(runtime_, call);
+  }
+  if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
+}
+
+void Stem::normalize(float* y, uint32_t rows) const {
+  const ConvolutionView& convolution = view_.convolutions[0];
+  const NormView& norm = convolution.whole_norm;
+  if (!norm.present()) return;
+  const float n = static_cast<float>(n_rows_[1] * convolution.n_outputs);
+  const float mean = static_cast<float>(clip_->sum) * kToFloat / n;
+  const float variance = static_cast<float>(clip_->squares) * (kToFloat * kToFloat) / n - mean * mean;
+  const float inverse_deviation = 1.0f / sqrt_float((variance > 0.0f ? variance : 0.0f) + norm.epsilon);
+  const float* const gamma = runtime_.tensor<float>(norm.gamma);
+  const float* const beta = runtime_.tensor<float>(norm.beta);
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t j = 0; j < convolution.linear.n; ++j, ++y)
+      *y = ((*y - mean) * inverse_deviation) * gamma[j] + beta[j];
+  }
+}
+
+}  // namespace goldcrest

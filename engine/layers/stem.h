@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of one task on a clip: it computes a few rows at a time, and all rows of earlier levels that these need.
+// Level 0 is the clip's input rows; level i + 1 has the output rows of convolution i. A level's rows begin before the
+// first one or end behind the last one where there is padding.
+#pragma once
+
+#include "base/arithmetic.h"
+#include "layers/linear.h"
+#include "layers/log_mel.h"
+#include "layers/rows.h"
+#include "model/frontend_view.h"
+
+namespace goldcrest {
+
+constexpr uint32_t kGroupRows = 4;  // encoder rows that a task computes at a time
+
+// Rows of a level; some may be outside of the clip.
+struct Rows {
+  int64_t first;
+  uint32_t count;
+  Rows within(uint64_t n) const {
+    const int64_t begin = larger<int64_t>(first, 0), end = smaller<int64_t>(first + count, static_cast<int64_t>(n));
+    return {begin, end > begin ? static_cast<uint32_t>(end - begin) : 0};
+  }
+};
+
+// The sums and the largest value that one task finds in a clip.
+struct Measured {
+  int64_t sum, squares;
+  float largest;
+};
+
+// The parts of a task's scratch, in bytes from its start. They follow from the view.
+struct ScratchParts {
+  uint64_t rows[kMaxConvolutions];  // float: the input rows of each convolution
+  uint64_t inputs, scales;          // quantized windows
+  uint64_t fine_inputs, fine_scales, remainder;
+  uint64_t transform;  // of the log-mel
+  uint64_t end;
+  uint32_t out_rows[kMaxConvolutions];  // most rows that a convolution computes at a time
+};
+
+ScratchParts parts_of(const FrontendView& view);
+
+class Stem {
+ public:
+  Stem(const Runtime& runtime, const FrontendView& view, const ScratchParts& parts, uint8_t* scratch)
+      : runtime_(runtime), view_(view), parts_(parts), scratch_(scratch) {}
+
+  void open(const Clip& clip, const Sentence& sentence);
+
+  Measured& measured() const { return *reinterpret_cast<Measured*>(scratch_); }
+  uint64_t n_rows(uint32_t level) const { return n_rows_[level]; }
+
+  // x <- encoder rows, [count, d_model padded].
+  void run(Rows rows, float* x) const;
+
+  // Adds the values of these rows of the first convolution to measured().
+  void measure_values(Rows rows) const;
+
+  // Raises measured().largest to the largest feature of these frames.
+  void measure_frames(Rows frames) const;
+
+ private:
+  float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch_ + parts_.rows[i]); }
+  const float* positions(Rows rows) const;  // null: none are added
+  Rows inputs_of(uint32_t i, Rows out) const;
+  Samples window() const;
+  // level(0) <- input rows. Values outside of the clip are zeros.
+  void load(Rows rows) const;
+  void load_features(Rows rows) const;
+  void load_log_mel(Rows rows) const;
+  // Quantizes the windows of this many rows in level(i).
+  void quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs, const FineInputs& fine) const;
+  // y <- activation(convolution i of its input rows in level(i)) + residual, for these rows inside of the clip.
+  void convolve(uint32_t i, Rows rows, const float* residual, float* y) const;
+  // Applies the first convolution's norm: that of layer norm, but with mean and variance over the whole clip.
+  void normalize(float* y, uint32_t rows) const;
+
+  const Runtime& runtime_;
+  const FrontendView& view_;
+  const ScratchParts& parts_;
+  uint8_t* scratch_;
+  const Clip* clip_ = nullptr;
+  uint64_t n_rows_[kMaxConvolutions + 1] = {};
+};
+
+}  // namespace goldcrest

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clips through the engine: choices that must not change a bit, clips of wrong lengths, calls that do not fit the
+// model.
+#include "goldcrest/speech.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "examples/support/thread_pool.h"
+#include "support/engine_fixture.h"
+#include "support/speech_model.h"
+#include "support/tiny_model.h"
+#include "unit/model/hostile_file.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using test::EngineSetup;
+using test::give;
+using test::Sound;
+using test::sound_of;
+using test::SpeechOptions;
+using test::TestEngine;
+
+std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds) {
+  goldcrest_search search = engine.search();
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  engine.set_search(search);
+  std::vector<uint64_t> found;
+  for (size_t i = 0; i < sounds.size(); ++i)
+    EXPECT_EQ(give(engine.get(), sounds[i], i == 0), static_cast<int>(i)) << engine.detail().message;
+  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  for (uint32_t i = 0; i < sounds.size(); ++i) found.push_back(engine.results(i).at(0).logits_hash);
+  EXPECT_TRUE(engine.memory_intact());
+  return found;
+}
+
+std::vector<SpeechOptions> all_options() {
+  std::vector<SpeechOptions> all = test::tiny_speech_options();
+  all.push_back(test::wide_moonshine());
+  for (SpeechOptions& options : test::tiny_speech_options()) {
+    options.weights = converter::Weights::kFloat32;
+    options.fine_layers = false;
+    for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = false;
+    all.push_back(options);
+  }
+  return all;
+}
+
+TEST(Speech, AllChoicesGiveTheSameBits) {
+  ThreadPool pool;
+  ASSERT_EQ(pool.start(3), "");
+  for (const SpeechOptions& options : all_options()) {
+    const FileImage file = test::speech_file(options);
+    std::vector<Sound> sounds;
+    std::vector<uint64_t> alone;
+    for (const uint32_t rows : {11u, 1u, 19u}) {
+      TestEngine engine(file.span(), {});
+      sounds.push_back(sound_of(engine.info(), rows, rows));
+      alone.push_back(hashes(engine, {sounds.back()}).at(0));
+    }
+    EXPECT_NE(alone[0], alone[2]);
+    for (uint32_t table = 0; goldcrest_kernels_at(table) != nullptr; ++table) {
+      for (const uint32_t encoder_rows : {1u, 3u, 4u, 32u}) {
+        for (const uint32_t threads : {1u, 3u}) {
+          EngineSetup setup;
+          setup.limits.batch = 3;
+          setup.limits.encoder_rows = encoder_rows;
+          setup.limits.threads = threads;
+          setup.step_size = threads == 1 ? GOLDCREST_STEP_LAYER : GOLDCREST_STEP_POSITION;
+          setup.two_regions = encoder_rows == 3;
+          setup.fill = static_cast<uint8_t>(0x11 * encoder_rows);
+          setup.kernels = goldcrest_kernels_at(table);
+          setup.parallel_for = threads == 1 ? nullptr : pool.parallel_for();
+          setup.parallel_context = pool.context();
+          TestEngine engine(file.span(), setup);
+          EXPECT_EQ(hashes(engine, sounds), alone)
+              << setup.kernels << ", rows " << encoder_rows << ", threads " << threads << ", seed " << options.seed;
+        }
+      }
+    }
+    SpeechOptions other = options;
+    other.layout = Layout::kN4K16;
+    const FileImage other_file = test::speech_file(other);
+    TestEngine engine(other_file.span(), {});
+    if (options.weights == converter::Weights::kInt8) {
+      EXPECT_EQ(hashes(engine, {sounds[0]}).at(0), alone[0]);
+    }
+  }
+}
+
+// Whatever is in memory before, in the file behind the frontend's arrays, or behind the clip.
+TEST(Speech, NothingElseIsRead) {
+  for (const SpeechOptions& options : test::tiny_speech_options()) {
+    const FileImage file = test::speech_file(options);
+    std::vector<uint64_t> first;
+    for (const uint8_t fill : {uint8_t{0}, uint8_t{0x7f}, uint8_t{0xff}}) {
+      EngineSetup setup;
+      setup.fill = fill;
+      TestEngine engine(file.span(), setup);
+      const Sound sound = sound_of(engine.info(), 5, 7);
+      // An unmapped page follows the clip.
+      test::GuardedBuffer<int16_t> samples(sound.samples.size());
+      std::copy(sound.samples.begin(), sound.samples.end(), samples.begin());
+      test::GuardedBuffer<float> features(sound.features.size());
+      std::copy(sound.features.begin(), sound.features.end(), features.begin());
+      goldcrest_search search = engine.search();
+      search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+      engine.set_search(search);
+      ASSERT_EQ(sound.samples.empty() ? goldcrest_begin_features(engine.get(), features.get(), sound.n)
+                                      : goldcrest_begin_audio(engine.get(), samples.get(), sound.n),
+                0);
+      ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+      const std::vector<uint64_t> found = {engine.results(0).at(0).logits_hash};
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first);
+    }
+  }
+}
+
+TEST(Speech, ClipsOfWrongLengths) {
+  for (const SpeechOptions& options : test::tiny_speech_options()) {
+    const FileImage file = test::speech_file(options);
+    EngineSetup setup;
+    setup.limits.max_source_tokens = 6;
+    TestEngine engine(file.span(), setup);
+    const goldcrest_info& info = engine.info();
+    const Sound longest = sound_of(info, 1, 8);
+    const auto begin = [&](size_t n) {
+      Sound part = longest;
+      part.n = n;
+      return give(engine.get(), part, true);
+    };
+    EXPECT_EQ(begin(info.first_row_samples - 1), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(begin(info.first_row_samples), 0);
+    const size_t most = info.first_row_samples + 6 * size_t{info.row_samples} - 1;
+    EXPECT_EQ(begin(most), 0);
+    EXPECT_EQ(begin(most + 1), info.fixed_window != 0 ? 0 : GOLDCREST_ERROR_TOO_LONG);
+    EXPECT_EQ(goldcrest_begin_audio(engine.get(), nullptr, 5000),
+              info.sample_rate != 0 ? GOLDCREST_ERROR_ARGUMENT : GOLDCREST_ERROR_UNSUPPORTED);
+    EXPECT_EQ(goldcrest_begin_audio(nullptr, longest.samples.data(), 5000), GOLDCREST_ERROR_ARGUMENT);
+    Sound shortest = longest;
+    shortest.n = info.first_row_samples;
+    EXPECT_EQ(give(engine.get(), shortest, false), GOLDCREST_ERROR_TOO_LONG);  // limits.batch is 1
+    goldcrest_reset(engine.get());
+    EXPECT_EQ(give(engine.get(), shortest, false), GOLDCREST_ERROR_STATE);
+  }
+}
+
+TEST(Speech, AFixedWindowIsCutOrFilledUpWithZeros) {
+  const FileImage file = test::speech_file(test::tiny_whisper());
+  TestEngine engine(file.span(), {});
+  const size_t window = size_t{engine.info().row_samples} * engine.info().limits.max_source_tokens;
+  Sound sound = {test::tiny_clip(4, window + 100), {}, window};
+  const std::vector<uint64_t> whole = hashes(engine, {sound});
+  sound.n = window + 100;
+  EXPECT_EQ(hashes(engine, {sound}), whole);
+  sound.n = window / 3;
+  const std::vector<uint64_t> third = hashes(engine, {sound});
+  EXPECT_NE(third, whole);
+  std::fill(sound.samples.begin() + static_cast<ptrdiff_t>(sound.n), sound.samples.end(), int16_t{0});
+  sound.n = window;
+  EXPECT_EQ(hashes(engine, {sound}), third);
+}
+
+TEST(Speech, CallsThatDoNotFitTheModel) {
+  const FileImage speech = test::speech_file(test::tiny_moonshine());
+  TestEngine hears(speech.span(), {});
+  const int32_t ids[] = {1, 2};
+  const float features[100] = {};
+  const int32_t* source = nullptr;
+  char out[8];
+  EXPECT_EQ(goldcrest_begin(hears.get(), ids, 2), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(goldcrest_begin_text(hears.get(), "a", 1), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(goldcrest_translate(hears.get(), "a", 1, out, sizeof out), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(goldcrest_begin_features(hears.get(), features, 100), GOLDCREST_ERROR_UNSUPPORTED);
+  const Sound sound = sound_of(hears.info(), 1, 2);
+  EXPECT_EQ(give(hears.get(), sound, true), 0);
+  EXPECT_EQ(goldcrest_get_source(hears.get(), 0, &source), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(goldcrest_transcribe(hears.get(), nullptr, 0, out, 0), GOLDCREST_ERROR_ARGUMENT);
+
+  const FileImage text = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  TestEngine reads(text.span(), {});
+  const std::vector<int16_t> samples = test::tiny_clip(1, 4000);
+  EXPECT_EQ(goldcrest_begin_audio(reads.get(), samples.data(), samples.size()), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(goldcrest_begin_features(reads.get(), features, 100), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(goldcrest_transcribe(reads.get(), samples.data(), samples.size(), out, sizeof out),
+            GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(reads.info().sample_rate, 0u);
+}
+
+// Samples that change between the passes, or from the second pass to its end, are found; others are not read.
+TEST(Speech, ChangedSamplesAreFound) {
+  const FileImage file = test::speech_file(test::tiny_moonshine());
+  EngineSetup setup;
+  setup.limits.encoder_rows = 2;
+  TestEngine engine(file.span(), setup);
+  Sound sound = sound_of(engine.info(), 1, 9);
+  for (const size_t changed : {size_t{0}, sound.n / 2, sound.n - 1}) {
+    ASSERT_EQ(give(engine.get(), sound, true), 0);
+    ASSERT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_WORKING);
+    sound.samples[changed] = static_cast<int16_t>(sound.samples[changed] ^ 1);
+    int status = GOLDCREST_WORKING;
+    while (status == GOLDCREST_WORKING) status = goldcrest_step(engine.get(), nullptr);
+    EXPECT_EQ(status, GOLDCREST_ERROR_STATE) << changed;
+    EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_ERROR_STATE);  // no source is left
+    ASSERT_EQ(give(engine.get(), sound, true), 0);
+    ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  }
+  ASSERT_EQ(give(engine.get(), sound, true), 0);
+  int status = GOLDCREST_WORKING;
+  while (status == GOLDCREST_WORKING) status = goldcrest_step(engine.get(), nullptr);
+  ASSERT_EQ(status, GOLDCREST_TOKEN);
+  std::fill(sound.samples.begin(), sound.samples.end(), int16_t{0});
+  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+}
+
+TEST(Speech, MemoryIsExactlyThePlan) {
+  for (const SpeechOptions& options : all_options()) {
+    const FileImage file = test::speech_file(options);
+    goldcrest_memory memory;
+    ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), 0);
+    test::GuardedBuffer<uint8_t> arena(memory.arena_bytes);
+    goldcrest_config config = {};
+    config.model = file.bytes();
+    config.model_bytes = file.size();
+    config.arena = arena.get();
+    config.arena_bytes = arena.size() - 1;
+    goldcrest_engine* engine = nullptr;
+    EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
+    config.arena_bytes = arena.size();
+    EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_OK);
+  }
+}
+
+TEST(Speech, TranscribesToText) {
+  const FileImage file = test::speech_file(test::tiny_moonshine());
+  TestEngine engine(file.span(), {});
+  const Sound sound = sound_of(engine.info(), 2, 20);
+  char out[256];
+  const int64_t bytes = goldcrest_transcribe(engine.get(), sound.samples.data(), sound.n, out, sizeof out);
+  ASSERT_GT(bytes, 0);
+  goldcrest_result result;
+  ASSERT_EQ(goldcrest_get_result(engine.get(), 0, 0, &result), GOLDCREST_OK);
+  goldcrest_text_state state = {};
+  char expected[256];
+  const int64_t n = goldcrest_detokenize(engine.get(), &state, result.tokens, result.n_tokens, expected, 256);
+  EXPECT_EQ(std::string(out), std::string(expected, static_cast<size_t>(n)));
+}
+
+// A log-mel's features, given as such, have the same result as the samples that they are made of.
+TEST(Speech, FeaturesOfALogMel) {
+  SpeechOptions options = test::tiny_whisper();
+  const FileImage file = test::speech_file(options);
+  EngineSetup setup;
+  TestEngine engine(file.span(), setup);
+  const size_t rows = 2 * size_t{engine.info().limits.max_source_tokens};
+  const std::vector<float> features(rows * engine.info().feature_channels, 0.25f);
+  const Sound whole = {{}, features, rows}, cut = {{}, features, rows - 1};
+  const std::vector<uint64_t> hash = hashes(engine, {whole});
+  EXPECT_NE(hashes(engine, {cut}), hash);
+}
+
+// The self-test of a file with clips; with another window the results are others, so the line is left out.
+TEST(Speech, SelfTestWithSamples) {
+  for (const SpeechOptions& options : {test::tiny_moonshine(), test::tiny_whisper()}) {
+    const FileImage file = test::speech_file(options);
+    TestEngine engine(file.span(), {});
+    const Sound sound = sound_of(engine.info(), 3, 5);
+    const uint64_t hash = hashes(engine, {sound}).at(0);
+    const std::vector<int32_t> target = engine.results(0).at(0).tokens;
+    const auto tested = [&](uint64_t of_line, goldcrest_limits limits) {
+      const FileImage with_line = test::remade(file, [&](format::ModelT& model) {
+        auto line = std::make_unique<format::SelfTestLineT>();
+        line->samples = sound.samples;
+        line->target.assign(target.begin(), target.end());
+        line->hash_low = static_cast<uint32_t>(of_line);
+        line->hash_high = static_cast<uint32_t>(of_line >> 32);
+        model.self_test.push_back(std::move(line));
+      });
+      EngineSetup setup;
+      setup.limits = limits;
+      TestEngine tests(with_line.span(), setup);
+      return goldcrest_self_test(tests.get(), nullptr);
+    };
+    goldcrest_limits fewer = {};
+    fewer.max_source_tokens = options.fixed_window ? engine.info().limits.max_source_tokens - 1 : 4;
+    EXPECT_EQ(tested(hash, {}), GOLDCREST_OK);
+    EXPECT_EQ(tested(hash + 1, {}), GOLDCREST_ERROR_SELF_TEST);
+    EXPECT_EQ(tested(hash, fewer), GOLDCREST_ERROR_TOO_LONG);
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest

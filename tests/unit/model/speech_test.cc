@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with frontends, rotary positions and fine inputs: fields without their bits, wrong values, arrays that end one
+// value behind their section, damage.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "base/bounds.h"
+#include "base/build_options.h"
+#include "hostile_file.h"
+#include "support/speech_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using format::ModelT;
+using test::Contents;
+using test::expect_refused;
+using test::Lie;
+using test::remade;
+using test::try_file;
+using test::Verdict;
+
+const FileImage& moonshine() {
+  static const FileImage file = test::speech_file(test::tiny_moonshine());
+  return file;
+}
+
+const FileImage& whisper() {
+  static const FileImage file = test::speech_file(test::tiny_whisper());
+  return file;
+}
+
+format::ConvolutionT& convolution(ModelT& model, size_t i) { return *model.encoder->frontend->convolutions[i]; }
+format::LogMelT& log_mel(ModelT& model) { return *model.encoder->frontend->log_mel; }
+
+TEST(SpeechFile, Runs) {
+  for (const FileImage* file : {&moonshine(), &whisper()}) {
+    const Verdict verdict = try_file(*file);
+    EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  }
+  EXPECT_EQ(format::GetModel(moonshine().bytes())->features(), kFeatureFrontend | kFeatureRotary | kFeatureRefined);
+  EXPECT_EQ(format::GetModel(whisper().bytes())->features(), kFeatureFrontend | kFeatureLogMel | kFeatureRefined);
+}
+
+// Older engines refuse the bits. An engine that knows them refuses a field whose bit is missing.
+TEST(SpeechFile, FieldsWithoutTheirBits) {
+  const char* const bits = "metadata: feature bits";
+  expect_refused(moonshine(), {
+                                  {bits, [](ModelT& m) { m.features &= ~kFeatureFrontend; }},
+                                  {bits, [](ModelT& m) { m.features &= ~kFeatureRotary; }},
+                                  {bits, [](ModelT& m) { m.features &= ~kFeatureRefined; }},
+                              });
+  expect_refused(whisper(), {{bits, [](ModelT& m) { m.features &= ~kFeatureLogMel; }}});
+  expect_refused(test::smallest_file(),
+                 {
+                     {bits,
+                      [](ModelT& m) {
+                        m.self_test[0]->samples = {1, 2};
+                      }},
+                     {"encoder.frontend: missing", [](ModelT& m) { m.features = kFeatureFrontend; }},
+                 });
+}
+
+TEST(SpeechFile, BitsAloneChangeNothing) {
+  const Verdict verdict = try_file(
+      remade(test::smallest_file(), [](ModelT& m) { m.features = kFeatureRotary | kFeatureRefined | kFeatureLogMel; }));
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+}
+
+TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
+  const auto embedding = [] {
+    return format::EmbeddingT(*format::GetModel(test::smallest_file().bytes())->encoder()->embedding()->UnPack());
+  };
+  expect_refused(
+      moonshine(),
+      {
+          {"encoder.frontend: missing", [](ModelT& m) { m.encoder->frontend.reset(); }},
+          {"encoder.embedding: not expected",
+           [&](ModelT& m) { m.encoder->embedding = std::make_unique<format::EmbeddingT>(embedding()); }},
+          {"decoder.frontend", [](ModelT& m) { m.decoder->frontend = std::make_unique<format::FrontendT>(); }},
+          {"frontend.convolutions", [](ModelT& m) { m.encoder->frontend->convolutions.clear(); }},
+          {"frontend.convolutions",
+           [](ModelT& m) {
+             for (int i = 0; i < 2; ++i)
+               m.encoder->frontend->convolutions.push_back(std::make_unique<format::ConvolutionT>(convolution(m, 2)));
+           }},
+          {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear.reset(); }},
+          {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = format::Activation::Tanh; }},
+          {"decoder: dimensions", [](ModelT& m) { m.decoder->activation = format::Activation::Tanh; }},
+          {"projection", [](ModelT& m) { m.projection->fine_input = true; }},
+          {"generation.source_prefix", [](ModelT& m) { m.generation->source_prefix = {0}; }},
+          {"limits.max_source_bytes", [](ModelT& m) { m.limits->max_source_bytes = 8; }},
+      });
+}
+
+TEST(SpeechFile, ValuesOutOfBounds) {
+  const char *const window = "convolutions: window", *const channels = "convolutions: channels";
+  expect_refused(
+      moonshine(),
+      {
+          {window, [](ModelT& m) { convolution(m, 1).kernel = 0; }},
+          {window, [](ModelT& m) { convolution(m, 1).kernel = kMaxKernel + 1; }},
+          {window, [](ModelT& m) { convolution(m, 1).stride = 0; }},
+          {window, [](ModelT& m) { convolution(m, 1).stride = 8; }},
+          {window, [](ModelT& m) { convolution(m, 1).padding = 4; }},
+          {window, [](ModelT& m) { convolution(m, 1).padding = UINT32_MAX; }},
+          {channels, [](ModelT& m) { convolution(m, 0).stride = 24; }},
+          {channels, [](ModelT& m) { convolution(m, 1).channels = 21; }},
+          {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear->k -= 1; }},
+          {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear->n = 0; }},
+          {"frontend: d_model", [](ModelT& m) { convolution(m, 2).linear->n = 23; }},
+          {"convolutions.activation",
+           [](ModelT& m) { convolution(m, 1).activation = static_cast<format::Activation>(5); }},
+          {"convolutions.whole_norm", [](ModelT& m) { convolution(m, 0).activation = format::Activation::Gelu; }},
+          {"convolutions.whole_norm",
+           [](ModelT& m) {
+             convolution(m, 1).activation = format::Activation::Tanh;
+             convolution(m, 1).whole_norm = std::make_unique<format::NormT>(*convolution(m, 0).whole_norm);
+           }},
+          {"convolutions.whole_norm", [](ModelT& m) { convolution(m, 0).whole_norm->epsilon = 2; }},
+          {"frontend.input", [](ModelT& m) { m.encoder->frontend->input = static_cast<format::FrontendInput>(2); }},
+          {"frontend.sample_rate", [](ModelT& m) { m.encoder->frontend->sample_rate = 999; }},
+          {"frontend.sample_rate", [](ModelT& m) { m.encoder->frontend->sample_rate = kMaxSampleRate + 1; }},
+          {"frontend.sample_rate", [](ModelT& m) { m.encoder->frontend->input = format::FrontendInput::Frames; }},
+          {"frontend.channels", [](ModelT& m) { m.encoder->frontend->channels = 2; }},
+          {"encoder.positions", [](ModelT& m) { m.encoder->max_positions = kMaxPositions + 1; }},
+          {"rotary.half", [](ModelT& m) { m.encoder->rotary->half = 0; }},
+          {"rotary.half", [](ModelT& m) { m.encoder->rotary->half = 8; }},
+          {"rotary.half", [](ModelT& m) { m.decoder->rotary->half = 32; }},
+      });
+}
+
+TEST(SpeechFile, LogMelsOutOfBounds) {
+  std::vector<Lie> lies = {
+      {"frontend.log_mel", [](ModelT& m) { m.encoder->frontend->fixed_window = false; }},
+      {"log_mel.hop", [](ModelT& m) { log_mel(m).hop = 0; }},
+      {"log_mel.hop", [](ModelT& m) { log_mel(m).hop = 81; }},
+      {"frontend.log_mel", [](ModelT& m) { log_mel(m).hop = 20; }},  // the mirror is longer than a row
+      {"log_mel.n_mels", [](ModelT& m) { log_mel(m).n_mels = 19; }},
+      {"log_mel.n_mels", [](ModelT& m) { log_mel(m).n_mels = 0; }},
+      {"convolutions: window", [](ModelT& m) { convolution(m, 0).padding = 0; }},
+      {"log_mel: bands", [](ModelT& m) { log_mel(m).first = log_mel(m).window; }},
+  };
+  for (const uint32_t n_fft : {0u, 1u, 5u, 25u, 14u, 48u, 2048u, 1250u, UINT32_MAX})
+    lies.push_back({"log_mel.n_fft", [n_fft](ModelT& m) { log_mel(m).n_fft = n_fft; }});
+  expect_refused(whisper(), lies);
+}
+
+// An array that ends behind its section, by as little as its place can say.
+void expect_extent_refused(const FileImage& file, format::SectionKind kind,
+                           const std::function<uint32_t&(ModelT&)>& place, uint64_t bytes) {
+  const FileImage moved = test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {
+    std::vector<uint8_t>& section = contents[static_cast<size_t>(kind)];
+    const size_t from = size_t{place(model)} * 64;
+    std::vector<uint8_t> array(section.begin() + static_cast<ptrdiff_t>(from),
+                               section.begin() + static_cast<ptrdiff_t>(from + bytes));
+    section.resize((section.size() + 63) / 64 * 64);
+    place(model) = static_cast<uint32_t>(section.size() / 64);
+    section.insert(section.end(), array.begin(), array.end());
+  });
+  EXPECT_EQ(try_file(moved).status, GOLDCREST_OK) << try_file(moved).detail;
+  const FileImage shorter = test::remade_with_contents(
+      moved, [&](ModelT&, Contents& contents) { contents[static_cast<size_t>(kind)].pop_back(); });
+  const Verdict verdict = try_file(shorter);
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << verdict.detail;
+}
+
+TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
+  const auto parameters = format::SectionKind::Parameters;
+  const test::TinyConvolution first = test::tiny_moonshine().convolutions[0];
+  const uint64_t n = pad16(first.n);
+  expect_extent_refused(
+      moonshine(), format::SectionKind::Weights,
+      [](ModelT& m) -> uint32_t& { return convolution(m, 0).linear->weights; }, n * 32);
+  expect_extent_refused(
+      moonshine(), parameters, [](ModelT& m) -> uint32_t& { return convolution(m, 0).linear->bias; }, 4 * n);
+  expect_extent_refused(
+      moonshine(), parameters, [](ModelT& m) -> uint32_t& { return convolution(m, 0).linear->scale; }, 4 * n);
+  expect_extent_refused(
+      moonshine(), parameters, [](ModelT& m) -> uint32_t& { return convolution(m, 0).linear->weight_sum; }, 4 * n);
+  expect_extent_refused(
+      moonshine(), parameters, [](ModelT& m) -> uint32_t& { return convolution(m, 0).whole_norm->gamma; }, 4 * n);
+  expect_extent_refused(
+      moonshine(), parameters, [](ModelT& m) -> uint32_t& { return convolution(m, 0).whole_norm->beta; }, 4 * n);
+  expect_extent_refused(
+      moonshine(), format::SectionKind::Positions, [](ModelT& m) -> uint32_t& { return m.encoder->rotary->table; },
+      24 * 32 * 4);
+  expect_extent_refused(
+      moonshine(), format::SectionKind::Positions, [](ModelT& m) -> uint32_t& { return m.decoder->rotary->table; },
+      20 * 32 * 4);
+  expect_extent_refused(
+      whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).window; }, 80 * 4);
+  expect_extent_refused(
+      whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).twiddle; }, 160 * 4);
+  expect_extent_refused(
+      whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).first; }, 20 * 4);
+  expect_extent_refused(
+      whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).count; }, 20 * 4);
+}
+
+// Changes one value of an array, and returns the engine's verdict.
+template <typename T>
+Verdict with_value(const FileImage& file, format::SectionKind kind, const std::function<uint32_t(ModelT&)>& place,
+                   T value) {
+  return try_file(test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {
+    std::memcpy(contents[static_cast<size_t>(kind)].data() + size_t{place(model)} * 64 + sizeof value, &value,
+                sizeof value);
+  }));
+}
+
+TEST(SpeechFile, ValuesInTablesThatAreNoNumbers) {
+  const float not_a_number = std::numeric_limits<float>::quiet_NaN();
+  const auto parameters = format::SectionKind::Parameters;
+  const auto expect_detail = [](const Verdict& verdict, const char* detail) {
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(verdict.detail, detail);
+  };
+  expect_detail(with_value(
+                    moonshine(), format::SectionKind::Positions, [](ModelT& m) { return m.encoder->rotary->table; },
+                    not_a_number),
+                "rotary.table");
+  expect_detail(
+      with_value(
+          moonshine(), parameters, [](ModelT& m) { return convolution(m, 0).whole_norm->gamma; }, not_a_number),
+      "convolutions.whole_norm");
+  expect_detail(with_value(
+                    moonshine(), parameters, [](ModelT& m) { return convolution(m, 1).linear->bias; }, not_a_number),
+                "convolutions.linear");
+  expect_detail(with_value(
+                    whisper(), parameters, [](ModelT& m) { return log_mel(m).window; }, not_a_number),
+                "log_mel.window");
+  expect_detail(with_value(
+                    whisper(), parameters, [](ModelT& m) { return log_mel(m).twiddle; }, not_a_number),
+                "log_mel.twiddle");
+  expect_detail(with_value(
+                    whisper(), parameters, [](ModelT& m) { return log_mel(m).weight; }, not_a_number),
+                "log_mel.weight");
+  for (const uint32_t value : {41u, UINT32_MAX}) {
+    expect_detail(with_value(
+                      whisper(), parameters, [](ModelT& m) { return log_mel(m).first; }, value),
+                  "log_mel: bands");
+    expect_detail(with_value(
+                      whisper(), parameters, [](ModelT& m) { return log_mel(m).count; }, value),
+                  "log_mel: bands");
+  }
+  expect_detail(with_value(
+                    whisper(), parameters, [](ModelT& m) { return log_mel(m).count; }, 0u),
+                "log_mel: bands");
+}
+
+TEST(SpeechFile, SelfTestsWithWrongClips) {
+  const auto with_line = [](std::vector<int16_t> samples, std::vector<uint32_t> source) {
+    return [=](ModelT& m) {
+      auto line = std::make_unique<format::SelfTestLineT>();
+      line->samples = samples;
+      line->source = source;
+      line->target = {0};
+      m.self_test.push_back(std::move(line));
+    };
+  };
+  const std::vector<int16_t> clip = test::tiny_clip(1, 2000);
+  EXPECT_EQ(try_file(remade(moonshine(), with_line(clip, {}))).status, GOLDCREST_OK);
+  expect_refused(moonshine(), {
+                                  {"self_test.samples", with_line({}, {})},
+                                  {"self_test.source", with_line(clip, {1})},
+                                  {"self_test.samples", with_line({1, 2, 3}, {})},
+                                  {"self_test.samples", with_line(test::tiny_clip(1, 4000), {})},
+                              });
+}
+
+TEST(SpeechFile, FlippedBitsAreRefusedOrRun) {
+  test::expect_flips_refused_or_run(moonshine());
+  test::expect_flips_refused_or_run(whisper());
+}
+
+}  // namespace
+}  // namespace goldcrest
