@@ -38,7 +38,7 @@ struct Twiddles {
   Complex at(uint32_t k) const { return {cosines[k], -sines[k]}; }
 };
 
-void run_stage_of_2(const Stage& stage, const Twiddles& twiddles) {
+[[gnu::cold]] void run_stage_of_2(const Stage& stage, const Twiddles& twiddles) {
   const uint32_t half = stage.length / 2, step = twiddles.n_fft / stage.length, each = stage.each;
   for (uint32_t p = 0; p < half; ++p) {
     const Complex w = twiddles.at(p * step);
@@ -50,7 +50,7 @@ void run_stage_of_2(const Stage& stage, const Twiddles& twiddles) {
   }
 }
 
-void run_stage_of_5(const Stage& stage, const Twiddles& twiddles) {
+[[gnu::cold]] void run_stage_of_5(const Stage& stage, const Twiddles& twiddles) {
   const uint32_t fifth = stage.length / 5, step = twiddles.n_fft / stage.length, each = stage.each;
   const uint32_t turn = twiddles.n_fft / 5;
   const float c1 = twiddles.cosines[turn], c2 = twiddles.cosines[2 * turn];
@@ -102,7 +102,7 @@ uint64_t mirrored(int64_t i, uint64_t window) {
   }
 }
 
-const float* LogMel::transform() const {
+[[gnu::cold]] const float* LogMel::transform() const {
   const Twiddles twiddles = {cosines_, sines_, view_.n_fft};
   Stage stage = {reinterpret_cast<const Complex*>(points_), reinterpret_cast<Complex*>(other_), view_.n_fft / 2, 1};
   while (stage.length > 1) {
@@ -115,7 +115,7 @@ const float* LogMel::transform() const {
 }
 
 // With Z the transform of the points: X[k] = (Z[k] + Z*[m - k]) / 2 - i w^k (Z[k] - Z*[m - k]) / 2, m = n_fft / 2.
-void LogMel::find_power(const float* points) const {
+[[gnu::cold]] void LogMel::find_power(const float* points) const {
   const Complex* const z = reinterpret_cast<const Complex*>(points);
   const Twiddles twiddles = {cosines_, sines_, view_.n_fft};
   const uint32_t m = view_.n_fft / 2;
