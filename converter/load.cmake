@@ -55,6 +55,9 @@ goldcrest_converter_library(goldcrest_load
   dialects/hugging_face/marian_text.cc
   dialects/hugging_face/side_files.cc
   dialects/hugging_face/special_texts.cc
+  dialects/hugging_face/t5.cc
+  dialects/hugging_face/t5_buckets.cc
+  dialects/hugging_face/t5_text.cc
   dialects/hugging_face/tables.cc
   dialects/marian/marian_native.cc
   dialects/marian/marian_native_graph.cc

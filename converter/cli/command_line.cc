@@ -247,6 +247,14 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "code, and codes are not read. For a checkpoint with one target, give that one");
   source_lang->check(check_metadata);
   target_lang->check(check_metadata);
+  CLI::Option* source_prefix = input.option(
+      "--source-prefix", arguments.source_prefix, "TEXT",
+      "put this text before every source, for instance \"translate English to German:\" (T5) (default: none)");
+  CLI::Option* max_positions =
+      input.option("--max-positions", arguments.max_positions, "N",
+                   "read sources and write targets of up to N ids, for a model without a last position (T5) (default: "
+                   "n_positions of its config.json, else 512, with bytes 1024)");
+  max_positions->check(CLI::Range(1u, 1u << 20));
   CLI::Option* shape =
       input.flag("--shape", arguments.shape,
                  "report the bytes of file and arena and the work of the model that INPUT, a config.json, "
@@ -301,8 +309,8 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
   reports.flag("-q,--quiet", arguments.quiet,
                "show no progress, and of the report only the bytes of file and arena and what other options ask for");
-  for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, shape, print_config, weights, license,
-                                    attribution, self_test, report, json}) {
+  for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, source_prefix, max_positions, shape,
+                                    print_config, weights, license, attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
   }
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());

@@ -19,6 +19,7 @@
 #include "report/engine_session.h"
 #include "report/rules.h"
 #include "spec/error.h"
+#include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -38,15 +39,25 @@ void choose_search(const Arguments& arguments, ModelSpec& spec) {
   if (is_for_firmware && rules != RulesSpec{}) spec.warnings.push_back(firmware_rules_warning(rules));
 }
 
+// Cuts the text of --source-prefix with the model's own tokenizer. Its ids stand right before those of every source.
+void choose_prefix(const Arguments& arguments, ModelSpec& spec) {
+  if (arguments.source_prefix.empty()) return;
+  if (!spec.source_tokenizer) throw Error("{}: has no tokenizer for the text of --source-prefix", arguments.input);
+  std::vector<uint32_t>& prefix = spec.generation.source_prefix;
+  for (const int32_t id : Segmenter(*spec.source_tokenizer).encode(arguments.source_prefix))
+    prefix.push_back(static_cast<uint32_t>(id));
+}
+
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
-  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
+  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter(), arguments.max_positions});
   if (!arguments.name.empty()) spec.name = arguments.name;
   if (arguments.shortlist == "none")
     spec.shortlist.reset();
   else if (!arguments.shortlist.empty())
     spec.shortlist = read_shortlist(arguments.shortlist, spec);
   choose_languages(arguments, spec);
+  choose_prefix(arguments, spec);
   choose_search(arguments, spec);
   return spec;
 }
@@ -210,9 +221,11 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
 int size_shape(const Arguments& arguments) {
   Progress progress(standard_error_screen(arguments.quiet));
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
-  ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes);
+  ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes,
+                              arguments.max_positions);
   if (!arguments.name.empty()) spec.name = arguments.name;
   choose_languages(arguments, spec);
+  choose_prefix(arguments, spec);
   choose_search(arguments, spec);
   const Payload payload = make_payload(spec, arguments, progress);
   // Targets may have any length: the metadata has room for the longest.

@@ -24,6 +24,7 @@ struct ConfigFamily {
   void (*name_tensors)(Value& config);
   const Tutorial* tutorial;  // whose code fixes what a config.json leaves out; or null
   ListedFamily listed;       // null texts: another family's row names this one too
+  bool any_length = false;   // its models have no last position, so that an option chooses one
 };
 
 }  // namespace goldcrest::converter

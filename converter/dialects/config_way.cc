@@ -5,6 +5,7 @@
 #include "dialects/config_family.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"
+#include "dialects/hugging_face/t5.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/provenance.h"
 #include "dialects/toolkits/toolkit.h"
@@ -17,8 +18,9 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr const ConfigFamily* kFamilies[] = {
-    &kMarianFamily, &kBartFamily,          &kMBartFamily,     &kPegasusFamily, &kM2mFamily,    &kBlenderbotFamily,
-    &kFsmtFamily,   &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
+    &kMarianFamily,        &kBartFamily,      &kMBartFamily,   &kPegasusFamily, &kM2mFamily,
+    &kBlenderbotFamily,    &kFsmtFamily,      &kT5Family,      &kMT5Family,     &kUmT5Family,
+    &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
 
 std::string supported() {
   std::string text;
@@ -86,6 +88,13 @@ const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) 
   return **family;
 }
 
+// Throws Error if an option gives positions to a model that has a number of its own.
+void check_positions(const ConfigFamily& family, uint32_t max_positions) {
+  if (max_positions == 0 || family.any_length) return;
+  throw Error("--max-positions is for models without a last position (T5); {} has a number of its own",
+              family.description);
+}
+
 // Completes `settings` with the defaults of the tutorial's code and with what `tensors`, if any, determine.
 Value completed(Value settings, const Tutorial* tutorial, const std::shared_ptr<const TensorSource>& tensors) {
   if (tutorial == nullptr) return settings;
@@ -104,9 +113,11 @@ OpenedCheckpoint open_by_config(const LoadRequest& request) {
   Value settings = read_json_object(config_path);
   const ConfigFamily& family =
       family_of(Config(settings, config_path.string(), config_path), tutorial_of(request.sniffed.kind));
+  check_positions(family, request.options.max_positions);
   const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(request.path), request.options);
   settings = completed(std::move(settings), family.tutorial, tensors);
   Checkpoint checkpoint{request.directory, Config(std::move(settings), config_path.string(), config_path), tensors};
+  checkpoint.max_positions = request.options.max_positions;
   checkpoint.config.find("model_type");  // marks it as read
   return {std::move(checkpoint), family.model_type, family.load};
 }
@@ -123,14 +134,16 @@ std::vector<ListedFamily> listed_families() {
 
 const WayIn kConfigWay = {[](KindId) { return true; }, open_by_config, listed_families};
 
-ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, uint32_t max_positions) {
   const std::filesystem::path directory = directory_of(path);
   const std::filesystem::path config_path = config_path_of(directory, path);
   Value settings = read_json_object(config_path);
   const ConfigFamily& family = family_of(Config(settings, config_path.string(), config_path), nullptr);
+  check_positions(family, max_positions);
   settings = completed(std::move(settings), family.tutorial, nullptr);
   if (family.name_tensors != nullptr) family.name_tensors(settings);
-  Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
+  Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true,
+                        max_positions};
   checkpoint.tensors = shape_tensors(family.tensors(checkpoint.config), config_path, most);
   checkpoint.config.find("model_type");  // marks it as read
   ModelSpec spec = family.load(checkpoint);

@@ -107,6 +107,8 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   const std::filesystem::path directory = directory_of(path);
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
+  if (options.max_positions != 0 && tells_its_settings(sniffed.kind))
+    throw Error("--max-positions is for models without a last position (T5); {}", sniffed.text());
   const OpenedCheckpoint opened = way_of(sniffed.kind).open({path, directory, options, sniffed});
   ModelSpec spec = opened.load(opened.checkpoint);
   describe_source(opened.checkpoint, opened.dialect, spec);

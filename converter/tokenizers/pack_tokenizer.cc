@@ -95,7 +95,7 @@ void pack_scores(const TokenizerSpec& spec, PackedTokenizer* packed) {
     least = std::min(least, piece.score);
     packed->max_score = std::max(packed->max_score, piece.score);
   }
-  packed->unknown_score = least - kUnknownPenalty;
+  packed->unknown_score = (least == FLT_MAX ? 0 : least) - kUnknownPenalty;  // ByT5 has no normal piece
 }
 
 void pack_byte_ids(const TokenizerSpec& spec, PackedTokenizer* packed) {

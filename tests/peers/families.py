@@ -197,18 +197,26 @@ def compare(options: argparse.Namespace, family: tuple, model, folder: pathlib.P
     return equal, n
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def argument_parser(description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--lines", type=int, default=15)
-    options = parser.parse_args()
+    return parser
+
+
+def prepare(options: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     options.work.mkdir(parents=True, exist_ok=True)
+
+
+def main() -> None:
+    options = argument_parser(__doc__).parse_args()
+    prepare(options)
     tokenizers = {"fairseq": train_tokenizer(options.work, "fairseq", model_type="bpe"),
                   "pegasus": train_tokenizer(options.work, "pegasus", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)}
     equal = n = 0

@@ -103,7 +103,8 @@ constexpr const char* kFamilies =
     "| family | | from |\n"
     "|---|---|---|\n"
     "| OPUS-MT and other Marian models of Hugging Face | yes | safetensors (also sharded), `pytorch_model.bin` |\n"
-    "| BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot, FSMT of Hugging Face | yes | safetensors (also "
+    "| BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot, FSMT, T5, FLAN-T5, mT5, umT5, ByT5, MADLAD of "
+    "Hugging Face | yes | safetensors (also "
     "sharded), "
     "`pytorch_model.bin`; [details of these families](converter/dialects/HUGGING_FACE.md) |\n"
     "| your own PyTorch `nn.Transformer` | yes | safetensors, `torch.save` state dict; [a "
@@ -125,7 +126,7 @@ constexpr const char* kFamilies =
     "fairseq checkpoints](converter/dialects/FAIRSEQ.md) |\n"
     "| OpenNMT-py's Transformers | yes | `.pt`; [details of OpenNMT-py checkpoints](converter/dialects/OPENNMT_PY.md) "
     "|\n"
-    "| T5, Whisper, Moonshine | planned | refused today, by "
+    "| Whisper, Moonshine | planned | refused today, by "
     "name "
     "|\n"
     "| other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...), encoder-only models (BERT), "
@@ -184,7 +185,7 @@ TEST(List, IsForATerminal) {
   EXPECT_NE(outcome.out.find("  your own PyTorch nn.Transformer\n"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("a config.json\n      (converter/dialects/NN_TRANSFORMER.md)"), std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("\nplanned; refused today, by name\n  T5, "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\nplanned; refused today, by name\n  Whisper, "), std::string::npos) << outcome.out;
   for (const size_t columns : {48u, 80u, 120u}) {
     for (const std::string& line : lines_of(converter::list_families(columns))) {
       EXPECT_LE(line.size(), columns) << line;

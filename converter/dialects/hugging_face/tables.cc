@@ -61,7 +61,7 @@ class TablesReader {
                            tensors_.has(names_.encoder) && tensors_.has(names_.decoder);
     if (!is_unused) return;
     const auto shared = tensors_.matrix(names_.shared, settings_.target_rows, settings_.d_model);
-    if (tensors_.share_if_equal(spec_.encoder.embedding, shared) != shared) return;
+    if (spec_.encoder.embedding == shared || tensors_.share_if_equal(spec_.encoder.embedding, shared) != shared) return;
     spec_.warnings.push_back(format_text(
         "{} is not used: the encoder and the decoder have tables of their own, as transformers 5 saves them if "
         "\"tie_word_embeddings\" is false",

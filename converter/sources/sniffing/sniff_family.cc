@@ -15,7 +15,6 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {" t5 mt5 umt5 byt5 ", KindId::kT5, "T5", true},
     {" whisper ", KindId::kWhisper, "Whisper", true},
     {" moonshine ", KindId::kMoonshine, "Moonshine", true},
     {" bigbird_pegasus blenderbot-small encoder-decoder led longt5 mvp nllb-moe pegasus_x plbart "

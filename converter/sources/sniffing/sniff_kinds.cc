@@ -117,7 +117,7 @@ constexpr Kind kKinds[] = {
      "goldcrest-convert converts it to a .gcst file, with the config.json, vocab.json, source.spm and target.spm of "
      "its "
      "repository"},
-    {KindId::kT5, Use::kOtherFamily, "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...)", kPlanned},
+    {KindId::kT5, Use::kConvert, "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...)", kWithItsFolder},
     {KindId::kBart, Use::kConvert, "this is a BART model", kWithItsFolder},
     {KindId::kMBart, Use::kConvert, "this is an mBART model", kWithItsFolder},
     {KindId::kM2m, Use::kConvert, "this is an M2M-100 or NLLB model", kWithItsFolder},

@@ -69,8 +69,10 @@ inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& b
   rows.query_stride = pass.stack.attention_width();
   rows.out = attended;
   rows.cache = sentences.keys;
-  if constexpr (kHasAttentionBias) rows.bias = bias;
-  rows.bias_step = -1;
+  if constexpr (kHasAttentionBias) {
+    rows.bias = bias;
+    rows.bias_step = -1;
+  }
   rows.position_stride = 1;
   rows.n_products = uint64_t{pass.rows.count} * (batch.n_rows / batch.n_sentences);
   attend(pass, rows, batch.n_sentences, [&](uint32_t i) {

@@ -151,10 +151,11 @@ int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
 
 // A stack may make choices only in files that announce them.
 int Validator::check_choices(const format::Stack& stack, bool is_decoder) {
+  uint32_t needed = is_centred(stack) ? 0 : kFeatureRmsNorm;
+  if (is_gated(stack)) needed |= kFeatureGated;
   const uint32_t features = model_->features();
-  const bool announced = (is_centred(stack) || has_feature(features, kFeatureRmsNorm)) &&
-                         (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
-                         (uses_positions(stack) || has_feature(features, kFeaturesWithoutPositions));
+  const bool announced =
+      (needed & ~features) == 0 && (uses_positions(stack) || has_feature(features, kFeaturesWithoutPositions));
   GOLDCREST_REQUIRE_INTACT(
       announced, is_decoder ? "decoder: a choice without its feature bit" : "encoder: a choice without its feature bit",
       -1);
@@ -199,26 +200,23 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
 }
 
 #ifdef GOLDCREST_ATTENTION_BIAS
-// Checks the biases of a self-attention (FORMAT.md, "Attention biases").
-int Validator::check_bias(const format::AttentionBias& table, const format::Stack& stack, Subject subject) {
-  const auto [name, index] = subject;
-  const bool is_decoder = &stack == model_->decoder();
+// Returns whether the biases of a self-attention are good (FORMAT.md, "Attention biases").
+bool Validator::bias_good(const format::AttentionBias& table, const format::Stack& stack) const {
   const uint32_t before = table.before(), after = table.after(), farthest = stack.max_positions() - 1;
-  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureAttentionBias), name, index);
-  GOLDCREST_REQUIRE_INTACT(before >= farthest && before < kMaxPositions && after < kMaxPositions &&
-                               (is_decoder ? after == 0 : after >= farthest),
-                           name, index);
-  const uint32_t n = before + 1 + after, stride = pad16(n) + 16;
+  const uint32_t least_after = &stack == model_->decoder() ? 0 : farthest;
+  const bool has_distances = before >= farthest && before < kMaxPositions && after >= least_after &&
+                             after < (least_after == 0 ? 1 : kMaxPositions);
+  if (!has_distances || !has_feature(model_->features(), kFeatureAttentionBias)) return false;
+  const uint32_t n = before + 1 + after, stride = pad16(n) + 16, n_values = stride * stack.n_heads();  // below 2^30
   const SectionView& positions = section(format::SectionKind::Positions);
-  GOLDCREST_REQUIRE_INTACT(positions.holds(table.table(), uint64_t{4} * stride * stack.n_heads()) &&
-                               values_good(positions, table.table(), uint64_t{stride} * stack.n_heads()),
-                           name, index);
-  if (functions_.metadata_only) return GOLDCREST_OK;
-  const float* row = positions.at<float>(table.table());
-  for (uint32_t head = 0; head < stack.n_heads(); ++head, row += stride) {
-    for (uint32_t i = n; i < stride; ++i) GOLDCREST_REQUIRE_INTACT(row[i] == 0.0f, name, index);
+  if (!positions.holds(table.table(), 4 * n_values) || !values_good(positions, table.table(), n_values)) return false;
+  const float* values = positions.at<float>(table.table());
+  bool good = true;
+  for (uint32_t i = 0, column = 0; !functions_.metadata_only && i < n_values; ++i) {
+    good &= column < n || values[i] == 0.0f;
+    column = column + 1 == stride ? 0 : column + 1;
   }
-  return GOLDCREST_OK;
+  return good;
 }
 #endif
 
@@ -264,8 +262,7 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
 #ifdef GOLDCREST_ATTENTION_BIAS
           if constexpr (kCanHaveBias<std::decay_t<decltype(*table)>>) {
             const format::AttentionBias* bias = bias_of(*table);
-            if (bias != nullptr && check.status == GOLDCREST_OK)
-              check.status = check_bias(*bias, stack, {"layers.self_attention.bias", check.index});
+            check.has_block(bias != nullptr && !bias_good(*bias, stack), false, "layers.self_attention.bias");
           }
 #endif
         },

@@ -78,7 +78,7 @@ class Validator {
   [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
   [[gnu::cold]] int check_choices(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
-  [[gnu::cold]] int check_bias(const format::AttentionBias& table, const format::Stack& stack, Subject subject);
+  [[gnu::cold]] bool bias_good(const format::AttentionBias& table, const format::Stack& stack) const;
   [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_rotary(const format::Stack& stack);
   [[gnu::cold]] int check_source(const format::Stack& stack, bool is_decoder);

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "convert/support/packed_folders.h"
 #include "dialects/dialect.h"
 #include "dialects/text/languages.h"
 #include "evaluate/check.h"
@@ -25,15 +26,7 @@ const std::filesystem::path& families() {
   static const test::TemporaryFolder unpacked;
   static const bool is_unpacked = [] {
     const Value packed = read_json_object(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/families.json");
-    for (const auto& [family, files] : packed.members()) {
-      std::filesystem::create_directory(unpacked / family);
-      for (const auto& [name, digits] : files.members()) {
-        std::string bytes;
-        for (size_t i = 0; i + 1 < digits.text().size(); i += 2)
-          bytes += static_cast<char>(std::stoi(digits.text().substr(i, 2), nullptr, 16));
-        unpacked.write(family + "/" + name, bytes);
-      }
-    }
+    test::unpack_folders(packed, unpacked);
     return true;
   }();
   EXPECT_TRUE(is_unpacked);

@@ -132,8 +132,8 @@ TEST(Marian, RefusesBrokenSettings) {
        {"generation_config.json: setting \"min_new_tokens\" is 8, but ",
         "generation_config.json: setting \"max_length\" is 9: transformers would warn of it and stop after 8 tokens"}},
       {"another model",
-       [](auto& c) { c.config["model_type"] = "t5"; },
-       {"config.json", "t5", "not supported", "marian", "nn_transformer"}},
+       [](auto& c) { c.config["model_type"] = "led"; },
+       {"config.json", "led", "not supported", "marian", "nn_transformer"}},
       {"no model type", [](auto& c) { c.config.erase("model_type"); }, {"model_type", "missing", "marian"}},
       {"config is a list", [](auto& c) { c.config = json::array(); }, {"config.json", "expected an object"}},
   });

@@ -244,14 +244,14 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
     return std::string("this is ") + name +
            "; goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
   };
-  const std::string t5 = planned("a T5 model (T5, mT5, FLAN-T5, ByT5 ...)"), bart = converted("a BART model"),
+  const std::string t5 = converted("a T5 model (T5, mT5, FLAN-T5, ByT5 ...)"), bart = converted("a BART model"),
                     mbart = converted("an mBART model"), m2m = converted("an M2M-100 or NLLB model"),
                     pegasus = converted("a Pegasus model"), whisper = planned("a Whisper model");
   expect_all({
       {"T5",
        tensors_of(
            {"encoder.block.0.layer.0.SelfAttention.q.weight", "decoder.block.0.layer.1.EncDecAttention.q.weight"}),
-       Use::kOtherFamily, t5.c_str()},
+       Use::kConvert, t5.c_str()},
       {"BART", tensors_of({encoder, across, embedding_norm}), Use::kConvert, bart.c_str()},
       {"mBART", tensors_of({encoder, across, embedding_norm, final_norm}), Use::kConvert, mbart.c_str()},
       {"M2M-100", torch_zip(pickle_of({encoder, across, final_norm})), Use::kConvert, m2m.c_str()},

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokenizers of T5's families: SentencePiece's own ids with sentinels behind them, or bytes
+// (transformers/models/{t5/tokenization_t5.py,byt5/tokenization_byt5.py} at v4.57).
+#include "dialects/hugging_face/side_files.h"
+#include "dialects/hugging_face/t5.h"
+#include "sources/messages/messages.h"
+#include "spec/error.h"
+#include "tokenizers/sentencepiece_model.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kUsualSentinels = 100;         // the default of extra_ids
+constexpr uint32_t kFirstByte = 3, kBytes = 256;  // of ByT5; <pad>, </s>, <unk> are before them
+
+Piece control(std::string text) { return {std::move(text), 0, PieceType::kControl}; }
+std::string sentinel(uint32_t i) { return format_text("<extra_id_{}>", i); }
+
+// All 256 bytes, without any change of a text.
+TokenizerSpec byte_tokenizer(uint32_t vocab_size) {
+  TokenizerSpec tokenizer;
+  tokenizer.kind = TokenizerKind::kBpe;
+  tokenizer.vocab_size = vocab_size;
+  tokenizer.byte_fallback = true;
+  tokenizer.add_dummy_prefix = tokenizer.remove_extra_whitespace = tokenizer.escape_whitespace = false;
+  tokenizer.unknown_id = 2;
+  tokenizer.unknown_surface = "";
+  tokenizer.pieces = {control("<pad>"), control("</s>"), {"<unk>", 0, PieceType::kUnknown}};
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  for (uint32_t byte = 0; byte < kBytes; ++byte)
+    tokenizer.pieces.push_back(
+        {std::string("<0x") + kDigits[byte / 16] + kDigits[byte % 16] + ">", 0, PieceType::kByte});
+  for (uint32_t i = 0; tokenizer.pieces.size() < vocab_size; ++i) tokenizer.pieces.push_back(control(sentinel(i)));
+  return tokenizer;
+}
+
+// The id of the last entry that the tokenizer knows, plus 1: rows behind it are padding of the table.
+uint32_t add_sentinels(uint32_t n_sentinels, uint32_t vocab_size, TokenizerSpec& tokenizer) {
+  const uint32_t n_pieces = tokenizer.vocab_size;
+  // A table without room for all of them has none (mT5).
+  const uint32_t named = n_pieces + n_sentinels <= vocab_size ? n_pieces + n_sentinels : n_pieces;
+  for (uint32_t id = n_pieces; id < vocab_size; ++id)
+    tokenizer.pieces.push_back(control(id < named ? sentinel(named - 1 - id) : ""));
+  tokenizer.vocab_size = vocab_size;
+  return named;
+}
+
+}  // namespace
+
+bool reads_bytes(const Checkpoint& checkpoint) {
+  const Config tokenizer = side_config(checkpoint, "tokenizer_config.json");
+  const std::string own = checkpoint.config.text_or("tokenizer_class", "");
+  if (tokenizer.text_or("tokenizer_class", own).starts_with("ByT5Tokenizer")) return true;
+  std::error_code error;
+  return !std::filesystem::exists(side_file(checkpoint, "spiece.model"), error) &&
+         checkpoint.config.count_or("vocab_size", 0, 0, UINT32_MAX) == kFirstByte + kBytes + 125;
+}
+
+void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& spec) {
+  spec.generation.source_suffix = {spec.generation.end_id};
+  if (reads_bytes(checkpoint)) {
+    if (vocab_size < kFirstByte + kBytes) {
+      throw Error("{} is {}, expected at least {}: ByT5 has an entry for each byte behind three others",
+                  checkpoint.config.where("vocab_size"), vocab_size, kFirstByte + kBytes);
+    }
+    spec.source_tokenizer = spec.target_tokenizer = byte_tokenizer(vocab_size);
+    spec.generation.unknown_id = 2;
+    return;
+  }
+  const std::filesystem::path path = side_file(checkpoint, "spiece.model");
+  std::error_code error;
+  if (checkpoint.is_shape && !std::filesystem::exists(path, error)) return;
+  if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
+    const bool has_other = std::filesystem::exists(side_file(checkpoint, "tokenizer.json"), error);
+    throw Error(
+        "{}: is missing{}; copy it from the repository of the checkpoint or of the model that it was tuned from",
+        path.string(), has_other ? " (tokenizer.json is not read yet)" : "");
+  }
+  spec.tokenizer_files = {path};
+  TokenizerSpec tokenizer = read_sentencepiece_model(path);
+  if (tokenizer.vocab_size > vocab_size) {
+    throw Error(
+        "{}: has {} pieces, but the checkpoint's vocabulary has {} entries, expected at least {}: it is another "
+        "model's",
+        path.string(), tokenizer.vocab_size, vocab_size, tokenizer.vocab_size);
+  }
+  const Config settings = side_config(checkpoint, "tokenizer_config.json");
+  const uint32_t named = add_sentinels(settings.count_or("extra_ids", kUsualSentinels, 0, 1000), vocab_size, tokenizer);
+  for (uint32_t id = named; id < vocab_size; ++id) spec.generation.suppressed_ids.push_back(id);
+  spec.generation.unknown_id = tokenizer.unknown_id;
+  spec.source_tokenizer = spec.target_tokenizer = std::move(tokenizer);
+}
+
+}  // namespace goldcrest::converter

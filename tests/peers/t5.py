@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random checkpoints of T5's families through the converter and the engine, as families.py does it for BART's relatives.
+
+    python tests/peers/t5.py --build build/host --work FOLDER [--seeds 4] [--lines 15]
+    python tests/peers/t5.py --work FOLDER --record tests/data/t5.json
+
+Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
+The record has the first distance of each bucket too, by torch."""
+
+import json
+import math
+import pathlib
+import random
+import shutil
+
+import families
+import torch
+import transformers
+
+PIECES = families.PIECES
+SENTINELS = 100
+# Folder, class of the model, tokenizer, its shift: as in families.py.
+FAMILIES = [(name, model_class, None, [], 0) for name, model_class in [
+    ("t5", "T5"), ("flan", "T5"), ("mt5", "MT5"), ("umt5", "UMT5"), ("byt5", "T5"), ("madlad", "T5")]]
+BUCKETS = [(32, 128), (32, 256), (64, 128), (16, 64), (8, 32), (128, 800)]
+FARTHEST = 4096
+
+
+def random_model(family: tuple, seed: int):
+    name, model_class, _, _, _ = family
+    draw = random.Random(f"{name} {seed}")
+    settings = {
+        "d_model": draw.randint(9, 24), "d_kv": draw.choice([5, 8, 11]), "d_ff": draw.randint(9, 40),
+        "num_heads": draw.choice([2, 3]), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
+        "relative_attention_num_buckets": draw.choice([8, 16]), "relative_attention_max_distance": draw.choice([10, 14]),
+        "feed_forward_proj": "relu" if name == "t5" else draw.choice(["gated-gelu", "gated-silu"]),
+        "vocab_size": {"byt5": 384, "mt5": PIECES + 12, "umt5": PIECES + 12}.get(name, PIECES + SENTINELS + 6),
+        "tie_word_embeddings": name in ("t5", "umt5"), "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
+    if name == "madlad":
+        settings.update(pad_token_id=1, eos_token_id=2)
+    # The decoder's cache of transformers 5.23 has as many layers as the encoder, so it may not have more.
+    settings["num_decoder_layers"] = min(settings["num_decoder_layers"], settings["num_layers"])
+    model = getattr(transformers, model_class + "ForConditionalGeneration")(
+        getattr(transformers, model_class + "Config")(**settings)).eval()
+    generator = torch.Generator().manual_seed(seed)
+    if not settings["tie_word_embeddings"]:
+        model.lm_head.weight = torch.nn.Parameter(torch.zeros_like(model.lm_head.weight))
+    for parameter_name, parameter in model.named_parameters():
+        is_bias = "relative_attention_bias" in parameter_name
+        parameter.data.normal_(0, 1 if is_bias else 0.3, generator=generator)
+        if "layer_norm" in parameter_name:
+            parameter.data += 1
+    model.generation_config.max_length = families.MAX_LENGTH
+    first = {"t5": PIECES + SENTINELS, "flan": PIECES + SENTINELS, "madlad": PIECES + SENTINELS}.get(
+        name, settings["vocab_size"] if name == "byt5" else PIECES)
+    model.generation_config.suppress_tokens = list(range(first, settings["vocab_size"])) or None
+    return model
+
+
+def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dict, seed: int) -> None:
+    name = family[0]
+    model.save_pretrained(folder)
+    if seed % 2 == 1:
+        (folder / "model.safetensors").unlink()
+        tensors = dict(model.state_dict())
+        for stack in ("encoder", "decoder"):
+            tensors[f"{stack}.embed_tokens.weight"] = tensors["shared.weight"]
+        tensors["decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"] = torch.zeros(4, 2)
+        torch.save(tensors, folder / "pytorch_model.bin")
+        settings = json.loads((folder / "config.json").read_text())
+        scales = settings.pop("scale_decoder_outputs", name == "umt5")
+        settings["tie_word_embeddings"] = scales
+        (folder / "config.json").write_text(json.dumps(settings))
+    if name == "byt5":
+        (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "ByT5Tokenizer"}))
+    else:
+        shutil.copy(tokenizers["madlad" if name == "madlad" else "t5"], folder / "spiece.model")
+
+
+def trace(_family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
+    rows: dict[str, torch.Tensor] = {}
+
+    def keep(name: str):
+        def hook(_module, _inputs, output):
+            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].clone()
+        return hook
+
+    hooks = []
+    for stack_name in ("encoder", "decoder"):
+        stack = getattr(model, stack_name)
+
+        def before(_module, inputs, keywords, name=f"{stack_name}.embed"):
+            rows[name] = (inputs[0] if inputs else keywords["hidden_states"]).detach()[0].clone()
+
+        hooks.append(stack.block[0].register_forward_pre_hook(before, with_kwargs=True))
+        for i, layer in enumerate(stack.block):
+            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
+        if stack_name == "encoder":  # the decoder's has the factor of the logits in the converted model
+            hooks.append(stack.final_layer_norm.register_forward_hook(keep(f"{stack_name}.norm")))
+    with torch.no_grad():
+        logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[0, *target[:-1]]]),
+                       use_cache=False).logits
+    for hook in hooks:
+        hook.remove()
+    rows["logits"] = logits[0]
+    return rows
+
+
+def bucket_of(distances: torch.Tensor, n: int, farthest: int) -> torch.Tensor:
+    """Returns the buckets of one direction, as modeling_t5.py computes them."""
+    exact = n // 2
+    wide = exact + (torch.log(distances.float() / exact) / math.log(farthest / exact) * (n - exact)).to(torch.long)
+    return torch.where(distances < exact, distances, torch.min(wide, torch.full_like(wide, n - 1)))
+
+
+def first_distances() -> list[dict]:
+    """Returns the first distance of each bucket, for one direction and for both; buckets never descend."""
+    rows, distances = [], torch.arange(FARTHEST + 1)
+    for n, farthest in BUCKETS:
+        row = {"buckets": n, "max_distance": farthest}
+        for key, of_direction in (("one", n), ("both", n // 2)):
+            found = bucket_of(distances, of_direction, farthest)
+            assert bool((found[1:] >= found[:-1]).all())
+            row[key] = [int((found < bucket).sum()) for bucket in range(of_direction)]
+        rows.append(row)
+    return rows
+
+
+def main() -> None:
+    parser = families.argument_parser(__doc__)
+    options = parser.parse_args()
+    families.prepare(options)
+    families.trace = trace
+    special = {"t5": {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
+               "madlad": {"unk_id": 0, "bos_id": 1, "eos_id": 2, "user_defined_symbols": ["<2fr>", "<2de>"]}}
+    tokenizers = {name: families.train_tokenizer(options.work, name, **ids) for name, ids in special.items()}
+    equal = n = 0
+    for family in FAMILIES:
+        for seed in range(2 if options.record else options.seeds):
+            folder = options.work / f"{family[0]}-{seed}"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            model = random_model(family, seed)
+            write_checkpoint(family, model, folder, tokenizers, seed)
+            if options.record:
+                families.record(family, model, folder)
+                continue
+            of_model = families.compare(options, family, model, folder)
+            equal, n = equal + of_model[0], n + of_model[1]
+        if not options.record:
+            print(f"{family[0]}: {equal} of {n} lines so far are equal")
+    if options.record:
+        packed = {folder.name: {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
+                  for folder in sorted(options.work.iterdir()) if folder.is_dir()}
+        options.record.write_text(json.dumps({"folders": packed, "buckets": first_distances()}, indent=1) + "\n")
+    elif n == 0 or equal < 0.998 * n:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
