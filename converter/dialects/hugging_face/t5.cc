@@ -22,17 +22,17 @@ namespace {
 constexpr TableTensors kTables = {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
                                   "lm_head.weight", ""};
 
-struct Family {
+struct T5Family {
   const char *model_type, *name, *usual_projection;
   bool may_scale_logits;    // by d_model^-0.5, unless a setting says no
   bool has_bias_per_layer;  // else the first layer's is all layers'
 };
-constexpr Family kFamilies[] = {{"t5", "T5", "relu", true, false},
-                                {"mt5", "mT5", "gated-gelu", false, false},
-                                {"umt5", "umT5", "gated-gelu", true, true}};
+constexpr T5Family kT5Families[] = {{"t5", "T5", "relu", true, false},
+                                    {"mt5", "mT5", "gated-gelu", false, false},
+                                    {"umt5", "umT5", "gated-gelu", true, true}};
 
 struct Graph {
-  const Family* family;
+  const T5Family* family;
   uint32_t vocab_size, d_model, d_ff, n_heads, d_head, encoder_layers, decoder_layers;
   uint32_t max_positions;
   DistanceBuckets buckets;  // the encoder's
@@ -43,9 +43,9 @@ struct Graph {
   uint32_t attention_width() const { return n_heads * d_head; }
 };
 
-const Family& family_of(const Config& config) {
+const T5Family& family_of(const Config& config) {
   const std::string type = config.text_or("model_type", "");
-  for (const Family& family : kFamilies)
+  for (const T5Family& family : kT5Families)
     if (type == family.model_type) return family;
   throw Error("{} is {}, expected \"t5\", \"mt5\" or \"umt5\"", config.where("model_type"), in_quotes(type));
 }
@@ -126,9 +126,9 @@ Graph graph_of(const Checkpoint& checkpoint) {
   return graph;
 }
 
-class GraphReader {
+class T5Reader {
  public:
-  GraphReader(const Graph& graph, TensorReader& tensors, ModelSpec& spec)
+  T5Reader(const Graph& graph, TensorReader& tensors, ModelSpec& spec)
       : graph_(graph), tensors_(tensors), spec_(spec) {}
 
   void read() {
@@ -219,8 +219,8 @@ class GraphReader {
   ModelSpec& spec_;
 };
 
-// The tensors of a checkpoint as transformers 5 saves it. config.json does not say whether the projection has a table of
-// its own. Models whose logits are not scaled do, so they get one here.
+// The tensors of a checkpoint as transformers 5 saves it. config.json does not say whether the projection has a table
+// of its own. Models whose logits are not scaled do, so they get one here.
 std::vector<ShapedTensor> t5_tensors(const Config& config) {
   const Graph graph = graph_of({config.path().parent_path(), config, nullptr, true});
   const uint32_t d = graph.d_model, width = graph.attention_width();
@@ -263,19 +263,19 @@ ModelSpec load_t5(const Checkpoint& checkpoint) {
                               {graph.vocab_size, graph.max_positions, has_generation, std::nullopt, 0}, spec.warnings);
   // The tensors first: a vocabulary takes as much memory as its setting says, which the tensors bear out.
   TensorReader tensors(checkpoint.tensors);
-  GraphReader(graph, tensors, spec).read();
+  T5Reader(graph, tensors, spec).read();
   read_t5_text(checkpoint, graph.vocab_size, spec);
   return spec;
 }
 
 // families.cc lists them, next to their relatives.
-constexpr ConfigFamily config_family(const char* model_type, const char* description) {
+constexpr ConfigFamily t5_config_family(const char* model_type, const char* description) {
   return {model_type, description, load_t5, t5_tensors, nullptr, nullptr, {nullptr, nullptr}, true};
 }
 
 }  // namespace
 
-const ConfigFamily kT5Family = config_family("t5", "T5, FLAN-T5, ByT5, MADLAD"),
-                   kMT5Family = config_family("mt5", "mT5"), kUmT5Family = config_family("umt5", "umT5");
+const ConfigFamily kT5Family = t5_config_family("t5", "T5, FLAN-T5, ByT5, MADLAD"),
+                   kMT5Family = t5_config_family("mt5", "mT5"), kUmT5Family = t5_config_family("umt5", "umT5");
 
 }  // namespace goldcrest::converter

@@ -54,7 +54,7 @@ constexpr const char* kTokenKeys[] = {"bos_token", "eos_token",           "unk_t
                                       "pad_token", "decoder_start_token", "forced_first_token"};
 constexpr const char* kSideKeys[] = {"vocabulary", "vocab_size", "unit", "sentencepiece", "codes", "language"};
 
-std::vector<std::string> known_settings() {
+std::vector<std::string> known_nn_settings() {
   std::vector<std::string> keys(std::begin(kPlainKeys), std::end(kPlainKeys));
   const auto add_stack = [&](const std::string& key) {
     for (const char* prefix : {"", "encoder_", "decoder_"}) keys.push_back(prefix + key);
@@ -125,7 +125,7 @@ void require_tensors(const Config& config, const Config& names, const TensorRead
 }  // namespace
 
 const std::vector<std::string>& nn_transformer_settings() {
-  static const std::vector<std::string> kKnown = known_settings();
+  static const std::vector<std::string> kKnown = known_nn_settings();
   return kKnown;
 }
 

@@ -12,9 +12,9 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint64_t kPositions = 1024;  // unless a setting says otherwise
+constexpr uint64_t kFairseqPositions = 1024;  // unless a setting says otherwise
 // The defaults of fairseq-generate: an end, up to 200 tokens before it and at least one.
-constexpr uint64_t kBeams = 5, kMostTokens = 201, kLeastTokens = 2;
+constexpr uint64_t kFairseqBeams = 5, kFairseqMostTokens = 201, kFairseqLeastTokens = 2;
 
 constexpr const char* kPruned = "a model whose layers are chosen when it is loaded is not supported";
 constexpr const char* kQuantNoise = "models that were trained with quantization noise are not supported";
@@ -86,11 +86,11 @@ class FairseqReader {
                  {"suppressed_tokens", Value::list({kFairseqPadding})},
                  {"add_source_bos", false},
                  {"add_source_eos", true},
-                 {"beam_size", kBeams},
+                 {"beam_size", kFairseqBeams},
                  {"early_stopping", true},  // fairseq/sequence_generator.py: once as many hypotheses as beams are done
                  {"length_penalty", 1},
-                 {"max_length", kMostTokens},
-                 {"min_length", kLeastTokens}};
+                 {"max_length", kFairseqMostTokens},
+                 {"min_length", kFairseqLeastTokens}};
     name_tables();
     for (const std::string stack : {"encoder", "decoder"}) read_stack(stack);
     std::vector<std::filesystem::path> dictionaries = {read_vocabulary("source"), read_vocabulary("target")};
@@ -167,7 +167,7 @@ class FairseqReader {
     const std::string most = is_decoder ? "max_target_positions" : "max_source_positions";
     settings_[stack + "_position_encoding"] = is_learned ? "learned" : "sinusoidal_concatenated";
     settings_[stack + "_max_positions"] =
-        options_.count_or(options_.has(most) ? most : "max_positions", kPositions, 1, kMaxPositions);
+        options_.count_or(options_.has(most) ? most : "max_positions", kFairseqPositions, 1, kMaxPositions);
     if (!is_learned) {
       settings_[stack + "_position_denominator"] = "d_model-2";
     } else {

@@ -75,7 +75,7 @@ void bound_length(Value& settings) {
   }
 }
 
-std::string shown(const Value& value) {
+std::string shown_value(const Value& value) {
   if (value.is_text()) return in_quotes(value.text());
   return value.is_list() || value.is_map() ? std::string("a JSON ") + value.type_name() : write_json(value);
 }
@@ -136,7 +136,7 @@ void check_options(const Config& options, std::span<const AllowedOption> allowed
     const Value values = parse_json(option.values, kSettingsDepth, option.key);
     if (found == nullptr || std::find(values.begin(), values.end(), *found) != values.end()) continue;
     const std::string why = option.why;
-    throw Error("{} is {}, expected {}{}", options.where(option.key), shown(*found), one_of(values),
+    throw Error("{} is {}, expected {}{}", options.where(option.key), shown_value(*found), one_of(values),
                 why.empty() ? "" : ": " + why);
   }
 }

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh SOURCE BUILD WORK SCRIPT ARGUMENTS...: runs SCRIPT.py of this folder with a build's programs, in WORK. Uses the
+# machine's Python if it has torch, transformers and what else the script needs, else one with packages in WORK; exits
+# with 77 if they cannot be had. First the script must notice a program whose results are wrong.
+# `tutorials annalog` uses the trained model of PyPI's annalog 1.0.6, and runs none of its code.
+set -euo pipefail
+source=$1 build=$2 work=$3 script=$4
+shift 4
+mkdir -p "$work"
+
+modules="torch, transformers" packages=(torch==2.13.0 transformers==5.23.0)
+wrong='s/ [0-9]* / 1 /' few=(--models 1)  # what sed makes of wrong results, and arguments for a short run
+case $script in
+  ctranslate2_directories | ctranslate2_search | prefixes)
+    modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
+    wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
+  equality) few=(--models 4) ;;
+  families | t5)
+    modules+=", sentencepiece, safetensors" packages+=(sentencepiece==0.2.1 protobuf)
+    few=(--seeds 1) ;;
+  inspection) wrong='s/-1[.]/-1.1/' ;;
+  toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
+esac
+
+skip() {
+  echo "skipped: $1:"
+  tail -n 3 "$work/problem"
+  exit 77
+}
+if [[ ${1:-} == annalog ]]; then
+  if [[ ! -d $work/annalog ]]; then
+    rm -rf "$work/annalog.part"
+    python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+      --target "$work/annalog.part" annalog==1.0.6 2>"$work/problem" || skip "pip cannot install annalog==1.0.6"
+    mv "$work/annalog.part" "$work/annalog"
+  fi
+  set -- --annalog "$work/annalog"
+  few=()
+fi
+python=python3
+if ! python3 -c "import $modules" 2>"$work/problem"; then
+  python=$work/python/bin/python
+  if [[ ! -x $python ]] || ! "$python" -c "import $modules" 2>"$work/problem"; then
+    { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet "${packages[@]}"; } >"$work/problem" 2>&1 ||
+      skip "$modules are missing and could not be installed"
+  fi
+fi
+
+# A copy of the build whose goldcrest-translate pipes its results through sed.
+mkdir -p "$work/wrong/converter" "$work/wrong/examples"
+ln -sf "$build/converter/goldcrest-convert" "$work/wrong/converter/goldcrest-convert"
+printf '#!/bin/sh\n"%s" "$@" | sed "%s"\n' "$build/examples/goldcrest-translate" "$wrong" >"$work/wrong/examples/goldcrest-translate"
+chmod +x "$work/wrong/examples/goldcrest-translate"
+if "$python" "$source/tests/peers/$script.py" "$@" --build "$work/wrong" --work "$work/models" ${few[@]+"${few[@]}"} \
+    >"$work/found" 2>&1 || ! grep -q departs "$work/found"; then
+  cat "$work/found"
+  echo "$script.py does not notice a program whose results are wrong"
+  exit 1
+fi
+rm -rf "$work/models"
+"$python" "$source/tests/peers/$script.py" "$@" --build "$build" --work "$work/models"
