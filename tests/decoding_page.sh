@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the commands of engine/DECODING.md ("    $ COMMAND") and compares what they print with the indented lines below
-# them. Then runs the page's test program and compares the percentages of its table.
+# them. Then runs the test programs that the page names and compares the percentages of the tables above them.
 # Usage: decoding_page.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
@@ -29,9 +29,14 @@ while read -r command; do
 done < <(sections_of)
 [ "$n" -ge 6 ] || fail "only $n commands are found"
 
-test_command=$(sed -n 's/.*`build\/host\(\/tests[^`]*\)`.*/\1/p' "$page")
-printed=$($build$test_command) || fail "failed: $test_command"
-while read -r percentage; do
-  grep -qF "$percentage" <<<"$printed" || fail "$test_command does not print $percentage"
-done < <(sed -n '/held-out paragraphs/,/^$/p' "$page" | grep -oE '[0-9.]+ %')
-echo "decoding_page: $n commands"
+# Each inline command of a test program prints the percentages of the table before it.
+while read -r test_command; do
+  printed=$(bash -euo pipefail -c "$build$test_command") || fail "failed: $test_command"
+  while read -r percentage; do
+    grep -qF "$percentage" <<<"$printed" || fail "$test_command does not print $percentage"
+    n=$((n + 1))
+  done < <(awk -v wanted="$test_command" '/^\|/ { table = table $0 "\n" } { if (index($0, wanted)) { printf "%s", table; exit } if ($0 !~ /^\|/ && $0 != "") table = "" }' "$page" |
+    grep -oE '[0-9.]+ %')
+done < <(grep -oE '`build/host/tests/[^`]*`' "$page" | sed 's/`build\/host//; s/`//')
+[ "$n" -ge 15 ] || fail "only $n commands and figures are found"
+echo "decoding_page: $n commands and figures"

@@ -8,13 +8,15 @@ using namespace goldcrest;
 
 namespace {
 
-// Returns how many tokens all live hypotheses share: up to the last position where they have the same slot.
-uint32_t count_shared(const SentenceView& view, uint32_t position) {
-  for (uint32_t t = position; t > 0; --t) {
-    const uint32_t slot = view.past_of(0, position).slot_at(t);
+// Returns how many tokens all live hypotheses share: up to the last position at which they have the same slot.
+[[gnu::cold]] uint32_t count_shared(const SentenceView& view, uint32_t position) {
+  const uint32_t n_live = view.state->n_live;
+  if (n_live == 1) return position;
+  for (uint32_t t = position - 1; t > 0; --t) {  // several are live behind the first position only
+    const uint8_t* const slots = view.ancestor + size_t{t} * view.beam_size;
     uint32_t b = 1;
-    while (b < view.state->n_live && view.past_of(b, position).slot_at(t) == slot) ++b;
-    if (b == view.state->n_live) return t;
+    while (b < n_live && slots[b] == slots[0]) ++b;
+    if (b == n_live) return t;
   }
   return 0;
 }
@@ -24,7 +26,8 @@ uint32_t count_shared(const SentenceView& view, uint32_t position) {
 extern "C" {
 
 // NOLINTNEXTLINE(readability-function-size): the C API's parameters
-int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int32_t* ids, size_t n, uint32_t flags) {
+[[gnu::cold]] int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int32_t* ids, size_t n,
+                                       uint32_t flags) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
@@ -57,7 +60,8 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
   return GOLDCREST_OK;
 }
 
-int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int32_t* ids, size_t capacity) {
+[[gnu::cold]] int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int32_t* ids,
+                                       size_t capacity) {
   if (!usable(engine) || (ids == nullptr && capacity > 0)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);

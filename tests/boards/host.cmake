@@ -67,6 +67,7 @@ goldcrest_run_student(student fast student student_tests ${student_options})
 goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
 goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
 goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
+goldcrest_run_student(prefix full size goldcrest_sizes -D GOLDCREST_PREFIX=ON)
 # A real student, which pip brings; the test is skipped where pip cannot.
 add_test(NAME board_mps3-an547_real_student COMMAND bash "${CMAKE_SOURCE_DIR}/tests/convert/student.sh"
   "${CMAKE_BINARY_DIR}/tests/convert/student" bash "${CMAKE_CURRENT_SOURCE_DIR}/real_student.sh"

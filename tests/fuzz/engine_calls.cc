@@ -11,6 +11,7 @@
 #include "base/build_options.h"
 #include "fuzz/engine_misuse.h"
 #include "goldcrest/check.h"
+#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -48,6 +49,8 @@ goldcrest_limits choose_limits(Script& script) {
   limits.inspection = limit(script, 3);
   limits.alignment_layers = limit(script, 1);
   limits.max_candidates = limit(script, 8);
+  if (limits.max_target_tokens <= 4 && limits.max_target_tokens > 1)
+    limits.max_prefix_tokens = limits.max_target_tokens - 1;
   return limits;
 }
 
@@ -255,7 +258,15 @@ class Calls {
     for (uint32_t n = script_.below(8) + 1; n > 0; --n) {
       const int64_t status = allow(goldcrest_step(engine_, &token), {kState}, "step: errors");
       if (status == GOLDCREST_TOKEN) require_target(token);
+      get_agreed(0);
     }
+  }
+
+  void get_agreed(uint32_t sentence) {
+    GuardedBuffer<int32_t> ids(memory_.limits.max_target_tokens);
+    const int64_t n =
+        allow(goldcrest_get_agreed(engine_, sentence, ids.get(), ids.size()), {kArgument}, "get_agreed: errors");
+    for (int64_t i = 0; i < n; ++i) require_target(ids.get()[i]);
   }
 
   void run_sentences() {
@@ -313,7 +324,11 @@ class Calls {
   void score() {
     const std::vector<int32_t> target = ids(info_.target_vocab_size);
     if (!may_run()) return;
-    allow(goldcrest_score(engine_, script_.below(4), target.data(), target.size()),
+    const uint32_t sentence = script_.below(4);
+    allow(goldcrest_set_prefix(engine_, sentence, target.data(), target.size(), sentence),
+          {kArgument, kState, kTooLong, kRange, kUnsupported}, "set_prefix: errors");
+    if (target.size() % 2 == 1) return;  // score would replace the search
+    allow(goldcrest_score(engine_, sentence, target.data(), target.size()),
           {kArgument, kState, kTooLong, kRange, kUnsupported}, "score: errors");
   }
 

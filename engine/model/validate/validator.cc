@@ -26,9 +26,10 @@ int Validator::run() {
   GOLDCREST_TRY(check_limits());
   GOLDCREST_TRY(check_tokenizer());
   GOLDCREST_TRY(check_detokenizer());
-  if constexpr (kHasPrompt) GOLDCREST_TRY(check_prompt());
   if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
-  return check_self_tests();
+  GOLDCREST_TRY(check_self_tests());
+  if constexpr (kHasPrompt) return check_prompt();
+  return GOLDCREST_OK;
 }
 
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail) {
