@@ -77,6 +77,8 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   group.option(
       "--max-candidates", limits.max_candidates, "N",
       "limit the candidates of a source in a model with a shortlist; a source with more is searched among all ids");
+  group.option("--max-prefix", limits.max_prefix_tokens, "N",
+               "reserve memory for N ids with which a caller lets a result begin (goldcrest_set_prefix)");
   group.option(
       "--inspection", limits.inspection, "BITS",
       "reserve memory for more than the text, in builds with GOLDCREST_INSPECTION: 1 token scores, 2 scores of given "

@@ -218,7 +218,9 @@ int size_shape(const Arguments& arguments) {
   // Targets may have any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;
   for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata->limits->max_source_tokens)) {
-    self_test.push_back({{source.begin(), source.end()}, {spec.generation.end_id}, UINT64_MAX});
+    self_test.push_back({{source.begin(), source.end()},
+                         std::vector<uint32_t>(spec.generation.prompt.size() + 1, spec.generation.end_id),
+                         UINT64_MAX});
   }
   const FileImage image = assemble(payload, self_test, metadata_bytes_of_any_weights(payload, self_test));
   Report report = make_report({spec, payload, {}, arguments}, image);

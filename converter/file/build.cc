@@ -333,6 +333,7 @@ Payload Builder::run() {
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
   if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
   if (spec_.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
+  if (spec_.generation.prompt != PromptSpec{} || limits.max_prefix_tokens != 0) metadata.features |= kFeaturePrompt;
   metadata.features |= block_features(spec_);
   const auto is_subword = [](const auto& tokenizer) { return tokenizer && tokenizer->kind == TokenizerKind::kSubword; };
   if (is_subword(spec_.source_tokenizer) || is_subword(spec_.target_tokenizer)) metadata.features |= kFeatureSubword;

@@ -23,6 +23,7 @@ constexpr Name kMaxSource = {"--max-source", "max_source_tokens"}, kMaxTarget = 
 constexpr Name kSourceBytes = {"--max-source-bytes", "max_source_bytes"}, kBeamSize = {"--beam-size", "beam_size"};
 constexpr Name kBatch = {"--batch", "batch"}, kNBest = {"--n-best", "n_best"};
 constexpr Name kEncoderRows = {"--encoder-rows", "encoder_rows"}, kCandidates = {"--max-candidates", "max_candidates"};
+constexpr Name kPrefix = {"--max-prefix", "max_prefix_tokens"};
 
 // Returns `limit`, or the setting `fallback` if it is 0. Throws Error unless it is within 1 .. largest.
 uint32_t resolve(const Name& name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
@@ -87,6 +88,17 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   } else if (limits.max_candidates != 0) {
     throw Error("--max-candidates is {}, but the model has no shortlist; leave it out", limits.max_candidates);
   }
+  const uint32_t prompt_tokens = static_cast<uint32_t>(spec.generation.prompt.size());
+  if (resolved.max_target_tokens <= prompt_tokens) {
+    throw Error("--max-target is {}; expected more than the {} ids of the model's prompt", resolved.max_target_tokens,
+                prompt_tokens);
+  }
+  const uint32_t most_prefix = resolved.max_target_tokens - 1;
+  resolved.max_prefix_tokens = std::min(spec.generation.max_prefix_tokens, most_prefix);
+  if (limits.max_prefix_tokens != 0) {
+    resolved.max_prefix_tokens =
+        resolve(kPrefix, limits.max_prefix_tokens, 0, most_prefix, "one less than the target tokens");
+  }
   return resolved;
 }
 
@@ -120,6 +132,7 @@ std::unique_ptr<format::LimitsT> make_limits(const goldcrest_limits& limits) {
   out->n_best = limits.n_best;
   out->encoder_rows = limits.encoder_rows;
   out->max_candidates = limits.max_candidates;
+  out->max_prefix_tokens = limits.max_prefix_tokens;
   return out;
 }
 
@@ -140,6 +153,9 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
   out->length_penalty = spec.length_penalty;
   out->word_penalty = spec.word_penalty;
   set_rules(spec.rules, *out);
+  out->first_choices = spec.prompt.first_choices;
+  out->forced_ids = spec.prompt.forced_ids;
+  out->first_suppressed_ids = spec.prompt.first_suppressed_ids;
   return out;
 }
 

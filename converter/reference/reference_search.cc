@@ -58,14 +58,31 @@ void apply_rules(const RulesSpec& rules, std::span<const int32_t> past, std::vec
   }
 }
 
+constexpr int32_t kFirstChoice = -1;
+
+// The options of the search of one source.
+struct SourceOptions : SearchOptions {
+  std::vector<int32_t> forced = {};  // ids of the model's prompt and of the prefix; kFirstChoice: the best first choice
+  size_t n_uncounted = 0;            // of these, the ids that are in no length
+};
+
+double score_of(const Hypothesis& hypothesis, size_t n, const SourceOptions& options) {
+  return length_normalized_score(hypothesis.log_prob, n - options.n_uncounted, options);
+}
+
+uint32_t best_of(const std::vector<uint32_t>& ids, const std::vector<double>& values) {
+  return *std::ranges::max_element(ids, {}, [&](uint32_t id) { return values[id]; });
+}
+
 // Returns the log-probabilities of the token that follows `tokens`, after rules and constraints. Greedy search changes
 // logits, beams log-probabilities. Tokens that constraints remove still count in the soft-max, unless the rules
 // renormalize.
 std::vector<double> constrained(std::span<const float> logits, const GenerationSpec& generation,
-                                const SearchOptions& options, std::span<const int32_t> tokens) {
+                                const SourceOptions& options, std::span<const int32_t> tokens) {
   const RulesSpec& rules = options.rules;
   const size_t n = tokens.size() + 1;
   std::vector<double> values(logits.begin(), logits.end());
+  const std::vector<double> logits_of_row = values;
   const double raw_sum = log_sum_exp(values);
   const bool is_greedy = options.beam_size == 1;
   if (!is_greedy) subtract(raw_sum, values);
@@ -73,7 +90,9 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
   past.insert(past.end(), tokens.begin(), tokens.end());
   apply_rules(rules, past, values);
   for (const uint32_t id : generation.suppressed_ids) values[id] = kNever;
-  if (n < options.min_target_tokens) {
+  if (n == options.forced.size() + 1)
+    for (const uint32_t id : generation.prompt.first_suppressed_ids) values[id] = kNever;
+  if (n < options.min_target_tokens + options.n_uncounted) {
     values[generation.end_id] = kNever;
     for (const uint32_t id : rules.more_end_ids) values[id] = kNever;
   }
@@ -86,13 +105,31 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
     std::fill(values.begin(), values.end(), kNever);
     values[id] = 0;
   };
-  if (n == 1 && generation.forced_first_id) force(*generation.forced_first_id);
+  if (n <= options.forced.size()) {
+    const int32_t id = options.forced[n - 1];
+    force(id == kFirstChoice ? best_of(generation.prompt.first_choices, logits_of_row) : static_cast<uint32_t>(id));
+  }
   if (n >= options.max_target_tokens && rules.force_end) force(generation.end_id);
   return values;
 }
 
-// Adapts the options to one source.
-SearchOptions bounded(SearchOptions options, size_t n_source) {
+// Adds the ids with which results begin.
+void add_forced(const GenerationSpec& generation, SourceOptions& options) {
+  if (options.prefix.empty() || options.prefix_behind_prompt) {
+    if (!generation.prompt.first_choices.empty()) options.forced.push_back(kFirstChoice);
+    options.forced.insert(options.forced.end(), generation.prompt.forced_ids.begin(),
+                          generation.prompt.forced_ids.end());
+    options.n_uncounted = options.forced.size();
+    if (generation.forced_first_id) options.forced.push_back(static_cast<int32_t>(*generation.forced_first_id));
+  }
+  options.forced.insert(options.forced.end(), options.prefix.begin(), options.prefix.end());
+  if (!options.prefix_in_lengths) options.n_uncounted += options.prefix.size();
+}
+
+// Adapts the options to one source. The length of a result with its prompt and prefix is within the positions.
+SourceOptions bounded(const ModelSpec& spec, const SearchOptions& wanted, size_t n_source) {
+  SourceOptions options = {wanted};
+  add_forced(spec.generation, options);
   const uint32_t extra = options.rules.max_extra_tokens;
   if (extra != 0)
     options.max_target_tokens =
@@ -100,6 +137,12 @@ SearchOptions bounded(SearchOptions options, size_t n_source) {
   const float product = options.rules.max_length_factor * static_cast<float>(n_source);
   if (product > 0 && product < static_cast<float>(options.max_target_tokens))
     options.max_target_tokens = static_cast<uint32_t>(std::ceil(product));
+  size_t most = options.max_target_tokens + options.n_uncounted;
+  if (!options.prefix.empty()) most = std::max(most, options.forced.size() + 1);
+  options.max_target_tokens = static_cast<uint32_t>(std::min<size_t>(most, spec.decoder.positions.rows));
+  if (!options.prefix.empty() && options.forced.size() >= options.max_target_tokens)
+    throw Error("prefix: {} ids with the prompt; expected fewer than the {} positions", options.forced.size(),
+                options.max_target_tokens);
   return options;
 }
 
@@ -116,7 +159,7 @@ bool ranks_before(const Candidate& a, const Candidate& b) {
 
 // Returns the best `count` continuations of all live hypotheses, best first; fewer if the constraints leave fewer.
 std::vector<Candidate> best_candidates(const Logits& logits, const std::vector<Hypothesis>& live, size_t count,
-                                       const GenerationSpec& generation, const SearchOptions& options) {
+                                       const GenerationSpec& generation, const SourceOptions& options) {
   std::vector<Candidate> candidates;
   for (size_t parent = 0; parent < live.size(); ++parent) {
     const std::vector<double> log_probs = constrained(logits.row(parent), generation, options, live[parent].tokens);
@@ -132,11 +175,11 @@ std::vector<Candidate> best_candidates(const Logits& logits, const std::vector<H
   return candidates;
 }
 
-Hypothesis extend(const Hypothesis& parent, const Candidate& candidate, const SearchOptions& options) {
+Hypothesis extend(const Hypothesis& parent, const Candidate& candidate, const SourceOptions& options) {
   Hypothesis child = parent;
   child.tokens.push_back(candidate.token);
   child.log_prob = candidate.log_prob;
-  child.score = length_normalized_score(child.log_prob, child.tokens.size(), options);
+  child.score = score_of(child, child.tokens.size(), options);
   return child;
 }
 
@@ -166,7 +209,7 @@ Logits decode(const Reference& reference, const SearchedSource& source, std::spa
   return logits;
 }
 
-Hypothesis greedy(const Reference& reference, const SearchedSource& source, const SearchOptions& options) {
+Hypothesis greedy(const Reference& reference, const SearchedSource& source, const SourceOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   DecoderState state = reference.start(1);
   Hypothesis hypothesis;
@@ -190,18 +233,18 @@ void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& 
 }
 
 // True if the best live hypothesis could still beat the worst of beam_size finished ones.
-bool can_still_improve(const Hypothesis& best, const std::vector<Hypothesis>& finished, const SearchOptions& options) {
+bool can_still_improve(const Hypothesis& best, const std::vector<Hypothesis>& finished, const SourceOptions& options) {
   const EarlyStopping stopping = options.rules.early_stopping;
   if (finished.size() < options.beam_size) return true;
   if (stopping == EarlyStopping::kFull) return false;
   const bool at_any_length = stopping == EarlyStopping::kNever && options.length_penalty > 0;
   const size_t n = at_any_length ? options.max_target_tokens : best.tokens.size();
-  return finished.back().score < length_normalized_score(best.log_prob, n, options);
+  return finished.back().score < score_of(best, n, options);
 }
 
 // Stops when no live hypothesis is left or the best of them cannot win any more. An end token counts only among the
 // beam_size best candidates.
-std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& source, const SearchOptions& options) {
+std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& source, const SourceOptions& options) {
   const GenerationSpec& generation = reference.spec().generation;
   const size_t n_candidates = (2 + options.rules.more_end_ids.size()) * options.beam_size;
   DecoderState state = reference.start(1);
@@ -263,7 +306,7 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
   const SearchedSource searched = {reference.encode(source),
                                    candidates_within(reference.spec(), source, options.max_candidates)};
-  const SearchOptions of_source = bounded(options, source.size());
+  const SourceOptions of_source = bounded(reference.spec(), options, source.size());
   std::vector<Hypothesis> best = options.beam_size == 1 ? std::vector{greedy(reference, searched, of_source)}
                                                         : beam(reference, searched, of_source);
   if (best.empty() || best[0].tokens.empty())
@@ -275,7 +318,7 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
 std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
                                     std::span<const int32_t> target, const SearchOptions& options) {
   const Logits logits = reference.teacher_forced_logits(reference.encode(source), target);
-  const SearchOptions of_source = bounded(options, source.size());
+  const SourceOptions of_source = bounded(reference.spec(), options, source.size());
   std::vector<double> along(target.size());
   for (size_t i = 0; i < target.size(); ++i) {
     const std::vector<double> log_probs =

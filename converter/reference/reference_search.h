@@ -18,7 +18,10 @@ struct SearchOptions {
   float word_penalty = 0;
   uint32_t n_best = 1;  // hypotheses returned, at most beam_size
   RulesSpec rules = {};
-  uint32_t max_candidates = 0;  // a source with more candidates is searched among all ids; 0: no bound
+  std::vector<int32_t> prefix = {};   // ids with which results begin, in place of the model's prompt
+  bool prefix_in_lengths = false;     // it counts in lengths
+  bool prefix_behind_prompt = false;  // it follows the model's prompt
+  uint32_t max_candidates = 0;        // a source with more candidates is searched among all ids; 0: no bound
 };
 
 // Returns the model's own generation settings, with max_target_tokens bounded by the decoder's positions. With a

@@ -98,7 +98,8 @@ Value limits_json(const goldcrest_limits& limits) {
           {"batch", limits.batch},
           {"n_best", limits.n_best},
           {"encoder_rows", limits.encoder_rows},
-          {"max_candidates", limits.max_candidates}};
+          {"max_candidates", limits.max_candidates},
+          {"max_prefix_tokens", limits.max_prefix_tokens}};
 }
 
 std::vector<std::string> rules_of(const Report& report) {

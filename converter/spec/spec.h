@@ -166,6 +166,16 @@ struct RulesSpec {
   bool operator==(const RulesSpec&) const = default;
 };
 
+// The ids with which every result begins. They cost no output layer and are in no score or length (FORMAT.md,
+// "Prompts").
+struct PromptSpec {
+  std::vector<uint32_t> first_choices = {};         // ascending; the first id is the one with the largest logit
+  std::vector<uint32_t> forced_ids = {};            // the ids behind it
+  std::vector<uint32_t> first_suppressed_ids = {};  // not generated right behind the prompt
+  bool operator==(const PromptSpec&) const = default;
+  size_t size() const { return (first_choices.empty() ? 0 : 1) + forced_ids.size(); }
+};
+
 struct GenerationSpec {
   uint32_t decoder_start_id = 0, end_id = 0;
   std::optional<uint32_t> pad_id, unknown_id, forced_first_id;
@@ -175,6 +185,8 @@ struct GenerationSpec {
            max_target_tokens = 0;  // max: end token included, start token excluded
   float length_penalty = 1, word_penalty = 0;
   RulesSpec rules;
+  PromptSpec prompt;
+  uint32_t max_prefix_tokens = 0;  // ids of a caller's prefix for which engines reserve memory by default
 };
 
 // Where a model reads or gets the language of a text. kNowhere: there is one language on that side.

@@ -90,6 +90,9 @@ void add_generation_ids(const ModelSpec& spec, Ids& ids) {
   ids.insert(generation.suppressed_ids.begin(), generation.suppressed_ids.end());
   ids.insert(generation.rules.more_end_ids.begin(), generation.rules.more_end_ids.end());
   for (const auto& [id, bias] : generation.rules.biases) ids.insert(id);
+  const PromptSpec& prompt = generation.prompt;
+  for (const auto* list : {&prompt.first_choices, &prompt.forced_ids, &prompt.first_suppressed_ids})
+    ids.insert(list->begin(), list->end());
   const uint32_t target_ids = spec.decoder.embedding->rows;
   for (uint32_t i = 1; i <= spec.added_target_ids; ++i) ids.insert(target_ids - i);
 }
@@ -189,6 +192,9 @@ void renumber_generation(const NewIds& new_ids, GenerationSpec& generation) {
   renumber(new_ids.target, generation.forced_first_id);
   renumber(new_ids.target, generation.suppressed_ids);
   renumber(new_ids.target, generation.rules.more_end_ids);
+  renumber(new_ids.target, generation.prompt.first_choices);
+  renumber(new_ids.target, generation.prompt.forced_ids);
+  renumber(new_ids.target, generation.prompt.first_suppressed_ids);
   renumber(new_ids.source, generation.source_prefix);
   renumber(new_ids.source, generation.source_suffix);
   std::map<uint32_t, float> biases;

@@ -2,6 +2,8 @@
 // The bounds are FORMAT.md's, section 3.
 #include "spec/validate_spec.h"
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include "base/align.h"
@@ -146,6 +148,24 @@ void check_rules(const GenerationSpec& generation, uint32_t target_vocab_size) {
   }
 }
 
+void check_prompt(const GenerationSpec& generation, uint32_t target_vocab_size) {
+  const PromptSpec& prompt = generation.prompt;
+  check_ids("generation: first choice", prompt.first_choices, target_vocab_size);
+  check_ids("generation: forced id", prompt.forced_ids, target_vocab_size);
+  check_ids("generation: first suppressed id", prompt.first_suppressed_ids, target_vocab_size);
+  if (!std::ranges::is_sorted(prompt.first_choices, std::ranges::less_equal{}))
+    throw Error("generation: the first choices do not ascend; expected each id once, the lowest first");
+  if (prompt.size() > 0 && generation.forced_first_id)
+    throw Error("generation: a forced first id and a prompt; expected only one of them");
+  for (const auto* ids : {&prompt.first_choices, &prompt.forced_ids}) {
+    for (const uint32_t id : *ids) {
+      if (id == generation.end_id ||
+          std::ranges::find(generation.rules.more_end_ids, id) != generation.rules.more_end_ids.end())
+        throw Error("generation: the prompt has id {}, which ends a text", id);
+    }
+  }
+}
+
 void check_generation(const GenerationSpec& generation, uint32_t source_vocab_size, uint32_t target_vocab_size) {
   require_range("generation: decoder start id", generation.decoder_start_id, 0u, target_vocab_size - 1);
   require_range("generation: end id", generation.end_id, 0u, target_vocab_size - 1);
@@ -160,6 +180,7 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
   require_range("generation: length penalty", generation.length_penalty, kMinLengthPenalty, kMaxLengthPenalty);
   require_range("generation: word penalty", generation.word_penalty, kMinWordPenalty, kMaxWordPenalty);
   check_rules(generation, target_vocab_size);
+  check_prompt(generation, target_vocab_size);
 }
 
 }  // namespace

@@ -75,6 +75,18 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   return GOLDCREST_OK;
 }
 
+// The file's number of prefix ids need not fit the caller's target tokens, so it is cut to them.
+[[maybe_unused, gnu::cold]] int resolve_prefix(const goldcrest_info& info, uint32_t wanted, goldcrest_limits* limits,
+                                               goldcrest_detail* detail) {
+  const uint32_t most = limits->max_target_tokens - 1;
+  limits->max_prefix_tokens = value_or(wanted, smaller(info.limits.max_prefix_tokens, most));
+  GOLDCREST_REQUIRE(limits->max_prefix_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
+                    "limits.max_prefix_tokens: not below max_target_tokens", -1);
+  GOLDCREST_REQUIRE(info.prompt_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
+                    "limits.max_target_tokens: not above the model's prompt_tokens", -1);
+  return GOLDCREST_OK;
+}
+
 }  // namespace
 
 [[gnu::cold]] int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
@@ -90,6 +102,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->inspection = kHasInspection ? wanted.inspection : 0;
   limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
   limits->max_candidates = kHasShortlist ? resolve_candidates(info, wanted.max_candidates) : 0;
+  limits->max_prefix_tokens = 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
                     "limits.max_source_tokens: more than the model's positions", -1);
@@ -103,6 +116,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
   GOLDCREST_REQUIRE(limits->encoder_rows <= kMaxEncoderRows, bad, "limits.encoder_rows: above 1024", -1);
   GOLDCREST_REQUIRE(limits->threads <= kMaxThreads, bad, "limits.threads: above 64", -1);
+  if constexpr (kHasPrompt) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
   if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;
 }

@@ -10,9 +10,14 @@ using namespace goldcrest;
 
 namespace {
 
+// Returns the number of ids of a result that its length does not count.
+uint32_t uncounted_tokens(const goldcrest_engine& engine) {
+  return kHasPrompt && engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
+}
+
 // Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
 [[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
-  search->max_target_tokens = line.n_target;
+  search->max_target_tokens = line.n_target - uncounted_tokens(*engine);
   if constexpr (kHasShortlist) {
     search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
   }

@@ -19,6 +19,7 @@ int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
+  if constexpr (kHasPrompt) engine.buffers.sentences[batch.n_sentences].prefix = {};
   if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
   engine.state = EngineState::kSourcesStored;
   return static_cast<int>(batch.n_sentences++);

@@ -46,6 +46,31 @@ class ListTarget {
   const OutputStep& step_;
 };
 
+// Lists only the file's first choices, at the position at which one of them is taken without a score. In a batch, the
+// other sentences have forced tokens at this position.
+class ListFirstChoices {
+ public:
+  explicit ListFirstChoices(const OutputStep& step)
+      : runs_(step.rows.position == 0 && step.options.generation->first_choices.n > 0),
+        choices_(step.options.generation->first_choices) {}
+
+  bool runs() const { return runs_; }
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const {
+    for (uint32_t i = 0; i < choices_.n; ++i) {
+      const uint32_t token = choices_.ids[i];
+      const float* const value = block.of(token);
+      if (value != nullptr && *value > block.lists.threshold(block.row))
+        insert_token(block.lists, block.row, *value, static_cast<int32_t>(token));
+    }
+    return false;
+  }
+
+ private:
+  const bool runs_;
+  const IdList& choices_;
+};
+
 // Ends a block whose largest logit cannot enter the row's list. Runs only if the block's sums are known already and no
 // later stage changes its values.
 class SkipLowBlock {
@@ -58,6 +83,24 @@ class SkipLowBlock {
 
  private:
   const bool runs_;
+};
+
+// Removes the file's first suppressed ids at the first position behind a row's prompt, and the end ids before the
+// minimum length, which the prompt's uncounted ids do not count in.
+class MaskBehindPrompt {
+ public:
+  explicit MaskBehindPrompt(const OutputStep& step)
+      : runs_(step.options.generation->n_prompt > 0 || step.options.generation->first_suppressed_ids.n > 0 ||
+              step.runtime.limits.max_prefix_tokens > 0),
+        step_(step) {}
+
+  bool runs() const { return runs_; }
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
+
+ private:
+  const bool runs_;
+  const OutputStep& step_;
 };
 
 // Removes the tokens that must not be chosen at this position: suppressed ids, and end ids before the minimum length.

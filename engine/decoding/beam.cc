@@ -79,8 +79,9 @@ bool can_still_improve(const SearchOptions& options, uint32_t position, const Se
   if (stops_when_full(options)) return false;
   const bool at_any_length =
       kHasRules && options.early_stopping == GOLDCREST_STOP_NEVER && options.length_penalty > 0.0f;
-  const uint32_t n_tokens = at_any_length ? most_target_tokens(options, view.n_source) : position + 1;
-  return !(view.hypotheses[options.beam_size - 1].score >= hypothesis_score(options, log_prob, n_tokens));
+  const uint32_t n_tokens = at_any_length ? most_tokens(options, view) : position + 1;
+  const float score = hypothesis_score(options, log_prob, counted_tokens(options, view, n_tokens));
+  return !(view.hypotheses[options.beam_size - 1].score >= score);
 }
 
 int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view, const TopTokens& lists) {

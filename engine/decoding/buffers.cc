@@ -30,6 +30,7 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
     refs.recording = plan_recording(plan);
     refs.targets = plan_targets(plan);
   }
+  if constexpr (kHasPrompt) refs.prefixes = plan_prefixes(plan);
   return refs;
 }
 
@@ -51,6 +52,7 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
     place_recording(runtime, refs.recording, &buffers.recorded);
     place_targets(runtime, refs.targets, &buffers.targets);
   }
+  if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
   buffers.beam_size = limits.beam_size;
   buffers.target_tokens = limits.max_target_tokens;
   buffers.n_slots = count_slots(limits);
@@ -71,6 +73,7 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   view.beam_size = buffers.beam_size;
   view.target_tokens = buffers.target_tokens;
   view.n_slots = buffers.n_slots;
+  if constexpr (kHasPrompt) view.prefix = buffers.prefixes.of(sentence);
   if constexpr (kHasInspection) {
     view.recorded = recorded_path(buffers.recorded, first_slot, first_token);
     view.target = nullptr;

@@ -4,6 +4,7 @@
 // Hypothesis b of sentence s has slot s * beam_size + b. The ancestor table leads to its past (past.h).
 #pragma once
 
+#include "decoding/prefix.h"
 #include "decoding/recording.h"
 #include "decoding/shortlist.h"
 #include "decoding/targets.h"
@@ -23,9 +24,10 @@ struct Hypothesis {
 
 struct SentenceState {
   uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
-  uint32_t n_finished;
-  uint32_t first_row;     // of its live hypotheses in the current step
+  uint16_t n_finished;
+  uint16_t first_row;     // of its live hypotheses in the current step
   uint32_t n_candidates;  // in its shortlist; 0: its outputs are the whole vocabulary
+  PrefixExtent prefix;    // the caller's; set before the search starts
   uint64_t logits_hash;
 };
 
@@ -35,6 +37,7 @@ struct SearchRefs {
   ShortlistRefs shortlist;
   RecordingRefs recording;
   TargetRefs targets;
+  BufferRef prefixes;
 };
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);
@@ -52,6 +55,7 @@ struct SearchBuffers {
   ShortlistBuffers shortlist;
   RecordedPath recorded;
   TargetBuffers targets;
+  PrefixBuffers prefixes;
   // The limits that the buffers are planned for.
   uint32_t beam_size, target_tokens;
   size_t n_slots;
@@ -74,6 +78,7 @@ struct SentenceView {
   RecordedPath recorded;
   const int32_t* target;  // [n_target], the given target
   uint32_t n_target;
+  const int32_t* prefix;              // [state->prefix.n()], the caller's
   uint32_t n_source;                  // ids of the source; only with rules
   uint32_t beam_size, target_tokens;  // that the buffers are planned for
   size_t n_slots;

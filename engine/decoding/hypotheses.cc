@@ -14,8 +14,8 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
 [[gnu::cold]] void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
                                      const Continuation& last) {
   const uint32_t n_tokens = position + 1;
-  const float score = hypothesis_score(options, last.log_prob, n_tokens);
-  uint32_t& n_finished = sentence.state->n_finished;
+  const float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
+  uint16_t& n_finished = sentence.state->n_finished;
   Hypothesis* const hypotheses = sentence.hypotheses;
   uint32_t storage = n_finished;
   if (n_finished == options.beam_size) {

@@ -18,9 +18,22 @@ struct Continuation {
 // ((5 + n_tokens) / 6)^length_penalty.
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens);
 
+// Returns the most tokens that rules and limits allow for the sentence.
+inline uint32_t most_tokens(const SearchOptions& options, const SentenceView& sentence) {
+  const uint32_t most = most_target_tokens(options, sentence.n_source);
+  if constexpr (!kHasPrompt) return most;
+  const PrefixExtent& given = sentence.state->prefix;
+  return most_with_prompt(prompt_of(options, given), given, most, sentence.target_tokens);
+}
+
+// Returns how many of the sentence's first n tokens count in lengths.
+inline uint32_t counted_tokens(const SearchOptions& options, const SentenceView& sentence, uint32_t n) {
+  return kHasPrompt ? n - prompt_of(options, sentence.state->prefix).n_uncounted : n;
+}
+
 // Returns whether `position` is the last that rules and limits allow for the sentence.
 inline bool is_last_position(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
-  return position + 1 == most_target_tokens(options, sentence.n_source);
+  return position + 1 == most_tokens(options, sentence);
 }
 
 // Returns whether `token` ends the sentence's text at `position`.

@@ -17,8 +17,9 @@ namespace {
 
 // The stages that a block of logits passes, in this order. Add a new stage here.
 using Rules = StageList<LogProbabilities, AddBiases, PenalizeRepetition, ForbidNgrams>;
-using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, SkipLowBlock, StageIf<kHasRules, Rules>,
-                         MaskTokens, StageIf<kHasRules, SumAfterRules>>;
+using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
+                         SkipLowBlock, StageIf<kHasRules, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
+                         StageIf<kHasRules, SumAfterRules>>;
 
 class OutputLayer {
  public:

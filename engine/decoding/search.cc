@@ -46,13 +46,20 @@ void take_forced(const SearchOptions& options, uint32_t position, const Sentence
   if (forced.ends) sentence.state->n_live = 0;
 }
 
+// Returns the best of the file's first choices; the first of them if none has a value.
+int32_t first_choice(const SearchOptions& options, const TopTokens& lists, uint32_t row) {
+  return lists.counts[row] > 0 ? *lists.row_tokens(row)
+                               : static_cast<int32_t>(options.generation->first_choices.ids[0]);
+}
+
 // Continues one sentence. With one hypothesis, returns its token.
 int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position,
                          uint32_t sentence) {
   const SentenceView view = sentence_view(buffers, sentence);
   const TopTokens lists = top_tokens(buffers.top_tokens, options.list_size, count_outputs(options, *view.state), 0);
-  const ForcedToken forced = forced_token(options, view, position);
+  ForcedToken forced = forced_token(options, view, position);
   if (!forced.exists) return options.strategy->choose(options, position, view, lists);
+  if (kHasPrompt && forced.is_first_choice()) forced.token = first_choice(options, lists, view.state->first_row);
   take_forced(options, position, view, forced, lists);
   return forced.token;
 }
@@ -81,7 +88,7 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
     const uint32_t first_slot = sentence * buffers.beam_size;
     const uint32_t first_past = first_slot * buffers.target_tokens;
     buffers.live[step->n_live++] = {buffers.sources[sentence], first_row, state.n_live, first_slot, first_past};
-    state.first_row = first_row;
+    state.first_row = static_cast<uint16_t>(first_row);
     if (buffers.ancestor != nullptr) {
       uint8_t* const ancestor = buffers.ancestor + first_past + size_t{step->position} * buffers.beam_size;
       for (uint32_t b = 0; b < state.n_live; ++b) ancestor[b] = static_cast<uint8_t>(b);

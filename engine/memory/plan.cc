@@ -26,6 +26,8 @@ uint64_t Plan::factor_value(uint8_t factor) const {
       return limits_.encoder_rows;
     case GOLDCREST_FACTOR_CANDIDATES:
       return kHasShortlist ? pad16(limits_.max_candidates) : 0;
+    case GOLDCREST_FACTOR_PREFIX_TOKENS:
+      return limits_.max_prefix_tokens;
     case GOLDCREST_FACTOR_BEAM_USED:
       return limits_.beam_size > 1 ? 1 : 0;
     default:

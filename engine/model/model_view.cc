@@ -82,6 +82,26 @@ const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line)
 constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 
+// The fields that the schema of builds without prefixes lacks.
+#ifdef GOLDCREST_PREFIX
+IdList list_of(const flatbuffers::Vector<uint32_t>* vector) { return {elements(vector), length(vector)}; }
+uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
+// Returns the number of ids of the prompt.
+uint32_t count_prompt(const format::Generation& table) {
+  return (length(table.first_choices()) > 0 ? 1 : 0) + length(table.forced_ids());
+}
+void view_prompt(const format::Generation& table, GenerationView& view) {
+  view.first_choices = list_of(table.first_choices());
+  view.forced_ids = elements(table.forced_ids());
+  view.first_suppressed_ids = list_of(table.first_suppressed_ids());
+  view.n_prompt = view.forced_first_id >= 0 ? 1 : count_prompt(table);
+}
+#else
+constexpr uint32_t max_prefix_tokens(const format::Limits&) { return 0; }
+constexpr uint32_t count_prompt(const format::Generation&) { return 0; }
+constexpr void view_prompt(const format::Generation&, const GenerationView&) {}
+#endif
+
 uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
 // The section Tokenizer. The offsets of the two tokenizer tables start from it.
@@ -160,6 +180,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.n_biased = length(table.biased_ids());
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
+  view_prompt(table, view);
   return view;
 }
 
@@ -242,7 +263,10 @@ uint32_t count_self_tests(const void* model) {
                   1,
                   0,
                   0,
-                  max_candidates(limits)};
+                  max_candidates(limits),
+                  max_prefix_tokens(limits)};
+  if constexpr (kHasPrompt)
+    info->prompt_tokens = generation.forced_first_id() < 0 ? view_generation(model).n_prompt : 0;
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();
   info->search.max_target_tokens = generation.max_target_tokens();

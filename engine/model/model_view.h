@@ -69,6 +69,11 @@ constexpr bool has_frontend(const ModelView& model) {
   return kHasFrontend && has_feature(model.features, kFeatureFrontend);
 }
 
+struct IdList {
+  const uint32_t* ids;  // [n]
+  uint32_t n;
+};
+
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
 struct GenerationView {
   uint32_t decoder_start_id, end_id;
@@ -82,6 +87,11 @@ struct GenerationView {
   const uint32_t* biased_ids;    // [n_biased], ascending
   const float* biases;           // [n_biased]
   uint32_t n_more_ends, n_biased;
+  // The prompt; only in builds with GOLDCREST_PREFIX.
+  IdList first_choices;         // ascending
+  const uint32_t* forced_ids;   // behind the first choice
+  IdList first_suppressed_ids;  // right behind the prompt
+  uint32_t n_prompt;            // ids: the forced first id, or the first choice and the forced ids
 };
 
 // The shortlist of a file. Ids of the target are uint16 or uint32.

@@ -153,6 +153,31 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
                  "a file of words behind which a full stop ends no sentence, white space between them; replaces the "
                  "list of the model's source language [of all ten languages if it has none]")
       ->excludes(no_split);
+  CLI::Option* prefix = app.add_option("--prefix", arguments.prefix,
+                                       "begin every result with this text, cut into the fewest pieces of the model's "
+                                       "vocabulary; a line is one sentence");
+  CLI::Option* prefix_ids = app.add_option("--prefix-ids", arguments.prefix_ids,
+                                           "begin every result with these target ids, as --tokens prints them")
+                                ->excludes(prefix);
+  CLI::Option* prefix_file =
+      app.add_option("--prefix-file", arguments.prefix_file,
+                     "begin the result of each line with the target ids that the same line of this file has")
+          ->excludes(prefix)
+          ->excludes(prefix_ids);
+  app.add_flag("--prefix-in-lengths", arguments.prefix_in_lengths,
+               "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does");
+  CLI::Option* stream =
+      app.add_flag("--stream", arguments.stream, "print text as soon as no further step can change it, with beams too");
+  CLI::Option* deadline =
+      app.add_option("--deadline", arguments.deadline,
+                     "stop a sentence, or those of a batch, after SECONDS and print what is certain of it")
+          ->check(CLI::PositiveNumber);
+  for (CLI::Option* other : {prefix, prefix_ids, prefix_file, stream, deadline})
+    other->excludes(encode)->excludes(decode)->excludes(score);
+  for (const char* other : {"--tokens", "--ids", "--token-scores", "--alignments", "--scores", "--nbest", "--batch"})
+    stream->excludes(app.get_option(other));
+  for (const char* other : {"--token-scores", "--alignments", "--scores", "--nbest"})
+    deadline->excludes(app.get_option(other));
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
@@ -161,11 +186,16 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "A sentence ends at . ! ? and their like, if white space follows and then no small letter, but not behind an "
       "abbreviation or an initial. A sentence that exceeds the model's limits is cut at ; : , or at spaces. "
       "These options take a line as one sentence: --no-split, --ids, --encode, --decode, --tokens, --nbest above 1, "
-      "--scores, --token-scores, --alignments, --score. Most models then drop sentences of a line that has several. A "
+      "--scores, --token-scores, --alignments, --score, --prefix, --prefix-ids, --prefix-file. Most models then drop "
+      "sentences of a "
+      "line that has several. A "
       "leading >>xx<< holds for all sentences of its line.\n"
       "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids "
       "gives a message with its number and an empty line. A >>xx<< that the model does not know gives a warning, as "
       "does the first line of --ids without the model's end id. A byte order mark at an input's start is left out.\n"
+      "At Ctrl-C the program stops between two steps and prints what is certain of the current text; the second one "
+      "ends "
+      "it at once.\n"
       "The program uses the model in place in its file: replace that file by renaming a new one over it. Writing into "
       "it, or cutting it short, kills the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");

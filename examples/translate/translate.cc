@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate translates lines of text into lines of text.
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -28,11 +29,14 @@ bool process_file(Translator* translator, const std::string& path) {
 int run(const Arguments& arguments) {
   Translator translator(arguments);
   if (!translator.start()) return kFailed;
+  Translator::stop_at_interrupt();
   bool good = !arguments.inputs.empty() || translator.process(stdin, "standard input");
   for (const std::string& path : arguments.inputs) good = good && process_file(&translator, path);
-  good = good && translator.check_targets();
+  good = good && translator.check_line_ids();
   if (good && arguments.stats) translator.print_stats();
-  if (!finish_output(kProgram) || !good) return kFailed;
+  const bool is_printed = finish_output(kProgram);
+  if (Translator::is_interrupted()) std::raise(SIGINT);  // its action is the default again, as callers expect
+  if (!is_printed || !good) return kFailed;
   return translator.failed_lines() == 0 ? kSuccess : kLinesFailed;
 }
 

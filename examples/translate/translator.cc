@@ -53,7 +53,7 @@ bool Translator::start() {
   if (problem.empty()) problem = goldcrest::converter::limits_problem(info_, limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
   limits.threads = pool_.threads();
-  if (!ask_inspection()) return false;
+  if (!ask_inspection() || !read_prefix()) return false;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
   splits_ = splits_sentences();
@@ -64,7 +64,8 @@ bool Translator::start() {
 bool Translator::splits_sentences() const {
   const TranslatorOptions& o = options_;
   const bool by_line = o.no_split || o.ids || o.encode || o.decode || o.tokens || o.n_best > 1 || o.scores ||
-                       o.token_scores || !o.alignments.empty() || !o.score_file.empty();
+                       o.token_scores || !o.alignments.empty() || !o.score_file.empty() ||
+                       options_.limits.max_prefix_tokens > 0;
   return !by_line && takes_sentences(model_.bytes());
 }
 
@@ -99,8 +100,14 @@ bool Translator::ask_inspection() {
   if (options_.score_file.empty()) return true;
   limits.inspection |= GOLDCREST_INSPECT_TARGETS;
   limits.beam_size = 1;
-  targets_.reset(std::fopen(options_.score_file.c_str(), "rb"));
-  return targets_ || refuse(options_.score_file + ": cannot be read: " + std::strerror(errno));
+  return open_line_ids(options_.score_file);
+}
+
+// Opens a file that has ids for each line of the input. Returns false after an error message.
+bool Translator::open_line_ids(const std::string& path) {
+  line_ids_path_ = path;
+  line_ids_.reset(std::fopen(path.c_str(), "rb"));
+  return line_ids_ || refuse(path + ": cannot be read: " + std::strerror(errno));
 }
 
 // Returns a message if the model lacks something that the options ask for, or an empty string.
@@ -227,26 +234,26 @@ void Translator::read_ids(const std::string& text, Line* line) {
   sentences_.push_back(std::move(sentence));
 }
 
-// Reads the line of options_.score_file that belongs to this line.
-void Translator::read_target(Line* line) {
+// Reads the line of the file of ids that belongs to this line.
+void Translator::read_line_ids(Line* line) {
   std::string text;
-  std::vector<int32_t> target;
-  const bool found = read_line(targets_.get(), &text);
-  std::string problem = found                              ? parse_ids(text, info_.target_vocab_size, &target)
-                        : std::ferror(targets_.get()) != 0 ? std::strerror(errno)
-                                                           : "no such line";
+  std::vector<int32_t> ids;
+  const bool is_target = !options_.score_file.empty();
+  const bool found = read_line(line_ids_.get(), &text);
+  std::string problem = found                               ? parse_ids(text, info_.target_vocab_size, &ids)
+                        : std::ferror(line_ids_.get()) != 0 ? std::strerror(errno)
+                                                            : "no such line";
   const bool has_source = !sentences_.empty() && sentences_.back().line == line;
-  const uint32_t most = memory_.limits.max_target_tokens;
-  if (problem.empty() && target.size() > most) problem = too_many(target.size(), most, "--max-target");
-  if (problem.empty() && target.empty() && has_source) problem = "no ids";
-  if (!problem.empty() && line->error.empty()) line->error = options_.score_file + ": " + problem;
-  if (has_source) sentences_.back().target = std::move(target);
+  const uint32_t most = is_target ? memory_.limits.max_target_tokens : memory_.limits.max_prefix_tokens;
+  if (problem.empty() && ids.size() > most) problem = too_many(ids.size(), most, "--max-target");
+  if (problem.empty() && is_target && ids.empty() && has_source) problem = "no ids";
+  if (!problem.empty() && line->error.empty()) line->error = line_ids_path_ + ": " + problem;
+  if (has_source) sentences_.back().of_line = std::move(ids);
 }
 
-bool Translator::check_targets() {
+bool Translator::check_line_ids() {
   std::string text;
-  return !targets_ || !read_line(targets_.get(), &text) ||
-         refuse(options_.score_file + ": more lines than the input has");
+  return !line_ids_ || !read_line(line_ids_.get(), &text) || refuse(line_ids_path_ + ": more lines than the input has");
 }
 
 // Makes the sources of a line, or the output of a line that has nothing to translate.
@@ -299,18 +306,21 @@ void Translator::read_sentences(const std::string& text, Line* line) {
 
 void Translator::translate_batch(const std::vector<Sentence*>& batch) {
   const auto begin = std::chrono::steady_clock::now();
-  int status = GOLDCREST_OK;
+  int64_t status = GOLDCREST_OK;
   for (size_t i = 0; i < batch.size() && status >= 0; ++i) {
     const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
     status = store(engine_, batch[i]->source.data(), batch[i]->source.size());
   }
-  for (uint32_t i = 0; targets_ && i < batch.size() && status >= 0; ++i) {
-    status = goldcrest_score(engine_, i, batch[i]->target.data(), batch[i]->target.size());
+  for (uint32_t i = 0; !options_.score_file.empty() && i < batch.size() && status >= 0; ++i) {
+    status = goldcrest_score(engine_, i, batch[i]->of_line.data(), batch[i]->of_line.size());
   }
-  if (status >= 0) status = goldcrest_run(engine_);
+  if (status >= 0) status = set_prefixes(batch);
+  if (status >= 0) status = run_steps(batch[0]);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (uint32_t i = 0; i < batch.size(); ++i) {
-    const int64_t formatted = status < 0 ? status : append_results(i, batch[i]);
+    const int64_t formatted = status < 0                 ? status
+                              : status == GOLDCREST_DONE ? append_results(i, batch[i])
+                                                         : append_certain(i, batch[i]);
     if (formatted < 0)
       batch[i]->line->error = describe_error(formatted, detail_);
     else
@@ -352,9 +362,11 @@ bool Translator::process(std::FILE* input, const std::string& name) {
       text.erase(0, kByteOrderMark.size());
     lines_.push_back({++n_lines_, {}, {}, {}});
     read(text, &lines_.back());
-    if (targets_) read_target(&lines_.back());
+    if (line_ids_) read_line_ids(&lines_.back());
     if (is_enough() && !print_lines()) return false;
+    if (is_interrupted()) return false;
   }
+  if (is_interrupted()) return false;
   const int read_error = std::ferror(input) != 0 ? errno : 0;
   if (!print_lines()) return false;
   return read_error == 0 || refuse(name + ": " + std::strerror(read_error));

@@ -30,9 +30,14 @@ struct TranslatorOptions {
   bool token_scores = false;
   std::string alignments;  // "hard", "soft" or empty
   int32_t alignment_layer = -1, alignment_head = -1;
-  std::string score_file;     // of target ids; empty: translate
-  bool no_split = false;      // a line is one source
-  std::string abbreviations;  // a file of them; empty: the lists of our own
+  std::string score_file;          // of target ids; empty: translate
+  bool no_split = false;           // a line is one source
+  std::string abbreviations;       // a file of them; empty: the lists of our own
+  std::string prefix, prefix_ids;  // with which every result begins
+  std::string prefix_file;         // of ids, line by line; at most one of the three is not empty
+  bool prefix_in_lengths = false;
+  bool stream = false;  // print text as soon as it is certain
+  double deadline = 0;  // seconds for the sentences of a batch; 0: none
 };
 
 class Translator {
@@ -44,9 +49,12 @@ class Translator {
   // Translates all lines. A bad line gives a message and an empty line, a blank one an empty line. Returns false if
   // standard output cannot be written or, after a message, if the input cannot be read.
   bool process(std::FILE* input, const std::string& name);
-  // Call it after the last input. Returns false, after a message, if the targets to score have more lines.
-  bool check_targets();
+  // Call it after the last input. Returns false, after a message, if the file of targets or prefixes has more lines.
+  bool check_line_ids();
   void print_stats() const;
+  // After the first interrupt (Ctrl-C) the search stops between two steps, and process returns false.
+  static void stop_at_interrupt();
+  static bool is_interrupted();
   uint64_t failed_lines() const { return failed_lines_; }
 
  private:
@@ -62,6 +70,7 @@ class Translator {
     uint64_t number;
     std::string out, end, error;
     std::string warning = {};    // printed before both
+    std::string stopped = {};    // a message: why the end of `out` is missing
     std::string no_tokens = {};  // the error of a line in which no sentence gives a token
     bool has_tokens = false;
   };
@@ -69,14 +78,28 @@ class Translator {
   // A line, or a sentence of it: source ids, then what is printed for it.
   struct Sentence {
     Line* line;
-    std::string space;                 // before it
-    std::vector<int32_t> source;       // none: there is nothing to translate
-    std::vector<int32_t> target = {};  // to score
+    std::string space;                  // before it
+    std::vector<int32_t> source;        // none: there is nothing to translate
+    std::vector<int32_t> of_line = {};  // of its line in the file of ids: the target to score, or the prefix
     std::string out = {};
   };
 
+  // What --stream has printed of a sentence.
+  struct Stream {
+    goldcrest_text_state state;
+    size_t n_printed;  // tokens
+  };
+
   std::string missing_text() const;
+  bool read_prefix();
+  int set_prefixes(const std::vector<Sentence*>& batch);
+  std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
+  int64_t print_certain(Stream* stream, bool at_end) const;
+  int64_t run_steps(Sentence* first);
+  int64_t append_certain(uint32_t index, Sentence* sentence);
+  static void print_warning(const Line& line);
   bool ask_inspection();
+  bool open_line_ids(const std::string& path);
   bool start_engine();
   bool set_languages();
   bool set_search();
@@ -91,7 +114,7 @@ class Translator {
   int tokenize(const std::string& text, std::vector<int32_t>* source);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);
-  void read_target(Line* line);
+  void read_line_ids(Line* line);
   bool is_enough() const { return sentences_.size() >= ahead_ || lines_.size() >= ahead_; }
   void translate();
   void translate_batch(const std::vector<Sentence*>& batch);
@@ -107,7 +130,8 @@ class Translator {
   ThreadPool pool_;
   Backend backend_;
   std::unique_ptr<void, FreeDeleter> arena_;
-  std::unique_ptr<std::FILE, CloseFile> targets_;  // of options_.score_file
+  std::unique_ptr<std::FILE, CloseFile> line_ids_;  // options_.score_file or options_.prefix_file
+  std::string line_ids_path_;
   goldcrest_engine* engine_ = nullptr;
   goldcrest_detail detail_ = {"", -1};
   goldcrest_info info_ = {};
@@ -121,4 +145,5 @@ class Translator {
   std::vector<Sentence> sentences_;  // not translated yet
   bool has_code_ = false;            // each source begins with the code of a target language
   bool has_warned_of_end_ = false;
+  std::vector<int32_t> prefix_;
 };

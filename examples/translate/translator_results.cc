@@ -69,8 +69,10 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
       append_number(static_cast<double>(result.score), &out);
       out += '\t';
     }
-    if (targets_) {
+    if (!options_.score_file.empty()) {
       append_number(static_cast<double>(result.log_prob), &out);
+    } else if (options_.stream) {
+      // printed already
     } else if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &out);
     } else {
@@ -90,13 +92,19 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
   return GOLDCREST_OK;
 }
 
+void Translator::print_warning(const Line& line) {
+  std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": warning: %s\n", line.number, line.warning.c_str());
+}
+
 void Translator::print(const Line& line) {
-  if (!line.warning.empty())
-    std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": warning: %s\n", line.number, line.warning.c_str());
+  if (!line.warning.empty()) print_warning(line);
   const std::string& error = line.error.empty() && !line.has_tokens ? line.no_tokens : line.error;
   if (error.empty()) {
     std::fwrite(line.out.data(), 1, line.out.size(), stdout);
     std::fwrite(line.end.data(), 1, line.end.size(), stdout);
+    if (line.stopped.empty()) return;
+    ++failed_lines_;
+    std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": %s\n", line.number, line.stopped.c_str());
     return;
   }
   ++failed_lines_;

@@ -19,7 +19,7 @@
  *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all steps in one: goldcrest_translate
- *   inspection          limits.inspection, limits.alignment_layers; goldcrest/inspection.h
+ *   prefixes, streaming  goldcrest/decoding.h; token scores, alignments: goldcrest/inspection.h
  *
  * The engine uses no heap and no global state, and prints nothing. Use an engine from one thread at a time (it can
  * spread its work over your threads, see goldcrest_parallel_for). Any number of engines can share one model. They read
@@ -42,11 +42,8 @@ extern "C" {
 #define GOLDCREST_VERSION "0.1.0"
 #define GOLDCREST_FORMAT_VERSION 1
 
-/* Alignment in bytes of the model, of the arena and of the scratch region. */
-#define GOLDCREST_ALIGN 64
-
-/* The most bytes of stack that one call of any function here takes on Cortex-M. */
-#define GOLDCREST_STACK_BYTES 4096
+#define GOLDCREST_ALIGN 64         /* bytes; alignment of the model, of the arena and of the scratch region */
+#define GOLDCREST_STACK_BYTES 4096 /* the most stack that one call of any function here takes on Cortex-M */
 
 #if defined(__GNUC__)
 #define GOLDCREST_MUST_CHECK __attribute__((warn_unused_result))
@@ -98,6 +95,7 @@ typedef struct goldcrest_limits {
   uint32_t alignment_layers;  /* bit i: decoder layer i, for goldcrest_get_alignment; GOLDCREST_ALL_LAYERS; 0: none */
   uint32_t max_candidates;    /* of a shortlist; a source with more candidates is searched among all ids. 0: the file's
                                * number; GOLDCREST_NO_SHORTLIST: always all ids, and no memory for a shortlist */
+  uint32_t max_prefix_tokens; /* of goldcrest_set_prefix, below max_target_tokens; 0: the file's number, usually 0 */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
@@ -162,8 +160,9 @@ typedef struct goldcrest_info {
   int32_t has_detokenizer; /* results can be text */
   uint32_t sample_rate, feature_channels, first_row_samples, row_samples, fixed_window; /* goldcrest/speech.h */
   int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
-  goldcrest_limits limits;                              /* the defaults */
-  goldcrest_search search;                              /* the defaults */
+  uint32_t prompt_tokens;  /* ids of the file's prompt, with which every result begins; not its forced first id */
+  goldcrest_limits limits; /* the defaults */
+  goldcrest_search search; /* the defaults */
   const char *name, *source_language, *target_language, *license, *attribution;
   const char *checkpoint_sha256, *dialect, *converter_version;
 } goldcrest_info;
@@ -190,9 +189,10 @@ typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_BEAM,
   GOLDCREST_FACTOR_BATCH,
   GOLDCREST_FACTOR_ENCODER_ROWS,
-  GOLDCREST_FACTOR_BEAM_USED, /* 1 when beam_size > 1, else 0 */
-  GOLDCREST_FACTOR_THREADS,   /* each task has a buffer of its own: multiplies the rounded bytes */
-  GOLDCREST_FACTOR_CANDIDATES /* rounded up to a multiple of 16; only for buffers of a shortlist */
+  GOLDCREST_FACTOR_BEAM_USED,  /* 1 when beam_size > 1, else 0 */
+  GOLDCREST_FACTOR_THREADS,    /* each task has a buffer of its own: multiplies the rounded bytes */
+  GOLDCREST_FACTOR_CANDIDATES, /* rounded up to a multiple of 16; only for buffers of a shortlist */
+  GOLDCREST_FACTOR_PREFIX_TOKENS
 } goldcrest_factor;
 
 typedef enum goldcrest_phase {
@@ -358,6 +358,7 @@ typedef struct goldcrest_result {
   const float *token_log_probs; /* [n_tokens]; their sum in this order is log_prob; a forced token has 0. As long in the
                                  * arena as `tokens`. Null without GOLDCREST_INSPECT_TOKEN_SCORES */
   uint32_t n_outputs;           /* ids that could be chosen: the source's candidates, or the target's vocabulary */
+  uint32_t n_prefix;            /* the first of `tokens` that no search chose: the file's prompt, the caller's prefix */
 } goldcrest_result;
 
 /* *result <- hypothesis `rank` (0 is the best, < n_best) of a sentence; call it after DONE.

@@ -3,6 +3,7 @@
 // call.
 #pragma once
 
+#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -119,6 +120,12 @@ class Engine {
   Status add(const float* features, size_t n) { return Status(goldcrest_add_features(engine_, features, n)); }
   Status score(uint32_t sentence, const int32_t* target, size_t n) {
     return Status(goldcrest_score(engine_, sentence, target, n));
+  }
+  Status set_prefix(uint32_t sentence, const int32_t* ids, size_t n, uint32_t flags) {
+    return Status(goldcrest_set_prefix(engine_, sentence, ids, n, flags));
+  }
+  Status agreed(uint32_t sentence, int32_t* ids, size_t capacity) const {
+    return Status(goldcrest_get_agreed(engine_, sentence, ids, capacity));
   }
   Status run() { return Status(goldcrest_run(engine_)); }
   Step step() {

@@ -48,6 +48,13 @@ int Validator::check_generation() {
   if constexpr (kHasRules) {
     if (has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
     GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
+  } else if constexpr (kHasPrompt) {  // fields of another feature are behind the rules
+    for (uint32_t field = format::Generation::VT_RENORMALIZE; field <= format::Generation::VT_MAX_LENGTH_FACTOR;
+         field += 2) {
+      const auto entry = static_cast<flatbuffers::voffset_t>(field);
+      GOLDCREST_REQUIRE_INTACT(reinterpret_cast<const flatbuffers::Table*>(table)->GetOptionalFieldOffset(entry) == 0,
+                               "metadata: feature bits", -1);
+    }
   } else {                                                                                    // in few bytes of code
     const uint8_t* vtable = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();  // begins with its size
     GOLDCREST_REQUIRE_INTACT(

@@ -26,6 +26,7 @@ int Validator::run() {
   GOLDCREST_TRY(check_limits());
   GOLDCREST_TRY(check_tokenizer());
   GOLDCREST_TRY(check_detokenizer());
+  if constexpr (kHasPrompt) GOLDCREST_TRY(check_prompt());
   if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
   return check_self_tests();
 }

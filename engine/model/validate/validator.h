@@ -100,6 +100,9 @@ class Validator {
   [[gnu::cold]] int check_tokenizer();
   [[gnu::cold]] int check_detokenizer();
 
+  // prompt.cc
+  [[gnu::cold]] int check_prompt();
+
   // lists.cc
   [[gnu::cold]] int check_shortlist();
   [[gnu::cold]] int check_lists(const format::Shortlist& table);

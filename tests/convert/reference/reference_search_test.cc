@@ -53,6 +53,36 @@ TEST(ReferenceSearch, ConstraintsOnTheNthToken) {
   EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
 }
 
+// The next token depends only on the last one, so the right results are known.
+TEST(ReferenceSearch, PromptsAndPrefixes) {
+  ModelSpec spec = chain_model({{.1f, .2f, .3f, .4f}, {.5f, .3f, .2f, 0}, {.6f, .3f, .1f, 0}, {.4f, .5f, .1f, 0}});
+  SearchOptions options = {.max_target_tokens = 4, .prefix = {2, 3}};
+  const Hypothesis found = search(Reference(spec), kSource, options)[0];
+  EXPECT_EQ(found.tokens, (Tokens{2, 3, 1, 0}));
+  EXPECT_NEAR(found.log_prob, std::log(.5 * .5), 1e-6);
+  EXPECT_NEAR(found.score, found.log_prob / 2, 1e-12) << "the prefix is in no length";
+  options.prefix_in_lengths = true;
+  EXPECT_NEAR(search(Reference(spec), kSource, options)[0].score, std::log(.5) / 4, 1e-6) << "the end is forced";
+  options.max_target_tokens = 1;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 0})) << "the prefix is not cut";
+  options.prefix_in_lengths = false;
+  options.max_target_tokens = 2;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 1, 0}));
+  options.min_target_tokens = 3;
+  options.max_target_tokens = 4;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 1, 1, 0}));
+
+  spec.generation.prompt = {{1, 2}, {3}, {1}};
+  options = {.max_target_tokens = 4};
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 0})) << "2 is likelier than 1, and 1 cannot follow at once";
+  options.beam_size = options.n_best = 3;
+  for (const Hypothesis& hypothesis : search(Reference(spec), kSource, options)) EXPECT_EQ(hypothesis.tokens[0], 2);
+  options = {.max_target_tokens = 4, .prefix = {1}};
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{1, 0}));
+  options.prefix_behind_prompt = true;
+  EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 1, 0}));
+}
+
 TEST(ReferenceSearch, ForcedTokensAddNothing) {
   ModelSpec spec = chain_model({{.5f, .5f, 0}, {.25f, .5f, .25f}, {1, 0, 0}});
   spec.generation.forced_first_id = 1;

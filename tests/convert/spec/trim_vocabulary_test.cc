@@ -138,29 +138,31 @@ TEST(TrimVocabulary, EveryIdIsNew) {
   generation.source_suffix = {9};
   generation.rules.more_end_ids = {70};
   generation.rules.biases = {{80, 1.5f}, {90, -2.0f}};
+  generation.prompt = {{91, 94}, {92}, {93}};
   const KeptIds kept = converter::with_needed_ids(spec, {{12}, {100, 20}});
   EXPECT_EQ(kept.source, (Ids{0, 1, 7, 9, 12, 49}));
-  EXPECT_EQ(kept.target, (Ids{0, 1, 20, 30, 40, 50, 60, 70, 80, 90, 100, 298, 299}));
+  EXPECT_EQ(kept.target, (Ids{0, 1, 20, 30, 40, 50, 60, 70, 80, 90, 91, 92, 93, 94, 100, 298, 299}));
   const ModelSpec trimmed = converter::trim_vocabulary(spec, kept);
   const converter::GenerationSpec& found = trimmed.generation;
-  EXPECT_EQ(found.decoder_start_id, 12u);
+  EXPECT_EQ(found.decoder_start_id, 16u);
   EXPECT_EQ(found.end_id, 2u);
   EXPECT_EQ(found.pad_id, 3u);
   EXPECT_EQ(found.unknown_id, 4u);
   EXPECT_EQ(found.forced_first_id, 5u);
-  EXPECT_EQ(found.suppressed_ids, (Ids{6, 12}));
+  EXPECT_EQ(found.suppressed_ids, (Ids{6, 16}));
   EXPECT_EQ(found.source_prefix, (Ids{2}));
   EXPECT_EQ(found.source_suffix, (Ids{3}));
   EXPECT_EQ(found.rules.more_end_ids, (Ids{7}));
   EXPECT_EQ(found.rules.biases, (std::map<uint32_t, float>{{8, 1.5f}, {9, -2.0f}}));
+  EXPECT_EQ(found.prompt, (converter::PromptSpec{{10, 13}, {11}, {12}}));
   EXPECT_EQ(trimmed.added_target_ids, 2u);
   EXPECT_EQ(trimmed.source_tokenizer->vocab_size, 6u);
   EXPECT_EQ(trimmed.source_tokenizer->unknown_id, 1u);
   EXPECT_EQ(trimmed.source_tokenizer->pieces[4].text, spec.source_tokenizer->pieces[12].text);
-  EXPECT_EQ(trimmed.target_tokenizer->vocab_size, 13u);
-  EXPECT_EQ(trimmed.target_tokenizer->pieces[10].text, spec.target_tokenizer->pieces[100].text);
-  EXPECT_EQ(trimmed.projection.bias.size(), 13u);
-  EXPECT_EQ(trimmed.projection.bias[10], spec.projection.bias[100]);
+  EXPECT_EQ(trimmed.target_tokenizer->vocab_size, 17u);
+  EXPECT_EQ(trimmed.target_tokenizer->pieces[14].text, spec.target_tokenizer->pieces[100].text);
+  EXPECT_EQ(trimmed.projection.bias.size(), 17u);
+  EXPECT_EQ(trimmed.projection.bias[14], spec.projection.bias[100]);
 }
 
 TEST(TrimVocabulary, TheShortlistHasTheNewIds) {

@@ -50,6 +50,7 @@ TEST(Limits, LastAndFirstValues) {
       {&goldcrest_limits::encoder_rows, 1024, "limits.encoder_rows: above 1024"},
       {&goldcrest_limits::threads, 64, "limits.threads: above 64"},
       {&goldcrest_limits::inspection, 3, "limits.inspection: unknown bits"},
+      {&goldcrest_limits::max_prefix_tokens, 29, "limits.max_prefix_tokens: not below max_target_tokens"},
       {&goldcrest_limits::alignment_layers, 3, "limits.alignment_layers: a layer that the decoder lacks"},
   };
   for (const Limit& limit : limits) {

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "goldcrest/decoding.h"
 
 namespace goldcrest {
 namespace {
@@ -18,12 +21,15 @@ struct Case {
     generation.forced_first_id = kFirst;
     generation.more_end_ids = more_ends;
     generation.n_more_ends = 1;
+    generation.n_prompt = 1;
     options.generation = &generation;
     options.max_target_tokens = kLongest;
     options.max_extra_tokens = UINT32_MAX;
     options.max_length_factor = __builtin_huge_valf();
     options.force_end = GOLDCREST_YES;
     sentence.n_source = 3;
+    sentence.state = &state;
+    sentence.target_tokens = kLongest;
   }
 
   ForcedToken at(uint32_t position) const { return forced_token(options, sentence, position); }
@@ -31,6 +37,7 @@ struct Case {
   uint32_t more_ends[1] = {kMoreEnd};
   GenerationView generation = {};
   SearchOptions options = {};
+  SentenceState state = {};
   SentenceView sentence = {};
 };
 
@@ -59,6 +66,7 @@ TEST(ForcedToken, FirstAndEnd) {
 TEST(ForcedToken, NoFirstWhereTheFileHasNone) {
   Case search;
   search.generation.forced_first_id = -1;
+  search.generation.n_prompt = 0;
   expect_none(search.at(0));
 }
 
@@ -89,6 +97,48 @@ TEST(ForcedToken, FirstMayEndTheText) {
   for (const int32_t token : {static_cast<int32_t>(kEnd), kMoreEnd}) {
     search.generation.forced_first_id = token;
     expect_free(search.at(0), token, true);
+  }
+}
+
+// A file's prompt: the best of the first choices, whose position needs the output layer, then forced ids.
+TEST(ForcedToken, Prompt) {
+  Case search;
+  const uint32_t choices[] = {3, 4}, forced_ids[] = {5, 6};
+  search.generation.forced_first_id = -1;
+  search.generation.forced_ids = forced_ids;
+  search.generation.n_prompt = 2;
+  expect_free(search.at(0), 5, false);
+  expect_free(search.at(1), 6, false);
+  expect_none(search.at(2));
+  search.generation.first_choices = {choices, 2};
+  search.generation.n_prompt = 3;
+  const ForcedToken chosen = search.at(0);
+  EXPECT_TRUE(chosen.is_first_choice() && chosen.needs_layers() && chosen.needs_output());
+  EXPECT_FALSE(chosen.scored || chosen.ends);
+  expect_free(search.at(1), 5, false);
+  expect_free(search.at(2), 6, false);
+  expect_none(search.at(3));
+}
+
+// A caller's prefix takes the place of the first id or follows it. Only a length with the prefix in it ends with it.
+TEST(ForcedToken, Prefix) {
+  Case search;
+  const int32_t prefix[] = {11, 12};
+  search.sentence.prefix = prefix;
+  for (const uint32_t flags : {0u, 1u, 2u, 3u}) {
+    search.state.prefix = {2, flags};
+    const uint32_t n_before = (flags & GOLDCREST_PREFIX_BEHIND_PROMPT) != 0 ? 1 : 0;
+    if (n_before == 1) expect_free(search.at(0), kFirst, false);
+    expect_free(search.at(n_before), 11, false);
+    expect_free(search.at(n_before + 1), 12, false);
+    for (const uint32_t most : {1u, 2u, 3u, 4u, kLongest}) {
+      search.options.max_target_tokens = most;
+      const bool counts = (flags & GOLDCREST_PREFIX_IN_LENGTHS) != 0;
+      const uint32_t last = std::min(std::max(counts ? most : most + 2, n_before + 3), kLongest) - 1;
+      for (uint32_t position = n_before + 2; position < last; ++position) expect_none(search.at(position));
+      expect_free(search.at(last), kEnd, true);
+    }
+    search.options.max_target_tokens = kLongest;
   }
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the prefixes of results, and returns the tokens of a result that are certain already.
+#include "api/engine.h"
+#include "decoding/hypotheses.h"
+#include "goldcrest/decoding.h"
+
+using namespace goldcrest;
+
+namespace {
+
+// Returns how many tokens all live hypotheses share: up to the last position where they have the same slot.
+uint32_t count_shared(const SentenceView& view, uint32_t position) {
+  for (uint32_t t = position; t > 0; --t) {
+    const uint32_t slot = view.past_of(0, position).slot_at(t);
+    uint32_t b = 1;
+    while (b < view.state->n_live && view.past_of(b, position).slot_at(t) == slot) ++b;
+    if (b == view.state->n_live) return t;
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+// NOLINTNEXTLINE(readability-function-size): the C API's parameters
+int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int32_t* ids, size_t n, uint32_t flags) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
+  if constexpr (!kHasPrompt)
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PREFIX");
+  const Runtime& runtime = engine->runtime;
+  GOLDCREST_REQUIRE(ids != nullptr || n == 0, bad, "prefix: null", -1);
+  GOLDCREST_REQUIRE((flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | GOLDCREST_PREFIX_BEHIND_PROMPT)) == 0, bad,
+                    "prefix: unknown flags", -1);
+  GOLDCREST_REQUIRE(engine->state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
+                    "prefix: begin first, and give prefixes before the first step", -1);
+  GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, bad, "sentence: no such source", -1);
+  GOLDCREST_REQUIRE(n <= runtime.limits.max_prefix_tokens, GOLDCREST_ERROR_TOO_LONG,
+                    "prefix: more ids than limits.max_prefix_tokens",
+                    static_cast<int32_t>(runtime.limits.max_prefix_tokens));
+  const uint32_t n_before = (flags & GOLDCREST_PREFIX_BEHIND_PROMPT) != 0 ? runtime.generation.n_prompt : 0;
+  const uint32_t n_ids = static_cast<uint32_t>(n);
+  GOLDCREST_REQUIRE(n_before + n_ids < runtime.limits.max_target_tokens, GOLDCREST_ERROR_TOO_LONG,
+                    "prefix: limits.max_target_tokens leaves no position behind it",
+                    static_cast<int32_t>(runtime.limits.max_target_tokens));
+  for (uint32_t i = 0; i < n_ids; ++i) {
+    const int32_t index = static_cast<int32_t>(i);
+    GOLDCREST_REQUIRE(static_cast<uint32_t>(ids[i]) < runtime.model.vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
+                      "prefix: id outside the vocabulary", index);
+    GOLDCREST_REQUIRE(!is_end(runtime.generation, ids[i]), bad, "prefix: an end id", index);
+  }
+  int32_t* const stored = engine->buffers.prefixes.of(sentence);
+  for (uint32_t i = 0; i < n_ids; ++i) stored[i] = ids[i];
+  engine->buffers.sentences[sentence].prefix = {n_ids, flags};
+  return GOLDCREST_OK;
+}
+
+int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int32_t* ids, size_t capacity) {
+  if (!usable(engine) || (ids == nullptr && capacity > 0)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
+  if (engine->state < EngineState::kDecoding) return 0;
+  const SentenceView view = sentence_view(engine->buffers, sentence);
+  const uint32_t position = engine->step.position;
+  const Past past = view.past_of(0, position);
+  const Hypothesis& best = *view.hypotheses;
+  const int32_t* const finished = view.hypothesis_tokens + size_t{best.storage} * view.target_tokens;
+  const bool is_done = view.state->n_live == 0, has_finished = view.state->n_finished > 0;
+  const uint32_t n_live = is_done ? best.n_tokens : count_shared(view, position);
+  uint32_t n = 0;
+  for (; n < n_live; ++n) {
+    const int32_t token = is_done ? finished[n] : past.token_at(n + 1);
+    if (has_finished && (n == best.n_tokens || token != finished[n])) break;
+    GOLDCREST_REQUIRE(n < capacity, GOLDCREST_ERROR_TRUNCATED, "agreed: more ids than capacity", -1);
+    ids[n] = token;
+  }
+  return static_cast<int>(n);
+}
+
+}  // extern "C"

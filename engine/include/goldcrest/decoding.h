@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Prefixes: the ids with which a result begins. Agreement: the tokens of a result that are certain while the search
+ * goes on. Builds without the CMake option GOLDCREST_PREFIX return ERROR_UNSUPPORTED for a prefix.
+ */
+#ifndef GOLDCREST_DECODING_H_
+#define GOLDCREST_DECODING_H_
+
+#include "goldcrest/goldcrest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The prefix counts in lengths (of the score, the minimum, the maximum and the rules), as in CTranslate2. Without the
+ * flag it does not, as in transformers; limits.max_target_tokens bounds both together. */
+#define GOLDCREST_PREFIX_IN_LENGTHS 1u
+/* The prefix follows the file's own prompt or forced first id. Without the flag it replaces them. */
+#define GOLDCREST_PREFIX_BEHIND_PROMPT 2u
+
+/* Gives a stored source n ids with which its results begin; the search chooses the ids behind them. Call it before the
+ * first step. Each source of a batch has a prefix of its own or none. A new prefix replaces an earlier one, n = 0 takes
+ * it back, and the next begin discards all. A prefix costs no output layer, except for logits hashes, which cover it.
+ * Its ids are part of the result (goldcrest_result.n_prefix) and of its alignments, and rules see them as ids of the
+ * text. They add 0 to the score. Suppressed ids are kept. Steps that return TOKEN return the prefix too.
+ * A prefix is never cut: if a length leaves no room behind it, the end token follows. goldcrest_score ignores it.
+ * Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; no such sentence; an unknown flag; an id that ends a
+ * text, detail.index: which), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above
+ * limits.max_prefix_tokens, or no position left behind prompt and prefix), ERROR_TOKEN_RANGE (detail.index: which id),
+ * ERROR_UNSUPPORTED (this build lacks GOLDCREST_PREFIX). */
+GOLDCREST_MUST_CHECK int goldcrest_set_prefix(goldcrest_engine *engine, uint32_t sentence, const int32_t *ids, size_t n,
+                                              uint32_t flags);
+
+/* ids [capacity] <- the tokens with which the best result of a sentence begins, whatever the next steps find: those in
+ * which all live hypotheses and the best finished one agree. Call it between steps: the tokens of one call begin those
+ * of every later call and goldcrest_get_result's at rank 0, which are all of them after DONE. With greedy search every
+ * token is certain at once. Returns their number; 0 while the source is encoded. Work: a few loads for each position.
+ * To stop a search, call no further step; goldcrest_reset or the next begin discards it.
+ * Errors: ERROR_ARGUMENT (engine null, or ids null and capacity not 0; no such sentence), ERROR_TRUNCATED (capacity too
+ * small: the ids that fit were written). */
+GOLDCREST_MUST_CHECK int goldcrest_get_agreed(const goldcrest_engine *engine, uint32_t sentence, int32_t *ids,
+                                              size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search of goldcrest-translate step by step: prefixes, text as it becomes certain, deadlines, interrupts.
+#include <chrono>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+
+#include "goldcrest/decoding.h"
+#include "prefix_text.h"
+#include "text_lines.h"
+#include "translator.h"
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+}  // namespace
+
+// A second interrupt ends the program at once. Reading is not resumed, so that an interrupt also ends a wait for input.
+void Translator::stop_at_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  struct sigaction former = {};
+  sigaction(SIGINT, nullptr, &former);
+  if (former.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);  // a job in the background ignores it
+}
+
+bool Translator::is_interrupted() { return interrupted != 0; }
+
+// *prefix_ <- the ids with which every result begins. Returns false after an error message.
+bool Translator::read_prefix() {
+  const TranslatorOptions& o = options_;
+  std::string problem;
+  if (!o.prefix.empty()) problem = prefix_ids(model_.bytes(), o.prefix, &prefix_);
+  if (!o.prefix_ids.empty()) problem = parse_ids(o.prefix_ids, info_.target_vocab_size, &prefix_);
+  if (!problem.empty()) return refuse(options_.model + ": prefix: " + problem);
+  const uint32_t most = o.limits.max_target_tokens != 0 ? o.limits.max_target_tokens : info_.limits.max_target_tokens;
+  options_.limits.max_prefix_tokens = static_cast<uint32_t>(prefix_.size());
+  if (!o.prefix_file.empty()) {
+    options_.limits.max_prefix_tokens = most - 1;
+    return open_line_ids(o.prefix_file);
+  }
+  if (info_.prompt_tokens + prefix_.size() >= most)
+    return refuse(options_.model +
+                  ": prefix: " + too_many(prefix_.size(), most - 1 - info_.prompt_tokens, "--max-target"));
+  return true;
+}
+
+int Translator::set_prefixes(const std::vector<Sentence*>& batch) {
+  const uint32_t flags =
+      GOLDCREST_PREFIX_BEHIND_PROMPT | (options_.prefix_in_lengths ? GOLDCREST_PREFIX_IN_LENGTHS : 0);
+  int status = GOLDCREST_OK;
+  for (uint32_t i = 0; options_.limits.max_prefix_tokens > 0 && i < batch.size() && status >= 0; ++i) {
+    const std::vector<int32_t>& ids = options_.prefix_file.empty() ? prefix_ : batch[i]->of_line;
+    status = goldcrest_set_prefix(engine_, i, ids.data(), ids.size(), flags);
+  }
+  return status;
+}
+
+// The tokens of a sentence that no further step changes.
+std::vector<int32_t> Translator::agreed_tokens(uint32_t sentence) const {
+  std::vector<int32_t> tokens(memory_.limits.max_target_tokens);
+  const int n = goldcrest_get_agreed(engine_, sentence, tokens.data(), tokens.size());
+  tokens.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  return tokens;
+}
+
+// Prints the text of what has become certain since the last call; at the end also what waits in the state.
+int64_t Translator::print_certain(Stream* stream, bool at_end) const {
+  const std::vector<int32_t> tokens = agreed_tokens(0);
+  char piece[4096];
+  bool has_text = false;
+  for (size_t i = stream->n_printed; i < tokens.size() + (at_end ? 1 : 0); ++i) {
+    const size_t n = i < tokens.size() ? 1 : 0;
+    const int64_t bytes = goldcrest_detokenize(engine_, &stream->state, tokens.data() + i, n, piece, sizeof piece);
+    if (bytes < 0) return bytes;
+    std::fwrite(piece, 1, static_cast<size_t>(bytes), stdout);
+    has_text = has_text || bytes > 0;
+  }
+  stream->n_printed = tokens.size();
+  if (has_text) std::fflush(stdout);
+  return GOLDCREST_OK;
+}
+
+// Steps until the search is done, an interrupt or the deadline comes. Returns DONE, WORKING if it was stopped, or an
+// error.
+int64_t Translator::run_steps(Sentence* first) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> longest(options_.deadline);
+  Stream stream = {};
+  if (options_.stream) {
+    Line& line = *first->line;
+    if (!line.warning.empty()) print_warning(line);
+    line.warning.clear();
+    std::fwrite(line.out.data(), 1, line.out.size(), stdout);
+    std::fwrite(first->space.data(), 1, first->space.size(), stdout);
+    line.out.clear();
+    first->space.clear();
+  }
+  int64_t status = GOLDCREST_WORKING;
+  while (status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN) {
+    if (is_interrupted()) break;
+    if (options_.deadline > 0 && std::chrono::steady_clock::now() - begin >= longest) break;
+    status = goldcrest_step(engine_, nullptr);
+    if (status >= 0 && options_.stream) {
+      const int64_t printed = print_certain(&stream, false);
+      if (printed < 0) status = printed;
+    }
+  }
+  if (status == GOLDCREST_TOKEN) status = GOLDCREST_WORKING;
+  if (status >= 0 && options_.stream) {
+    const int64_t printed = print_certain(&stream, true);
+    if (printed < 0) return printed;
+  }
+  return status;
+}
+
+// The certain tokens of a search that was stopped, and why it was.
+int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
+  char seconds[64];
+  std::snprintf(seconds, sizeof seconds, "stopped after %g s (--deadline); its end is missing", options_.deadline);
+  sentence->line->stopped = is_interrupted() ? "interrupted; its end is missing" : seconds;
+  if (options_.stream) return GOLDCREST_OK;
+  const std::vector<int32_t> tokens = agreed_tokens(index);
+  target_tokens_ += tokens.size();
+  if (!options_.tokens && !options_.ids) {
+    const int64_t status = append_text(tokens.data(), tokens.size(), &sentence->out);
+    if (status < 0) return status;
+  } else {
+    append_ids(tokens.data(), tokens.size(), &sentence->out);
+  }
+  if (!splits_) sentence->out += '\n';
+  return GOLDCREST_OK;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of goldcrest/decoding.h: which prefixes are refused, and what a search agrees on after every step.
+#include "goldcrest/decoding.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+using converter::FileImage;
+using converter::ModelSpec;
+using test::EngineSetup;
+using test::Rng;
+using test::TestEngine;
+using Ids = std::vector<int32_t>;
+
+EngineSetup setup_for(uint32_t batch, uint32_t beam_size) {
+  EngineSetup setup;
+  setup.limits.batch = batch;
+  setup.limits.beam_size = setup.limits.n_best = beam_size;
+  setup.limits.max_target_tokens = 9;
+  setup.limits.max_prefix_tokens = 6;
+  return setup;
+}
+
+// Gives a prefix to sentence 0. Returns the message; nothing if the call succeeds.
+std::string refusal(const TestEngine& engine, const Ids& prefix, int expected, int32_t index, uint32_t flags = 0) {
+  EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), prefix.size(), flags), expected);
+  if (expected == GOLDCREST_OK) return "";
+  EXPECT_EQ(engine.detail().index, index);
+  return engine.detail().message;
+}
+
+TEST(SetPrefix, SaysWhatIsWrong) {
+  ModelSpec spec = test::tiny_spec({});
+  spec.generation.rules.more_end_ids = {7};
+  spec.generation.prompt.forced_ids = {4, 5, 6};
+  const FileImage file = test::tiny_file(spec);
+  TestEngine engine(file.span(), setup_for(2, 1));
+  const Ids source = {3, 1, 4};
+  const std::string too_late = "prefix: begin first, and give prefixes before the first step";
+  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_STATE, -1), too_late);
+  ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+  EXPECT_EQ(refusal(engine, {1, 36, -1}, GOLDCREST_ERROR_TOKEN_RANGE, 2), "prefix: id outside the vocabulary");
+  EXPECT_EQ(refusal(engine, {1, 37}, GOLDCREST_ERROR_TOKEN_RANGE, 1), "prefix: id outside the vocabulary");
+  EXPECT_EQ(refusal(engine, {1, 0}, GOLDCREST_ERROR_ARGUMENT, 1), "prefix: an end id");
+  EXPECT_EQ(refusal(engine, {7}, GOLDCREST_ERROR_ARGUMENT, 0), "prefix: an end id");
+  EXPECT_EQ(refusal(engine, Ids(7, 1), GOLDCREST_ERROR_TOO_LONG, 6), "prefix: more ids than limits.max_prefix_tokens");
+  EXPECT_EQ(refusal(engine, Ids(6, 1), GOLDCREST_ERROR_TOO_LONG, 9, GOLDCREST_PREFIX_BEHIND_PROMPT),
+            "prefix: limits.max_target_tokens leaves no position behind it");
+  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_ARGUMENT, -1, 4), "prefix: unknown flags");
+  EXPECT_EQ(goldcrest_set_prefix(engine.get(), 1, source.data(), 1, 0), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(engine.detail().message, "sentence: no such source");
+  EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, nullptr, 1, 0), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_set_prefix(nullptr, 0, source.data(), 1, 0), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(refusal(engine, Ids(5, 36), GOLDCREST_OK, -1, GOLDCREST_PREFIX_BEHIND_PROMPT), "")
+      << "suppressed, but kept";
+  ASSERT_GE(goldcrest_step(engine.get(), nullptr), 0);
+  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_STATE, -1), too_late);
+  ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  EXPECT_EQ(engine.results(0)[0].tokens, (Ids{4, 5, 6, 36, 36, 36, 36, 36, 0}));
+  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_STATE, -1), too_late);
+}
+
+// A later prefix replaces an earlier one, no ids take it back, and so does the next source.
+TEST(SetPrefix, Lasts) {
+  const FileImage file = test::tiny_file(test::tiny_spec({}));
+  TestEngine engine(file.span(), setup_for(1, 1));
+  const Ids source = {3, 1, 4}, first = {5, 6}, second = {8};
+  const Ids free = engine.run(source).tokens;
+  const auto tokens_with = [&](const std::vector<Ids>& prefixes) {
+    EXPECT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+    for (const Ids& prefix : prefixes)
+      EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), prefix.size(), 0), GOLDCREST_OK);
+    EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+    return engine.results(0)[0].tokens;
+  };
+  EXPECT_EQ(tokens_with({first})[1], 6);
+  EXPECT_EQ(tokens_with({first, second})[0], 8);
+  EXPECT_EQ(tokens_with({first, second}), tokens_with({second}));
+  EXPECT_EQ(tokens_with({first, {}}), free);
+  EXPECT_EQ(engine.run(source).tokens, free);
+  goldcrest_result result;
+  ASSERT_EQ(goldcrest_get_result(engine.get(), 0, 0, &result), GOLDCREST_OK);
+  EXPECT_EQ(result.n_prefix, 0u);
+}
+
+TEST(SetPrefix, NeedsItsLimit) {
+  ModelSpec spec = test::tiny_spec({});
+  goldcrest_limits limits = {};
+  limits.max_prefix_tokens = 8;
+  const FileImage without = test::tiny_file(spec), with = test::tiny_file(spec, Layout::kN16K4, limits);
+  EngineSetup setup;
+  setup.limits.batch = 3;
+  const TestEngine none(without.span(), setup), some(with.span(), setup);
+  EXPECT_EQ(none.memory().limits.max_prefix_tokens, 0u);
+  EXPECT_EQ(some.memory().limits.max_prefix_tokens, 8u);
+  EXPECT_EQ(some.memory().arena_bytes - none.memory().arena_bytes, 128u) << "4 * 8 * 3, rounded up to 64";
+  setup.limits.max_target_tokens = 5;
+  EXPECT_EQ(TestEngine(with.span(), setup).memory().limits.max_prefix_tokens, 4u) << "the file's is cut";
+  const Ids source = {3, 1, 4};
+  ASSERT_EQ(goldcrest_begin(none.get(), source.data(), source.size()), 0);
+  EXPECT_EQ(refusal(none, {1}, GOLDCREST_ERROR_TOO_LONG, 0), "prefix: more ids than limits.max_prefix_tokens");
+}
+
+// Calls goldcrest_get_agreed for a sentence with memory of exactly the size that it needs.
+Ids agreed(const TestEngine& engine, uint32_t sentence) {
+  Ids ids(engine.memory().limits.max_target_tokens);
+  const int n = goldcrest_get_agreed(engine.get(), sentence, ids.data(), ids.size());
+  EXPECT_GE(n, 0);
+  ids.resize(static_cast<size_t>(std::max(n, 0)));
+  if (n > 0) {
+    Ids shorter(ids.size());
+    EXPECT_EQ(goldcrest_get_agreed(engine.get(), sentence, shorter.data(), shorter.size() - 1),
+              GOLDCREST_ERROR_TRUNCATED);
+    shorter.back() = ids.back();
+    EXPECT_EQ(shorter, ids);
+  }
+  return ids;
+}
+
+bool begins(const Ids& whole, const Ids& part) {
+  return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
+}
+
+// After every step: what was agreed begins every later agreement and the final result. Returns the share of tokens that
+// were agreed when half of a sentence's steps were done.
+double expect_agreement(TestEngine& engine, const std::vector<Ids>& sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
+    EXPECT_EQ(store(engine.get(), sources[i].data(), sources[i].size()), static_cast<int>(i));
+  }
+  const Ids prefix = {5, 6};
+  EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), 2, 0), GOLDCREST_OK);
+  std::vector<std::vector<Ids>> seen(sources.size());
+  for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
+    for (uint32_t i = 0; i < sources.size(); ++i) seen[i].push_back(agreed(engine, i));
+    status = goldcrest_step(engine.get(), nullptr);
+    EXPECT_GE(status, 0);
+    if (status < 0) return 0;
+  }
+  double share = 0;
+  for (uint32_t i = 0; i < sources.size(); ++i) {
+    const Ids result = engine.results(i)[0].tokens;
+    EXPECT_EQ(agreed(engine, i), result);
+    seen[i].push_back(result);
+    size_t done = 0;
+    for (size_t step = 0; step + 1 < seen[i].size(); ++step) {
+      EXPECT_TRUE(begins(seen[i][step + 1], seen[i][step])) << "sentence " << i << ", step " << step;
+      if (seen[i][step].empty()) done = step + 1;
+    }
+    share +=
+        static_cast<double>(seen[i][done + (seen[i].size() - done) / 2].size()) / static_cast<double>(result.size());
+  }
+  return share / static_cast<double>(sources.size());
+}
+
+TEST(Agreement, BeginsEveryLaterOne) {
+  Rng rng(3);
+  uint32_t n_models = 0;
+  for (const uint32_t beam_size : {1u, 2u, 4u, 8u, 16u}) {
+    double share = 0;
+    uint32_t n = 0;
+    for (const auto stopping :
+         {converter::EarlyStopping::kLikely, converter::EarlyStopping::kFull, converter::EarlyStopping::kNever}) {
+      for (uint32_t seed = 0; seed < 12; ++seed) {
+        test::TinyOptions options;
+        options.seed = 100 * beam_size + ++n_models;
+        options.end_bias = static_cast<float>(seed % 4);
+        if (seed % 3 == 2) options.target_vocab_size = 5;  // fewer continuations than beams
+        options.target_vocab_size += 3;
+        ModelSpec spec = test::tiny_spec(options);
+        spec.generation.rules.early_stopping = stopping;
+        spec.generation.length_penalty = seed % 2 == 0 ? 1.0f : 0.2f;
+        const FileImage file = test::tiny_file(spec);
+        EngineSetup setup = setup_for(3, beam_size);
+        setup.limits.max_target_tokens = 20;
+        if (seed % 2 == 1) setup.step_size = GOLDCREST_STEP_LAYER;
+        TestEngine engine(file.span(), setup);
+        share += expect_agreement(engine, {rng.ids(5, 29), rng.ids(12, 29), rng.ids(1, 29)});
+        ++n;
+      }
+    }
+    RecordProperty("beam_" + std::to_string(beam_size), std::to_string(share / n));
+    EXPECT_GT(share / n, beam_size == 1 ? 0.3 : 0.05) << beam_size << " beams: the agreement is not always empty";
+  }
+}
+
+TEST(Agreement, SaysWhatIsWrong) {
+  const FileImage file = test::tiny_file(test::tiny_spec({}));
+  TestEngine engine(file.span(), setup_for(2, 3));
+  int32_t ids[9];
+  EXPECT_EQ(goldcrest_get_agreed(nullptr, 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(engine.detail().message, "sentence: no such source");
+  const Ids source = {3, 1, 4};
+  ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+  EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, nullptr, 1), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_get_agreed(engine.get(), 1, ids, 9), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, nullptr, 0), 0) << "nothing is certain yet";
+  ASSERT_GE(goldcrest_step(engine.get(), nullptr), 0);
+  EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, ids, 9), 0);
+  // A search that is left unfinished leaves nothing behind.
+  const Ids whole = engine.run(source).tokens;
+  ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+  for (int i = 0; i < 5; ++i) ASSERT_GE(goldcrest_step(engine.get(), nullptr), 0);
+  goldcrest_reset(engine.get());
+  EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(engine.run(source).tokens, whole);
+}
+
+}  // namespace
+}  // namespace goldcrest
