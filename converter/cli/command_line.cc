@@ -88,6 +88,18 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
+std::vector<const CLI::Option*> declare_speech(CLI::App& app, SpeechOptions& speech) {
+  Group group(app, "Speech");
+  return {group
+              .option("--max-seconds", speech.max_seconds, "SECONDS",
+                      "set the longest clip, for which the memory is planned (default: 30)")
+              ->check(CLI::PositiveNumber),
+          group
+              .option("--language", speech.language, "CODE",
+                      "write every text in this language of a multilingual Whisper (default: the model chooses)")
+              ->check(check_metadata)};
+}
+
 // Options of the search, whose defaults the checkpoint tells.
 std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& arguments) {
   const std::string group = "Search, which the file keeps as defaults (default: the checkpoint's)";
@@ -286,6 +298,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       output.option("--self-test", arguments.self_test_path, "FILE",
                     "make the file's self-test from the first lines of this text (default: random ids)");
   declare_limits(app, arguments.limits);
+  const std::vector<const CLI::Option*> speech = declare_speech(app, arguments.speech);
   const std::vector<const CLI::Option*> search = declare_search(app, arguments);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));
@@ -306,6 +319,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
     restricted.checkpoint_only.push_back(option);
   }
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());
+  restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), speech.begin(), speech.end());
   restricted.weights_only.insert(restricted.weights_only.end(),
                                  {output_file, emit, config, shortlist, self_test, report});
   app.footer(

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "dialects/dialect.h"
 #include "goldcrest/goldcrest.h"
 #include "spec/spec.h"
 
@@ -38,6 +39,7 @@ struct Arguments {
   std::optional<bool> renormalize, force_end;
   double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
+  SpeechOptions speech = {};
   std::string budget_text;  // see parse_budget
   uint32_t evaluate_beam = 0, shortlist_always = 100, shortlist_best = 100;
   bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;

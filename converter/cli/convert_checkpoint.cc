@@ -40,7 +40,7 @@ void choose_search(const Arguments& arguments, ModelSpec& spec) {
 
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
-  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter()});
+  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter(), arguments.speech});
   if (!arguments.name.empty()) spec.name = arguments.name;
   if (arguments.shortlist == "none")
     spec.shortlist.reset();
@@ -80,6 +80,9 @@ std::vector<SelfTestLine> run_self_test(const Ingredients& from, const FileImage
   limits.max_source_bytes = from.payload.metadata->limits->max_source_bytes;
   limits.beam_size = 1;
   EngineSession session(image.span(), limits, from.arguments.input);
+  if (from.spec.encoder.frontend) {
+    return make_self_test(session, made_up_clip(from.spec, session.memory().limits.max_source_tokens));
+  }
   return make_self_test(session, self_test_sources(from, session), progress.counter());
 }
 
@@ -137,8 +140,13 @@ Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progr
 
 // Throws Error if lines of text are given for a model without tokenizers.
 void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
-  if (!spec.source_tokenizer && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
+  if (!spec.source_tokenizer && !spec.encoder.frontend && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
+  }
+  if (spec.encoder.frontend && (!lines.self_test.empty() || !lines.shortlist_text.empty() || trims(arguments) || arguments.ids)) {
+    throw Error(
+        "{}: is a model of speech; --self-test, --make-shortlist, --keep-vocabulary, --keep-vocabulary-of and --ids take texts",
+        arguments.input);
   }
   if (spec.source_tokenizer && spec.target_tokenizer) return;
   if (trims(arguments)) {
@@ -210,7 +218,8 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
 int size_shape(const Arguments& arguments) {
   Progress progress(standard_error_screen(arguments.quiet));
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
-  ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes);
+  ModelSpec spec =
+      load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes, arguments.speech);
   if (!arguments.name.empty()) spec.name = arguments.name;
   choose_languages(arguments, spec);
   choose_search(arguments, spec);
@@ -221,6 +230,11 @@ int size_shape(const Arguments& arguments) {
     self_test.push_back({{source.begin(), source.end()},
                          std::vector<uint32_t>(spec.generation.prompt.size() + 1, spec.generation.end_id),
                          UINT64_MAX});
+  }
+  const std::vector<int16_t> clip = made_up_clip(spec, payload.metadata->limits->max_source_tokens);
+  if (!clip.empty()) {
+    const std::vector<uint32_t> target(spec.generation.prompt.size() + 1, spec.generation.end_id);
+    self_test.push_back({{}, target, UINT64_MAX, false, clip});
   }
   const FileImage image = assemble(payload, self_test, metadata_bytes_of_any_weights(payload, self_test));
   Report report = make_report({spec, payload, {}, arguments}, image);

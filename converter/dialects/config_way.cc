@@ -5,6 +5,7 @@
 #include "dialects/config_family.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"
+#include "dialects/hugging_face/speech_families.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/provenance.h"
 #include "dialects/toolkits/toolkit.h"
@@ -17,8 +18,9 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr const ConfigFamily* kFamilies[] = {
-    &kMarianFamily, &kBartFamily,          &kMBartFamily,     &kPegasusFamily, &kM2mFamily,    &kBlenderbotFamily,
-    &kFsmtFamily,   &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
+    &kMarianFamily,     &kBartFamily,    &kMBartFamily,     &kPegasusFamily, &kM2mFamily,
+    &kBlenderbotFamily, &kFsmtFamily,    &kMoonshineFamily, &kWhisperFamily, &kNnTransformerFamily,
+    &kAnnotatedFamily,  &kSeq2SeqFamily, &kTrevettFamily};
 
 std::string supported() {
   std::string text;
@@ -123,7 +125,7 @@ std::vector<ListedFamily> listed_families() {
 
 const WayIn kConfigWay = {[](KindId) { return true; }, open_by_config, listed_families};
 
-ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, const SpeechOptions& speech) {
   const std::filesystem::path directory = directory_of(path);
   const std::filesystem::path config_path = config_path_of(directory, path);
   Value settings = read_json_object(config_path);
@@ -131,6 +133,7 @@ ModelSpec load_shape(const std::filesystem::path& path, uint64_t most) {
   settings = completed(std::move(settings), family.tutorial, nullptr);
   if (family.name_tensors != nullptr) family.name_tensors(settings);
   Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
+  checkpoint.speech = speech;
   checkpoint.tensors = shape_tensors(family.tensors(checkpoint.config), config_path, most);
   checkpoint.config.find("model_type");  // marks it as read
   ModelSpec spec = family.load(checkpoint);

@@ -107,7 +107,8 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   const std::filesystem::path directory = directory_of(path);
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
-  const OpenedCheckpoint opened = way_of(sniffed.kind).open({path, directory, options, sniffed});
+  OpenedCheckpoint opened = way_of(sniffed.kind).open({path, directory, options, sniffed});
+  opened.checkpoint.speech = options.speech;
   ModelSpec spec = opened.load(opened.checkpoint);
   describe_source(opened.checkpoint, opened.dialect, spec);
   return spec;

@@ -14,9 +14,16 @@
 
 namespace goldcrest::converter {
 
+// Choices for a model of speech that its checkpoint leaves open.
+struct SpeechOptions {
+  double max_seconds = 0;  // the longest clip; 0: the family's
+  std::string language;    // of the target, as the checkpoint names it; empty: the model chooses
+};
+
 struct LoadOptions {
   std::filesystem::path config;  // empty: the config.json, or for Marian's own models the YAML, next to the weights
   std::function<void(size_t done, size_t total)> progress;  // in tensors; may be empty
+  SpeechOptions speech = {};
 };
 
 // `path` is a directory or a weight file. Its container or its config.json tells the family. Throws Error.
@@ -25,7 +32,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
 // Returns the model that a checkpoint with this config.json (or the one in the folder `path`) will have. Its weights
 // are tiny; its tokenizer comes from the files next to the config, if they exist. Throws Error, also if the model has
 // more than `most` parameters.
-ModelSpec load_shape(const std::filesystem::path& path, uint64_t most);
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, const SpeechOptions& speech = {});
 
 // The input of every family's loader.
 struct Checkpoint {
@@ -34,6 +41,7 @@ struct Checkpoint {
   std::shared_ptr<const TensorSource> tensors;
   bool is_shape = false;                // no weights; a tokenizer may be missing
   std::filesystem::path settings = {};  // for Marian's own models: the decoder settings that the user named, or empty
+  SpeechOptions speech = {};
 };
 
 // True if a checkpoint of this kind needs no config.json.

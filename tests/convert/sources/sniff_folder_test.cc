@@ -28,8 +28,6 @@ TEST(SniffFolder, NamesTheFamilyOfItsConfig) {
   const std::pair<const char*, const char*> cases[] = {
       {"t5", "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...); its family is planned; it cannot be converted yet"},
       {"mt5", "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...); its family is planned; it cannot be converted yet"},
-      {"whisper", "this is a Whisper model; its family is planned; it cannot be converted yet"},
-      {"moonshine", "this is a Moonshine model; its family is planned; it cannot be converted yet"},
       {"prophetnet", "this is another encoder-decoder of Hugging Face; its family is not supported"},
       {"bert",
        "this is an encoder without a decoder (as BERT is); Goldcrest runs encoder-decoder Transformers; it cannot be "
