@@ -88,7 +88,8 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
-std::vector<const CLI::Option*> declare_speech(CLI::App& app, SpeechOptions& speech) {
+std::vector<const CLI::Option*> declare_speech(CLI::App& app, Arguments& arguments) {
+  SpeechOptions& speech = arguments.speech;
   Group group(app, "Speech");
   return {group
               .option("--max-seconds", speech.max_seconds, "SECONDS",
@@ -97,7 +98,9 @@ std::vector<const CLI::Option*> declare_speech(CLI::App& app, SpeechOptions& spe
           group
               .option("--language", speech.language, "CODE",
                       "write every text in this language of a multilingual Whisper (default: the model chooses)")
-              ->check(check_metadata)};
+              ->check(check_metadata),
+          group.option("--self-test-audio", arguments.self_test_audio_path, "FILE.wav",
+                       "make the file's self-test from this clip (default: half a second of made-up sound)")};
 }
 
 // Options of the search, whose defaults the checkpoint tells.
@@ -229,7 +232,8 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
       "INPUT is a Hugging Face Marian / OPUS-MT directory, a CTranslate2 directory or package of Argos Translate "
       "(converter/dialects/CTRANSLATE2.md), a checkpoint of fairseq or OpenNMT-py (converter/dialects/FAIRSEQ.md, "
-      "OPENNMT_PY.md), or a directory or weight file of a PyTorch nn.Transformer "
+      "OPENNMT_PY.md), a Moonshine or Whisper (converter/dialects/speech/SPEECH.md), or a directory or weight file of "
+      "a PyTorch nn.Transformer "
       "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
       "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
@@ -298,7 +302,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       output.option("--self-test", arguments.self_test_path, "FILE",
                     "make the file's self-test from the first lines of this text (default: random ids)");
   declare_limits(app, arguments.limits);
-  const std::vector<const CLI::Option*> speech = declare_speech(app, arguments.speech);
+  const std::vector<const CLI::Option*> speech = declare_speech(app, arguments);
   const std::vector<const CLI::Option*> search = declare_search(app, arguments);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));

@@ -31,7 +31,7 @@ struct Arguments {
   std::string cpu;        // empty: generic for a checkpoint, unchanged for a model file
   std::string weights = "int8";
   std::string name, license, attribution, source_lang, target_lang;
-  std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
+  std::string report_path, self_test_path, self_test_audio_path, check_path, evaluate_path, alternatives, metric;
   std::string keep_path, keep_text_path, make_shortlist_path;
   std::string emit_folder, section;
   std::string board;                            // empty: none asked for

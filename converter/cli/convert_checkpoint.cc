@@ -13,6 +13,7 @@
 #include "dialects/dialect.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
+#include "evaluate/clip_file.h"
 #include "evaluate/id_lines.h"
 #include "file/format.h"
 #include "file/metadata.h"
@@ -81,7 +82,12 @@ std::vector<SelfTestLine> run_self_test(const Ingredients& from, const FileImage
   limits.beam_size = 1;
   EngineSession session(image.span(), limits, from.arguments.input);
   if (from.spec.encoder.frontend) {
-    return make_self_test(session, made_up_clip(from.spec, session.memory().limits.max_source_tokens));
+    const std::string& path = from.arguments.self_test_audio_path;
+    if (path.empty())
+      return make_self_test(session, made_up_clip(from.spec, session.memory().limits.max_source_tokens));
+    std::vector<SelfTestLine> lines = make_self_test(session, read_clip(path, session.info().sample_rate));
+    if (lines.empty()) throw Error("{}: is too short or too long for the model's limits; see --max-seconds", path);
+    return lines;
   }
   return make_self_test(session, self_test_sources(from, session), progress.counter());
 }
@@ -140,12 +146,17 @@ Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progr
 
 // Throws Error if lines of text are given for a model without tokenizers.
 void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
-  if (!spec.source_tokenizer && !spec.encoder.frontend && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
+  if (!spec.source_tokenizer && !spec.encoder.frontend && !arguments.ids &&
+      (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
   }
-  if (spec.encoder.frontend && (!lines.self_test.empty() || !lines.shortlist_text.empty() || trims(arguments) || arguments.ids)) {
+  if (!spec.encoder.frontend && !arguments.self_test_audio_path.empty())
+    throw Error("{}: takes no clips; leave out --self-test-audio", arguments.input);
+  if (spec.encoder.frontend &&
+      (!lines.self_test.empty() || !lines.shortlist_text.empty() || trims(arguments) || arguments.ids)) {
     throw Error(
-        "{}: is a model of speech; --self-test, --make-shortlist, --keep-vocabulary, --keep-vocabulary-of and --ids take texts",
+        "{}: is a model of speech; --self-test, --make-shortlist, --keep-vocabulary, --keep-vocabulary-of and --ids "
+        "take texts",
         arguments.input);
   }
   if (spec.source_tokenizer && spec.target_tokenizer) return;

@@ -178,8 +178,8 @@ std::shared_ptr<const Matrix> TensorReader::convolution(const std::string& name,
     throw Error("{} has shape {}, expected [{}, {}, {}]", describe(name), shape_text(found), outputs, channels, kernel);
   }
   const Tensor loaded = load(name);
-  const auto read = [outputs, channels, kernel, columns, as_stored = values(name, loaded)] {
-    std::vector<float> result(size_t{outputs} * columns);
+  const auto read = [channels, kernel, columns, as_stored = values(name, loaded)] {
+    std::vector<float> result(as_stored.size());
     for (size_t i = 0; i < result.size(); ++i) {
       const size_t row = i / columns, step = i % columns / channels, channel = i % channels;
       result[i] = as_stored.data()[row * columns + channel * kernel + step];
@@ -187,8 +187,8 @@ std::shared_ptr<const Matrix> TensorReader::convolution(const std::string& name,
     as_stored.release();
     return result;
   };
-  return std::make_shared<const Matrix>(Matrix{name, outputs, columns, MatrixValues(loaded.values.size(), read), false,
-                                               row_scales(loaded, outputs, true)});
+  return std::make_shared<const Matrix>(Matrix{name, outputs, columns, MatrixValues(loaded.values.size(), read),
+                                               loaded.same_rows, row_scales(loaded, outputs, true)});
 }
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {

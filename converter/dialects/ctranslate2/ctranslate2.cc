@@ -225,11 +225,11 @@ class CTranslate2Reader {
   }
 
   void read_activation(const std::string& name, StackSpec& stack) {
-    constexpr uint32_t kGeluOfSilu = 4;
+    constexpr uint32_t kGelu = 3, kGeluOfSilu = 4;
     constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGeluTanh, Activation::kSilu,
                                            Activation::kGelu, Activation::kSilu};
     const std::string setting = key(name, "activation");
-    const uint32_t id = scalars_.count_or(setting, 0, 0, UINT32_MAX);
+    const uint32_t id = scalars_.count_or(setting, is_whisper_ ? kGelu : 0, 0, UINT32_MAX);
     if (id >= std::size(kActivations)) {
       throw Error("{} is {}{}, expected 0 (ReLU), 1 (GELU by tanh), 2 (SiLU), 3 (GELU) or 4 (GELU by a sigmoid)",
                   scalars_.where(setting), id,

@@ -108,6 +108,12 @@ void read_whisper_graph(const Config& config, TensorReader& tensors, ModelSpec& 
     spec.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
 }
 
+bool has_vocabulary(const Checkpoint& checkpoint) {
+  std::error_code error;
+  return std::filesystem::exists(side_file(checkpoint, "tokenizer.json"), error) ||
+         std::filesystem::exists(side_file(checkpoint, "vocab.json"), error);
+}
+
 // tokenizer.json, or vocab.json with the special tokens in added_tokens.json.
 Vocabulary read_whisper_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids, ModelSpec& spec) {
   std::error_code error;
@@ -171,6 +177,10 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
                                         ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size)};
   if (own.flag_or("return_timestamps", false)) {
     spec.warnings.push_back(own.where("return_timestamps") + " is true; results have no timestamps here");
+  }
+  if (checkpoint.is_shape && !has_vocabulary(checkpoint)) {
+    finish_whisper(usual_whisper_ids(sizes.vocab_size), suppressed, checkpoint.speech, spec);
+    return spec;
   }
   const Vocabulary vocabulary = read_whisper_vocabulary(checkpoint, sizes.vocab_size, spec);
   const WhisperIds ids =

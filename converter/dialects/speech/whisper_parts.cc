@@ -109,6 +109,20 @@ WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) 
   return ids;
 }
 
+WhisperIds usual_whisper_ids(uint32_t n_ids) {
+  constexpr uint32_t kTimestamps = 1501, kTextIds = 50257, kBetween = 5;  // kBetween: transcribe to notimestamps
+  WhisperIds ids;
+  if (n_ids < kTextIds + kTimestamps + kBetween + 2) {
+    ids.no_timestamps = n_ids - 1;
+    return ids;
+  }
+  ids.end = n_ids >= kFirstMultilingual ? kTextIds : kTextIds - 1;
+  ids.start = ids.end + 1;
+  ids.no_timestamps = n_ids - kTimestamps - 1;
+  ids.transcribe = ids.no_timestamps - kBetween + 1;
+  return ids;
+}
+
 FrontendSpec whisper_frontend(uint32_t bands, LinearSpec first, LinearSpec second) {
   FrontendSpec frontend;
   frontend.sample_rate = kWhisperRate;

@@ -24,6 +24,10 @@ struct WhisperIds {
 // Finds the ids by their texts, "<|startoftranscript|>" and so on. Throws Error naming a text that is missing.
 WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual);
 
+// Returns the ids of OpenAI's vocabularies by their number of entries, for a shape without a tokenizer. A language has no
+// code then.
+WhisperIds usual_whisper_ids(uint32_t n_ids);
+
 // Returns the stem of two convolutions over `bands` mel bands.
 FrontendSpec whisper_frontend(uint32_t bands, LinearSpec first, LinearSpec second);
 

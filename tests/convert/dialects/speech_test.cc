@@ -3,9 +3,13 @@
 // (tests/peers/speech.py --record).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+
 #include "convert/support/packed_folders.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
+#include "evaluate/clip_file.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
 
@@ -116,6 +120,34 @@ TEST(Speech, OtherGraphsAreRefused) {
   const Copy none("whisper");
   std::filesystem::remove(none.path() / "vocab.json");
   test::expect_error([&] { load(none.path()); }, {"vocab.json", "is missing", "tokenizer.json"});
+}
+
+TEST(Speech, ClipsAreWavFilesOfOneFormat) {
+  const test::TemporaryFolder folder;
+  const std::string format("fmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0", 24);
+  const std::string data("data\4\0\0\0\1\0\xfe\xff", 12), head("RIFF\0\0\0\0WAVE", 12);
+  folder.write("good.wav", head + format + data);
+  EXPECT_EQ(read_clip(folder / "good.wav", 16000), (std::vector<int16_t>{1, -2}));
+  test::expect_error([&] { read_clip(folder / "good.wav", 8000); }, {"16000 Hz", "ffmpeg", "-ar 8000"});
+  folder.write("cut.wav", head + format + data.substr(0, 11));
+  test::expect_error([&] { read_clip(folder / "cut.wav", 16000); }, {"cut.wav", "ends inside"});
+  folder.write("none.wav", head + format);
+  test::expect_error([&] { read_clip(folder / "none.wav", 16000); }, {"none.wav", "no samples"});
+  folder.write("text.wav", "RIFX");
+  test::expect_error([&] { read_clip(folder / "text.wav", 16000); }, {"text.wav", "is no WAV file"});
+  EXPECT_EQ(spoken_words(" \"Mr. Quilter\" \u2014 is well-known!"), "mr quilter \u2014 is well known");
+}
+
+TEST(Speech, ShapesNeedNoWeights) {
+  const ModelSpec whisper = load_shape(recorded() / "whisper/config.json", 1u << 24);
+  EXPECT_EQ(whisper.decoder.embedding->rows, 269u);
+  EXPECT_NO_THROW(Reference{whisper});
+  const Copy bare("whisper");
+  std::filesystem::remove(bare.path() / "vocab.json");
+  EXPECT_NO_THROW(Reference{load_shape(bare.path() / "config.json", 1u << 24)});
+  const ModelSpec moonshine = load_shape(recorded() / "moonshine/config.json", 1u << 24, {2, ""});
+  EXPECT_EQ(moonshine.encoder.positions.rows, 82u);
+  EXPECT_NO_THROW(Reference{moonshine});
 }
 
 TEST(Speech, SamplesThatAreMissingAreNamed) {
