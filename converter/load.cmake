@@ -85,5 +85,12 @@ goldcrest_converter_library(goldcrest_load
   dialects/tutorials/annotated_transformer.cc
   dialects/tutorials/seq2seq_transformer.cc
   dialects/tutorials/trevett_transformer.cc
-  dialects/tutorials/tutorial.cc)
+  dialects/tutorials/tutorial.cc
+  dialects/ctranslate2/ctranslate2_whisper.cc
+  dialects/hugging_face/moonshine.cc
+  dialects/hugging_face/whisper.cc
+  dialects/speech/byte_level.cc
+  dialects/speech/mel_filters.cc
+  dialects/speech/rotary.cc
+  dialects/speech/whisper_parts.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

@@ -7,6 +7,8 @@ target_link_libraries(goldcrest_spec PUBLIC goldcrest_printable)
 find_package(Eigen3 REQUIRED NO_MODULE)
 goldcrest_converter_library(goldcrest_reference COMPUTES
   math/ordered_sums.cc
+  reference/frontend.cc
+  reference/operations.cc
   reference/reference.cc
   reference/reference_search.cc)
 target_link_libraries(goldcrest_reference PUBLIC goldcrest_spec Eigen3::Eigen)

@@ -88,6 +88,21 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
+std::vector<const CLI::Option*> declare_speech(CLI::App& app, Arguments& arguments) {
+  OpenChoices& speech = arguments.choices;
+  Group group(app, "Speech");
+  return {group
+              .option("--max-seconds", speech.max_seconds, "SECONDS",
+                      "set the longest clip, for which the memory is planned (default: 30)")
+              ->check(CLI::PositiveNumber),
+          group
+              .option("--language", speech.language, "CODE",
+                      "write every text in this language of a multilingual Whisper (default: the model chooses)")
+              ->check(check_metadata),
+          group.option("--self-test-audio", arguments.self_test_audio_path, "FILE.wav",
+                       "make the file's self-test from this clip (default: half a second of made-up sound)")};
+}
+
 // Options of the search, whose defaults the checkpoint tells.
 std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& arguments) {
   const std::string group = "Search, which the file keeps as defaults (default: the checkpoint's)";
@@ -217,7 +232,8 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
       "INPUT is a Hugging Face Marian / OPUS-MT directory, a CTranslate2 directory or package of Argos Translate "
       "(converter/dialects/CTRANSLATE2.md), a checkpoint of fairseq or OpenNMT-py (converter/dialects/FAIRSEQ.md, "
-      "OPENNMT_PY.md), or a directory or weight file of a PyTorch nn.Transformer "
+      "OPENNMT_PY.md), a Moonshine or Whisper (converter/dialects/speech/SPEECH.md), or a directory or weight file of "
+      "a PyTorch nn.Transformer "
       "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
       "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
       "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
@@ -251,7 +267,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       "--source-prefix", arguments.source_prefix, "TEXT",
       "put this text before every source, for instance \"translate English to German:\" (T5) (default: none)");
   CLI::Option* max_positions =
-      input.option("--max-positions", arguments.max_positions, "N",
+      input.option("--max-positions", arguments.choices.max_positions, "N",
                    "read sources and write targets of up to N ids, for a model without a last position (T5) (default: "
                    "n_positions of its config.json, else 512, with bytes 1024)");
   max_positions->check(CLI::Range(1u, 1u << 20));
@@ -294,6 +310,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
       output.option("--self-test", arguments.self_test_path, "FILE",
                     "make the file's self-test from the first lines of this text (default: random ids)");
   declare_limits(app, arguments.limits);
+  const std::vector<const CLI::Option*> speech = declare_speech(app, arguments);
   const std::vector<const CLI::Option*> search = declare_search(app, arguments);
   const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
   shortlist->excludes(app.get_option("--make-shortlist"));
@@ -314,6 +331,7 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
     restricted.checkpoint_only.push_back(option);
   }
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());
+  restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), speech.begin(), speech.end());
   restricted.weights_only.insert(restricted.weights_only.end(),
                                  {output_file, emit, config, shortlist, self_test, report});
   app.footer(

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "dialects/dialect.h"
 #include "goldcrest/goldcrest.h"
 #include "spec/spec.h"
 
@@ -30,9 +31,8 @@ struct Arguments {
   std::string cpu;        // empty: generic for a checkpoint, unchanged for a model file
   std::string weights = "int8";
   std::string name, license, attribution, source_lang, target_lang;
-  std::string source_prefix;   // a text before every source
-  uint32_t max_positions = 0;  // 0: the checkpoint's
-  std::string report_path, self_test_path, check_path, evaluate_path, alternatives, metric;
+  std::string source_prefix;  // a text before every source
+  std::string report_path, self_test_path, self_test_audio_path, check_path, evaluate_path, alternatives, metric;
   std::string keep_path, keep_text_path, make_shortlist_path;
   std::string emit_folder, section;
   std::string board;                            // empty: none asked for
@@ -40,6 +40,7 @@ struct Arguments {
   std::optional<bool> renormalize, force_end;
   double max_loss = kAnyLoss;
   goldcrest_limits limits = {};
+  OpenChoices choices = {};
   std::string budget_text;  // see parse_budget
   uint32_t evaluate_beam = 0, shortlist_always = 100, shortlist_best = 100;
   bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;

@@ -13,6 +13,7 @@
 #include "dialects/dialect.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
+#include "evaluate/clip_file.h"
 #include "evaluate/id_lines.h"
 #include "file/format.h"
 #include "file/metadata.h"
@@ -50,7 +51,7 @@ void choose_prefix(const Arguments& arguments, ModelSpec& spec) {
 
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
-  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter(), arguments.max_positions});
+  ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter(), arguments.choices});
   if (!arguments.name.empty()) spec.name = arguments.name;
   if (arguments.shortlist == "none")
     spec.shortlist.reset();
@@ -91,6 +92,14 @@ std::vector<SelfTestLine> run_self_test(const Ingredients& from, const FileImage
   limits.max_source_bytes = from.payload.metadata->limits->max_source_bytes;
   limits.beam_size = 1;
   EngineSession session(image.span(), limits, from.arguments.input);
+  if (from.spec.encoder.frontend) {
+    const std::string& path = from.arguments.self_test_audio_path;
+    if (path.empty())
+      return make_self_test(session, made_up_clip(from.spec, session.memory().limits.max_source_tokens));
+    std::vector<SelfTestLine> lines = make_self_test(session, read_clip(path, session.info().sample_rate));
+    if (lines.empty()) throw Error("{}: is too short or too long for the model's limits; see --max-seconds", path);
+    return lines;
+  }
   return make_self_test(session, self_test_sources(from, session), progress.counter());
 }
 
@@ -148,8 +157,18 @@ Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progr
 
 // Throws Error if lines of text are given for a model without tokenizers.
 void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
-  if (!spec.source_tokenizer && !arguments.ids && (!lines.evaluation.empty() || !lines.self_test.empty())) {
+  if (!spec.source_tokenizer && !spec.encoder.frontend && !arguments.ids &&
+      (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
+  }
+  if (!spec.encoder.frontend && !arguments.self_test_audio_path.empty())
+    throw Error("{}: takes no clips; leave out --self-test-audio", arguments.input);
+  if (spec.encoder.frontend &&
+      (!lines.self_test.empty() || !lines.shortlist_text.empty() || trims(arguments) || arguments.ids)) {
+    throw Error(
+        "{}: is a model of speech; --self-test, --make-shortlist, --keep-vocabulary, --keep-vocabulary-of and --ids "
+        "take texts",
+        arguments.input);
   }
   if (spec.source_tokenizer && spec.target_tokenizer) return;
   if (trims(arguments)) {
@@ -221,8 +240,8 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
 int size_shape(const Arguments& arguments) {
   Progress progress(standard_error_screen(arguments.quiet));
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
-  ModelSpec spec = load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes,
-                              arguments.max_positions);
+  ModelSpec spec =
+      load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes, arguments.choices);
   if (!arguments.name.empty()) spec.name = arguments.name;
   choose_languages(arguments, spec);
   choose_prefix(arguments, spec);
@@ -234,6 +253,11 @@ int size_shape(const Arguments& arguments) {
     self_test.push_back({{source.begin(), source.end()},
                          std::vector<uint32_t>(spec.generation.prompt.size() + 1, spec.generation.end_id),
                          UINT64_MAX});
+  }
+  const std::vector<int16_t> clip = made_up_clip(spec, payload.metadata->limits->max_source_tokens);
+  if (!clip.empty()) {
+    const std::vector<uint32_t> target(spec.generation.prompt.size() + 1, spec.generation.end_id);
+    self_test.push_back({{}, target, UINT64_MAX, false, clip});
   }
   const FileImage image = assemble(payload, self_test, metadata_bytes_of_any_weights(payload, self_test));
   Report report = make_report({spec, payload, {}, arguments}, image);

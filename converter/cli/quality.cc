@@ -6,6 +6,7 @@
 
 #include "cli/console.h"
 #include "evaluate/check.h"
+#include "evaluate/clip_file.h"
 #include "evaluate/id_lines.h"
 #include "report/engine_session.h"
 #include "sources/messages/messages.h"
@@ -36,6 +37,15 @@ goldcrest_limits evaluation_limits(goldcrest_limits limits, const Arguments& arg
   if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
   limits.n_best = 1;
   return limits;
+}
+
+// Makes sources of paths that begin in the folder of the list, and words of references.
+void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) {
+  const std::filesystem::path folder = std::filesystem::path(list).parent_path();
+  for (EvaluationLine& line : lines) {
+    line.source = (folder / line.source).string();
+    for (std::string& reference : line.references) reference = spoken_words(reference);
+  }
 }
 
 }  // namespace
@@ -72,7 +82,7 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
 }
 
 void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec) {
-  if (!arguments.ids) return;
+  if (!arguments.ids || spec.encoder.frontend) return;
   const std::vector<int32_t> end(spec.generation.source_suffix.begin(), spec.generation.source_suffix.end());
   const uint32_t vocab_size = spec.encoder.embedding->rows;
   const auto warn_of = [&](const std::string& path, size_t number, const std::string& text) {
@@ -97,15 +107,19 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
   search.beam_size = limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, limits.max_target_tokens);
   const Reference reference(*report->spec);
-  const auto encode = [&](const std::string& text) {
+  const bool is_speech = report->spec->encoder.frontend.has_value();
+  if (is_speech) prepare_clips(arguments.evaluate_path, report->evaluation_lines);
+  const auto encode = [&](const std::string& text) -> OwnedSource {
+    if (is_speech) return read_clip(text, session.info().sample_rate);
     return arguments.ids ? parse_ids(text, session.info().source_vocab_size) : session.encode(text);
   };
   const auto decode = [&](std::span<const int32_t> tokens) {
     if (arguments.ids) return ids_text(tokens);
-    return session.info().has_detokenizer ? session.decode(tokens) : std::string();
+    const std::string text = session.info().has_detokenizer ? session.decode(tokens) : std::string();
+    return is_speech ? spoken_words(text) : text;
   };
   ReferenceTranslator float32(reference, search, encode, decode);
-  EngineTranslator int8(session, arguments.ids ? Lines::kIds : Lines::kText);
+  EngineTranslator int8(session, is_speech ? Lines::kClips : arguments.ids ? Lines::kIds : Lines::kText);
   EvaluationOptions options;
   options.batch = std::max(8u, limits.batch);  // lines between two updates of progress
   options.progress = progress.counter();

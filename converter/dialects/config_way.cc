@@ -5,6 +5,7 @@
 #include "dialects/config_family.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"
+#include "dialects/hugging_face/speech_families.h"
 #include "dialects/hugging_face/t5.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/provenance.h"
@@ -18,8 +19,8 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr const ConfigFamily* kFamilies[] = {
-    &kMarianFamily,        &kBartFamily,      &kMBartFamily,   &kPegasusFamily, &kM2mFamily,
-    &kBlenderbotFamily,    &kFsmtFamily,      &kT5Family,      &kMT5Family,     &kUmT5Family,
+    &kMarianFamily,        &kBartFamily,      &kMBartFamily,   &kPegasusFamily, &kM2mFamily,       &kBlenderbotFamily,
+    &kFsmtFamily,          &kT5Family,        &kMT5Family,     &kUmT5Family,    &kMoonshineFamily, &kWhisperFamily,
     &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
 
 std::string supported() {
@@ -113,11 +114,10 @@ OpenedCheckpoint open_by_config(const LoadRequest& request) {
   Value settings = read_json_object(config_path);
   const ConfigFamily& family =
       family_of(Config(settings, config_path.string(), config_path), tutorial_of(request.sniffed.kind));
-  check_positions(family, request.options.max_positions);
+  check_positions(family, request.options.choices.max_positions);
   const std::shared_ptr<const TensorSource> tensors = counted(open_tensors(request.path), request.options);
   settings = completed(std::move(settings), family.tutorial, tensors);
   Checkpoint checkpoint{request.directory, Config(std::move(settings), config_path.string(), config_path), tensors};
-  checkpoint.max_positions = request.options.max_positions;
   checkpoint.config.find("model_type");  // marks it as read
   return {std::move(checkpoint), family.model_type, family.load};
 }
@@ -134,16 +134,16 @@ std::vector<ListedFamily> listed_families() {
 
 const WayIn kConfigWay = {[](KindId) { return true; }, open_by_config, listed_families};
 
-ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, uint32_t max_positions) {
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, const OpenChoices& choices) {
   const std::filesystem::path directory = directory_of(path);
   const std::filesystem::path config_path = config_path_of(directory, path);
   Value settings = read_json_object(config_path);
   const ConfigFamily& family = family_of(Config(settings, config_path.string(), config_path), nullptr);
-  check_positions(family, max_positions);
+  check_positions(family, choices.max_positions);
   settings = completed(std::move(settings), family.tutorial, nullptr);
   if (family.name_tensors != nullptr) family.name_tensors(settings);
-  Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true,
-                        max_positions};
+  Checkpoint checkpoint{directory, Config(std::move(settings), config_path.string(), config_path), nullptr, true};
+  checkpoint.choices = choices;
   checkpoint.tensors = shape_tensors(family.tensors(checkpoint.config), config_path, most);
   checkpoint.config.find("model_type");  // marks it as read
   ModelSpec spec = family.load(checkpoint);

@@ -107,9 +107,10 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   const std::filesystem::path directory = directory_of(path);
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
-  if (options.max_positions != 0 && tells_its_settings(sniffed.kind))
+  if (options.choices.max_positions != 0 && tells_its_settings(sniffed.kind))
     throw Error("--max-positions is for models without a last position (T5); {}", sniffed.text());
-  const OpenedCheckpoint opened = way_of(sniffed.kind).open({path, directory, options, sniffed});
+  OpenedCheckpoint opened = way_of(sniffed.kind).open({path, directory, options, sniffed});
+  opened.checkpoint.choices = options.choices;
   ModelSpec spec = opened.load(opened.checkpoint);
   describe_source(opened.checkpoint, opened.dialect, spec);
   return spec;

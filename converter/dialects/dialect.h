@@ -14,10 +14,17 @@
 
 namespace goldcrest::converter {
 
+// Choices that some checkpoints leave open.
+struct OpenChoices {
+  double max_seconds = 0;      // of speech: the longest clip; 0: the family's
+  std::string language;        // of speech: the target's, as the checkpoint names it; empty: the model chooses
+  uint32_t max_positions = 0;  // of a model without a last position (T5); 0: the checkpoint's or the family's usual one
+};
+
 struct LoadOptions {
   std::filesystem::path config;  // empty: the config.json, or for Marian's own models the YAML, next to the weights
   std::function<void(size_t done, size_t total)> progress;  // in tensors; may be empty
-  uint32_t max_positions = 0;  // of a model without a last position (T5); 0: the checkpoint's or the family's usual one
+  OpenChoices choices = {};
 };
 
 // `path` is a directory or a weight file. Its container or its config.json tells the family. Throws Error.
@@ -25,8 +32,8 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
 
 // Returns the model that a checkpoint with this config.json (or the one in the folder `path`) will have. Its weights
 // are tiny; its tokenizer comes from the files next to the config, if they exist. Throws Error, also if the model has
-// more than `most` parameters. max_positions: as in LoadOptions.
-ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, uint32_t max_positions = 0);
+// more than `most` parameters.
+ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, const OpenChoices& choices = {});
 
 // The input of every family's loader.
 struct Checkpoint {
@@ -34,8 +41,8 @@ struct Checkpoint {
   Config config;
   std::shared_ptr<const TensorSource> tensors;
   bool is_shape = false;                // no weights; a tokenizer may be missing
-  uint32_t max_positions = 0;           // as in LoadOptions
   std::filesystem::path settings = {};  // for Marian's own models: the decoder settings that the user named, or empty
+  OpenChoices choices = {};
 };
 
 // True if a checkpoint of this kind needs no config.json.

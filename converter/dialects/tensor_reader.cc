@@ -169,6 +169,28 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
       Matrix{name, rows, columns, MatrixValues(loaded.values.size(), read), false, row_scales(loaded, rows, false)});
 }
 
+std::shared_ptr<const Matrix> TensorReader::convolution(const std::string& name, uint32_t outputs, uint32_t channels,
+                                                        uint32_t kernel) {
+  const uint32_t columns = channels * kernel;
+  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, outputs, columns, {}});
+  const std::vector<uint64_t> found = shape(name);
+  if (found != std::vector<uint64_t>{outputs, channels, kernel}) {
+    throw Error("{} has shape {}, expected [{}, {}, {}]", describe(name), shape_text(found), outputs, channels, kernel);
+  }
+  const Tensor loaded = load(name);
+  const auto read = [channels, kernel, columns, as_stored = values(name, loaded)] {
+    std::vector<float> result(as_stored.size());
+    for (size_t i = 0; i < result.size(); ++i) {
+      const size_t row = i / columns, step = i % columns / channels, channel = i % channels;
+      result[i] = as_stored.data()[row * columns + channel * kernel + step];
+    }
+    as_stored.release();
+    return result;
+  };
+  return std::make_shared<const Matrix>(Matrix{name, outputs, columns, MatrixValues(loaded.values.size(), read),
+                                               loaded.same_rows, row_scales(loaded, outputs, true)});
+}
+
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
   const std::string name = prefix + ".weight";
   // A convolution of width 1 is this matrix with one more axis.

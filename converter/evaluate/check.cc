@@ -32,15 +32,18 @@ std::optional<std::tuple<int, uint64_t>> forward_order(std::string_view name) {
   const int stack = name.starts_with("encoder.") ? 0 : name.starts_with("decoder.") ? 1 : -1;
   if (stack < 0) return std::nullopt;
   name.remove_prefix(std::string_view("encoder.").size());
-  if (name == "embed") return std::tuple(stack, uint64_t{0});
+  constexpr uint64_t kEmbed = 256;  // above the stem's convolutions
+  if (name == "features") return std::tuple(stack, uint64_t{0});
+  if (name == "embed") return std::tuple(stack, kEmbed);
   if (name == "norm") return std::tuple(stack, UINT64_MAX);
-  constexpr std::string_view kLayers = "layers.";
-  if (!name.starts_with(kLayers)) return std::nullopt;
-  name.remove_prefix(kLayers.size());
+  constexpr std::string_view kLayers = "layers.", kConvolutions = "convolutions.";
+  const bool is_convolution = name.starts_with(kConvolutions);
+  if (!is_convolution && !name.starts_with(kLayers)) return std::nullopt;
+  name.remove_prefix(is_convolution ? kConvolutions.size() : kLayers.size());
   uint32_t layer = 0;
   const auto [stop, failure] = std::from_chars(name.data(), name.data() + name.size(), layer);
   if (failure != std::errc() || stop != name.data() + name.size()) return std::nullopt;
-  return std::tuple(stack, uint64_t{layer} + 1);
+  return std::tuple(stack, uint64_t{layer} + 1 + (is_convolution ? 0 : kEmbed));
 }
 
 // Returns every layer's output for one source, by the trace's names.
@@ -54,7 +57,7 @@ std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine&
     captured.values.insert(captured.values.end(), values.begin(), values.end());
     ++captured.rows;
   });
-  const EncodedSource encoded = reference.encode(sample.source);
+  const EncodedSource encoded = reference.encode(sample.input());
   if (const SampleSearch* greedy = sample.find("greedy")) reference.teacher_forced_logits(encoded, greedy->tokens);
   return layers;
 }
@@ -134,7 +137,7 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
     const std::string name = format_text("logits.{}", sample.line);
     const SampleSearch* greedy = sample.find("greedy");
     if (greedy == nullptr || !samples.logits->has(name)) continue;
-    const Logits logits = reference.teacher_forced_logits(reference.encode(sample.source), greedy->tokens);
+    const Logits logits = reference.teacher_forced_logits(reference.encode(sample.input()), greedy->tokens);
     Captured found = {logits.rows, logits.ids - reference.spec().added_target_ids, {}};
     for (size_t i = 0; i < logits.rows; ++i) {
       const std::span<const float> known = logits.row(i).first(found.columns);
@@ -152,8 +155,8 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
 // Returns how far `expected` is ahead of `found` (SearchDifference).
 double score_gap(const Reference& reference, const SampleLine& sample, const std::vector<int32_t>& found,
                  const std::vector<int32_t>& expected, const SearchOptions& options) {
-  const std::vector<double> found_probs = token_log_probs(reference, sample.source, found, options);
-  const std::vector<double> expected_probs = token_log_probs(reference, sample.source, expected, options);
+  const std::vector<double> found_probs = token_log_probs(reference, sample.input(), found, options);
+  const std::vector<double> expected_probs = token_log_probs(reference, sample.input(), expected, options);
   if (options.beam_size == 1) {
     const auto [a, b] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
     const size_t at = static_cast<size_t>(a - found.begin());
@@ -172,7 +175,7 @@ void check_search(const Reference& reference, const SampleLine& sample, const Sa
   const uint32_t most = sample.max_target_tokens > 0 ? sample.max_target_tokens : options.max_target_tokens;
   if (most > 0) search_options.max_target_tokens = most;
   ++result.lines;
-  SearchDifference difference = {sample.line, search(reference, sample.source, search_options)[0].tokens,
+  SearchDifference difference = {sample.line, search(reference, sample.input(), search_options)[0].tokens,
                                  expected.tokens, 0, false};
   if (difference.found == difference.expected) {
     ++result.equal;

@@ -7,7 +7,10 @@
 //                        from 0); "max_target_tokens" (default: CheckOptions's, else the model's)
 //   logits.safetensors   logits.<line> [greedy ids, vocabulary], teacher-forced along the greedy ids
 //   trace.safetensors    every layer's output for the first line, likewise teacher-forced: encoder.embed,
-//                        encoder.layers.<i>, encoder.norm, the same for decoder, logits
+//                        encoder.layers.<i>, encoder.norm, the same for decoder, logits; for a stem also
+//                        encoder.features and encoder.convolutions.<i>, behind its norm
+//   samples.npy          for a model of speech: the clips of all lines one after another, int16. A line then has
+//                        "samples", the number of its clip's samples, in place of "source_ids"
 // Only results.jsonl is required; it has the ids that the other files were made with.
 #pragma once
 

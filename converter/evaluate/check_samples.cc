@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <set>
 #include <string_view>
 
 #include "base/bounds.h"
+#include "sources/containers/numpy_array.h"
 #include "sources/files/input_file.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
@@ -16,6 +18,7 @@ namespace goldcrest::converter {
 namespace {
 
 constexpr uint64_t kMaxResultBytes = uint64_t{256} << 20;
+constexpr uint64_t kMaxClipBytes = uint64_t{1} << 30;
 constexpr int kMaxDepth = 4;
 
 // Reads an array of 1..most ids below vocab_size.
@@ -52,14 +55,47 @@ uint32_t beam_size_of(std::string_view key) {
   return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMaxBeams ? beam_size : 0;
 }
 
+// The clips of samples.npy, which follow one another, and the place of the next one.
+struct Clips {
+  std::string where;
+  std::vector<int16_t> samples;
+  size_t next = 0;
+
+  std::vector<int16_t> take(size_t n) {
+    if (n == 0 || n > samples.size() - next) {
+      throw Error("{}: has {} more samples, expected the {} of the next line's \"samples\"", where,
+                  samples.size() - next, n);
+    }
+    next += n;
+    return {samples.begin() + static_cast<ptrdiff_t>(next - n), samples.begin() + static_cast<ptrdiff_t>(next)};
+  }
+};
+
+Clips read_clips(const std::filesystem::path& path) {
+  const std::string bytes = read_small_file(path, kMaxClipBytes), where = path.string();
+  const NumpyHeader header = parse_numpy_header(bytes, where);
+  if (header.type != "<i2" || header.shape.size() != 1 ||
+      header.shape[0] != (bytes.size() - header.bytes) / sizeof(int16_t)) {
+    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"<i2\"", where,
+                header.type, join_text(header.shape, ", "), bytes.size() - header.bytes);
+  }
+  Clips clips = {where, std::vector<int16_t>(header.shape[0])};
+  std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(int16_t));
+  return clips;
+}
+
 SampleLine read_line(const Value& object, size_t place, const ModelSpec& spec, const std::string& where) {
   if (!object.is_map()) throw Error("{}: found a JSON {}, expected an object", where, object.type_name());
   SampleLine sample;
   sample.line = read_count(object, "line", place, where);
   sample.max_target_tokens = static_cast<uint32_t>(read_count(object, "max_target_tokens", 0, where));
-  if (!object.contains("source_ids")) throw Error("{}: no \"source_ids\"", where);
-  sample.source = read_ids(object["source_ids"], where + ": \"source_ids\"", spec.encoder.embedding->rows,
-                           spec.encoder.positions.rows);
+  if (spec.encoder.frontend) {
+    if (!object.contains("samples")) throw Error("{}: no \"samples\", the number of the clip's samples", where);
+  } else {
+    if (!object.contains("source_ids")) throw Error("{}: no \"source_ids\"", where);
+    sample.source = read_ids(object["source_ids"], where + ": \"source_ids\"", spec.encoder.embedding->rows,
+                             spec.encoder.positions.rows);
+  }
   for (const auto& [key, value] : object.members()) {
     const uint32_t beam_size = beam_size_of(key);
     if (beam_size == 0) continue;
@@ -91,6 +127,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
   const std::string text = read_small_file(path, kMaxResultBytes);
   Samples samples;
   std::set<size_t> seen;
+  Clips clips;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -99,6 +136,10 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     const std::string where = format_text("{}:{}", path.string(), ++number);
     if (row.find_first_not_of(" \t\r") == row.npos) continue;
     SampleLine line = read_line(parse_json(row, kMaxDepth, where), samples.lines.size(), spec, where);
+    if (spec.encoder.frontend) {
+      if (clips.where.empty()) clips = read_clips(folder / "samples.npy");
+      line.samples = clips.take(read_count(parse_json(row, kMaxDepth, where), "samples", 0, where));
+    }
     if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} appears twice", where, line.line);
     samples.lines.push_back(std::move(line));
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference/source.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 
@@ -22,11 +23,13 @@ struct SampleSearch {
 
 struct SampleLine {
   size_t line = 0;
-  std::vector<int32_t> source;
+  std::vector<int32_t> source;         // of a text
+  std::vector<int16_t> samples;        // of a clip
   std::vector<SampleSearch> searches;  // by name
   uint32_t max_target_tokens = 0;      // 0: not given
 
   const SampleSearch* find(const std::string& name) const;  // null: absent
+  Source input() const { return samples.empty() ? Source(source) : Source(std::span<const int16_t>(samples)); }
 };
 
 struct Samples {

@@ -134,7 +134,7 @@ std::vector<Translation> ReferenceTranslator::translate(std::span<const std::str
   for (const std::string& source : sources) {
     Translation& translation = translations.emplace_back();
     try {
-      translation.tokens = search(reference_, encode_(source), options_)[0].tokens;
+      translation.tokens = search(reference_, encode_(source).view(), options_)[0].tokens;
       translation.text = decode_(translation.tokens);
     } catch (const Error& error) {
       translation.error = error.what();

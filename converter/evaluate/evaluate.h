@@ -44,8 +44,8 @@ class Translator {
 
 class ReferenceTranslator : public Translator {
  public:
-  using Encode = std::function<std::vector<int32_t>(const std::string& text)>;  // may throw Error
-  using Decode = std::function<std::string(std::span<const int32_t> tokens)>;   // may throw Error
+  using Encode = std::function<OwnedSource(const std::string& text)>;          // may throw Error
+  using Decode = std::function<std::string(std::span<const int32_t> tokens)>;  // may throw Error
 
   ReferenceTranslator(const Reference& reference, const SearchOptions& options, Encode encode, Decode decode);
   std::vector<Translation> translate(std::span<const std::string> sources) override;

@@ -11,7 +11,9 @@
 
 #include "base/build_options.h"
 #include "base/hash.h"
+#include "file/activation.h"
 #include "file/format.h"
+#include "file/frontend_section.h"
 #include "file/metadata.h"
 #include "file/section_writer.h"
 #include "file/shortlist_section.h"
@@ -41,20 +43,6 @@ Placement placement_of(const Groups& groups) { return {groups.count, groups.elem
 constexpr uint64_t kLinearRowBytes = 2 * sizeof(float) + sizeof(int32_t);
 
 std::string bias_name(const Matrix& weight) { return format_text("bias of tensor '{}'", printable(weight.name)); }
-
-format::Activation activation_of(Activation activation) {
-  switch (activation) {
-    case Activation::kRelu:
-      return format::Activation::Relu;
-    case Activation::kGelu:
-      return format::Activation::Gelu;
-    case Activation::kGeluTanh:
-      return format::Activation::GeluTanh;
-    case Activation::kSilu:
-      return format::Activation::Silu;
-  }
-  throw Error("activation {} is unknown", static_cast<int>(activation));
-}
 
 // Returns the signal-to-quantization-noise ratio, or none if nothing is quantized. Values that can be read again are
 // released, so only one matrix is in memory at a time.
@@ -87,6 +75,7 @@ class Builder {
   };
 
   std::unique_ptr<format::StackT> stack(const std::string& name, const StackSpec& stack);
+  std::unique_ptr<format::FrontendT> frontend(const FrontendSpec& frontend);
   std::unique_ptr<format::LayerT> layer(const std::string& name, const LayerSpec& layer, const StackSpec& stack);
   std::unique_ptr<format::EmbeddingT> embedding(const Matrix& matrix);
   std::unique_ptr<format::LinearT> projection();
@@ -180,6 +169,7 @@ std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
   auto out = std::make_unique<format::LinearT>();
   out->n = static_cast<uint32_t>(from.parts.size()) * from.rows.placed_size();
   out->k = from.columns.placed_size();
+  out->fine_input = options_.weights == Weights::kInt8 && from.parts[0].linear->fine_input;
   if (options_.weights == Weights::kFloat32) {
     FloatMatrix matrix(out->n, out->k);
     const std::vector<float> bias = store_parts(from, (matrix.columns + 1) * sizeof(float), matrix);
@@ -325,6 +315,14 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
   return out;
 }
 
+std::unique_ptr<format::FrontendT> Builder::frontend(const FrontendSpec& frontend) {
+  const auto store = [this](const LinearSpec& of, const Placement& columns) {
+    return linear({{{"convolution", &of}}, Placement::in_order(of.weight->rows), columns});
+  };
+  const auto store_norm = [this](const std::string& name, const NormSpec& of) { return norm(name, of); };
+  return write_frontend(frontend, {store, store_norm, parameters_});
+}
+
 std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const StackSpec& stack) {
   group_ = name;
   auto out = std::make_unique<format::StackT>();
@@ -333,9 +331,13 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->n_heads = stack.n_heads;
   out->d_head = pad16(stack.d_head);
   out->attention_scale = stack.attention_scale;
-  out->activation = activation_of(stack.activation);
+  out->activation = stored_activation(stack.activation);
   out->pre_norm = stack.pre_norm;
-  out->embedding = embedding(*stack.embedding);
+  if (stack.frontend) {
+    out->frontend = frontend(*stack.frontend);
+  } else {
+    out->embedding = embedding(*stack.embedding);
+  }
   advance();
   out->embedding_scale = stack.embedding_scale;
   out->positions = positions(name + ".positions", stack);
@@ -343,6 +345,7 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->centred = stack.centred;
   out->gated = stack.gated;
   out->positions_used = stack.positions_used;
+  if (stack.rotary) out->rotary = write_rotary(name + ".rotary", *stack.rotary, positions_);
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     out->layers.push_back(layer(format_text("{}.layers.{}", name, i), stack.layers[i], stack));

@@ -60,7 +60,10 @@ void set_rules(const RulesSpec& rules, format::GenerationT& out) {
 
 goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits) {
   const uint32_t source_positions = spec.encoder.positions.rows, target_positions = spec.decoder.positions.rows;
-  const uint32_t checkpoint_target = spec.generation.max_target_tokens;
+  // A prompt takes target positions too.
+  const uint32_t prompt = static_cast<uint32_t>(spec.generation.prompt.size());
+  const uint32_t checkpoint_target =
+      spec.generation.max_target_tokens == 0 ? 0 : spec.generation.max_target_tokens + prompt;
   goldcrest_limits resolved = limits;
   resolved.max_source_tokens =
       resolve(kMaxSource, limits.max_source_tokens, source_positions, source_positions, "the encoder's positions");

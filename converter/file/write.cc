@@ -43,6 +43,7 @@ void add_lines(std::span<const SelfTestLine> self_test, format::ModelT& metadata
     out->hash_low = static_cast<uint32_t>(line.hash);
     out->hash_high = static_cast<uint32_t>(line.hash >> 32);
     out->shortlist = line.shortlist;
+    out->samples = line.samples;
     metadata.self_test.push_back(std::move(out));
   }
 }

@@ -15,8 +15,9 @@ namespace goldcrest::converter {
 // A greedy search that the file's reader must reproduce (FORMAT.md, "Self-test").
 struct SelfTestLine {
   std::vector<uint32_t> source, target;
-  uint64_t hash = 0;       // of the logits
-  bool shortlist = false;  // searched among the source's candidates
+  uint64_t hash = 0;                  // of the logits
+  bool shortlist = false;             // searched among the source's candidates
+  std::vector<int16_t> samples = {};  // of a clip, in place of `source`
 };
 
 // A whole file in memory, aligned for the engine.

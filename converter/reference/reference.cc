@@ -9,16 +9,15 @@
 
 #include "kernels/reference/math.h"
 #include "math/ordered_sums.h"
+#include "reference/frontend.h"
+#include "reference/operations.h"
 #include "spec/error.h"
 #include "spec/validate_spec.h"
 
 namespace goldcrest::converter {
 namespace {
 
-using ConstRows = Eigen::Map<const Rows>;
 using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
-
-Eigen::Index index(size_t n) { return static_cast<Eigen::Index>(n); }
 
 ConstRow view_row(const std::vector<float>& values) { return {values.data(), index(values.size())}; }
 ConstRows view_matrix(const Matrix& m) { return {m.values.data(), index(m.rows), index(m.columns)}; }
@@ -50,13 +49,6 @@ Rows embed(const StackSpec& stack, std::span<const int32_t> tokens, uint32_t fir
   return x;
 }
 
-// y = x W^T + b.  x: [m, k]; y: [m, n].
-Rows linear(const LinearSpec& spec, const Rows& x) {
-  Rows y = times_transposed(x, view_matrix(*spec.weight));
-  y.rowwise() += view_row(spec.bias);
-  return y;
-}
-
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta, row by row. Rows that are not centred have the mean 0.
 Rows layer_norm(const NormSpec& norm, bool centred, const Rows& x) {
   const float width = static_cast<float>(x.cols());
@@ -68,20 +60,6 @@ Rows layer_norm(const NormSpec& norm, bool centred, const Rows& x) {
   y.array().rowwise() *= view_row(norm.gamma).array();
   y.rowwise() += view_row(norm.beta);
   return y;
-}
-
-float activate(Activation activation, float x) {
-  switch (activation) {
-    case Activation::kRelu:
-      return x < 0 ? 0 : x;
-    case Activation::kGelu:
-      return 0.5f * x * (1.0f + erf_float(x * 0.70710678f));
-    case Activation::kGeluTanh:  // Hendrycks and Gimpel 2016, section 2; 0.79788456 = sqrt(2 / pi)
-      return 0.5f * x * (1.0f + tanh_float(0.79788456f * (x + 0.044715f * (x * x * x))));
-    case Activation::kSilu:
-      return x * sigmoid_float(x);
-  }
-  throw Error("activation {}: unknown", static_cast<int>(activation));
 }
 
 // exp_float maps NaN to 0; this keeps it visible.
@@ -128,11 +106,16 @@ Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_va
 
 // Self-attention of one row per hypothesis, each to its own past.
 Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Rows& x, size_t layer,
-                    std::vector<std::vector<LayerPast>>& hypotheses) {
-  const Rows query = linear(spec.query, x), key = linear(spec.key, x), value = linear(spec.value, x);
+                    DecoderState& state) {
+  Rows query = linear(spec.query, x), key = linear(spec.key, x);
+  const Rows value = linear(spec.value, x);
+  if (stack.rotary) {
+    turn(stack, state.position, 0, query);
+    turn(stack, state.position, 0, key);
+  }
   Rows attended(query.rows(), query.cols());
   for (Eigen::Index row = 0; row < query.rows(); ++row) {
-    KeysValues& past = hypotheses[static_cast<size_t>(row)][layer].attended;
+    KeysValues& past = state.hypotheses[static_cast<size_t>(row)][layer].attended;
     append(key, row, past.keys);
     append(value, row, past.values);
     const auto position = static_cast<uint32_t>(view_rows(past.keys, query.cols()).rows() - 1);
@@ -171,11 +154,13 @@ class Reference::Pass {
   explicit Pass(const Reference& reference)
       : spec_(reference.spec_), trace_(reference.trace_), norm_trace_(reference.norm_trace_) {}
 
-  EncodedSource encode(std::span<const int32_t> source) const;
+  EncodedSource encode(const Source& source) const;
   // Returns the logits.
   Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
 
  private:
+  // Returns the encoder's rows before its layers.
+  Rows enter(const Source& source) const;
   Rows norm(const StackSpec& stack, const NormSpec& spec, const Rows& x) const;
   Rows maybe_norm(const StackSpec& stack, const std::optional<NormSpec>& spec, const Rows& x) const;
   template <typename Block>
@@ -205,17 +190,40 @@ Rows Reference::Pass::residual(const StackSpec& stack, const NormSpec& spec, con
   return norm(stack, spec, x + block(x));
 }
 
-EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
+Rows Reference::Pass::enter(const Source& source) const {
   const StackSpec& stack = spec_.encoder;
-  if (source.empty()) throw Error("empty source: expected at least one token id");
-  Rows x = maybe_norm(stack, stack.embedding_norm, embed(stack, source, 0, 1));
+  if (!stack.frontend) {
+    if (!source.samples.empty() || !source.features.empty()) throw Error("the model takes token ids; found a clip");
+    if (source.ids.empty()) throw Error("empty source: expected at least one token id");
+    return embed(stack, source.ids, 0, 1);
+  }
+  if (!source.ids.empty()) throw Error("the model takes a clip; found token ids");
+  const auto trace_rows = [&](const std::string& name, int layer, const Rows& rows) { trace(name, layer, 0, 1, rows); };
+  const Frontend frontend(*stack.frontend, stack.positions.rows, trace_rows);
+  Rows x = source.features.empty() ? frontend.run_samples(source.samples) : frontend.run_features(source.features);
+  if (x.rows() > index(stack.positions.rows)) {
+    throw Error("a clip of {} rows: the model has {} positions; shorten the clip or raise --max-seconds", x.rows(),
+                stack.positions.rows);
+  }
+  if (stack.positions_used) x += view_matrix(stack.positions).topRows(x.rows());
+  return x;
+}
+
+EncodedSource Reference::Pass::encode(const Source& source) const {
+  const StackSpec& stack = spec_.encoder;
+  Rows x = maybe_norm(stack, stack.embedding_norm, enter(source));
   trace("encoder.embed", -1, 0, 1, x);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
     const AttentionSpec& self = *layer.self_attention;
     x = residual(stack, self.norm, x, [&](const Rows& h) {
-      const KeysValues keys_values = {values_of(linear(self.key, h)), values_of(linear(self.value, h))};
-      return linear(self.out, attend(stack, linear(self.query, h), keys_values, self.bias.get()));
+      Rows query = linear(self.query, h), key = linear(self.key, h);
+      if (stack.rotary) {
+        turn(stack, 0, 1, query);
+        turn(stack, 0, 1, key);
+      }
+      const KeysValues keys_values = {values_of(key), values_of(linear(self.value, h))};
+      return linear(self.out, attend(stack, query, keys_values, self.bias.get()));
     });
     x = residual(stack, layer.feed_forward.norm, x,
                  [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
@@ -226,6 +234,7 @@ EncodedSource Reference::Pass::encode(std::span<const int32_t> source) const {
     trace("encoder.norm", -1, 0, 1, x);
   }
   EncodedSource encoded;
+  encoded.rows = static_cast<uint32_t>(x.rows());
   for (const LayerSpec& layer : spec_.decoder.layers) {
     const AttentionSpec& cross = *layer.cross_attention;
     encoded.cross.push_back({values_of(linear(cross.key, x)), values_of(linear(cross.value, x))});
@@ -241,8 +250,7 @@ Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
     if (const auto& self = layer.self_attention) {
-      x = residual(stack, self->norm, x,
-                   [&](const Rows& h) { return attend_to_past(stack, *self, h, i, state.hypotheses); });
+      x = residual(stack, self->norm, x, [&](const Rows& h) { return attend_to_past(stack, *self, h, i, state); });
     } else {
       const RecurrentSpec& recurrent = *layer.recurrent;
       x = residual(stack, recurrent.norm, x, [&](const Rows& h) { return recur(recurrent, h, i, state.hypotheses); });
@@ -275,7 +283,7 @@ void Reference::Pass::trace(const std::string& name, int layer, uint32_t first_r
 
 Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }
 
-EncodedSource Reference::encode(std::span<const int32_t> source) const { return Pass(*this).encode(source); }
+EncodedSource Reference::encode(const Source& source) const { return Pass(*this).encode(source); }
 
 DecoderState Reference::start(uint32_t n_hypotheses) const {
   DecoderState state;

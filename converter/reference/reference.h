@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "reference/source.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
 
 // Receives intermediate values. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder", or
-// "logits"; layer: its index or -1; row: source or target position.
+// "logits"; of a stem "encoder.features" and "encoder.convolutions" too; layer: its index or -1; row: source or target
+// position.
 using TraceFunction =
     std::function<void(const std::string& name, int layer, uint32_t row, std::span<const float> values)>;
 
@@ -24,7 +26,8 @@ struct KeysValues {
 
 // An encoded source, which every decoder layer's cross-attention reads.
 struct EncodedSource {
-  std::vector<KeysValues> cross;  // [decoder layers], of src_len positions each
+  std::vector<KeysValues> cross;  // [decoder layers], of `rows` positions each
+  uint32_t rows = 0;
 };
 
 // The memory of a decoder layer for earlier positions. Its spec decides which member is used.
@@ -61,8 +64,9 @@ class Reference {
   // Receives every input row of a layer norm.
   void set_norm_trace(std::function<void(std::span<const float> row)> trace) { norm_trace_ = std::move(trace); }
 
-  // Throws Error for an empty source, for one longer than the positions, or for an id outside the vocabulary.
-  EncodedSource encode(std::span<const int32_t> source) const;
+  // Throws Error for an empty source, for one longer than the positions, for an id outside the vocabulary, and for a
+  // kind of source that the model does not take.
+  EncodedSource encode(const Source& source) const;
   DecoderState start(uint32_t n_hypotheses) const;
   // Feeds one token to each hypothesis and advances the state. Returns the logits: [hypotheses, target vocab_size].
   // Throws Error beyond the positions or for an id outside the vocabulary.

@@ -297,16 +297,15 @@ double length_normalized_score(double log_prob, size_t n, const SearchOptions& o
   return (log_prob - double{options.word_penalty} * length) / (penalty == 1 ? base : exact_exp(exponent));
 }
 
-std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
-                               const SearchOptions& options) {
+std::vector<Hypothesis> search(const Reference& reference, const Source& source, const SearchOptions& options) {
   if (options.max_target_tokens < 1 || options.max_target_tokens > reference.spec().decoder.positions.rows)
     throw Error("max_target_tokens {}: expected 1..{}, the decoder's positions", options.max_target_tokens,
                 reference.spec().decoder.positions.rows);
   if (options.beam_size < 1 || options.n_best < 1 || options.n_best > options.beam_size)
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
   const SearchedSource searched = {reference.encode(source),
-                                   candidates_within(reference.spec(), source, options.max_candidates)};
-  const SourceOptions of_source = bounded(reference.spec(), options, source.size());
+                                   candidates_within(reference.spec(), source.ids, options.max_candidates)};
+  const SourceOptions of_source = bounded(reference.spec(), options, searched.encoded.rows);
   std::vector<Hypothesis> best = options.beam_size == 1 ? std::vector{greedy(reference, searched, of_source)}
                                                         : beam(reference, searched, of_source);
   if (best.empty() || best[0].tokens.empty())
@@ -315,10 +314,11 @@ std::vector<Hypothesis> search(const Reference& reference, std::span<const int32
   return best;
 }
 
-std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
-                                    std::span<const int32_t> target, const SearchOptions& options) {
-  const Logits logits = reference.teacher_forced_logits(reference.encode(source), target);
-  const SourceOptions of_source = bounded(reference.spec(), options, source.size());
+std::vector<double> token_log_probs(const Reference& reference, const Source& source, std::span<const int32_t> target,
+                                    const SearchOptions& options) {
+  const EncodedSource encoded = reference.encode(source);
+  const Logits logits = reference.teacher_forced_logits(encoded, target);
+  const SourceOptions of_source = bounded(reference.spec(), options, encoded.rows);
   std::vector<double> along(target.size());
   for (size_t i = 0; i < target.size(); ++i) {
     const std::vector<double> log_probs =

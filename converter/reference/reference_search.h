@@ -29,20 +29,19 @@ struct SearchOptions {
 SearchOptions default_search(const ModelSpec& spec);
 
 struct Hypothesis {
-  std::vector<int32_t> tokens;  // start token left out, end token kept
+  std::vector<int32_t> tokens;  // start token left out, prompt and end token kept
   double log_prob = 0;          // sum over the tokens; a forced token adds 0
   double score = 0;             // the search ranks by it
 };
 
 // Returns the best hypotheses of one source, best first; never empty. Throws Error for impossible options or an
 // impossible source.
-std::vector<Hypothesis> search(const Reference& reference, std::span<const int32_t> source,
-                               const SearchOptions& options);
+std::vector<Hypothesis> search(const Reference& reference, const Source& source, const SearchOptions& options);
 
 // Returns the log-probabilities that a search among all ids sees for the tokens of `target`. Suppressed and forbidden
 // tokens have minus infinity, forced ones 0.
-std::vector<double> token_log_probs(const Reference& reference, std::span<const int32_t> source,
-                                    std::span<const int32_t> target, const SearchOptions& options);
+std::vector<double> token_log_probs(const Reference& reference, const Source& source, std::span<const int32_t> target,
+                                    const SearchOptions& options);
 
 // (log_prob - word_penalty * n) / n^length_penalty, or with the penalty's other kind.
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options);

@@ -4,8 +4,12 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "evaluate/clip_file.h"
 #include "evaluate/id_lines.h"
+#include "goldcrest/speech.h"
+#include "math/deterministic_math.h"
 #include "spec/error.h"
+#include "spec/frontend_rows.h"
 
 namespace goldcrest::converter {
 
@@ -63,6 +67,12 @@ std::string EngineSession::decode(std::span<const int32_t> tokens) {
 
 int EngineTranslator::add(const std::string& source, bool first) {
   goldcrest_engine* engine = session_.engine();
+  if (lines_ == Lines::kClips) {
+    if (first) clips_.clear();
+    const std::vector<int16_t>& clip = clips_.emplace_back(read_clip(source, session_.info().sample_rate));
+    return first ? goldcrest_begin_audio(engine, clip.data(), clip.size())
+                 : goldcrest_add_audio(engine, clip.data(), clip.size());
+  }
   if (lines_ == Lines::kText) {
     return first ? goldcrest_begin_text(engine, source.data(), source.size())
                  : goldcrest_add_text(engine, source.data(), source.size());
@@ -73,7 +83,8 @@ int EngineTranslator::add(const std::string& source, bool first) {
 
 std::string EngineTranslator::text_of(std::span<const int32_t> tokens) {
   if (lines_ == Lines::kIds) return ids_text(tokens);
-  return session_.info().has_detokenizer ? session_.decode(tokens) : "";
+  const std::string text = session_.info().has_detokenizer ? session_.decode(tokens) : "";
+  return lines_ == Lines::kClips ? spoken_words(text) : text;
 }
 
 std::vector<Translation> EngineTranslator::translate(std::span<const std::string> sources) {
@@ -84,11 +95,15 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
     std::vector<size_t> stored;
     for (; next < sources.size() && stored.size() < batch; ++next) {
       const std::string& text = sources[next];
-      const int index = add(text, stored.empty());
-      if (index < 0)
-        translations[next].error = session_.describe(index);
-      else
-        stored.push_back(next);
+      try {
+        const int index = add(text, stored.empty());
+        if (index < 0)
+          translations[next].error = session_.describe(index);
+        else
+          stored.push_back(next);
+      } catch (const Error& error) {  // of a clip that cannot be read
+        translations[next].error = error.what();
+      }
     }
     if (stored.empty()) continue;
     const int status = goldcrest_run(engine);
@@ -116,23 +131,38 @@ goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file
   return info;
 }
 
-std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
-                                         const std::function<void(size_t, size_t)>& progress) {
+namespace {
+
+// Runs one greedy search of `line`, whose source it has, and fills in the results. `begin`: of the engine's.
+bool run_line(EngineSession& session, uint32_t flags, const std::function<int(goldcrest_engine*)>& begin,
+              SelfTestLine& line) {
   goldcrest_search search = session.info().search;
   search.beam_size = 1;
   search.min_target_tokens = 0;
   search.max_target_tokens = session.memory().limits.max_target_tokens;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
+  session.set_search(search);
+  goldcrest_result result = {};
+  if (begin(session.engine()) < 0 || goldcrest_run(session.engine()) < 0 ||
+      goldcrest_get_result(session.engine(), 0, 0, &result) < 0) {
+    return false;
+  }
+  line.target = {result.tokens, result.tokens + result.n_tokens};
+  line.hash = result.logits_hash;
+  line.shortlist = result.n_outputs < session.info().target_vocab_size;
+  return true;
+}
+
+}  // namespace
+
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
+                                         const std::function<void(size_t, size_t)>& progress) {
   std::vector<SelfTestLine> lines;
   const auto run = [&](const std::vector<int32_t>& source, uint32_t flags) {
-    search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
-    session.set_search(search);
-    if (goldcrest_begin(session.engine(), source.data(), source.size()) < 0) return;
-    goldcrest_result result = {};
-    if (goldcrest_run(session.engine()) < 0 || goldcrest_get_result(session.engine(), 0, 0, &result) < 0) return;
-    lines.push_back({{source.begin(), source.end()},
-                     {result.tokens, result.tokens + result.n_tokens},
-                     result.logits_hash,
-                     result.n_outputs < session.info().target_vocab_size});
+    SelfTestLine line;
+    line.source = {source.begin(), source.end()};
+    const auto begin = [&](goldcrest_engine* engine) { return goldcrest_begin(engine, source.data(), source.size()); };
+    if (run_line(session, flags, begin, line)) lines.push_back(std::move(line));
   };
   for (size_t i = 0; i < sources.size(); ++i) {
     if (progress) progress(i, sources.size());
@@ -145,10 +175,43 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
   return lines;
 }
 
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const int16_t> samples) {
+  SelfTestLine line;
+  line.samples = {samples.begin(), samples.end()};
+  const auto begin = [&](goldcrest_engine* engine) {
+    return goldcrest_begin_audio(engine, line.samples.data(), line.samples.size());
+  };
+  if (!run_line(session, 0, begin, line)) return {};
+  return {line};
+}
+
+std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tokens) {
+  const std::optional<FrontendSpec>& frontend = spec.encoder.frontend;
+  if (!frontend || frontend->input != FrontendInput::kSamples) return {};
+  constexpr double kSeconds = 0.5, kPi = 3.14159265358979323846;
+  size_t n = static_cast<size_t>(kSeconds * frontend->sample_rate);
+  const auto rows_of = [&](size_t samples) { return count_frontend_rows(*frontend, samples); };
+  if (!frontend->fixed_window) {
+    while (n > 1 && rows_of(n) > max_source_tokens) n -= n / 16 + 1;
+    while (rows_of(n) == 0) n += n / 16 + 1;
+  }
+  std::vector<int16_t> samples(n);
+  uint64_t state = kHashStart;
+  for (size_t i = 0; i < n; ++i) {
+    state = hash_word(state, static_cast<uint32_t>(i));
+    const double seconds = static_cast<double>(i) / frontend->sample_rate, loudness = exact_sin(2 * kPi * seconds);
+    const double tone = exact_sin(2 * kPi * seconds * (200 + 900 * seconds));
+    const double noise = static_cast<double>(state >> 40) * 0x1p-24 - 0.5;
+    samples[i] = static_cast<int16_t>(loudness * (6000 * tone + 1500 * noise));
+  }
+  return samples;
+}
+
 std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens) {
   const std::vector<uint32_t>& prefix = spec.generation.source_prefix;
   const std::vector<uint32_t>& suffix = spec.generation.source_suffix;
   std::vector<std::vector<int32_t>> sources;
+  if (spec.encoder.frontend) return sources;
   uint64_t state = kHashStart;
   for (uint32_t length : {3u, 7u, 12u}) {
     const size_t around = prefix.size() + suffix.size();

@@ -43,10 +43,10 @@ class EngineSession {
   goldcrest_detail detail_ = {};
 };
 
-enum class Lines { kText, kIds };
+enum class Lines { kText, kIds, kClips };
 
 // The int8 side of an evaluation, in batches of the session's limits. With Lines::kIds, sources and result texts are
-// ids (id_lines.h).
+// ids (id_lines.h). With Lines::kClips, sources are WAV files, and result texts are their words (clip_file.h).
 class EngineTranslator : public Translator {
  public:
   explicit EngineTranslator(EngineSession& session, Lines lines = Lines::kText) : session_(session), lines_(lines) {}
@@ -59,6 +59,7 @@ class EngineTranslator : public Translator {
 
   EngineSession& session_;
   Lines lines_;
+  std::vector<std::vector<int16_t>> clips_;  // of the batch, which the engine reads in place
 };
 
 // Returns the engine's description of a model. Throws Error naming `file`.
@@ -70,7 +71,15 @@ goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
                                          const std::function<void(size_t done, size_t total)>& progress);
 
-// Returns sources for a self-test without lines of the user: seeded random ids, ended like the model's texts.
+// The same for a model of speech and one clip. Returns no line if the clip does not fit the limits.
+std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const int16_t> samples);
+
+// Returns half a second of made-up sound, or as much as max_source_tokens rows take: tones that change, and noise.
+// Empty for a model that takes no samples.
+std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tokens);
+
+// Returns sources for a self-test without lines of the user: seeded random ids, ended like the model's texts. A
+// model of speech has none.
 std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens);
 
 }  // namespace goldcrest::converter

@@ -19,6 +19,8 @@ const char* activation_name(Activation activation) {
       return "gelu_tanh";
     case Activation::kSilu:
       return "silu";
+    case Activation::kTanh:
+      return "tanh";
   }
   return "";
 }

@@ -40,12 +40,23 @@ inline Groups groups_of_part(const Dimension& dimension, const StackGroups& stac
   return groups;
 }
 
+// Returns the features that a file needs for a stem. Fine inputs are int8's, but the bit allows them in any file.
+inline uint32_t frontend_features(const FrontendSpec& frontend) {
+  uint32_t features = kFeatureFrontend | (frontend.log_mel ? kFeatureLogMel : 0);
+  for (const ConvolutionSpec& convolution : frontend.convolutions) {
+    if (convolution.linear.fine_input) features |= kFeatureRefined;
+  }
+  return features;
+}
+
 // Returns the features that a file needs for the choices of its stacks and the blocks of their layers.
 inline uint32_t block_features(const ModelSpec& spec) {
   uint32_t features = 0;
   for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
     if (!stack->centred) features |= kFeatureRmsNorm;
     if (stack->gated) features |= kFeatureGated;
+    if (stack->rotary) features |= kFeatureRotary;
+    if (stack->frontend) features |= frontend_features(*stack->frontend);
     for (const LayerSpec& layer : stack->layers) {
       for_each_block(
           [&](auto block, const auto& of_layer) {

@@ -33,6 +33,7 @@ struct Matrix {
 struct LinearSpec {
   std::shared_ptr<const Matrix> weight;  // [outputs, inputs]
   std::vector<float> bias;               // [outputs]; zeros when the checkpoint has none
+  bool fine_input = false;               // int8 files: two int8 products, so that inputs have 16 bits
 };
 
 // One of the linear layers that a file stores in one matrix, in the order of its rows.
@@ -97,7 +98,42 @@ struct LayerSpec {
   std::optional<RecurrentSpec> recurrent = std::nullopt;  // decoder only
 };
 
-enum class Activation { kRelu, kGelu, kGeluTanh, kSilu };  // kGelu: erf
+enum class Activation { kRelu, kGelu, kGeluTanh, kSilu, kTanh };  // kGelu: erf; kTanh: of convolutions only
+
+// Row i of the outputs is activation(linear(window i)). Window i is the input rows [i * stride - padding, i * stride -
+// padding + kernel); rows outside of the input are zeros.
+struct ConvolutionSpec {
+  LinearSpec linear;  // [outputs, kernel * channels]; column t * channels + c reads channel c of a window's row t
+  uint32_t channels = 0, kernel = 0, stride = 0, padding = 0;
+  Activation activation = Activation::kGelu;
+  std::optional<NormSpec> whole_norm = {};  // by mean and variance of all rows and channels of a clip
+};
+
+// log10 of the power of mel bands (FORMAT.md, "Log-mel"). Frame i is centred at sample i * hop.
+struct LogMelSpec {
+  uint32_t n_fft = 0, hop = 0;
+  std::vector<float> window;  // [n_fft]
+  Matrix filters;             // [bands, n_fft / 2 + 1]
+};
+
+enum class FrontendInput { kSamples, kFrames };
+
+// From samples of 16 bits, or from rows of features, to the rows of the encoder. The stack's positions are added to
+// them.
+struct FrontendSpec {
+  FrontendInput input = FrontendInput::kSamples;
+  uint32_t sample_rate = 0;   // samples a second
+  uint32_t channels = 1;      // of the rows that the first convolution reads; 1: samples
+  bool fixed_window = false;  // every clip is cut or filled up to as many rows as the stack has positions
+  std::optional<LogMelSpec> log_mel = {};
+  std::vector<ConvolutionSpec> convolutions;
+};
+
+// Queries and keys of self-attention turn by their positions: in each head, columns c and c + half for c < half.
+struct RotarySpec {
+  Matrix table;       // [positions, 2 * half]: cosines, then sines
+  uint32_t half = 0;  // a multiple of 16
+};
 
 struct StackSpec {
   uint32_t d_model = 0, d_ff = 0, n_heads = 0, d_head = 0;
@@ -112,6 +148,8 @@ struct StackSpec {
   Matrix positions;                         // [max_positions, d_model], row p belongs to position p
   std::optional<NormSpec> embedding_norm, final_norm;
   std::vector<LayerSpec> layers;
+  std::optional<RotarySpec> rotary = {};
+  std::optional<FrontendSpec> frontend = {};  // of the encoder, in place of `embedding`
 };
 
 enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter, kSubword };
@@ -153,6 +191,7 @@ struct TokenizerSpec {
   std::string unknown_surface = " \u2047 ";  // the text for the unknown id
   std::vector<Merge> merges;    // kSubword: best first, without duplicates; pieces are as in subword_entry.h
   bool word_end_apart = false;  // kSubword: at first a word's end is a symbol of its own
+  bool byte_level = false;      // texts of byte pieces are the bytes themselves, one or more
 };
 
 // Beams stop when a better text is unlikely, when beam_size are finished, or when none can be better.

@@ -16,6 +16,8 @@
 namespace goldcrest::converter {
 namespace {
 
+constexpr size_t kMostConvolutions = 4;
+
 // Also refuses NaN.
 template <typename T>
 void require_range(const std::string& setting, T found, T low, T high) {
@@ -114,18 +116,94 @@ void check_layer(const std::string& role, const LayerSpec& layer, const LayerKin
       layer);
 }
 
-void check_stack(const std::string& name, const ModelSpec& model, bool is_decoder) {
-  const StackSpec& stack = is_decoder ? model.decoder : model.encoder;
-  check_dimensions(name, stack);
+void check_convolution(const std::string& role, const ConvolutionSpec& convolution, uint32_t channels) {
+  require_range(role + ".kernel", convolution.kernel, 1u, kMaxKernel);
+  require_range(role + ".stride", convolution.stride, 1u, convolution.kernel);
+  require_range(role + ".padding", convolution.padding, 0u, (convolution.kernel - 1) / 2);
+  const uint32_t width = channels == 1 ? 1 : pad16(channels);
+  require_range(role + ": kernel * channels", uint64_t{convolution.kernel} * width, uint64_t{1}, uint64_t{kMaxWidth});
+  if (convolution.channels != channels) {
+    throw Error("{}.channels is {}; expected {}, as many as its input has", role, convolution.channels, channels);
+  }
+  if (convolution.stride * width % 16 != 0) {
+    throw Error("{}.stride is {}; expected a multiple of 16 for samples", role, convolution.stride);
+  }
+  if (convolution.linear.weight == nullptr) throw Error("{} has no weight", role);
+  const uint32_t outputs = convolution.linear.weight->rows;
+  require_range(role + ": outputs", outputs, 1u, kMaxWidth);
+  check_linear(role, convolution.linear, outputs, convolution.kernel * channels);
+  if (convolution.whole_norm) check_norm(role + ".whole_norm", *convolution.whole_norm, outputs);
+}
+
+void check_log_mel(const LogMelSpec& log_mel, uint32_t channels) {
+  uint32_t rest = log_mel.n_fft;
+  while (rest != 0 && rest % 2 == 0) rest /= 2;
+  while (rest != 0 && rest % 5 == 0) rest /= 5;
+  if (rest != 1 || log_mel.n_fft % 2 != 0 || log_mel.n_fft > kMaxTransform) {
+    throw Error("log-mel: frames of {} samples; expected 2^a * 5^b, even, at most {}", log_mel.n_fft, kMaxTransform);
+  }
+  require_range("log-mel: hop", log_mel.hop, 1u, log_mel.n_fft);
+  require_length("log-mel: window", log_mel.window.size(), log_mel.n_fft);
+  require_range("log-mel: bands", log_mel.filters.rows, 1u, kMaxBands);
+  require_matrix("log-mel: bands", log_mel.filters, channels, log_mel.n_fft / 2 + 1);
+}
+
+void check_frontend(const StackSpec& stack) {
+  const FrontendSpec& frontend = *stack.frontend;
+  const size_t n = frontend.convolutions.size();
+  require_range("encoder.frontend: number of convolutions", n, size_t{1}, kMostConvolutions);
+  require_range("encoder.frontend.channels", frontend.channels, 1u, kMaxWidth);
+  if (frontend.log_mel) check_log_mel(*frontend.log_mel, frontend.channels);
+  uint32_t channels = frontend.channels;
+  for (size_t i = 0; i < n; ++i) {
+    const ConvolutionSpec& convolution = frontend.convolutions[i];
+    check_convolution(format_text("encoder.frontend.convolutions.{}", i), convolution, channels);
+    const bool may_have_norm = i == 0 && n > 1 && !frontend.log_mel && convolution.activation == Activation::kTanh;
+    if (convolution.whole_norm && !may_have_norm) {
+      throw Error(
+          "encoder.frontend.convolutions.{}: has a norm over the whole clip; only the first of several may, with tanh",
+          i);
+    }
+    channels = convolution.linear.weight->rows;
+  }
+  if (channels != stack.d_model) {
+    throw Error("encoder.frontend: its last convolution has {} outputs; expected {}, the encoder's d_model", channels,
+                stack.d_model);
+  }
+}
+
+// A stack has an embedding, or the encoder a stem in its place.
+void check_source(const std::string& name, const StackSpec& stack, bool is_decoder) {
+  if (stack.frontend) {
+    if (is_decoder || stack.embedding != nullptr)
+      throw Error("{} has a stem; only an encoder without an embedding may", name);
+    return check_frontend(stack);
+  }
   if (stack.embedding == nullptr)
     throw Error("{} has no embedding; expected the shape [vocabulary, {}]", name, stack.d_model);
   require_range(name + ": vocabulary", stack.embedding->rows, 1u, kMaxVocabulary);
   require_matrix(name + ".embedding", *stack.embedding, stack.embedding->rows, stack.d_model);
+}
+
+void check_rotary(const std::string& name, const StackSpec& stack) {
+  const RotarySpec& rotary = *stack.rotary;
+  if (rotary.half == 0 || rotary.half % 16 != 0 || 2 * rotary.half > pad16(stack.d_head)) {
+    throw Error("{}.half is {}; expected a multiple of 16, at most half of a head's {} columns", name, rotary.half,
+                pad16(stack.d_head));
+  }
+  require_matrix(name + ".table", rotary.table, stack.positions.rows, 2 * rotary.half);
+}
+
+void check_stack(const std::string& name, const ModelSpec& model, bool is_decoder) {
+  const StackSpec& stack = is_decoder ? model.decoder : model.encoder;
+  check_dimensions(name, stack);
+  check_source(name, stack, is_decoder);
   require_range(name + ": number of positions", stack.positions.rows, 1u, kMaxPositions);
   if (stack.positions_used) require_matrix(name + ".positions", stack.positions, stack.positions.rows, stack.d_model);
   if (!stack.positions_used && (block_features(model) & kFeaturesWithoutPositions) == 0) {
     throw Error("{} uses no positions and has no other way to tell them apart; expected attention biases", name);
   }
+  if (stack.rotary) check_rotary(name + ".rotary", stack);
   if (stack.embedding_norm) check_norm(name + ".embedding_norm", *stack.embedding_norm, stack.d_model);
   if (stack.final_norm) check_norm(name + ".final_norm", *stack.final_norm, stack.d_model);
   const StackGroups groups = groups_of(stack, model.encoder.d_model);
@@ -207,7 +285,12 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
 void validate_spec(const ModelSpec& spec) {
   check_stack("encoder", spec, false);
   check_stack("decoder", spec, true);
-  const uint32_t source_vocab_size = spec.encoder.embedding->rows, target_vocab_size = spec.decoder.embedding->rows;
+  const uint32_t target_vocab_size = spec.decoder.embedding->rows;
+  const uint32_t source_vocab_size = spec.encoder.embedding != nullptr ? spec.encoder.embedding->rows : 1;
+  if (spec.encoder.frontend && (spec.source_tokenizer || spec.shortlist || !spec.generation.source_prefix.empty() ||
+                                !spec.generation.source_suffix.empty())) {
+    throw Error("a model of speech has a tokenizer, a shortlist or ids around its source; expected none");
+  }
   check_linear("projection", spec.projection, target_vocab_size, spec.decoder.d_model);
   check_generation(spec.generation, source_vocab_size, target_vocab_size);
   if (spec.shortlist) check_shortlist(*spec.shortlist, source_vocab_size, target_vocab_size);

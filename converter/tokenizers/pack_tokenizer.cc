@@ -115,6 +115,7 @@ std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
     case PieceType::kUnknown:
       return spec.unknown_surface + (spec.kind == TokenizerKind::kSubword ? " " : "");
     case PieceType::kByte:
+      if (spec.byte_level) return piece.text;
       if (const auto byte = parse_byte_piece(piece.text)) return std::string(1, static_cast<char>(*byte));
       return "";
     default:

@@ -18,7 +18,7 @@ namespace {
 // Every file of sources/ is in one of these rooms.
 const Line kSources = {"messages", "sniffing", "files", "values", "containers"};
 // The rooms that all families share; the first is dialects/ itself.
-const Line kSharedDialects = {"", "text", "shortlist"};
+const Line kSharedDialects = {"", "text", "shortlist", "speech"};
 // A family includes what is shared and no other family. The exceptions are tutorials and toolkits, which include
 // nn_transformer; its reader reads their tables of names.
 const Line kFamilies = {"nn_transformer", "hugging_face", "marian", "ctranslate2", "tutorials", "toolkits"};

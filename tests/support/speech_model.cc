@@ -21,7 +21,7 @@ using converter::Placement;
 // Adds the frontend's arrays to the sections of a file.
 class FrontendWriter {
  public:
-  FrontendWriter(const SpeechOptions& options, format::ModelT& model, Contents& contents)
+  FrontendWriter(const OpenChoices& options, format::ModelT& model, Contents& contents)
       : options_(options), model_(model), contents_(contents), random_(options.seed + 100) {}
 
   void write() {
@@ -168,7 +168,7 @@ class FrontendWriter {
     return made;
   }
 
-  const SpeechOptions& options_;
+  const OpenChoices& options_;
   format::ModelT& model_;
   Contents& contents_;
   RandomFloats random_;
@@ -198,8 +198,8 @@ std::vector<std::vector<double>> slaney_bands(uint32_t n_mels, uint32_t n_fft, d
   return bands;
 }
 
-SpeechOptions tiny_moonshine() {
-  SpeechOptions options;
+OpenChoices tiny_moonshine() {
+  OpenChoices options;
   options.seed = 31;
   options.convolutions = {{20, 31, 16, 0, format::Activation::Tanh, true, false},
                           {36, 7, 3, 0, format::Activation::Gelu, false, false},
@@ -208,8 +208,8 @@ SpeechOptions tiny_moonshine() {
   return options;
 }
 
-SpeechOptions wide_moonshine() {
-  SpeechOptions options = tiny_moonshine();
+OpenChoices wide_moonshine() {
+  OpenChoices options = tiny_moonshine();
   options.convolutions = {{288, 127, 64, 0, format::Activation::Tanh, true, false},
                           {70, 7, 3, 0, format::Activation::Gelu, false, false},
                           {24, 3, 2, 0, format::Activation::Gelu, false, true}};
@@ -217,8 +217,8 @@ SpeechOptions wide_moonshine() {
   return options;
 }
 
-SpeechOptions tiny_whisper() {
-  SpeechOptions options;
+OpenChoices tiny_whisper() {
+  OpenChoices options;
   options.seed = 32;
   options.convolutions = {{24, 3, 1, 1, format::Activation::Gelu, false, false},
                           {24, 3, 2, 1, format::Activation::Gelu, false, true}};
@@ -230,8 +230,8 @@ SpeechOptions tiny_whisper() {
   return options;
 }
 
-SpeechOptions tiny_frames() {
-  SpeechOptions options;
+OpenChoices tiny_frames() {
+  OpenChoices options;
   options.seed = 33;
   options.convolutions = {{17, 5, 2, 2, format::Activation::Relu, false, false},
                           {24, 4, 3, 1, format::Activation::Silu, false, false}};
@@ -240,9 +240,9 @@ SpeechOptions tiny_frames() {
   return options;
 }
 
-std::vector<SpeechOptions> tiny_speech_options() { return {tiny_moonshine(), tiny_whisper(), tiny_frames()}; }
+std::vector<OpenChoices> tiny_speech_options() { return {tiny_moonshine(), tiny_whisper(), tiny_frames()}; }
 
-converter::FileImage speech_file(const SpeechOptions& options) {
+converter::FileImage speech_file(const OpenChoices& options) {
   TinyOptions tiny;
   tiny.seed = options.seed;
   tiny.encoder = {24, 40, 2, 36, 2, options.encoder_positions, converter::Activation::kGelu, true, false, true};

@@ -17,7 +17,7 @@ struct TinyConvolution {
   bool whole_norm, fine_input;
 };
 
-struct SpeechOptions {
+struct OpenChoices {
   uint64_t seed = 1;
   std::vector<TinyConvolution> convolutions;
   format::FrontendInput input = format::FrontendInput::Samples;
@@ -32,19 +32,19 @@ struct SpeechOptions {
 };
 
 // Moonshine in small: samples, tanh, a norm over the clip, fine inputs, rotary positions.
-SpeechOptions tiny_moonshine();
+OpenChoices tiny_moonshine();
 // Whisper in small: a log-mel, padded convolutions, a fixed window.
-SpeechOptions tiny_whisper();
+OpenChoices tiny_whisper();
 // Feature rows, odd widths, clips of their own lengths.
-SpeechOptions tiny_frames();
+OpenChoices tiny_frames();
 
 // The first with kernels as large as Moonshine's own, so that work is split over tasks.
-SpeechOptions wide_moonshine();
+OpenChoices wide_moonshine();
 
 // The first three.
-std::vector<SpeechOptions> tiny_speech_options();
+std::vector<OpenChoices> tiny_speech_options();
 
-converter::FileImage speech_file(const SpeechOptions& options);
+converter::FileImage speech_file(const OpenChoices& options);
 
 // The bands of Whisper's features: triangles of area 1 between n_mels + 2 frequencies that are equally far apart on
 // Slaney's mel scale. [n_mels, n_fft / 2 + 1]

@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "dialects/positions.h"
+#include "dialects/speech/whisper_parts.h"
 #include "dialects/start_row.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"
@@ -15,6 +16,7 @@
 namespace goldcrest::converter {
 namespace {
 
+constexpr uint32_t kWhisperRevision = 3;
 constexpr uint32_t kLeastRevision = 2, kMostRevision = 7, kFirstWithHeads = 3, kFirstByStack = 5;
 // CTranslate2 reads this many tokens of a source by default.
 constexpr uint32_t kMostPositions = 1024;
@@ -57,13 +59,15 @@ class CTranslate2Reader {
       : config_(checkpoint.config),
         scalars_(ctranslate2_scalars(*checkpoint.tensors)),
         tensors_(checkpoint.tensors),
-        spec_(spec) {}
+        spec_(spec),
+        is_whisper_(is_whisper(scalars_)) {}
 
   void read() {
     check_specification();
     refuse_unsupported(tensors_, scalars_);
     epsilon_ =
         static_cast<float>(config_.number_or("layer_norm_epsilon", double{kUsualEpsilon}, kMinEpsilon, kMaxEpsilon));
+    if (is_whisper_) read_convolutions();
     read_stack("encoder", spec_.encoder);
     read_stack("decoder", spec_.decoder);
     spec_.projection = linear("decoder/projection", spec_.decoder.embedding->rows, spec_.decoder.d_model);
@@ -77,6 +81,11 @@ class CTranslate2Reader {
  private:
   void check_specification() {
     const std::string spec = scalars_.text("spec");
+    if (is_whisper_) {
+      revision_ = scalars_.count("revision", kWhisperRevision, kWhisperRevision) + kFirstByStack;
+      scalars_.find("binary_version");  // marks it as read
+      return;
+    }
     if (spec != "TransformerSpec" && spec != "TransformerBase" && spec != "TransformerBig") {
       throw Error("{}: is a model of the specification {}, expected \"TransformerSpec\"", scalars_.path().string(),
                   in_quotes(spec));
@@ -88,6 +97,23 @@ class CTranslate2Reader {
     }
     usual_heads_ = revision_ < kFirstWithHeads && spec == "TransformerBig" ? 16 : 8;
     scalars_.find("binary_version");  // marks it as read
+  }
+
+  // Whisper's stem tells the width of the encoder, which has no embedding.
+  void read_convolutions() {
+    const std::string first = "encoder/conv1", second = "encoder/conv2";
+    const std::vector<uint64_t> shape = tensors_.shape(first + "/weight");
+    if (shape.size() != 3 || shape[0] < 4 || shape[0] > kMaxWidth || shape[1] < 1 || shape[1] > kMaxBands) {
+      throw Error("{} has shape {}, expected [4 to {}, 1 to {}, {}]", tensors_.describe(first + "/weight"),
+                  shape_text(shape), kMaxWidth, kMaxBands, kWhisperKernel);
+    }
+    const auto width = static_cast<uint32_t>(shape[0]), bands = static_cast<uint32_t>(shape[1]);
+    const auto convolution = [&](const std::string& name, uint32_t channels) {
+      return LinearSpec{tensors_.convolution(name + "/weight", width, channels, kWhisperKernel),
+                        tensors_.vector(name + "/bias", width)};
+    };
+    LinearSpec of_bands = convolution(first, bands);
+    spec_.encoder.frontend = whisper_frontend(bands, std::move(of_bands), convolution(second, width));
   }
 
   // Returns "encoder/pre_norm"; in older revisions "pre_norm" of both stacks.
@@ -146,7 +172,9 @@ class CTranslate2Reader {
 
   void read_dimensions(const std::string& name, StackSpec& stack) {
     const std::string with_number = name + "/embeddings_0/weight";
-    const std::string table = tensors_.has(with_number) ? with_number : name + "/embeddings/weight";
+    const std::string table = stack.frontend              ? name + "/position_encodings/encodings"
+                              : tensors_.has(with_number) ? with_number
+                                                          : name + "/embeddings/weight";
     const std::vector<uint64_t> shape = tensors_.shape(table),
                                 inner = tensors_.shape(name + "/layer_0/ffn/linear_0/weight");
     if (shape.size() != 2 || shape[1] < 4 || shape[1] > kMaxWidth || inner[0] < 1 || inner[0] > kMaxWidth) {
@@ -155,7 +183,7 @@ class CTranslate2Reader {
     }
     stack.d_model = static_cast<uint32_t>(shape[1]);
     stack.d_ff = static_cast<uint32_t>(inner[0]);
-    stack.embedding = tensors_.table(table, stack.d_model);
+    if (!stack.frontend) stack.embedding = tensors_.table(table, stack.d_model);
     const std::string heads = key(name, "num_heads");
     stack.n_heads = scalars_.count_or(heads, usual_heads_, 1, kMaxHeads);
     if (stack.d_model % stack.n_heads != 0 || stack.d_model % 2 != 0) {
@@ -168,6 +196,7 @@ class CTranslate2Reader {
 
   // The setting is a flag or the scale itself. If it is missing, the scale is the root of the width.
   void read_embedding_scale(const std::string& name, StackSpec& stack) {
+    if (stack.frontend) return;
     const std::string old = name + "/embeddings/multiply_by_sqrt_depth", own = name + "/scale_embeddings";
     const std::string setting = !scalars_.has(own) && scalars_.has(old) ? old : own;
     const Value* const value = scalars_.find(setting);
@@ -191,15 +220,16 @@ class CTranslate2Reader {
       return;
     }
     const auto positions = tensors_.table(table, stack.d_model);
-    stack.positions = *slice_rows(positions, 0, std::min(positions->rows, kMostPositions));
+    stack.positions =
+        *slice_rows(positions, 0, is_whisper_ ? positions->rows : std::min(positions->rows, kMostPositions));
   }
 
   void read_activation(const std::string& name, StackSpec& stack) {
-    constexpr uint32_t kGeluOfSilu = 4;
+    constexpr uint32_t kGelu = 3, kGeluOfSilu = 4;
     constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGeluTanh, Activation::kSilu,
                                            Activation::kGelu, Activation::kSilu};
     const std::string setting = key(name, "activation");
-    const uint32_t id = scalars_.count_or(setting, 0, 0, UINT32_MAX);
+    const uint32_t id = scalars_.count_or(setting, is_whisper_ ? kGelu : 0, 0, UINT32_MAX);
     if (id >= std::size(kActivations)) {
       throw Error("{} is {}{}, expected 0 (ReLU), 1 (GELU by tanh), 2 (SiLU), 3 (GELU) or 4 (GELU by a sigmoid)",
                   scalars_.where(setting), id,
@@ -234,6 +264,7 @@ class CTranslate2Reader {
   const Config scalars_;
   TensorReader tensors_;
   ModelSpec& spec_;
+  const bool is_whisper_;
   uint32_t revision_ = 0, usual_heads_ = 8;
   float epsilon_ = kUsualEpsilon;
   bool starts_from_zero_ = false;
@@ -243,6 +274,10 @@ ModelSpec load_ctranslate2(const Checkpoint& checkpoint, const CTranslate2Files&
   ModelSpec spec;
   CTranslate2Reader reader(checkpoint, spec);
   reader.read();
+  if (spec.encoder.frontend) {
+    read_ctranslate2_whisper(files, checkpoint.config, checkpoint.choices, spec);
+    return spec;
+  }
   read_ctranslate2_text(files, checkpoint.config, reader.starts_from_zero(), spec);
   if (reader.starts_from_zero()) add_start_row(spec);
   return spec;

@@ -33,6 +33,13 @@ Config ctranslate2_config(const CTranslate2Files& files, const TensorSource& ten
 // Throws Error naming a variable that asks for a computation that Goldcrest lacks.
 void refuse_unsupported(const TensorReader& tensors, const Config& scalars);
 
+// Whisper's specification, whose encoder begins with convolutions.
+bool is_whisper(const Config& scalars);
+
+// Reads Whisper's vocabulary, special ids and prompt. Needs the graph.
+void read_ctranslate2_whisper(const CTranslate2Files& files, const Config& config, const OpenChoices& options,
+                              ModelSpec& spec);
+
 // Throws Error naming the first variable or setting that nothing has read.
 void refuse_unread(const TensorReader& tensors, const Config& scalars, const Config& config);
 

@@ -15,6 +15,9 @@ struct Unsupported {
   const char *part, *description;  // part: of a variable's name
 };
 
+// The name of Whisper's specification, and a part of the names of its stem.
+constexpr const char *kWhisperSpec = "WhisperSpec", *kConvolution = "conv";
+
 constexpr Unsupported kUnsupported[] = {
     {"relative_position_", "relative positions are"},
     {"relative_asymmetric_", "relative positions are"},
@@ -48,7 +51,7 @@ constexpr Unsupported kUnsupported[] = {
     {"memory_kv/", "self-attention and cross-attention in one are"},
     {"weight_zero", "4-bit weights are"},
     {"encoder/embeddings_1/", "several words per position (source features) are"},
-    {"conv", "convolutions are"},
+    {kConvolution, "convolutions are"},
 };
 
 // Flags that must be 0, and numbers that have no effect then.
@@ -61,29 +64,45 @@ constexpr const char* kWithoutEffect[] = {
     "scale_alibi",     "unk_token",       "bos_token",        "eos_token",
     "with_source_bos", "with_source_eos", "with_target_bos",  "user_decoder_start_tokens"};
 
-constexpr const char* kConfigKeys[] = {
-    "unk_token",      "bos_token",      "eos_token",          "decoder_start_token",
-    "add_source_bos", "add_source_eos", "layer_norm_epsilon", "multi_query_attention",
-    "name",           "license",        "attribution",        "_name_or_path"};
+constexpr const char* kConfigKeys[] = {"unk_token",
+                                       "bos_token",
+                                       "eos_token",
+                                       "decoder_start_token",
+                                       "add_source_bos",
+                                       "add_source_eos",
+                                       "layer_norm_epsilon",
+                                       "multi_query_attention",
+                                       "name",
+                                       "license",
+                                       "attribution",
+                                       "_name_or_path",
+                                       "alignment_heads",
+                                       "lang_ids",
+                                       "suppress_ids",
+                                       "suppress_ids_begin"};
 
-void refuse(const std::string& name, const std::string& where) {
+void refuse(const std::string& name, const std::string& where, bool may_have_convolutions) {
   const auto* const found = std::find_if(std::begin(kUnsupported), std::end(kUnsupported), [&](const Unsupported& u) {
-    return ("/" + name + "/").find(u.part) != std::string::npos;
+    return ("/" + name + "/").find(u.part) != std::string::npos &&
+           !(may_have_convolutions && std::string_view(u.part) == kConvolution);
   });
   if (found != std::end(kUnsupported)) throw Error("{}: {} not supported", where, found->description);
 }
 
 }  // namespace
 
+bool is_whisper(const Config& scalars) { return scalars.text_or("spec", "") == kWhisperSpec; }
+
 void refuse_unsupported(const TensorReader& tensors, const Config& scalars) {
-  for (const std::string& key : scalars.keys()) refuse(key, scalars.where(key));
+  const bool may_have_convolutions = is_whisper(scalars);
+  for (const std::string& key : scalars.keys()) refuse(key, scalars.where(key), may_have_convolutions);
   for (const Unsupported& flag : kFlags) {
     if (scalars.count_or(flag.part, 0, 0, UINT32_MAX) != 0) {
       throw Error("{} is set: {} not supported", scalars.where(flag.part), flag.description);
     }
   }
   for (const std::string& name : tensors.names()) {
-    refuse(name, tensors.describe(name));
+    refuse(name, tensors.describe(name), may_have_convolutions);
     const std::string gamma = "/gamma";
     if (name.ends_with(gamma) && !tensors.has(name.substr(0, name.size() - gamma.size()) + "/beta")) {
       throw Error("{}: has no beta next to it: RMS norms are not supported", tensors.describe(name));

@@ -232,7 +232,7 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
       static_cast<float>(settings.number_or("length_penalty", 1, kMinLengthPenalty, kMaxLengthPenalty));
   set_lengths(settings, bounds, spec, warnings);
   set_rules(settings, bounds.target_vocab_size, spec, warnings);
-  warn_of_unsupported(own, bounds.has_generation_file, warnings);
+  warn_of_unsupported(own, bounds.has_generation_file, bounds.own_keys, warnings);
   if (bounds.has_generation_file) warn_of_ignored(generation, config, warnings);
   return spec;
 }

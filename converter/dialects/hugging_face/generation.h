@@ -15,6 +15,8 @@ struct GenerationBounds {
   std::optional<uint32_t> usual_forced_end = {};
   // The start that the family has where no setting tells it. Without one the padding starts a target.
   std::optional<uint32_t> usual_start = {};
+  // Further settings, which the family reads itself.
+  std::vector<std::string> own_keys = {};
 };
 
 // Reads the settings from generation_config.json if there is one, as transformers does, else from config.json. A

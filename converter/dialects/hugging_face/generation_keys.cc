@@ -103,14 +103,17 @@ bool asks(const Config& config, const UnsupportedKey& setting) {
 
 }  // namespace
 
-void warn_of_unsupported(const Config& generation, bool is_generation_file, std::vector<std::string>& warnings) {
+void warn_of_unsupported(const Config& generation, bool is_generation_file, const std::vector<std::string>& own_keys,
+                         std::vector<std::string>& warnings) {
+  const auto is_own = [&](const std::string& key) { return std::ranges::find(own_keys, key) != own_keys.end(); };
   for (const UnsupportedKey& setting : unsupported_settings()) {
-    if (asks(generation, setting)) {
+    if (!is_own(setting.key) && asks(generation, setting)) {
       warnings.push_back(generation.where(setting.key) + " is not supported and was ignored");
     }
   }
   if (!is_generation_file) return;
-  const std::vector<std::string> known = known_keys();
+  std::vector<std::string> known = known_keys();
+  known.insert(known.end(), own_keys.begin(), own_keys.end());
   for (const std::string& key : generation.keys()) {
     if (!generation.has(key) || std::ranges::find(known, key) != known.end()) continue;
     warnings.push_back(generation.where(key) + " is not known and was ignored" + guess(key, known));

@@ -11,10 +11,10 @@ constexpr const char* kAttentionNorm = "_layer_norm";
 constexpr const char *kInner = ".fc1", *kOuter = ".fc2", *kLastNorm = ".final_layer_norm";
 
 AttentionSpec read_attention(const std::string& prefix, const LayerShape& shape, TensorReader& tensors) {
-  const auto projection = [&](const char* name) {
-    return tensors.linear(prefix + name, shape.d_model, shape.d_model, true);
+  const auto projection = [&](const char* name, bool has_bias = true) {
+    return tensors.linear(prefix + name, shape.d_model, shape.d_model, has_bias);
   };
-  return {projection(kQuery), projection(kKey), projection(kValue), projection(kOut),
+  return {projection(kQuery), projection(kKey, shape.has_key_bias), projection(kValue), projection(kOut),
           tensors.norm(prefix + kAttentionNorm, shape.d_model, true, shape.norm_epsilon)};
 }
 
@@ -23,8 +23,12 @@ void add_linear(const std::string& prefix, uint64_t outputs, uint64_t inputs, st
   tensors.push_back({prefix + ".bias", {outputs}});
 }
 
-void add_attention(const std::string& prefix, uint32_t d_model, std::vector<ShapedTensor>& tensors) {
-  for (const char* name : {kQuery, kKey, kValue, kOut}) add_linear(prefix + name, d_model, d_model, tensors);
+void add_attention(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
+  const uint32_t d_model = shape.d_model;
+  for (const char* name : {kQuery, kKey, kValue, kOut}) {
+    add_linear(prefix + name, d_model, d_model, tensors);
+    if (name == kKey && !shape.has_key_bias) tensors.pop_back();
+  }
   add_norm_tensors(prefix + kAttentionNorm, d_model, tensors);
 }
 
@@ -41,8 +45,8 @@ LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorR
 }
 
 void add_layer_tensors(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
-  add_attention(prefix + kSelfAttention, shape.d_model, tensors);
-  if (shape.is_decoder) add_attention(prefix + kCrossAttention, shape.d_model, tensors);
+  add_attention(prefix + kSelfAttention, shape, tensors);
+  if (shape.is_decoder) add_attention(prefix + kCrossAttention, shape, tensors);
   add_linear(prefix + kInner, shape.d_ff, shape.d_model, tensors);
   add_linear(prefix + kOuter, shape.d_model, shape.d_ff, tensors);
   add_norm_tensors(prefix + kLastNorm, shape.d_model, tensors);

@@ -14,6 +14,7 @@ struct LayerShape {
   uint32_t d_model = 0, d_ff = 0;
   float norm_epsilon = 0;
   bool is_decoder = false;  // with cross-attention
+  bool has_key_bias = true;
 };
 
 // `prefix`: for instance "model.encoder.layers.0".

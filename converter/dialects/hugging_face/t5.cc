@@ -118,8 +118,8 @@ Graph graph_of(const Checkpoint& checkpoint) {
   read_buckets(config, graph);
   const uint32_t usual_positions =
       config.count_or("n_positions", reads_bytes(checkpoint) ? 1024 : 512, 1, kMaxPositions);
-  graph.max_positions = checkpoint.max_positions != 0 ? checkpoint.max_positions : usual_positions;
-  check_position_rows(checkpoint.max_positions != 0 ? "--max-positions" : config.where("n_positions"),
+  graph.max_positions = checkpoint.choices.max_positions != 0 ? checkpoint.choices.max_positions : usual_positions;
+  check_position_rows(checkpoint.choices.max_positions != 0 ? "--max-positions" : config.where("n_positions"),
                       2 * uint64_t{graph.max_positions}, graph.n_heads);
   const bool scales = config.flag_or("tie_word_embeddings", true);
   graph.scales_logits = graph.family->may_scale_logits && config.flag_or("scale_decoder_outputs", scales);

@@ -145,7 +145,7 @@ OpenedCheckpoint open_marian_native(const LoadRequest& request) {
   }
   const std::string where = file.string() + ": special:model.yml";
   Config config(parse_yaml_settings(tensors->settings().text(), where), where, file);
-  return {{request.directory, std::move(config), std::move(tensors), false, 0, request.options.config},
+  return {{request.directory, std::move(config), std::move(tensors), false, request.options.config},
           "marian_native",
           load_marian_native};
 }

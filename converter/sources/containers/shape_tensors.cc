@@ -24,7 +24,9 @@ class ShapeTensors : public TensorSource {
   std::vector<uint64_t> shape(const std::string& name) const override { return shapes_.at(name); }
   Tensor load(const std::string& name) const override {
     const std::vector<uint64_t>& shape = shapes_.at(name);
-    Tensor tensor{name, shape, std::vector<float>(shape.back()), shape.size() == 2};
+    uint64_t row = shape.back();
+    for (size_t axis = 1; axis + 1 < shape.size(); ++axis) row *= shape[axis];
+    Tensor tensor{name, shape, std::vector<float>(row), shape.size() >= 2};
     tensor.values[0] = kNextToNothing * static_cast<float>(index_.at(name));
     return tensor;
   }

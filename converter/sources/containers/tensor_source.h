@@ -20,7 +20,7 @@ struct Tensor {
   std::string name;
   std::vector<uint64_t> shape;
   std::vector<float> values;  // row-major; F16 and BF16 are widened, integers converted
-  bool same_rows = false;     // for two axes: `values` is one row, and every row equals it (shape_tensors.h)
+  bool same_rows = false;     // `values` is one row (of the first axis), and every row equals it (shape_tensors.h)
   // For an int8 tensor: each value is an integer of -127 .. 127 times a scale. There is one scale, or one per row
   // (first axis).
   std::vector<float> stored_scale = {};

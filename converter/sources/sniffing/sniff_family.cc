@@ -15,8 +15,6 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {" whisper ", KindId::kWhisper, "Whisper", true},
-    {" moonshine ", KindId::kMoonshine, "Moonshine", true},
     {" bigbird_pegasus blenderbot-small encoder-decoder led longt5 mvp nllb-moe pegasus_x plbart "
      "prophetnet seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers "
      "t5gemma "
@@ -57,8 +55,10 @@ KindId family_of_names(std::string_view names) {
   const auto has = [&](std::string_view part) { return names.find(part) != std::string_view::npos; };
   if (has("block.0.layer.0.SelfAttention.q.")) return has("EncDecAttention.q.") ? KindId::kT5 : KindId::kEncoderOnly;
   if (has("make_embedding.emb_luts.") || has("context_attn.linear_keys.")) return KindId::kOpenNmtPy;
-  if (has("encoder.conv1.weight") && has("encoder_attn.q_proj.")) return KindId::kWhisper;
-  if (has("encoder.blocks.0.attn.query.") && has("decoder.token_embedding.")) return KindId::kWhisper;
+  if (has("encoder.conv1.weight") && has("encoder_attn.q_proj.")) {
+    return has("encoder.groupnorm.") ? KindId::kMoonshine : KindId::kWhisper;
+  }
+  if (has("encoder.blocks.0.attn.query.") && has("decoder.token_embedding.")) return KindId::kOpenAiWhisper;
   if (has("model.decoder.layers.0.encoder_attn.")) {
     const bool has_final_norm = has("model.encoder.layer_norm.");
     if (has("model.encoder.layernorm_embedding.")) return has_final_norm ? KindId::kMBart : KindId::kBart;

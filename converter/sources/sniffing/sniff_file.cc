@@ -111,7 +111,7 @@ KindId kind_of_ctranslate2(std::string_view head) {
   }
   if (name == "TransformerDecoderSpec") return KindId::kCTranslate2Decoder;
   if (name == "TransformerEncoderSpec") return KindId::kCTranslate2Encoder;
-  return name == "WhisperSpec" || name.starts_with("Wav2Vec2") ? KindId::kCTranslate2Speech : KindId::kCTranslate2;
+  return name.starts_with("Wav2Vec2") ? KindId::kCTranslate2Speech : KindId::kCTranslate2;
 }
 
 // safetensors: 8 bytes of header length, then a JSON header.

@@ -82,6 +82,7 @@ enum class KindId : uint8_t {
   kM2m,
   kPegasus,
   kWhisper,
+  kOpenAiWhisper,
   kMoonshine,
   kOtherSeq2Seq,
   kEncoderOnly,

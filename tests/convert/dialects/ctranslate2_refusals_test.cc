@@ -136,10 +136,10 @@ TEST(CTranslate2Refusals, SpecificationsAndRevisions) {
   EXPECT_EQ(checkpoint.message(),
             "model.bin: this is a CTranslate2 model of a decoder-only language model; Goldcrest runs encoder-decoder "
             "Transformers; it cannot be converted");
-  checkpoint.model.spec = "WhisperSpec";
+  checkpoint.model.spec = "Wav2Vec2Spec";
   EXPECT_EQ(checkpoint.message(),
-            "model.bin: this is a CTranslate2 model of speech (Whisper, Wav2Vec2); its family is planned; it cannot be "
-            "converted yet");
+            "model.bin: this is a CTranslate2 model of speech without a decoder (Wav2Vec2); Goldcrest runs "
+            "encoder-decoder Transformers; it cannot be converted");
   checkpoint.model.spec = "TransformerEncoderSpec";
   EXPECT_EQ(checkpoint.message(),
             "model.bin: this is a CTranslate2 model of an encoder without a decoder; Goldcrest runs encoder-decoder "

@@ -3,16 +3,12 @@
 // with what it computed from them (tests/peers/families.py --record).
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "convert/support/packed_folders.h"
 #include "dialects/dialect.h"
 #include "dialects/text/languages.h"
 #include "evaluate/check.h"
-#include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
-#include "support/temporary_folder.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
@@ -21,15 +17,8 @@ namespace {
 
 using Ids = std::vector<uint32_t>;
 
-// The families' folders, unpacked from one file.
 const std::filesystem::path& families() {
-  static const test::TemporaryFolder unpacked;
-  static const bool is_unpacked = [] {
-    const Value packed = read_json_object(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/families.json");
-    test::unpack_folders(packed, unpacked);
-    return true;
-  }();
-  EXPECT_TRUE(is_unpacked);
+  static const test::PackedFolders unpacked(test::recorded("families.json"));
   return unpacked.path();
 }
 
@@ -42,21 +31,8 @@ constexpr Family kFamilies[] = {
 
 ModelSpec load(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
 
-// A copy of a family's folder, to change.
-class Copy {
- public:
-  explicit Copy(const char* family) {
-    std::filesystem::copy(families() / family, path(), std::filesystem::copy_options::recursive);
-  }
-  std::filesystem::path path() const { return folder_.path(); }
-  void set(const char* file, const std::string& key, const Value& value) const {
-    Value settings = read_json_object(path() / file);
-    settings[key] = value;
-    std::ofstream(path() / file) << write_json(settings);
-  }
-
- private:
-  test::TemporaryFolder folder_;
+struct Copy : test::FolderCopy {
+  explicit Copy(const char* family) : FolderCopy(families() / family) {}
 };
 
 TEST(Families, LayersAndResultsAreThoseOfTransformers) {

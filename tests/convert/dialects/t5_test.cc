@@ -23,22 +23,17 @@ namespace {
 using Ids = std::vector<int32_t>;
 
 const Value& recorded() {
-  static const Value packed = read_json_object(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/t5.json");
+  static const Value packed = test::recorded("t5.json");
   return packed;
 }
 
 const std::filesystem::path& folders() {
-  static const test::TemporaryFolder unpacked;
-  static const bool is_unpacked = [] {
-    test::unpack_folders(recorded()["folders"], unpacked);
-    return true;
-  }();
-  EXPECT_TRUE(is_unpacked);
+  static const test::PackedFolders unpacked(recorded()["folders"]);
   return unpacked.path();
 }
 
 ModelSpec load(const std::filesystem::path& folder, uint32_t max_positions = 0) {
-  return load_checkpoint(folder, {{}, {}, max_positions});
+  return load_checkpoint(folder, {{}, {}, {0, "", max_positions}});
 }
 
 // A copy of a folder, to change.

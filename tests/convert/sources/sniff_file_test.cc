@@ -127,8 +127,10 @@ TEST(Sniff, FormatsOfOtherEngines) {
        "vocabularies next to it"},
       {"Argos Translate", zip({{"en_fr/metadata.json", "{}"}, {"en_fr/model/model.bin", "x"}}), Use::kConvert,
        "this is a package of Argos Translate with a CTranslate2 model; goldcrest-convert converts it to a .gcst file"},
-      {"CTranslate2 Whisper", ctranslate2("WhisperSpec"), Use::kRefused,
-       "this is a CTranslate2 model of speech (Whisper, Wav2Vec2); its family is planned; it cannot be converted yet"},
+      {"CTranslate2 Wav2Vec2", ctranslate2("Wav2Vec2Spec"), Use::kRefused,
+       "this is a CTranslate2 model of speech without a decoder (Wav2Vec2); Goldcrest runs encoder-decoder "
+       "Transformers; "
+       "it cannot be converted"},
       {"CTranslate2 encoder", ctranslate2("TransformerEncoderSpec"), Use::kRefused,
        "this is a CTranslate2 model of an encoder without a decoder; Goldcrest runs encoder-decoder Transformers; it "
        "cannot be converted"},
@@ -246,7 +248,8 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
   };
   const std::string t5 = converted("a T5 model (T5, mT5, FLAN-T5, ByT5 ...)"), bart = converted("a BART model"),
                     mbart = converted("an mBART model"), m2m = converted("an M2M-100 or NLLB model"),
-                    pegasus = converted("a Pegasus model"), whisper = planned("a Whisper model");
+                    pegasus = converted("a Pegasus model"), whisper = converted("a Whisper model"),
+                    moonshine = converted("a Moonshine model");
   expect_all({
       {"T5",
        tensors_of(
@@ -256,10 +259,15 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
       {"mBART", tensors_of({encoder, across, embedding_norm, final_norm}), Use::kConvert, mbart.c_str()},
       {"M2M-100", torch_zip(pickle_of({encoder, across, final_norm})), Use::kConvert, m2m.c_str()},
       {"Pegasus", tensors_of({encoder, across, final_norm, "final_logits_bias"}), Use::kConvert, pegasus.c_str()},
-      {"Whisper", tensors_of({"model.encoder.conv1.weight", across}), Use::kOtherFamily, whisper.c_str()},
+      {"Whisper", tensors_of({"model.encoder.conv1.weight", across}), Use::kConvert, whisper.c_str()},
+      {"Moonshine", tensors_of({"model.encoder.conv1.weight", "model.encoder.groupnorm.weight", across}), Use::kConvert,
+       moonshine.c_str()},
       {"OpenAI's Whisper",
        torch_zip(pickle_of({"encoder.blocks.0.attn.query.weight", "decoder.token_embedding.weight"})),
-       Use::kOtherFamily, whisper.c_str()},
+       Use::kOtherFamily,
+       "this is a Whisper model in OpenAI's own layout; transformers' convert_openai_to_hf.py makes a folder of it "
+       "that "
+       "goldcrest-convert reads"},
       {"BERT", tensors_of({"encoder.layer.0.attention.self.query.weight"}), Use::kOtherFamily, kEncoder},
       {"nn.TransformerEncoder", tensors_of({"layers.0.self_attn.in_proj_weight", "layers.0.linear1.weight"}),
        Use::kOtherFamily, kEncoder},

@@ -26,8 +26,6 @@ std::string tensors() {
 
 TEST(SniffFolder, NamesTheFamilyOfItsConfig) {
   const std::pair<const char*, const char*> cases[] = {
-      {"whisper", "this is a Whisper model; its family is planned; it cannot be converted yet"},
-      {"moonshine", "this is a Moonshine model; its family is planned; it cannot be converted yet"},
       {"prophetnet", "this is another encoder-decoder of Hugging Face; its family is not supported"},
       {"bert",
        "this is an encoder without a decoder (as BERT is); Goldcrest runs encoder-decoder Transformers; it cannot be "

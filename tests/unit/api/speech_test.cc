@@ -21,9 +21,9 @@ namespace {
 using converter::FileImage;
 using test::EngineSetup;
 using test::give;
+using test::OpenChoices;
 using test::Sound;
 using test::sound_of;
-using test::SpeechOptions;
 using test::TestEngine;
 
 std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds) {
@@ -39,10 +39,10 @@ std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sound
   return found;
 }
 
-std::vector<SpeechOptions> all_options() {
-  std::vector<SpeechOptions> all = test::tiny_speech_options();
+std::vector<OpenChoices> all_options() {
+  std::vector<OpenChoices> all = test::tiny_speech_options();
   all.push_back(test::wide_moonshine());
-  for (SpeechOptions& options : test::tiny_speech_options()) {
+  for (OpenChoices& options : test::tiny_speech_options()) {
     options.weights = converter::Weights::kFloat32;
     options.fine_layers = false;
     for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = false;
@@ -54,7 +54,7 @@ std::vector<SpeechOptions> all_options() {
 TEST(Speech, AllChoicesGiveTheSameBits) {
   ThreadPool pool;
   ASSERT_EQ(pool.start(3), "");
-  for (const SpeechOptions& options : all_options()) {
+  for (const OpenChoices& options : all_options()) {
     const FileImage file = test::speech_file(options);
     std::vector<Sound> sounds;
     std::vector<uint64_t> alone;
@@ -83,7 +83,7 @@ TEST(Speech, AllChoicesGiveTheSameBits) {
         }
       }
     }
-    SpeechOptions other = options;
+    OpenChoices other = options;
     other.layout = Layout::kN4K16;
     const FileImage other_file = test::speech_file(other);
     TestEngine engine(other_file.span(), {});
@@ -95,7 +95,7 @@ TEST(Speech, AllChoicesGiveTheSameBits) {
 
 // Whatever is in memory before, in the file behind the frontend's arrays, or behind the clip.
 TEST(Speech, NothingElseIsRead) {
-  for (const SpeechOptions& options : test::tiny_speech_options()) {
+  for (const OpenChoices& options : test::tiny_speech_options()) {
     const FileImage file = test::speech_file(options);
     std::vector<uint64_t> first;
     for (const uint8_t fill : {uint8_t{0}, uint8_t{0x7f}, uint8_t{0xff}}) {
@@ -123,7 +123,7 @@ TEST(Speech, NothingElseIsRead) {
 }
 
 TEST(Speech, ClipsOfWrongLengths) {
-  for (const SpeechOptions& options : test::tiny_speech_options()) {
+  for (const OpenChoices& options : test::tiny_speech_options()) {
     const FileImage file = test::speech_file(options);
     EngineSetup setup;
     setup.limits.max_source_tokens = 6;
@@ -220,7 +220,7 @@ TEST(Speech, ChangedSamplesAreFound) {
 }
 
 TEST(Speech, MemoryIsExactlyThePlan) {
-  for (const SpeechOptions& options : all_options()) {
+  for (const OpenChoices& options : all_options()) {
     const FileImage file = test::speech_file(options);
     goldcrest_memory memory;
     ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), 0);
@@ -254,7 +254,7 @@ TEST(Speech, TranscribesToText) {
 
 // A log-mel's features, given as such, have the same result as the samples that they are made of.
 TEST(Speech, FeaturesOfALogMel) {
-  SpeechOptions options = test::tiny_whisper();
+  OpenChoices options = test::tiny_whisper();
   const FileImage file = test::speech_file(options);
   EngineSetup setup;
   TestEngine engine(file.span(), setup);
@@ -267,7 +267,7 @@ TEST(Speech, FeaturesOfALogMel) {
 
 // The self-test of a file with clips; with another window the results are others, so the line is left out.
 TEST(Speech, SelfTestWithSamples) {
-  for (const SpeechOptions& options : {test::tiny_moonshine(), test::tiny_whisper()}) {
+  for (const OpenChoices& options : {test::tiny_moonshine(), test::tiny_whisper()}) {
     const FileImage file = test::speech_file(options);
     TestEngine engine(file.span(), {});
     const Sound sound = sound_of(engine.info(), 3, 5);

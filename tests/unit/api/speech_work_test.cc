@@ -17,9 +17,9 @@ namespace {
 using converter::FileImage;
 using test::EngineSetup;
 using test::give;
+using test::OpenChoices;
 using test::Sound;
 using test::sound_of;
-using test::SpeechOptions;
 using test::TestEngine;
 
 // Counts the multiply-accumulates of linear layers; kernels are plain functions, so they write to a global.
@@ -51,7 +51,7 @@ uint64_t largest_step(TestEngine& engine, const std::vector<Sound>& sounds) {
 
 // No step multiplies more than the plan says. Where the frontend has the largest step, the plan is close.
 TEST(Speech, StepsAreBounded) {
-  for (const SpeechOptions& options : {test::wide_moonshine(), test::tiny_whisper(), test::tiny_frames()}) {
+  for (const OpenChoices& options : {test::wide_moonshine(), test::tiny_whisper(), test::tiny_frames()}) {
     const FileImage file = test::speech_file(options);
     for (const uint32_t encoder_rows : {1u, 4u, 7u, 32u}) {
       for (const uint32_t batch : {1u, 3u}) {
@@ -73,7 +73,7 @@ TEST(Speech, StepsAreBounded) {
 }
 
 TEST(Speech, WeightsOfTheFrontendBecomeIdle) {
-  for (const SpeechOptions& options : test::tiny_speech_options()) {
+  for (const OpenChoices& options : test::tiny_speech_options()) {
     const FileImage file = test::speech_file(options);
     std::vector<std::pair<size_t, size_t>> reported;
     struct Context {

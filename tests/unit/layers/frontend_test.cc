@@ -28,7 +28,7 @@ namespace {
 
 using converter::FileImage;
 using test::EngineSetup;
-using test::SpeechOptions;
+using test::OpenChoices;
 using test::TestEngine;
 using Rows = std::vector<std::vector<double>>;
 
@@ -113,7 +113,7 @@ class NaiveStem {
 };
 
 // log10 of the bands' powers: a discrete Fourier transform by its definition.
-Rows naive_log_mel(const SpeechOptions& options, const std::vector<int16_t>& samples, size_t n_frames) {
+Rows naive_log_mel(const OpenChoices& options, const std::vector<int16_t>& samples, size_t n_frames) {
   const auto bands = test::slaney_bands(options.channels, options.n_fft, 16000);
   const auto window = static_cast<int64_t>(n_frames * options.hop);
   Rows rows;
@@ -166,7 +166,7 @@ void expect_near(const Traced& found, const Rows& expected, double tolerance) {
   EXPECT_LT(worst, tolerance);
 }
 
-SpeechOptions float_options(SpeechOptions options) {
+OpenChoices float_options(OpenChoices options) {
   options.weights = converter::Weights::kFloat32;
   options.fine_layers = false;
   for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = false;
@@ -174,7 +174,7 @@ SpeechOptions float_options(SpeechOptions options) {
 }
 
 TEST(Frontend, EqualsConvolutionsInDoubles) {
-  for (SpeechOptions options : test::tiny_speech_options()) {
+  for (OpenChoices options : test::tiny_speech_options()) {
     options = float_options(options);
     const FileImage file = test::speech_file(options);
     Traced traced;
@@ -228,7 +228,7 @@ TEST(Frontend, NormsOfQuietClips) {
 }
 
 // Computes the features of frames one by one, as a stem does.
-Rows features_of(const SpeechOptions& options, const Samples& samples, size_t n_frames) {
+Rows features_of(const OpenChoices& options, const Samples& samples, size_t n_frames) {
   const FileImage file = test::speech_file(options);
   const TestEngine engine(file.span(), {});
   const FrontendView view = view_frontend(file.bytes());
@@ -249,8 +249,8 @@ Rows features_of(const SpeechOptions& options, const Samples& samples, size_t n_
   return rows;
 }
 
-SpeechOptions whisper_features() {
-  SpeechOptions options = test::tiny_whisper();
+OpenChoices whisper_features() {
+  OpenChoices options = test::tiny_whisper();
   options.n_fft = 400;
   options.hop = 160;
   options.channels = 80;
@@ -280,7 +280,7 @@ TEST(LogMelFeatures, EqualTransformers) {
 // Whisper's own transform, and other products of 2 and 5.
 TEST(LogMelFeatures, EqualATransformInDoubles) {
   for (const uint32_t n_fft : {400u, 2u * 5, 1000u, 1024u, 2u}) {
-    SpeechOptions options = whisper_features();
+    OpenChoices options = whisper_features();
     options.n_fft = n_fft;
     options.hop = std::max(n_fft * 2 / 5, 1u);
     options.channels = n_fft < 400 ? 3 : 80;

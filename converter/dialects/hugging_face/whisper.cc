@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whisper (transformers/models/whisper/{configuration,modeling}_whisper.py at v5.23): log-mel features through two
+// convolutions, BART's layers with norms before blocks, keys without bias.
+#include <algorithm>
+#include <cmath>
+
+#include "base/bounds.h"
+#include "dialects/hugging_face/activations.h"
+#include "dialects/hugging_face/generation.h"
+#include "dialects/hugging_face/layers.h"
+#include "dialects/hugging_face/seq2seq_graph.h"
+#include "dialects/hugging_face/side_files.h"
+#include "dialects/hugging_face/speech_families.h"
+#include "dialects/required_settings.h"
+#include "dialects/speech/byte_level.h"
+#include "dialects/speech/whisper_parts.h"
+#include "dialects/text/vocabulary_file.h"
+#include "sources/messages/messages.h"
+#include "sources/values/json_text.h"
+#include "spec/error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr uint32_t kUsualBands = 80, kMostBands = 256, kUsualSourcePositions = 1500, kUsualTargetPositions = 448;
+// Settings of generation_config.json that only Whisper has. Most concern timestamps, long recordings and the text
+// before a prompt; they are not read.
+const std::vector<std::string> kOwnKeys = {"alignment_heads",
+                                           "begin_suppress_tokens",
+                                           "forced_decoder_ids",
+                                           "is_multilingual",
+                                           "lang_to_id",
+                                           "language",
+                                           "task",
+                                           "max_initial_timestamp_index",
+                                           "no_timestamps_token_id",
+                                           "prev_sot_token_id",
+                                           "return_timestamps",
+                                           "task_to_id",
+                                           "median_filter_width"};
+
+void require_whisper_settings(const Config& config) {
+  std::vector<std::string> keys = seq2seq_counts();
+  keys.insert(keys.end(), {"vocab_size", "activation_function"});
+  RequiredSettings required(config, keys);
+  for (const std::string& key : keys) {
+    required.require(key, key == "activation_function" ? kActivationNames : "an integer");
+  }
+  required.check();
+}
+
+struct Sizes {
+  uint32_t vocab_size, d_model, bands, source_positions, target_positions;
+};
+
+Sizes sizes_of(const Config& config) {
+  return {config.count("vocab_size", 1, kMaxVocabulary), config.count("d_model", 2, kMaxWidth),
+          config.count_or("num_mel_bins", kUsualBands, 1, kMostBands),
+          config.count_or("max_source_positions", kUsualSourcePositions, 1, kMaxPositions),
+          config.count_or("max_target_positions", kUsualTargetPositions, 2, kMaxPositions)};
+}
+
+void read_whisper_stack(const std::string& name, const Config& config, TensorReader& tensors, StackSpec& stack) {
+  const Sizes sizes = sizes_of(config);
+  const bool is_decoder = name == "decoder";
+  const std::string heads = name + "_attention_heads", prefix = "model." + name;
+  stack.d_model = sizes.d_model;
+  stack.d_ff = config.count(name + "_ffn_dim", 1, kMaxWidth);
+  stack.n_heads = config.count(heads, 1, kMaxHeads);
+  if (stack.d_model % stack.n_heads != 0) {
+    throw Error("{} is {}, expected a divisor of d_model {}", config.where(heads), stack.n_heads, stack.d_model);
+  }
+  stack.d_head = stack.d_model / stack.n_heads;
+  stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
+  stack.activation = read_activation(config, "activation_function");
+  stack.pre_norm = true;
+  stack.positions = *tensors.matrix(prefix + ".embed_positions.weight",
+                                    is_decoder ? sizes.target_positions : sizes.source_positions, stack.d_model);
+  LayerShape shape = {stack.d_model, stack.d_ff, kSeq2SeqNormEpsilon, is_decoder};
+  shape.has_key_bias = false;
+  const uint32_t layers = config.count(name + "_layers", 1, kMaxLayers);
+  for (uint32_t i = 0; i < layers; ++i)
+    stack.layers.push_back(read_layer(format_text("{}.layers.{}", prefix, i), shape, tensors));
+  stack.final_norm = tensors.norm(prefix + ".layer_norm", stack.d_model, true, kSeq2SeqNormEpsilon);
+}
+
+void read_whisper_graph(const Config& config, TensorReader& tensors, ModelSpec& spec) {
+  const Sizes sizes = sizes_of(config);
+  const auto convolution = [&](const char* name, uint32_t channels) {
+    const std::string prefix = std::string("model.encoder.") + name;
+    return LinearSpec{tensors.convolution(prefix + ".weight", sizes.d_model, channels, kWhisperKernel),
+                      tensors.vector(prefix + ".bias", sizes.d_model)};
+  };
+  LinearSpec first = convolution("conv1", sizes.bands);
+  spec.encoder.frontend = whisper_frontend(sizes.bands, std::move(first), convolution("conv2", sizes.d_model));
+  read_whisper_stack("encoder", config, tensors, spec.encoder);
+  read_whisper_stack("decoder", config, tensors, spec.decoder);
+  spec.decoder.embedding = tensors.matrix("model.decoder.embed_tokens.weight", sizes.vocab_size, sizes.d_model);
+  if (config.flag_or("scale_embedding", false))
+    spec.decoder.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(sizes.d_model)));
+  const bool has_head = tensors.has("proj_out.weight");
+  const auto head = has_head ? tensors.matrix("proj_out.weight", sizes.vocab_size, sizes.d_model) : nullptr;
+  const bool is_tied = !has_head || config.flag_or("tie_word_embeddings", true);
+  spec.projection = {is_tied ? spec.decoder.embedding : head, std::vector<float>(sizes.vocab_size, 0.0f)};
+  tensors.check_missing();
+  const std::vector<std::string> unused = tensors.unused();
+  if (!unused.empty())
+    spec.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
+}
+
+bool has_vocabulary(const Checkpoint& checkpoint) {
+  std::error_code error;
+  return std::filesystem::exists(side_file(checkpoint, "tokenizer.json"), error) ||
+         std::filesystem::exists(side_file(checkpoint, "vocab.json"), error);
+}
+
+// tokenizer.json, or vocab.json with the special tokens in added_tokens.json.
+Vocabulary read_whisper_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids, ModelSpec& spec) {
+  std::error_code error;
+  const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
+  if (exists("tokenizer.json")) {
+    spec.tokenizer_files = {side_file(checkpoint, "tokenizer.json")};
+    return read_tokenizer_json(spec.tokenizer_files[0], n_ids, SpeechText::kByteLevel);
+  }
+  const std::filesystem::path path = side_file(checkpoint, "vocab.json");
+  if (!exists("vocab.json")) {
+    throw Error("{}: is missing, and so is tokenizer.json: copy one of them from where the checkpoint came from",
+                path.string());
+  }
+  spec.tokenizer_files = {path};
+  Value entries = read_json_object(path);
+  if (exists("added_tokens.json")) {
+    spec.tokenizer_files.push_back(side_file(checkpoint, "added_tokens.json"));
+    update(entries, read_json_object(spec.tokenizer_files.back()));
+  }
+  return vocabulary_of_json(entries, n_ids, path.string());
+}
+
+std::vector<uint32_t> ids_in_setting(const Config& settings, const std::string& key, uint32_t n_ids) {
+  const Value* const list = settings.find(key);
+  if (list == nullptr) return {};
+  if (!list->is_list()) throw Error("{} is a JSON {}, expected an array", settings.where(key), list->type_name());
+  std::vector<uint32_t> ids;
+  for (const Value& id : *list) {
+    if (!id.is_natural() || id.natural() >= n_ids) {
+      throw Error("{} has an element that is not a token id below {}", settings.where(key), n_ids);
+    }
+    ids.push_back(static_cast<uint32_t>(id.natural()));
+  }
+  return ids;
+}
+
+// Throws Error if a setting contradicts the id that the vocabulary has.
+void check_id(const Config& settings, const std::string& key, uint32_t found) {
+  const uint32_t id = settings.count_or(key, found, 0, kMaxVocabulary);
+  if (id == found) return;
+  throw Error(
+      "{} is {}, but the vocabulary has that entry as id {}: copy both files from where the checkpoint came from",
+      settings.where(key), id, found);
+}
+
+ModelSpec load_whisper(const Checkpoint& checkpoint) {
+  ModelSpec spec;
+  const Config& config = checkpoint.config;
+  require_whisper_settings(config);
+  const Sizes sizes = sizes_of(config);
+  const Config generation = side_config(checkpoint, "generation_config.json");
+  std::error_code error;
+  const bool has_generation = std::filesystem::exists(side_file(checkpoint, "generation_config.json"), error);
+  GenerationBounds bounds = {sizes.vocab_size, sizes.target_positions, has_generation,
+                             std::nullopt,     std::nullopt,           kOwnKeys};
+  spec.generation = hugging_face_generation(generation, config, bounds, spec.warnings);
+  TensorReader tensors(checkpoint.tensors);
+  read_whisper_graph(config, tensors, spec);
+  const Config& own = has_generation ? generation : config;
+  const WhisperSuppressed suppressed = {spec.generation.suppressed_ids,
+                                        ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size)};
+  if (own.flag_or("return_timestamps", false)) {
+    spec.warnings.push_back(own.where("return_timestamps") + " is true; results have no timestamps here");
+  }
+  if (checkpoint.is_shape && !has_vocabulary(checkpoint)) {
+    finish_whisper(usual_whisper_ids(sizes.vocab_size), suppressed, checkpoint.choices, spec);
+    return spec;
+  }
+  const Vocabulary vocabulary = read_whisper_vocabulary(checkpoint, sizes.vocab_size, spec);
+  const WhisperIds ids =
+      find_whisper_ids(vocabulary, own.flag_or("is_multilingual", sizes.vocab_size >= kFirstMultilingual));
+  check_id(own, "no_timestamps_token_id", ids.no_timestamps);
+  check_id(own, "decoder_start_token_id", ids.start);
+  finish_whisper(ids, suppressed, checkpoint.choices, spec);
+  spec.target_tokenizer = speech_tokenizer(vocabulary, spec.decoder.embedding->rows, SpeechText::kByteLevel);
+  return spec;
+}
+
+std::vector<ShapedTensor> whisper_tensors(const Config& config) {
+  require_whisper_settings(config);
+  const Sizes sizes = sizes_of(config);
+  const uint64_t d = sizes.d_model;
+  std::vector<ShapedTensor> tensors = {{"model.decoder.embed_tokens.weight", {sizes.vocab_size, d}}};
+  for (const bool is_second : {false, true}) {
+    const std::string name = is_second ? "model.encoder.conv2" : "model.encoder.conv1";
+    tensors.push_back({name + ".weight", {d, is_second ? d : sizes.bands, kWhisperKernel}});
+    tensors.push_back({name + ".bias", {d}});
+  }
+  for (const std::string stack : {"encoder", "decoder"}) {
+    const std::string prefix = "model." + stack;
+    const bool is_decoder = stack == "decoder";
+    tensors.push_back(
+        {prefix + ".embed_positions.weight", {is_decoder ? sizes.target_positions : sizes.source_positions, d}});
+    LayerShape shape = {sizes.d_model, config.count(stack + "_ffn_dim", 1, kMaxWidth), 0, is_decoder};
+    shape.has_key_bias = false;
+    const uint32_t layers = config.count(stack + "_layers", 1, kMaxLayers);
+    for (uint32_t i = 0; i < layers; ++i) add_layer_tensors(format_text("{}.layers.{}", prefix, i), shape, tensors);
+    add_norm_tensors(prefix + ".layer_norm", sizes.d_model, tensors);
+  }
+  return tensors;
+}
+
+}  // namespace
+
+const ConfigFamily kWhisperFamily = {"whisper", "Whisper", load_whisper,      whisper_tensors,
+                                     nullptr,   nullptr,   {nullptr, nullptr}};
+
+}  // namespace goldcrest::converter

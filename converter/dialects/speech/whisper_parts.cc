@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// transformers/models/whisper/{modeling,generation}_whisper.py and tokenization_whisper.py at v5.23.
+#include "dialects/speech/whisper_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dialects/speech/mel_filters.h"
+#include "dialects/tensor_reader.h"
+#include "dialects/text/vocabulary_file.h"
+#include "sources/messages/messages.h"
+#include "sources/messages/nearest.h"
+#include "spec/error.h"
+#include "spec/frontend_rows.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr const char* kStart = "<|startoftranscript|>";
+
+uint32_t id_of(const Vocabulary& vocabulary, const char* text) {
+  return require_id(vocabulary, text, "Whisper's entry");
+}
+
+bool is_language(const std::string& text) {
+  if (text.size() < 6 || text.size() > 7 || !text.starts_with("<|") || !text.ends_with("|>")) return false;
+  return std::all_of(text.begin() + 2, text.end() - 2, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+// Cuts the encoder's window to the seconds that the user asks for.
+void set_window(const OpenChoices& options, ModelSpec& spec) {
+  StackSpec& encoder = spec.encoder;
+  const uint32_t all = encoder.positions.rows;
+  if (options.max_seconds > 0) {
+    const size_t rows = std::max<size_t>(1, rows_of_seconds(*encoder.frontend, options.max_seconds));
+    if (rows > all) {
+      throw Error("--max-seconds {}: needs a window of {} rows; the model has {} positions", options.max_seconds, rows,
+                  all);
+    }
+    const Matrix whole = std::move(encoder.positions);
+    encoder.positions = *slice_rows(std::make_shared<const Matrix>(whole), 0, static_cast<uint32_t>(rows));
+  }
+  if (encoder.positions.rows < std::min(all, kLeastWhisperRows)) {
+    spec.warnings.push_back(
+        format_text("a window of {} rows: Whisper repeats itself where the window has fewer than {} (15 s), unless it "
+                    "was trained for it",
+                    encoder.positions.rows, kLeastWhisperRows));
+  }
+}
+
+std::shared_ptr<const Matrix> first_rows(const std::shared_ptr<const Matrix>& table, uint32_t n) {
+  return slice_rows(table, 0, n);
+}
+
+void leave_out_timestamps(const WhisperIds& ids, ModelSpec& spec) {
+  const uint32_t kept = ids.no_timestamps + 1, all = spec.decoder.embedding->rows;
+  if (kept == all) return;
+  const bool is_tied = spec.projection.weight == spec.decoder.embedding;
+  spec.decoder.embedding = first_rows(spec.decoder.embedding, kept);
+  spec.projection.weight = is_tied ? spec.decoder.embedding : first_rows(spec.projection.weight, kept);
+  spec.projection.bias.resize(kept);
+  spec.warnings.push_back(
+      format_text("{} entries of timestamps were left out: results have no timestamps", all - kept));
+}
+
+void set_prompt(const WhisperIds& ids, const std::string& language, GenerationSpec& generation) {
+  generation.prompt.forced_ids = {ids.no_timestamps};
+  if (ids.languages.empty()) {
+    if (language.empty() || language == "en") return;
+    throw Error("--language {}: the model knows only English, \"en\"", in_quotes(language));
+  }
+  generation.prompt.forced_ids.insert(generation.prompt.forced_ids.begin(), ids.transcribe);
+  std::vector<std::string> codes;
+  for (const LanguageEntry& entry : ids.languages) {
+    codes.push_back(entry.code);
+    if (language.empty()) generation.prompt.first_choices.push_back(entry.id);
+    if (language == entry.code) generation.prompt.forced_ids.insert(generation.prompt.forced_ids.begin(), entry.id);
+  }
+  if (language.empty() || generation.prompt.forced_ids.size() == 3) return;
+  throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(language),
+              guess(language, codes), list_in_quotes(codes, 8));
+}
+
+// Returns those of the ids that are left, ascending, each once.
+std::vector<uint32_t> kept_ids(std::vector<uint32_t> ids, uint32_t n) {
+  std::erase_if(ids, [&](uint32_t id) { return id >= n; });
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) {
+  WhisperIds ids;
+  ids.end = id_of(vocabulary, "<|endoftext|>");
+  ids.start = id_of(vocabulary, kStart);
+  ids.no_timestamps = id_of(vocabulary, "<|notimestamps|>");
+  if (!is_multilingual) return ids;
+  ids.transcribe = id_of(vocabulary, "<|transcribe|>");
+  for (uint32_t id = ids.start + 1; id < vocabulary.id_to_text.size(); ++id) {
+    const std::string& text = vocabulary.id_to_text[id];
+    if (is_language(text)) ids.languages.push_back({text.substr(2, text.size() - 4), id});
+  }
+  if (ids.languages.empty()) {
+    throw Error("{}: has no entries of languages, such as \"<|en|>\", which a multilingual Whisper has",
+                vocabulary.where);
+  }
+  return ids;
+}
+
+WhisperIds usual_whisper_ids(uint32_t n_ids) {
+  constexpr uint32_t kTimestamps = 1501, kTextIds = 50257, kBetween = 5;  // kBetween: transcribe to notimestamps
+  WhisperIds ids;
+  if (n_ids < kTextIds + kTimestamps + kBetween + 2) {
+    ids.no_timestamps = n_ids - 1;
+    return ids;
+  }
+  ids.end = n_ids >= kFirstMultilingual ? kTextIds : kTextIds - 1;
+  ids.start = ids.end + 1;
+  ids.no_timestamps = n_ids - kTimestamps - 1;
+  ids.transcribe = ids.no_timestamps - kBetween + 1;
+  return ids;
+}
+
+FrontendSpec whisper_frontend(uint32_t bands, LinearSpec first, LinearSpec second) {
+  FrontendSpec frontend;
+  frontend.sample_rate = kWhisperRate;
+  frontend.channels = bands;
+  frontend.fixed_window = true;
+  frontend.log_mel = whisper_log_mel(bands);
+  const uint32_t width = first.weight->rows;
+  frontend.convolutions.push_back({std::move(first), bands, kWhisperKernel, 1, 1, Activation::kGelu});
+  frontend.convolutions.push_back({std::move(second), width, kWhisperKernel, 2, 1, Activation::kGelu});
+  frontend.convolutions.back().linear.fine_input = true;
+  return frontend;
+}
+
+void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options,
+                    ModelSpec& spec) {
+  set_window(options, spec);
+  leave_out_timestamps(ids, spec);
+  GenerationSpec& generation = spec.generation;
+  const uint32_t n = spec.decoder.embedding->rows;
+  generation.decoder_start_id = ids.start;
+  generation.end_id = ids.end;
+  generation.suppressed_ids = kept_ids(stored.always, n);
+  generation.prompt.first_suppressed_ids = kept_ids(stored.at_first, n);
+  set_prompt(ids, options.language, generation);
+  spec.source_language = options.language.empty() && ids.languages.empty() ? "en" : options.language;
+  spec.target_language = spec.source_language;
+  // A prompt takes positions of the decoder, and none of a text's length.
+  const uint32_t positions = spec.decoder.positions.rows;
+  const uint32_t most = positions - std::min(static_cast<uint32_t>(generation.prompt.size()), positions - 1);
+  generation.max_target_tokens =
+      std::min(generation.max_target_tokens == 0 ? most : generation.max_target_tokens, most);
+}
+
+}  // namespace goldcrest::converter

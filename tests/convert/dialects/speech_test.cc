@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moonshine and Whisper: small random checkpoints of transformers 5.23 with what it computed from them
+// (tests/peers/speech.py --record).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "convert/support/packed_folders.h"
+#include "dialects/dialect.h"
+#include "evaluate/check.h"
+#include "evaluate/clip_file.h"
+#include "spec/error.h"
+#include "support/expect_error.h"
+
+namespace goldcrest::converter {
+namespace {
+
+using Ids = std::vector<uint32_t>;
+
+const std::filesystem::path& recorded() {
+  static const test::PackedFolders unpacked(test::recorded("speech.json"));
+  return unpacked.path();
+}
+
+struct Copy : test::FolderCopy {
+  explicit Copy(const char* family) : FolderCopy(recorded() / family) {}
+};
+
+ModelSpec load(const std::filesystem::path& folder, const OpenChoices& options = {}) {
+  return load_checkpoint(folder, {{}, {}, options});
+}
+
+bool mentions(const std::vector<std::string>& warnings, const std::string& text) {
+  return std::ranges::any_of(warnings, [&](const std::string& warning) { return warning.find(text) != warning.npos; });
+}
+
+TEST(Speech, LayersAndResultsAreThoseOfTransformers) {
+  for (const char* family : {"moonshine", "whisper"}) {
+    const ModelSpec spec = load(recorded() / family);
+    const CheckReport report = check(Reference(spec), recorded() / family, {});
+    EXPECT_TRUE(report.passed()) << family << "\n" << to_text(report);
+    EXPECT_EQ(report.searches.size(), 2u) << family;
+    EXPECT_EQ(report.tensors.size(), 9u) << family;  // a stem's, both embeds and norms, three layers, logits
+  }
+}
+
+TEST(Speech, MoonshineTakesClipsOfAnyLength) {
+  const ModelSpec usual = load(recorded() / "moonshine"), small = load(recorded() / "moonshine", {2, ""});
+  EXPECT_EQ(usual.encoder.positions.rows, 1248u);  // (480,000 - 895) / 384 + 1
+  EXPECT_EQ(small.encoder.positions.rows, 82u);
+  EXPECT_EQ(small.generation.max_target_tokens, 13u);  // 6.5 a second
+  EXPECT_FALSE(small.encoder.positions_used);
+  EXPECT_TRUE(small.encoder.frontend->convolutions.back().linear.fine_input);
+  test::expect_error([] { load(recorded() / "moonshine", {0.05, ""}); }, {"--max-seconds 0.05", "0 rows"});
+  const std::vector<int16_t> clip(894);
+  test::expect_error([&] { Reference(small).encode(std::span<const int16_t>(clip)); }, {"too short", "894 samples"});
+}
+
+TEST(Speech, HeadsHaveColumnsThatTurnInHalves) {
+  const ModelSpec spec = load(recorded() / "moonshine");
+  EXPECT_EQ(spec.encoder.d_head, 32u);  // 20, of which 8 turn: four pairs, filled up to 16
+  EXPECT_EQ(spec.encoder.rotary->half, 16u);
+  EXPECT_FLOAT_EQ(spec.encoder.attention_scale, 0.2236068f);  // 20^-0.5
+  const float* const row = spec.encoder.rotary->table.row(3);
+  EXPECT_NEAR(row[0], -0.9899925f, 1e-6f);  // cos 3
+  EXPECT_NEAR(row[16], 0.1411200f, 1e-6f);  // sin 3
+  EXPECT_EQ(row[4], 1.0f);
+  EXPECT_EQ(row[20], 0.0f);
+}
+
+TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
+  const ModelSpec chosen = load(recorded() / "whisper"), french = load(recorded() / "whisper", {0, "fr"});
+  EXPECT_EQ(chosen.generation.prompt.first_choices, (Ids{260, 261, 262}));
+  EXPECT_EQ(chosen.generation.prompt.forced_ids, (Ids{264, 268}));
+  EXPECT_EQ(french.generation.prompt.first_choices, Ids{});
+  EXPECT_EQ(french.generation.prompt.forced_ids, (Ids{261, 264, 268}));
+  EXPECT_EQ(french.target_language, "fr");
+  EXPECT_EQ(chosen.generation.prompt.first_suppressed_ids, (Ids{32, 258}));
+  EXPECT_EQ(chosen.decoder.embedding->rows, 269u);
+  EXPECT_TRUE(mentions(chosen.warnings, "2 entries of timestamps were left out"));
+  EXPECT_TRUE(mentions(load(recorded() / "whisper", {0.5, ""}).warnings, "a window of 25 rows: Whisper repeats"));
+  test::expect_error([] { load(recorded() / "whisper", {0, "fx"}); }, {"--language \"fx\"", "\"haw\""});
+  test::expect_error([] { load(recorded() / "whisper", {2, ""}); }, {"--max-seconds 2", "100 rows", "50 positions"});
+}
+
+TEST(Speech, PiecesAreBytes) {
+  const TokenizerSpec whisper = *load(recorded() / "whisper").target_tokenizer;
+  EXPECT_EQ(whisper.pieces[32].text, " ");
+  EXPECT_EQ(whisper.pieces[255].text, "\xff");
+  EXPECT_EQ(whisper.pieces[256].text, " the");
+  EXPECT_EQ(whisper.pieces[257].text, "\xc3\xa9");
+  EXPECT_EQ(whisper.pieces[257].type, PieceType::kByte);
+  EXPECT_EQ(whisper.pieces[261].type, PieceType::kControl);
+  const TokenizerSpec moonshine = *load(recorded() / "moonshine").target_tokenizer;
+  EXPECT_EQ(moonshine.pieces[3].type, PieceType::kByte);
+  EXPECT_EQ(moonshine.pieces[259].text, "\u2581w0");
+  EXPECT_EQ(moonshine.pieces[279].type, PieceType::kControl);
+}
+
+TEST(Speech, OtherGraphsAreRefused) {
+  struct Case {
+    const char *family, *file, *key;
+    Value value;
+    std::vector<std::string> parts;
+  };
+  const Case cases[] = {
+      {"moonshine", "config.json", "attention_bias", true, {"attention_bias", "expected false"}},
+      {"moonshine", "config.json", "encoder_num_key_value_heads", 1, {"encoder_num_key_value_heads", "shared"}},
+      {"moonshine", "config.json", "decoder_hidden_act", "celu", {"decoder_hidden_act", "celu"}},
+      {"moonshine", "config.json", "rope_parameters", Value{{"rope_type", "yarn"}}, {"rope_type", "yarn", "default"}},
+      {"moonshine", "tokenizer.json", "decoder", Value{{"type", "WordPiece"}}, {"WordPiece", "ByteFallback"}},
+      {"whisper", "config.json", "num_mel_bins", 13, {"conv1.weight", "[60, 13, 3]"}},
+      {"whisper", "generation_config.json", "no_timestamps_token_id", 3, {"no_timestamps_token_id", "268"}}};
+  for (const Case& c : cases) {
+    const Copy copy(c.family);
+    copy.set(c.file, c.key, c.value);
+    test::expect_error([&] { load(copy.path()); }, c.parts);
+  }
+  const Copy none("whisper");
+  std::filesystem::remove(none.path() / "vocab.json");
+  test::expect_error([&] { load(none.path()); }, {"vocab.json", "is missing", "tokenizer.json"});
+}
+
+TEST(Speech, ClipsAreWavFilesOfOneFormat) {
+  const test::TemporaryFolder folder;
+  const std::string format("fmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0", 24);
+  const std::string data("data\4\0\0\0\1\0\xfe\xff", 12), head("RIFF\0\0\0\0WAVE", 12);
+  folder.write("good.wav", head + format + data);
+  EXPECT_EQ(read_clip(folder / "good.wav", 16000), (std::vector<int16_t>{1, -2}));
+  test::expect_error([&] { read_clip(folder / "good.wav", 8000); }, {"16000 Hz", "ffmpeg", "-ar 8000"});
+  folder.write("cut.wav", head + format + data.substr(0, 11));
+  test::expect_error([&] { read_clip(folder / "cut.wav", 16000); }, {"cut.wav", "ends inside"});
+  folder.write("none.wav", head + format);
+  test::expect_error([&] { read_clip(folder / "none.wav", 16000); }, {"none.wav", "no samples"});
+  folder.write("text.wav", "RIFX");
+  test::expect_error([&] { read_clip(folder / "text.wav", 16000); }, {"text.wav", "is no WAV file"});
+  EXPECT_EQ(spoken_words(" \"Mr. Quilter\" \u2014 is well-known!"), "mr quilter \u2014 is well known");
+}
+
+TEST(Speech, ShapesNeedNoWeights) {
+  const ModelSpec whisper = load_shape(recorded() / "whisper/config.json", 1u << 24);
+  EXPECT_EQ(whisper.decoder.embedding->rows, 269u);
+  EXPECT_NO_THROW(Reference{whisper});
+  const Copy bare("whisper");
+  std::filesystem::remove(bare.path() / "vocab.json");
+  EXPECT_NO_THROW(Reference{load_shape(bare.path() / "config.json", 1u << 24)});
+  const ModelSpec moonshine = load_shape(recorded() / "moonshine/config.json", 1u << 24, {2, ""});
+  EXPECT_EQ(moonshine.encoder.positions.rows, 82u);
+  EXPECT_NO_THROW(Reference{moonshine});
+}
+
+TEST(Speech, SamplesThatAreMissingAreNamed) {
+  const Copy copy("moonshine");
+  const ModelSpec spec = load(copy.path());
+  std::ofstream(copy.path() / "results.jsonl") << "{\"samples\": 99999, \"greedy\": [5]}\n";
+  test::expect_error([&] { check(Reference(spec), copy.path(), {}); }, {"samples.npy", "99999"});
+  std::ofstream(copy.path() / "results.jsonl") << "{\"greedy\": [5]}\n";
+  test::expect_error([&] { check(Reference(spec), copy.path(), {}); }, {"no \"samples\""});
+  std::ofstream(copy.path() / "samples.npy") << "NUMPY";
+  std::ofstream(copy.path() / "results.jsonl") << "{\"samples\": 9}\n";
+  test::expect_error([&] { check(Reference(spec), copy.path(), {}); }, {"samples.npy", "not a NumPy array"});
+}
+
+}  // namespace
+}  // namespace goldcrest::converter

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random checkpoints of Moonshine and Whisper with what transformers computes from them, for `goldcrest-convert --check`.
+
+    python tests/peers/speech.py --work FOLDER [--record tests/data/speech.json]
+
+Writes FOLDER/moonshine and FOLDER/whisper. With --record, packs both into one file: {FOLDER: {FILE: its bytes in
+hexadecimal}}. Weights are stored in half precision."""
+
+import argparse
+import json
+import pathlib
+import random
+import shutil
+
+import numpy
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+RATE, N_TOKENS = 16000, 10
+# Heads of width 20 with 8 rotating columns; the stem's kernels are the families' own.
+MOONSHINE = {
+    "hidden_size": 60, "intermediate_size": 36, "encoder_num_hidden_layers": 1, "decoder_num_hidden_layers": 2,
+    "encoder_num_attention_heads": 3, "decoder_num_attention_heads": 3, "encoder_num_key_value_heads": 3,
+    "decoder_num_key_value_heads": 3, "vocab_size": 280, "max_position_embeddings": 32, "pad_token_id": 2,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.4}}
+LANGUAGES = ["en", "fr", "haw"]
+WHISPER = {
+    "d_model": 60, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 3, "decoder_attention_heads": 3,
+    "encoder_ffn_dim": 36, "decoder_ffn_dim": 44, "num_mel_bins": 12, "max_source_positions": 50,
+    "max_target_positions": 24, "tie_word_embeddings": True}
+
+
+def made_up_clip(seconds: float, seed: int) -> numpy.ndarray:
+    draw = numpy.random.default_rng(seed)
+    time = numpy.arange(int(seconds * RATE)) / RATE
+    tone = numpy.sin(2 * numpy.pi * (300 + 400 * seed + 900 * time) * time)
+    return (6000 * tone * numpy.sin(5 * time) + draw.normal(0, 400, len(time))).astype(numpy.int16)
+
+
+def fill(model, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.named_parameters():
+        scale = 2 / parameter[0].numel() ** 0.5 if parameter.dim() > 1 and "embed" not in name else 0.15
+        parameter.data.normal_(0, scale, generator=generator)
+        if "norm" in name and name.endswith("weight"):
+            parameter.data += 1
+
+
+def byte_characters() -> list[str]:
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = iter(range(256, 512))
+    return [chr(byte if byte in printable else next(others)) for byte in range(256)]
+
+
+def moonshine():
+    model = transformers.MoonshineForConditionalGeneration(transformers.MoonshineConfig(**MOONSHINE))
+    pieces = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *(f"\u2581w{i}" for i in range(19))]
+    special = [0, 1, 2, 278, 279]
+    pieces += ["<<ST_0>>", "<<ST_1>>"]
+    tokenizer = {
+        "added_tokens": [{"id": i, "content": pieces[i], "special": True} for i in special],
+        "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]},
+        "model": {"type": "BPE", "byte_fallback": True, "merges": [],
+                  "vocab": {piece: i for i, piece in enumerate(pieces) if i < 278}}}
+    return model, {"tokenizer.json": tokenizer}
+
+
+def whisper():
+    special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{language}|>" for language in LANGUAGES), "<|translate|>",
+               "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>", "<|0.00|>",
+               "<|0.02|>"]
+    entries = [*byte_characters(), "\u0120the", "\u00c3\u00a9", *special]
+    ids = {entry: i for i, entry in enumerate(entries)}
+    model = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(
+        **WHISPER, vocab_size=len(entries), pad_token_id=ids[special[0]], bos_token_id=ids[special[0]],
+        eos_token_id=ids[special[0]], decoder_start_token_id=ids[special[1]], begin_suppress_tokens=None))
+    settings = model.generation_config
+    for key, value in dict(
+        _from_model_config=False, is_multilingual=True, lang_to_id={f"<|{name}|>": ids[f"<|{name}|>"] for name in LANGUAGES},
+        task_to_id={"transcribe": ids["<|transcribe|>"], "translate": ids["<|translate|>"]},
+        no_timestamps_token_id=ids["<|notimestamps|>"], return_timestamps=False, max_length=24,
+        suppress_tokens=[3, 4, *range(ids[special[1]], len(entries))], begin_suppress_tokens=[32, ids[special[0]]]).items():
+        setattr(settings, key, value)
+    return model, {"vocab.json": {e: i for e, i in ids.items() if i < 258},
+                   "added_tokens.json": {e: i for e, i in ids.items() if i >= 258}}
+
+
+def inputs_of(name: str, samples: numpy.ndarray) -> torch.Tensor:
+    sound = samples.astype(numpy.float32) / 32768
+    if name == "moonshine":
+        return torch.from_numpy(sound)[None]
+    extractor = transformers.WhisperFeatureExtractor(feature_size=WHISPER["num_mel_bins"], chunk_length=1)
+    return extractor(sound, sampling_rate=RATE, return_tensors="pt").input_features
+
+
+def prompt_of(name: str, model, inputs: torch.Tensor) -> list[int]:
+    if name == "moonshine":
+        return []
+    settings = model.generation_config
+    language = int(model.detect_language(input_features=inputs)[0])
+    return [language, settings.task_to_id["transcribe"], settings.no_timestamps_token_id]
+
+
+def generate(name: str, model, inputs: torch.Tensor, beams: int, prompt: list[int]) -> list[int]:
+    start = model.generation_config.decoder_start_token_id
+    options = {"task": "transcribe"} if name == "whisper" else {}
+    found = model.generate(inputs, num_beams=beams, do_sample=False, max_new_tokens=N_TOKENS, **options)[0].tolist()
+    while found and found[0] in (start, *prompt):
+        found = found[1:]
+    end = model.config.eos_token_id
+    return prompt + (found[:found.index(end) + 1] if end in found else found)
+
+
+def trace(name: str, model, inputs: torch.Tensor, target: list[int]) -> dict[str, torch.Tensor]:
+    rows: dict[str, torch.Tensor] = {}
+
+    def keep(tensor: str, turned: bool = False):
+        def hook(_module, _inputs, output):
+            value = (output[0] if isinstance(output, tuple) else output).detach()[0]
+            rows[tensor] = (value.T if turned else value).clone()
+        return hook
+
+    hooks = []
+    for stack_name in ("encoder", "decoder"):
+        stack = getattr(model.model, stack_name)
+
+        def before(_module, given, keywords, tensor=f"{stack_name}.embed"):
+            rows[tensor] = (given[0] if given else keywords["hidden_states"]).detach()[0].clone()
+
+        hooks.append(stack.layers[0].register_forward_pre_hook(before, with_kwargs=True))
+        for i, layer in enumerate(stack.layers):
+            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
+        norm = stack.norm if hasattr(stack, "norm") else stack.layer_norm
+        hooks.append(norm.register_forward_hook(keep(f"{stack_name}.norm")))
+    if name == "moonshine":
+        hooks.append(model.model.encoder.groupnorm.register_forward_hook(keep("encoder.convolutions.0", True)))
+    else:
+        rows["encoder.features"] = inputs[0].T.clone()
+    start = model.generation_config.decoder_start_token_id
+    with torch.no_grad():
+        rows["logits"] = model(inputs, decoder_input_ids=torch.tensor([[start, *target[:-1]]]),
+                               use_cache=False).logits[0]
+    for hook in hooks:
+        hook.remove()
+    return rows
+
+
+def record(name: str, model, folder: pathlib.Path) -> None:
+    lines, clips = [], [made_up_clip(0.13 + 0.06 * i, i) for i in range(3)]
+    kept = model.generation_config.no_timestamps_token_id + 1 if name == "whisper" else model.config.vocab_size
+    for i, clip in enumerate(clips):
+        inputs = inputs_of(name, clip)
+        prompt = prompt_of(name, model, inputs)
+        greedy = generate(name, model, inputs, 1, prompt)
+        lines.append({"samples": len(clip), "greedy": greedy, "beam4": generate(name, model, inputs, 4, prompt),
+                      "max_target_tokens": N_TOKENS})
+        if i == 0:
+            rows = trace(name, model, inputs, greedy)
+            rows["logits"] = rows["logits"][:, :kept]
+            save_file({tensor: value.contiguous() for tensor, value in rows.items()}, folder / "trace.safetensors")
+    numpy.save(folder / "samples.npy", numpy.concatenate(clips))
+    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--record", type=pathlib.Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    random.seed(0)
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    packed = {}
+    for seed, (name, make) in enumerate([("moonshine", moonshine), ("whisper", whisper)]):
+        folder = options.work / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        model, files = make()
+        fill(model, seed)
+        model.save_pretrained(folder)
+        weights = folder / "model.safetensors"
+        save_file({tensor: value.half() for tensor, value in load_file(weights).items()}, weights)
+        for file, content in files.items():
+            (folder / file).write_text(json.dumps(content), encoding="utf-8")
+        model = type(model).from_pretrained(folder, dtype=torch.float32).eval()
+        record(name, model, folder)
+        packed[name] = {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
+    if options.record:
+        options.record.write_text(json.dumps(packed, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
