@@ -6,7 +6,7 @@
 GOLDCREST_FEATURE(Float32, 1, GOLDCREST_FLOAT32, "Run files with float32 weights", "kernels/reference/float32.cc")
 GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")
 GOLDCREST_FEATURE(Shortlist, 512, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist", "decoding/shortlist.cc model/validate/lists.cc")
-GOLDCREST_FEATURE(Prompt, 256, GOLDCREST_PREFIX, "Run files with a prompt, and begin results with a caller's prefix", "decoding/prefix.cc model/validate/prompt.cc")
+GOLDCREST_FEATURE(Prompt, 256, GOLDCREST_PREFIX, "Run files with a prompt, and begin results with a caller's prefix", "decoding/prefix.cc decoding/prompt_mask.cc model/validate/prompt.cc")
 GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")
 GOLDCREST_FEATURE(Subword, 131072, GOLDCREST_SUBWORD, "Run files whose texts subword-nmt's merges cut", "")
 GOLDCREST_FEATURE(Inspection, 0, GOLDCREST_INSPECTION, "Token scores, scores of given targets, alignments", "")
