@@ -11,7 +11,7 @@ GOLDCREST_FEATURE(Rotary, 16, GOLDCREST_ROTARY, "Run files whose queries and key
 GOLDCREST_FEATURE(Recurrent, 32, GOLDCREST_SSRU, "Run files with recurrent layers (SSRU) in the decoder", "")
 GOLDCREST_FEATURE(Frontend, 64, GOLDCREST_SPEECH, "Run files that take samples or feature rows (speech); turns on GOLDCREST_REFINED", "layers/frontend.cc layers/stem.cc model/frontend_view.cc model/validate/speech.cc")
 GOLDCREST_FEATURE(LogMel, 128, GOLDCREST_LOG_MEL, "Run files that make log-mel features of samples; needs GOLDCREST_SPEECH", "layers/log_mel.cc")
-GOLDCREST_FEATURE(Prompt, 256, GOLDCREST_PREFIX, "Run files with a prompt, and begin results with a caller's prefix", "decoding/prefix.cc model/validate/prompt.cc")
+GOLDCREST_FEATURE(Prompt, 256, GOLDCREST_PREFIX, "Run files with a prompt, and begin results with a caller's prefix", "decoding/prefix.cc decoding/prompt_mask.cc model/validate/prompt.cc")
 GOLDCREST_FEATURE(Shortlist, 512, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist", "decoding/shortlist.cc model/validate/lists.cc")
 GOLDCREST_FEATURE(Refined, 2048, GOLDCREST_REFINED, "Run files in which inputs of some linear layers have 16 bits", "")
 GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")

@@ -2,7 +2,7 @@
 #include "decoding/prefix.h"
 
 #include "base/arithmetic.h"
-#include "decoding/basic_stages.h"
+#include "decoding/options.h"
 #include "decoding/place.h"
 #include "goldcrest/decoding.h"
 
@@ -29,24 +29,6 @@ Prompt prompt_of(const SearchOptions& options, const PrefixExtent& given) {
       (generation.forced_first_id >= 0 ? n_file : 0) + (given.has(GOLDCREST_PREFIX_IN_LENGTHS) ? given.n() : 0);
   const uint32_t n = n_file + given.n();
   return {n_file, n, n - n_counted};
-}
-
-[[gnu::cold]] bool MaskBehindPrompt::run(const LogitBlock& block) const {
-  const GenerationView& generation = *step_.options.generation;
-  const LiveSentence* sentence = step_.rows.sentences;
-  while (block.row >= sentence->first_row + sentence->n_rows) ++sentence;
-  const Prompt prompt = prompt_of(step_.options, step_.sentences[step_.sentence_of(*sentence)].prefix);
-  const uint32_t position = step_.rows.position;
-  const auto remove = [&](uint32_t token) {
-    if (float* const value = block.of(token)) *value = kNever;
-  };
-  for (uint32_t i = 0; position == prompt.n && i < generation.first_suppressed_ids.n; ++i) {
-    remove(generation.first_suppressed_ids.ids[i]);
-  }
-  if (position + 1 >= step_.options.min_target_tokens + prompt.n_uncounted) return true;
-  remove(generation.end_id);
-  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) remove(generation.more_end_ids[i]);
-  return true;
 }
 
 uint32_t most_with_prompt(const Prompt& prompt, const PrefixExtent& given, uint32_t most, uint32_t capacity) {

@@ -66,7 +66,8 @@ TEST(TranslatePrefix, BeginsEveryResult) {
     folder.write("prefixes", "17 11\n");
     const Outcome shorter = translate("enfr", {"--prefix-file", folder / "prefixes"}, text);
     EXPECT_EQ(shorter.status, 3);
-    EXPECT_NE(shorter.err.find("line 2: " + (folder / "prefixes").string() + ": no such line"), std::string::npos) << shorter.err;
+    EXPECT_NE(shorter.err.find("line 2: " + (folder / "prefixes").string() + ": no such line"), std::string::npos)
+        << shorter.err;
   }
 }
 
@@ -88,7 +89,8 @@ TEST(TranslateDeadline, PrintsWhatIsCertain) {
   const Outcome late = translate("enfr", {"--deadline", "1e-9"}, "The cat is on the table.\nStop!\n");
   EXPECT_EQ(late.status, 3);
   EXPECT_EQ(late.out, "\n\n");
-  EXPECT_NE(late.err.find("line 1: stopped after 1e-09 s (--deadline); its end is missing"), std::string::npos) << late.err;
+  EXPECT_NE(late.err.find("line 1: stopped after 1e-09 s (--deadline); its end is missing"), std::string::npos)
+      << late.err;
   const Outcome enough = translate("enfr", {"--deadline", "200", "--batch", "3"}, kText);
   EXPECT_EQ(enough.status, 0);
   EXPECT_EQ(enough.out, translate("enfr", {}, kText).out);
@@ -137,7 +139,8 @@ TEST(Agreement, OfTheShippedModel) {
         if (beams == 1 && seen[step].empty()) encoding_steps[i] = step + 1;
       }
       const size_t first = encoding_steps[i];
-      share += static_cast<double>(seen[first + (seen.size() - first + 1) / 2 - 1].size()) / static_cast<double>(result.size());
+      share += static_cast<double>(seen[first + (seen.size() - first + 1) / 2 - 1].size()) /
+               static_cast<double>(result.size());
     }
     std::printf("beam size %u: %.0f %% of a text is agreed when half of its steps are done\n", beams, share / 5);
     EXPECT_GT(share / 500, 0.05) << "the agreement is not always empty";

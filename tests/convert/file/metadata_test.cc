@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "base/build_options.h"
+#include "file/build.h"
 #include "model_generated.h"
 #include "quantize/pack.h"
 #include "spec/error.h"
@@ -76,6 +81,46 @@ TEST(MakeGeneration, StaysWithinTheLimits) {
   EXPECT_EQ(generation->unknown_id, 3);
   EXPECT_EQ(generation->pad_id, -1);
   EXPECT_EQ(generation->forced_first_id, -1);
+}
+
+// The model's prompt and its limit of prefixes are in the file, with their bit. Without them the bit is not.
+TEST(MakeGeneration, Prompts) {
+  ModelSpec spec = test::random_spec(1);
+  EXPECT_EQ(build_payload(spec, {}).metadata->features & kFeaturePrompt, 0u);
+  spec.generation.prompt = {{1, 2}, {3}, {4, 5}};
+  spec.generation.max_prefix_tokens = 1000;
+  const Payload payload = build_payload(spec, {});
+  EXPECT_EQ(payload.metadata->features & kFeaturePrompt, kFeaturePrompt);
+  EXPECT_EQ(payload.metadata->generation->first_choices, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(payload.metadata->generation->forced_ids, std::vector<uint32_t>{3});
+  EXPECT_EQ(payload.metadata->generation->first_suppressed_ids, (std::vector<uint32_t>{4, 5}));
+  const uint32_t most = payload.metadata->limits->max_target_tokens;
+  EXPECT_EQ(payload.metadata->limits->max_prefix_tokens, most - 1);
+
+  BuildOptions options;
+  options.limits.max_prefix_tokens = 2;
+  EXPECT_EQ(build_payload(test::random_spec(1), options).metadata->features & kFeaturePrompt, kFeaturePrompt);
+  const auto message = [&](uint32_t target, uint32_t prefix) -> std::string {
+    options.limits.max_target_tokens = target;
+    options.limits.max_prefix_tokens = prefix;
+    try {
+      build_payload(spec, options);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(message(2, 0), "--max-target is 2; expected more than the 2 ids of the model's prompt");
+  EXPECT_EQ(message(3, 2), "");
+  EXPECT_EQ(message(3, 3), "--max-prefix is 3; expected 1 to 2, one less than the target tokens");
+  spec.generation.prompt = {{2, 1}, {}, {}};
+  EXPECT_EQ(message(0, 0), "generation: the first choices do not ascend; expected each id once, the lowest first");
+  spec.generation.prompt = {{}, {spec.generation.end_id}, {}};
+  EXPECT_EQ(message(0, 0),
+            "generation: the prompt has id " + std::to_string(spec.generation.end_id) + ", which ends a text");
+  spec.generation.prompt = {{}, {1}, {}};
+  spec.generation.forced_first_id = 2;
+  EXPECT_EQ(message(0, 0), "generation: a forced first id and a prompt; expected only one of them");
 }
 
 TEST(MakeProvenance, OptionsReplaceTheCheckpoints) {
