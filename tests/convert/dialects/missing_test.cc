@@ -6,6 +6,8 @@
 #include "convert/support/nn_folder.h"
 #include "sources/messages/nearest.h"
 #include "spec/error.h"
+#include "support/expect_error.h"
+#include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -182,6 +184,181 @@ TEST(Nearest, NamesWhatWasMeant) {
   EXPECT_EQ(nearest("", names), "");
   EXPECT_EQ(nearest("nhead", {}), "");
   EXPECT_EQ(guess("n_head", names), "; did you mean \"nhead\"?");
+}
+
+// Tokenizers that do not belong to a checkpoint: which are refused, which give a warning, and which are right.
+
+using test::MarianFolder;
+
+const std::filesystem::path kData = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data";
+
+void copy_over(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+}
+
+// Resizes the model to `vocab_size` rows; its files are still those of examples/models/enfr.
+void resize(MarianFolder& checkpoint, uint32_t vocab_size) {
+  checkpoint.shape.vocab_size = vocab_size;
+  checkpoint.tensors = test::marian_tensors(checkpoint.shape, 1);
+  checkpoint.config = test::marian_config(checkpoint.shape);
+}
+
+// A model with the tokenizers of OPUS-MT's English to Malagasy, whose one trainer served both directions.
+struct OpusFolder : MarianFolder {
+  OpusFolder() {
+    resize(*this, 54688);
+    for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {
+      copy_over(kData / "opus-mt-en-mg" / name, folder / name);
+    }
+  }
+  void swap() const {
+    std::filesystem::rename(folder / "source.spm", folder / "other.spm");
+    std::filesystem::rename(folder / "target.spm", folder / "source.spm");
+    std::filesystem::rename(folder / "other.spm", folder / "target.spm");
+  }
+  std::string path(const char* name) const { return (folder / name).string(); }
+};
+
+TEST(TokenizerFit, TakesARealCheckpoint) {
+  OpusFolder checkpoint;
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
+}
+
+TEST(TokenizerFit, RefusesSwappedModelsByTheLanguagesOfTheirTrainer) {
+  OpusFolder checkpoint;
+  checkpoint.swap();
+  test::expect_error([&] { checkpoint.load(); },
+                     {checkpoint.path("source.spm") +
+                      ": was trained on \"mg\", and target.spm on \"en\", but the checkpoint translates from \"en\" to "
+                      "\"mg\": source.spm and target.spm are swapped"});
+  // If the languages are others, or none are given, nothing is known.
+  checkpoint.folder.write("tokenizer_config.json", R"({"source_lang": "eng", "target_lang": "mlg"})");
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+  std::filesystem::remove(checkpoint.folder / "tokenizer_config.json");
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+}
+
+// Returns a vocabulary of only the model's pieces.
+std::string vocabulary_of(const std::filesystem::path& model, uint32_t* n) {
+  nlohmann::json vocabulary = {{"</s>", 0}, {"<unk>", 1}};
+  uint32_t id = 2;
+  for (const Piece& piece : read_sentencepiece_model(model).pieces) {
+    if (piece.type == PieceType::kNormal) vocabulary[piece.text] = id++;
+  }
+  vocabulary["<pad>"] = id++;
+  *n = id;
+  return vocabulary.dump();
+}
+
+TEST(TokenizerFit, RefusesSwappedModelsBySeparateVocabularies) {
+  OpusFolder checkpoint;
+  uint32_t source_size = 0, target_size = 0;
+  const std::string source = vocabulary_of(checkpoint.folder / "source.spm", &source_size),
+                    target = vocabulary_of(checkpoint.folder / "target.spm", &target_size);
+  ASSERT_EQ(source_size, target_size);
+  resize(checkpoint, source_size);
+  checkpoint.config["share_encoder_decoder_embeddings"] = false;
+  checkpoint.tensor("model.shared.weight").name = "model.encoder.embed_tokens.weight";
+  checkpoint.add("model.decoder.embed_tokens.weight", {target_size, 8}, 0.5f);
+  checkpoint.folder.write("vocab.json", source);
+  checkpoint.folder.write("target_vocab.json", target);
+  checkpoint.folder.write("tokenizer_config.json", R"({"separate_vocabs": true})");
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+  checkpoint.swap();
+  test::expect_error(
+      [&] { checkpoint.load(); },
+      {checkpoint.path("source.spm") + ": of its pieces and those of target.spm, 18300 of 64000 are in " +
+       checkpoint.path("vocab.json") +
+       " and target_vocab.json, and 63998 the other way round: source.spm and target.spm are swapped"});
+}
+
+// Writes a vocabulary of `n` entries: pieces of a model, then others.
+void write_vocabulary(MarianFolder& checkpoint, uint32_t n, uint32_t* others) {
+  const std::filesystem::path model = kData / "unigram_rules.model";
+  for (const char* name : {"source.spm", "target.spm"}) copy_over(model, checkpoint.folder / name);
+  nlohmann::json vocabulary = nlohmann::json::parse(vocabulary_of(model, others));
+  uint32_t id = vocabulary["<pad>"];
+  for (*others = 0; id < n - 1; ++*others) vocabulary["entry " + std::to_string(*others)] = id++;
+  vocabulary["<pad>"] = n - 1;
+  checkpoint.folder.write("vocab.json", vocabulary.dump());
+  resize(checkpoint, n);
+}
+
+TEST(TokenizerFit, EntriesOfAVocabularyArePieces) {
+  MarianFolder checkpoint;
+  uint32_t others = 0;
+  write_vocabulary(checkpoint, 700, &others);
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+  const std::string vocabulary = (checkpoint.folder / "vocab.json").string();
+  write_vocabulary(checkpoint, 900, &others);
+  const std::vector<std::string> warnings = checkpoint.load().warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0], vocabulary + ": " + std::to_string(others) +
+                             " of its 897 entries are not pieces of source.spm or target.spm; do they belong to "
+                             "different models?");
+  write_vocabulary(checkpoint, 1500, &others);
+  test::expect_error(
+      [&] { checkpoint.load(); },
+      {vocabulary + ": " + std::to_string(others) +
+       " of its 1497 entries are not pieces of source.spm or target.spm: they belong to different models"});
+}
+
+TEST(TokenizerFit, LanguageCodesAreNoPieces) {
+  MarianFolder checkpoint;
+  uint32_t others = 0;
+  write_vocabulary(checkpoint, 1500, &others);
+  std::string text = checkpoint.folder.read("vocab.json");
+  for (size_t at; (at = text.find("\"entry ")) != text.npos;) {
+    text.replace(at, 7, "\">>");
+    text.insert(text.find('"', at + 1), "<<");
+  }
+  checkpoint.folder.write("vocab.json", text);
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+}
+
+TEST(TokenizerFit, MostIdsHaveAText) {
+  MarianFolder checkpoint;
+  resize(checkpoint, 11000);
+  checkpoint.config["pad_token_id"] = 5999;
+  const std::string vocabulary = (checkpoint.folder / "vocab.json").string();
+  EXPECT_EQ(checkpoint.load().warnings, std::vector<std::string>{vocabulary + ": 5000 of 11000 ids have no text"});
+  resize(checkpoint, 13000);
+  test::expect_error([&] { checkpoint.load(); },
+                     {vocabulary + ": 7000 of 13000 ids have no text; it is another model's"});
+}
+
+TEST(TokenizerFit, HoldsForNnTransformerToo) {
+  test::NnFolder checkpoint;
+  copy_over(kData / "unigram_rules.model", checkpoint.folder / "pieces.model");
+  checkpoint.config.update({{"source_vocabulary", {"<pad>", "<s>", "</s>", "<unk>", "no piece"}},
+                            {"source_sentencepiece", "pieces.model"},
+                            {"source_unit", "sentencepiece"}});
+  test::expect_error(
+      [&] { checkpoint.load(); },
+      {"config.json: setting \"source_vocabulary\": 1 of its 1 entries are not pieces of pieces.model: they "
+       "belong to different models"});
+}
+
+// The hash tells checkpoints apart that differ only in a tokenizer.
+TEST(CheckpointHash, CoversTheTokenizers) {
+  MarianFolder checkpoint;
+  const std::string before = checkpoint.load().checkpoint_sha256;
+  EXPECT_EQ(checkpoint.load().checkpoint_sha256, before);
+  for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
+    const std::string bytes = checkpoint.folder.read(name);
+    // Adds white space to JSON, and to a protobuf an unknown field, 100, without contents.
+    const bool is_json = std::string(name) == "vocab.json";
+    checkpoint.folder.write(name, bytes + (is_json ? std::string("\n") : std::string("\xa2\x06\0", 3)));
+    EXPECT_NE(checkpoint.load().checkpoint_sha256, before) << name;
+    checkpoint.folder.write(name, bytes);
+  }
+  EXPECT_EQ(checkpoint.load().checkpoint_sha256, before);
+
+  test::NnFolder listed;  // its config.json lists the texts
+  const std::string first = listed.load().checkpoint_sha256;
+  listed.config["source_vocabulary"][4] = "two";
+  EXPECT_NE(listed.load().checkpoint_sha256, first);
 }
 
 }  // namespace

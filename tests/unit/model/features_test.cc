@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with rules of the search: none without the feature bit, none beyond its bounds.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/bounds.h"
+#include "base/build_options.h"
+#include "hostile_file.h"
+#include "model/model_view.h"
+
+namespace goldcrest {
+namespace {
+
+using format::ModelT;
+using test::Mutation;
+using test::remade;
+using test::smallest_file;
+using test::try_file;
+using test::Verdict;
+
+TEST(HostileRules, NeedTheirFeature) {
+  const std::vector<Mutation> rules = {[](ModelT& m) { m.generation->renormalize = true; },
+                                       [](ModelT& m) { m.generation->early_stopping = 2; },
+                                       [](ModelT& m) { m.generation->more_end_ids = {3}; },
+                                       [](ModelT& m) { m.generation->no_repeat_ngram = 3; },
+                                       [](ModelT& m) { m.generation->repetition_penalty = 1.5f; },
+                                       [](ModelT& m) { m.generation->force_end = false; },
+                                       [](ModelT& m) { m.generation->length_penalty_kind = 1; },
+                                       [](ModelT& m) { m.generation->max_extra_tokens = 50; },
+                                       [](ModelT& m) { m.generation->max_length_factor = 2.5f; },
+                                       [](ModelT& m) {
+                                         m.generation->biased_ids = {1, 4};
+                                         m.generation->biases = {-2, 3};
+                                       }};
+  for (const Mutation& rule : rules) {
+    const Verdict without = try_file(remade(smallest_file(), rule));
+    EXPECT_EQ(without.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(without.detail, "metadata: feature bits");
+    const Verdict with = try_file(remade(smallest_file(), [&](ModelT& m) {
+      rule(m);
+      m.features |= kFeatureRules;
+    }));
+    EXPECT_EQ(with.status, GOLDCREST_OK) << with.detail;
+  }
+}
+
+TEST(HostileRules, HaveBounds) {
+  const auto refused = [](const std::string& message, const Mutation& mutate) {
+    const Verdict verdict = try_file(remade(smallest_file(), [&](ModelT& m) {
+      mutate(m);
+      m.features |= kFeatureRules;
+    }));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(verdict.detail, message);
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  refused("generation.early_stopping", [](ModelT& m) { m.generation->early_stopping = 3; });
+  refused("generation.length_penalty_kind", [](ModelT& m) { m.generation->length_penalty_kind = 2; });
+  for (const float bad : {0.0f, -1.0f, 1025.0f, nan})
+    refused("generation.repetition_penalty", [&](ModelT& m) { m.generation->repetition_penalty = bad; });
+  for (const float bad : {-1.0f, 0.0001f, 1025.0f, nan})
+    refused("generation.max_length_factor", [&](ModelT& m) { m.generation->max_length_factor = bad; });
+  refused("generation.more_end_ids", [](ModelT& m) { m.generation->more_end_ids = {7}; });
+  refused("generation.more_end_ids", [](ModelT& m) { m.generation->more_end_ids.assign(16, 1); });
+  refused("generation.biased_ids", [](ModelT& m) { m.generation->biased_ids = {7}; });
+  refused("generation.biases", [](ModelT& m) { m.generation->biased_ids = {6}; });
+  refused("generation.biases", [](ModelT& m) { m.generation->biases = {1}; });
+  for (const std::vector<uint32_t>& bad : {std::vector<uint32_t>{4, 1}, {4, 4}, {1, 4, 2}}) {
+    refused("generation.biased_ids: ascending", [&](ModelT& m) {
+      m.generation->biased_ids = bad;
+      m.generation->biases.assign(bad.size(), 1);
+    });
+  }
+  for (const float bad : {-65537.0f, 65537.0f, nan}) {
+    refused("generation.biases", [&](ModelT& m) {
+      m.generation->biased_ids = {6};
+      m.generation->biases = {bad};
+    });
+  }
+}
+
+// Files whose texts subword-nmt's merges cut: tokenizers with and without the feature bit, wrong values, damage.
+
+using converter::FileImage;
+using format::ModelT;
+using format::TokenizerKind;
+using test::expect_refused;
+using test::remade;
+using test::smallest_file;
+using test::smallest_subword_file;
+using test::try_file;
+using test::Verdict;
+
+TEST(Subword, TheFileRuns) {
+  const Verdict verdict = try_file(smallest_subword_file());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  EXPECT_EQ(format::GetModel(smallest_subword_file().bytes())->features(), kFeatureSubword);
+}
+
+TEST(Subword, TheView) {
+  TokenizerView view;
+  ASSERT_TRUE(view_tokenizer(smallest_subword_file().bytes(), &view));
+  EXPECT_EQ(view.kind, goldcrest::TokenizerKind::kSubword);
+  EXPECT_EQ(view.vocab_size, 6u);
+  EXPECT_EQ(view.n_pieces, 6u + 3 + 1);
+  EXPECT_EQ(view.score[7], -1.0f);
+  EXPECT_EQ(view.max_piece_bytes, 4u);
+  DetokenizerView text;
+  ASSERT_TRUE(view_detokenizer(smallest_subword_file().bytes(), &text));
+  EXPECT_EQ(text.kind, goldcrest::TokenizerKind::kSubword);
+  EXPECT_EQ(std::string(text.text, text.text_bytes), "\u2047 ababa ab ");
+}
+
+// Older engines refuse the bit. An engine that knows it refuses files with such a tokenizer but no bit.
+TEST(Subword, WhatIsNotAnnounced) {
+  expect_refused(smallest_subword_file(), {
+                                              {"tokenizer.kind", [](ModelT& m) { m.features = 0; }},
+                                              {"detokenizer: vocabulary",
+                                               [](ModelT& m) {
+                                                 m.features = 0;
+                                                 m.tokenizer->kind = TokenizerKind::Bpe;
+                                               }},
+                                          });
+  expect_refused(smallest_file(),
+                 {
+                     {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = TokenizerKind::Subword; }},
+                     {"detokenizer: vocabulary", [](ModelT& m) { m.detokenizer->kind = TokenizerKind::Subword; }},
+                 });
+}
+
+TEST(Subword, TheBitAloneChangesNothing) {
+  const Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = kFeatureSubword; }));
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+}
+
+TEST(Subword, Lies) {
+  expect_refused(smallest_subword_file(),
+                 {
+                     {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = static_cast<TokenizerKind>(5); }},
+                     {"tokenizer.score", [](ModelT& m) { m.tokenizer->score = 1u << 20; }},
+                     {"tokenizer: pieces", [](ModelT& m) { m.tokenizer->n_pieces = 1u << 24; }},
+                     {"tokenizer: vocabulary", [](ModelT& m) { m.tokenizer->n_pieces = 5; }},
+                     {"tokenizer.max_piece_bytes", [](ModelT& m) { m.tokenizer->max_piece_bytes = 4097; }},
+                     {"tokenizer.unknown_score", [](ModelT& m) { m.tokenizer->unknown_score = NAN; }},
+                 });
+}
+
+TEST(Subword, ScoresThatAreNone) {
+  for (const float bad : {NAN, INFINITY, -INFINITY, 2e9f}) {
+    FileImage file = smallest_subword_file();
+    const format::Model& model = *format::GetModel(file.bytes());
+    const size_t section = size_t{model.sections()->Get(3)->offset()} * 64;
+    std::memcpy(file.bytes() + section + size_t{model.tokenizer()->score()} * 64 + 4 * 8, &bad, sizeof bad);
+    test::repair_checksums(file);
+    EXPECT_EQ(try_file(file).detail, "tokenizer.score") << bad;
+  }
+}
+
+TEST(Subword, EveryTruncationAndEveryFlippedBitIsRefused) { test::expect_damage_refused(smallest_subword_file()); }
+
+TEST(Subword, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::expect_flips_refused_or_run(smallest_subword_file());
+}
+
+// Files with a prompt: none without the feature bit, none beyond its bounds.
+
+using format::ModelT;
+using test::Mutation;
+using test::remade;
+using test::smallest_file;
+using test::try_file;
+using test::Verdict;
+
+// The file's target has 7 ids, of which 0 ends a text; its self-test targets have two ids, its limits three.
+void refused(const Mutation& mutate) {
+  const Verdict verdict = try_file(remade(smallest_file(), [&](ModelT& m) {
+    mutate(m);
+    m.features |= kFeaturePrompt;
+  }));
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_EQ(verdict.detail, "generation: prompt");
+}
+
+TEST(HostilePrompt, NeedsItsFeature) {
+  const std::vector<Mutation> fields = {
+      [](ModelT& m) {
+        m.generation->first_choices = {1, 3, 5};
+      },
+      [](ModelT& m) { m.generation->forced_ids = {4}; },
+      [](ModelT& m) {
+        m.generation->first_suppressed_ids = {0, 6, 6};
+      },
+      [](ModelT& m) { m.limits->max_prefix_tokens = 1; },
+      [](ModelT& m) { m.limits->max_prefix_tokens = m.limits->max_target_tokens - 1; }};
+  for (const Mutation& field : fields) {
+    const Verdict without = try_file(remade(smallest_file(), field));
+    EXPECT_EQ(without.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(without.detail, "metadata: feature bits");
+    for (const uint32_t more : {0u, kFeatureRules}) {
+      const Verdict with = try_file(remade(smallest_file(), [&](ModelT& m) {
+        field(m);
+        m.features |= kFeaturePrompt | more;
+      }));
+      EXPECT_EQ(with.status, GOLDCREST_OK) << with.detail;
+    }
+  }
+}
+
+TEST(HostilePrompt, HasBounds) {
+  for (const uint32_t bad : {0u, 7u, UINT32_MAX}) {
+    refused([&](ModelT& m) { m.generation->first_choices = {bad}; });
+    refused([&](ModelT& m) { m.generation->forced_ids = {bad}; });
+  }
+  refused([](ModelT& m) { m.generation->first_suppressed_ids = {7}; });
+  refused([](ModelT& m) { m.generation->first_suppressed_ids.assign(kMaxPositions + 1, 1); });
+  for (const std::vector<uint32_t>& bad : {std::vector<uint32_t>{4, 1}, {4, 4}, {1, 4, 2}})
+    refused([&](ModelT& m) { m.generation->first_choices = bad; });
+  for (const bool chosen : {false, true}) {
+    refused([&](ModelT& m) {
+      (chosen ? m.generation->first_choices : m.generation->forced_ids) = {3};
+      m.generation->forced_first_id = 4;
+    });
+  }
+  refused([](ModelT& m) { m.generation->forced_ids.assign(m.limits->max_target_tokens, 1); });
+  refused([](ModelT& m) {
+    m.generation->first_choices = {2};
+    m.generation->forced_ids.assign(m.limits->max_target_tokens - 1, 1);
+  });
+  refused([](ModelT& m) { m.limits->max_prefix_tokens = m.limits->max_target_tokens; });
+  refused([](ModelT& m) { m.generation->forced_ids = {1, 1}; });
+  refused([](ModelT& m) {
+    m.features |= kFeatureRules;
+    m.generation->more_end_ids = {5};
+    m.generation->forced_ids = {5};
+  });
+}
+
+}  // namespace
+}  // namespace goldcrest
