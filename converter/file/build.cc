@@ -84,8 +84,7 @@ class Builder {
   template <typename Stored>
   std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix);
   std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
-  std::unique_ptr<format::AttentionBiasT> bias(const std::string& name, uint32_t n_heads,
-                                               const AttentionBiasSpec& bias);
+  std::unique_ptr<format::AttentionBiasT> bias(const std::string& name, uint32_t heads, const AttentionBiasSpec& bias);
   const Table& table(const Matrix& matrix);
   Table quantized_table(const Matrix& matrix);
   Table float_table(const Matrix& matrix);
