@@ -26,7 +26,7 @@ constexpr uint32_t kSupportedFeatures = 0
 #undef GOLDCREST_TEXT
 
 // The bits AttentionBias, Rotary and Frontend: only files with one of them may leave positions unused.
-constexpr uint32_t kFeaturesWithoutPositions = kFeatureAttentionBias | 16 | 64;
+constexpr uint32_t kFeaturesWithoutPositions = kFeatureAttentionBias | kFeatureRotary | kFeatureFrontend;
 
 #ifdef GOLDCREST_BACKENDS
 constexpr bool kHasBackends = true;  // goldcrest_config.backend works; only with an operating system

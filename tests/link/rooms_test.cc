@@ -157,7 +157,7 @@ struct Door {
 const std::vector<Door> kDoors = {
     {"CLI/",
      {"converter/cli/command_line.cc", "examples/bench/options.cc", "examples/inspect/options.cc",
-      "examples/predictions/options.cc", "examples/translate/options.cc"}},
+      "examples/predictions/options.cc", "examples/transcribe/options.cc", "examples/translate/options.cc"}},
     {"Eigen/", {"converter/math/ordered_sums.h"}},
     {"math/ordered_sums.h",
      {"converter/math/ordered_sums.cc", "converter/reference/frontend.h", "converter/reference/operations.h",

@@ -131,13 +131,13 @@ TEST(OrderedSums, SumsOfRowsAreProductsWithOnes) {
 using test::chain_model;
 using Tokens = std::vector<int32_t>;
 
-const Tokens kSource = {3, 18, 7};
+const Tokens kChainSource = {3, 18, 7};
 
 // Returns the best hypothesis; its log-probability must be the sum along its tokens.
 Hypothesis best_of(const ModelSpec& spec, const SearchOptions& options) {
   const Reference reference(spec);
-  Hypothesis best = search(reference, kSource, options)[0];
-  const std::vector<double> along = token_log_probs(reference, kSource, best.tokens, options);
+  Hypothesis best = search(reference, kChainSource, options)[0];
+  const std::vector<double> along = token_log_probs(reference, kChainSource, best.tokens, options);
   EXPECT_NEAR(std::accumulate(along.begin(), along.end(), 0.0), best.log_prob, 1e-9);
   return best;
 }
@@ -167,7 +167,7 @@ TEST(ReferenceRules, RepetitionPenalty) {
   expect_best(spec, {.max_target_tokens = 9, .rules = rules}, {1, 2, 0}, .5 / (.0016 + .5 + .3) * .2 / .2706);
   const SearchOptions beams = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2, .rules = rules};
   expect_best(spec, beams, {2, 0}, .3);
-  const Hypothesis second = search(Reference(spec), kSource, beams)[1];
+  const Hypothesis second = search(Reference(spec), kChainSource, beams)[1];
   EXPECT_EQ(second.tokens, (Tokens{1, 2, 0}));
   EXPECT_NEAR(second.log_prob, std::log(.5 * .2), 1e-5);
 }
@@ -209,7 +209,7 @@ TEST(ReferenceRules, StoppingNeverWaitsForWhatIsPossible) {
   const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
   SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
   options.rules.early_stopping = EarlyStopping::kNever;
-  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  const std::vector<Hypothesis> best = search(Reference(spec), kChainSource, options);
   ASSERT_EQ(best.size(), 2u);
   EXPECT_EQ(best[0].tokens, (Tokens{0}));
   EXPECT_EQ(best[1].tokens, (Tokens{1, 2, 0}));

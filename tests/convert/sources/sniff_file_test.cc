@@ -239,9 +239,6 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
   constexpr const char* kDecoder =
       "this is a decoder-only language model (as GPT and Llama are); Goldcrest runs encoder-decoder Transformers; it "
       "cannot be converted";
-  const auto planned = [](const char* name) {
-    return std::string("this is ") + name + "; its family is planned; it cannot be converted yet";
-  };
   const auto converted = [](const char* name) {
     return std::string("this is ") + name +
            "; goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
