@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bash toolchains/install_packages.sh
-programs=(converter/goldcrest-convert examples/goldcrest-inspect examples/goldcrest-translate)
+programs=(converter/goldcrest-convert examples/goldcrest-inspect examples/goldcrest-transcribe
+  examples/goldcrest-translate)
 echo "Compiling: about a minute and a half on two cores of 2.6 GHz."
 cmake --preset quickstart | sed -n 's/^-- \(XNNPACK backend: .*\)$/\1/p'  # one line: on, or off and why
 NINJA_STATUS='compiling, step %f of %t, %e s: ' cmake --build --preset quickstart --target "${programs[@]##*/}"

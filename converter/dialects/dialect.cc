@@ -85,8 +85,7 @@ std::string list_families() {
   std::string text = "| family | | from |\n|---|---|---|";
   for (const WayIn* way : kWaysIn)
     for (const ListedFamily& listed : way->listed()) text += row(listed.family, "yes", listed.from);
-  text += row(refused_families(true), "planned", "refused today, by name");
-  return text + row(refused_families(false), "no", "refused by name");
+  return text + row(refused_families(), "no", "refused by name");
 }
 
 std::string list_families(size_t columns) {
@@ -95,8 +94,7 @@ std::string list_families(size_t columns) {
     for (const ListedFamily& listed : way->listed())
       text += wrapped(plain(listed.family), 2, columns) + wrapped(plain(listed.from), 6, columns);
   }
-  text += "planned; refused today, by name\n" + wrapped(refused_families(true), 2, columns);
-  text += "not planned; refused by name\n" + wrapped(refused_families(false), 2, columns);
+  text += "refused by name\n" + wrapped(refused_families(), 2, columns);
   text.pop_back();  // the program ends it
   return text;
 }

@@ -318,8 +318,8 @@ std::unique_ptr<format::FrontendT> Builder::frontend(const FrontendSpec& fronten
   const auto store = [this](const LinearSpec& of, const Placement& columns) {
     return linear({{{"convolution", &of}}, Placement::in_order(of.weight->rows), columns});
   };
-  const auto store_norm = [this](const std::string& name, const NormSpec& of) { return norm(name, of); };
-  return write_frontend(frontend, {store, store_norm, parameters_});
+  return write_frontend(
+      frontend, {store, [this](const std::string& name, const NormSpec& of) { return norm(name, of); }, parameters_});
 }
 
 std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const StackSpec& stack) {
@@ -332,11 +332,8 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->attention_scale = stack.attention_scale;
   out->activation = stored_activation(stack.activation);
   out->pre_norm = stack.pre_norm;
-  if (stack.frontend) {
-    out->frontend = frontend(*stack.frontend);
-  } else {
-    out->embedding = embedding(*stack.embedding);
-  }
+  if (stack.frontend) out->frontend = frontend(*stack.frontend);
+  if (stack.embedding) out->embedding = embedding(*stack.embedding);
   advance();
   out->embedding_scale = stack.embedding_scale;
   out->positions = positions(name + ".positions", stack);
@@ -375,9 +372,8 @@ Payload Builder::run() {
   metadata.limits = make_limits(limits);
   metadata.generation = make_generation(spec_.generation, limits);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
-  if (spec_.target_tokenizer) {
+  if (spec_.target_tokenizer)
     metadata.detokenizer = write_detokenizer(pack_detokenizer(*spec_.target_tokenizer), tokenizer_);
-  }
   if (spec_.shortlist) {
     metadata.features |= kFeatureShortlist;
     metadata.shortlist = write_shortlist(*spec_.shortlist, spec_.projection.weight->rows, tokenizer_);

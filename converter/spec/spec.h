@@ -31,6 +31,11 @@ struct Matrix {
 
 // y = weight x + bias. Shared (tied) tables are the same Matrix object.
 struct LinearSpec {
+  LinearSpec() = default;
+  // Braces inside braces would do, but GCC 12 destroys such a member twice if a later one throws.
+  LinearSpec(std::shared_ptr<const Matrix> of_weight, std::vector<float> of_bias, bool fine = false)
+      : weight(std::move(of_weight)), bias(std::move(of_bias)), fine_input(fine) {}
+
   std::shared_ptr<const Matrix> weight;  // [outputs, inputs]
   std::vector<float> bias;               // [outputs]; zeros when the checkpoint has none
   bool fine_input = false;               // int8 files: two int8 products, so that inputs have 16 bits

@@ -20,7 +20,7 @@ class PrefixExtent {
   bool has(uint32_t flag) const { return (bits_ & flag) != 0; }
 
  private:
-  uint32_t bits_;
+  uint32_t bits_ = 0;
 };
 
 // The pointer is null if the limits ask for no prefixes.

@@ -20,6 +20,7 @@ constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
 
 // Returns row i of a layer's quantized inputs.
 LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& linear) {
+  // cppcheck-suppress constStatement; it takes the braces for a block
   return {static_cast<uint8_t*>(inputs.rows) + size_t{i} * linear.k * bytes_of(linear.weight_type), inputs.scales + i};
 }
 
@@ -73,7 +74,8 @@ LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& li
 
 [[gnu::cold]] void Stem::open(const Clip& clip, const Sentence& sentence) {
   clip_ = &clip;
-  n_rows_[0] = view_.fixed_window ? uint64_t{sentence.n_rows} * view_.row_stride : clip.n;
+  n_rows_[0] = clip.n;
+  if (view_.fixed_window) n_rows_[0] = static_cast<uint64_t>(sentence.n_rows) * view_.row_stride;
   for (uint32_t i = 0; i < view_.n_convolutions; ++i) n_rows_[i + 1] = view_.convolutions[i].rows_of(n_rows_[i]);
 }
 

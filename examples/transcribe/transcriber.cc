@@ -68,8 +68,9 @@ std::string Transcriber::warning() const {
   const uint32_t rows =
       options_.limits.max_source_tokens > 0 ? options_.limits.max_source_tokens : info_.limits.max_source_tokens;
   if (info_.fixed_window == 0 || rows >= kLeastWindowRows) return "";
+  const uint64_t seconds = static_cast<uint64_t>(kLeastWindowRows) * info_.row_samples / info_.sample_rate;
   return "a window of " + std::to_string(rows) + " rows: Whisper repeats itself in windows of fewer than 750, " +
-         std::to_string(uint64_t{kLeastWindowRows} * info_.row_samples / info_.sample_rate) + " s";
+         std::to_string(seconds) + " s";
 }
 
 std::string Transcriber::transcribe(const std::vector<int16_t>& samples, std::string* text) {

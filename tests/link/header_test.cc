@@ -48,7 +48,8 @@ TEST(Header, EveryFunctionListsItsErrors) {
     size_t n_named = 0;
     for (std::sregex_iterator at(errors.begin(), errors.end(), error), end; at != end; ++at, ++n_named) {
       const std::string name = at->str().starts_with("ERROR_") ? "  GOLDCREST_" + at->str() + " = " : at->str();
-      EXPECT_NE((text + header("speech.h") + header("xnnpack.h")).find(name), std::string::npos) << function.name << ": " << at->str();
+      EXPECT_NE((text + header("speech.h") + header("xnnpack.h")).find(name), std::string::npos)
+          << function.name << ": " << at->str();
     }
     EXPECT_GT(n_named, 0u) << function.name;
   }

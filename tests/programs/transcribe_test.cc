@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goldcrest-transcribe does before its model hears anything: WAV files, raw samples, the gate, the cuts at pauses.
+// The parts of goldcrest-transcribe without a model: WAV files, raw samples, the gate, the cuts at pauses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ struct Wave {
   }
 };
 
-// What a reader gives for a file of these bytes.
+// The results of a reader for a file of these bytes.
 struct Heard {
   std::string refusal, problem;
   Samples samples;

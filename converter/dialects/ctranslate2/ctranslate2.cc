@@ -288,9 +288,9 @@ OpenedCheckpoint open_ctranslate2_files(const LoadRequest& request) {
   std::unique_ptr<TensorSource> tensors = counted(open_ctranslate2(files->model.open(files->weights)), request.options);
   Config config = ctranslate2_config(*files, *tensors, request.options.config);
   const std::filesystem::path& named = files->package ? files->package->path() : files->model.path();
-  return {{named, std::move(config), std::move(tensors)}, "ctranslate2", [files](const Checkpoint& checkpoint) {
-            return load_ctranslate2(checkpoint, *files);
-          }};
+  Checkpoint opened{named, std::move(config), std::move(tensors)};
+  return {std::move(opened), "ctranslate2",
+          [files](const Checkpoint& checkpoint) { return load_ctranslate2(checkpoint, *files); }};
 }
 
 }  // namespace

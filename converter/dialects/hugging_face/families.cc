@@ -158,7 +158,8 @@ constexpr ConfigFamily config_family(const char* model_type, const char* descrip
 }
 
 constexpr ListedFamily kListed = {
-    "BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot, FSMT, T5, FLAN-T5, mT5, umT5, ByT5, MADLAD of Hugging Face",
+    "BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot, FSMT, T5, FLAN-T5, mT5, umT5, ByT5, MADLAD of Hugging "
+    "Face",
     "safetensors (also sharded), `pytorch_model.bin`; [details of these families](converter/dialects/HUGGING_FACE.md)"};
 
 }  // namespace

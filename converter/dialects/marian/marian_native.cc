@@ -145,9 +145,8 @@ OpenedCheckpoint open_marian_native(const LoadRequest& request) {
   }
   const std::string where = file.string() + ": special:model.yml";
   Config config(parse_yaml_settings(tensors->settings().text(), where), where, file);
-  return {{request.directory, std::move(config), std::move(tensors), false, request.options.config},
-          "marian_native",
-          load_marian_native};
+  Checkpoint checkpoint{request.directory, std::move(config), std::move(tensors), false, request.options.config};
+  return {std::move(checkpoint), "marian_native", load_marian_native};
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ struct Family {
   std::string_view model_types;  // separated by spaces, also at both ends
   KindId kind;
   const char* name;
-  bool is_planned;
 };
 
 constexpr Family kFamilies[] = {
@@ -19,16 +18,16 @@ constexpr Family kFamilies[] = {
      "prophetnet seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers "
      "t5gemma "
      "udop vision-encoder-decoder xlm-prophetnet ",
-     KindId::kOtherSeq2Seq, "other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...)", false},
+     KindId::kOtherSeq2Seq, "other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...)"},
     {" albert bert big_bird camembert canine convbert deberta deberta-v2 distilbert electra ernie esm funnel hubert "
      "longformer mobilebert modernbert mpnet nomic_bert roberta roformer squeezebert vit wav2vec2 xlm-roberta "
      "xlm-roberta-xl xmod ",
-     KindId::kEncoderOnly, "encoder-only models (BERT)", false},
+     KindId::kEncoderOnly, "encoder-only models (BERT)"},
     {" bloom codegen cohere cohere2 ctrl deepseek_v2 deepseek_v3 falcon gemma gemma2 gemma3 gemma3_text gemma3n gemma4 "
      "gemma4_text glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_oss gptj granite internlm3 llama llama4 mamba mamba2 "
      "ministral ministral3 mistral mixtral mpt nemotron olmo olmo2 olmo3 openai-gpt opt persimmon phi phi3 phimoe "
      "qwen2 qwen2_moe qwen3 qwen3_5 qwen3_moe qwen3_next rwkv smollm3 stablelm starcoder2 xglm xlnet ",
-     KindId::kDecoderOnly, "decoder-only models (GPT, Llama)", false},
+     KindId::kDecoderOnly, "decoder-only models (GPT, Llama)"},
 };
 
 }  // namespace
@@ -43,10 +42,10 @@ KindId family_of_type(std::string_view model_type) {
   return KindId::kUnknown;
 }
 
-std::string refused_families(bool planned) {
+std::string refused_families() {
   std::string names;
   for (const Family& family : kFamilies) {
-    if (family.is_planned == planned) names += (names.empty() ? "" : ", ") + std::string(family.name);
+    names += (names.empty() ? "" : ", ") + std::string(family.name);
   }
   return names;
 }

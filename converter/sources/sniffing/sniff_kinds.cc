@@ -8,7 +8,6 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr const char* kPlanned = "its family is planned; it cannot be converted yet";
 constexpr const char* kWithItsFolder =
     "goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
 constexpr const char* kUnplanned = "its family is not supported";

@@ -108,7 +108,7 @@ KindId family_of_type(std::string_view model_type);
 // Identifies a family by its tensors' names, which appear anywhere in `names`.
 KindId family_of_names(std::string_view names);
 
-// Returns the names of known families that are not converted, separated by commas: the planned ones, or the others.
-std::string refused_families(bool planned);
+// Returns the names of known families that are not converted, separated by commas.
+std::string refused_families();
 
 }  // namespace goldcrest::converter

@@ -155,11 +155,10 @@ typedef struct goldcrest_info {
   uint32_t source_vocab_size, target_vocab_size, encoder_layers, decoder_layers;
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
-  uint32_t weight_bits;    /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
-  int32_t has_tokenizer;   /* sources can be text */
-  int32_t has_detokenizer; /* results can be text */
+  uint32_t weight_bits; /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
+  int32_t has_tokenizer, has_detokenizer; /* sources can be text, results can be text */
   uint32_t sample_rate, feature_channels, first_row_samples, row_samples, fixed_window; /* goldcrest/speech.h */
-  int32_t decoder_start_id, end_id, pad_id, unknown_id; /* -1: none */
+  int32_t decoder_start_id, end_id, pad_id, unknown_id;                                 /* -1: none */
   uint32_t prompt_tokens;  /* ids of the file's prompt, with which every result begins; not its forced first id */
   goldcrest_limits limits; /* the defaults */
   goldcrest_search search; /* the defaults */
