@@ -72,7 +72,19 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
   return validate_model(config.model, config.model_bytes, functions, config.detail);
 }
 
-[[gnu::cold]] int check_memory(const goldcrest_config& config, const goldcrest_memory& memory) {
+// Fills in the limits that the caller leaves open. A function of its own, so that its frame is gone when the kernels
+// run.
+[[gnu::cold, gnu::noinline]] int fill_limits(const goldcrest_config& config, goldcrest_limits* limits) {
+  goldcrest_info info;
+  view_info(config.model, config.model_bytes, &info);
+  return resolve_limits(info, config.limits, limits, config.detail);
+}
+
+// The same for its frame.
+[[gnu::cold, gnu::noinline]] int check_memory(const goldcrest_config& config, const Plan& plan,
+                                              const goldcrest_limits& limits) {
+  goldcrest_memory memory;
+  fill_memory(plan, limits, &memory);
   goldcrest_detail* detail = config.detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const bool split = config.scratch != nullptr;
@@ -139,17 +151,13 @@ extern "C" {
   const Kernels& kernels = *choice.native;
   GOLDCREST_TRY(check_file(*config, kernels));
 
-  goldcrest_info info;
-  view_info(config->model, config->model_bytes, &info);
   goldcrest_limits limits;
-  GOLDCREST_TRY(resolve_limits(info, config->limits, &limits, detail));
+  GOLDCREST_TRY(fill_limits(*config, &limits));
   const ModelView model = view_model(config->model);
   Plan plan(limits);
   const EngineRefs refs = plan_engine(plan, model, config->model);
   GOLDCREST_REQUIRE(!plan.overflowed(), GOLDCREST_ERROR_ARGUMENT, "limits: too large together", -1);
-  goldcrest_memory memory;
-  fill_memory(plan, limits, &memory);
-  GOLDCREST_TRY(check_memory(*config, memory));
+  GOLDCREST_TRY(check_memory(*config, plan, limits));
   static_assert(kBuildCheckBytes <= kEngineBytes, "the build check runs in the slot of the engine");
   GOLDCREST_REQUIRE(kernels_compute_reference_bits(kernels, config->arena), GOLDCREST_ERROR_BUILD,
                     "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
@@ -163,14 +171,13 @@ extern "C" {
     GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
   }
   place_state(refs, made);
-  default_search(info, limits, &made->options);
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;
   made->language = kNoEntry;
   made->detail = detail;
   made->magic = kEngineMagic;
   *engine = made;
-  return GOLDCREST_OK;
+  return goldcrest_set_search(made, nullptr);
 }
 
 const char* goldcrest_kernels_name(const goldcrest_engine* engine) {

@@ -148,14 +148,6 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] void default_search(const goldcrest_info& info, const goldcrest_limits& limits,
-                                  goldcrest_search* search) {
-  *search = info.search;
-  search->beam_size = limits.beam_size;
-  search->max_target_tokens = smaller(search->max_target_tokens, limits.max_target_tokens);
-  search->min_target_tokens = smaller(search->min_target_tokens, search->max_target_tokens);
-}
-
 }  // namespace goldcrest
 
 using namespace goldcrest;
@@ -168,7 +160,11 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
   if (search == nullptr) {
     goldcrest_info info;
     view_info(engine->runtime.file, engine->model_bytes, &info);
-    default_search(info, engine->runtime.limits, &engine->options);
+    goldcrest_search& options = engine->options;
+    options = info.search;  // cut to the limits
+    options.beam_size = engine->runtime.limits.beam_size;
+    options.max_target_tokens = smaller(options.max_target_tokens, engine->runtime.limits.max_target_tokens);
+    options.min_target_tokens = smaller(options.min_target_tokens, options.max_target_tokens);
     return GOLDCREST_OK;
   }
   GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));

@@ -15,7 +15,4 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
 int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
                    goldcrest_detail* detail);
 
-// *search <- the file's own options, cut to the limits.
-void default_search(const goldcrest_info& info, const goldcrest_limits& limits, goldcrest_search* search);
-
 }  // namespace goldcrest
