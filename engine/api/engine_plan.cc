@@ -12,7 +12,7 @@
 
 namespace goldcrest {
 
-EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
+[[gnu::cold]] EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
   EngineRefs refs;
   refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
   if (has_frontend(model)) {
@@ -59,7 +59,7 @@ namespace {
   return larger(encode, decode);
 }
 
-void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {
+[[gnu::cold]] void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {
   const goldcrest_limits& limits = memory->limits;
   memory->step_macs = largest_step_macs(model, file, limits, GOLDCREST_STEP_POSITION);
   memory->layer_step_macs = largest_step_macs(model, file, limits, GOLDCREST_STEP_LAYER);
@@ -70,7 +70,7 @@ void fill_work(const ModelView& model, const void* file, goldcrest_memory* memor
 
 }  // namespace
 
-void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
+[[gnu::cold]] void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
   const auto both = [&](Phase phase) { return plan.used(Region::kMain, phase) + plan.used(Region::kScratch, phase); };
   memory->fixed_bytes = both(Phase::kAlways);
   memory->text_bytes = both(Phase::kText);
@@ -88,7 +88,8 @@ using namespace goldcrest;
 
 extern "C" {
 
-int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* info, goldcrest_detail* detail) {
+[[gnu::cold]] int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* info,
+                                       goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(info != nullptr, GOLDCREST_ERROR_ARGUMENT, "info: null", -1);
   VerifyFunctions functions;
   GOLDCREST_TRY(metadata_functions(&functions, detail));

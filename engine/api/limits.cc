@@ -152,7 +152,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 
 using namespace goldcrest;
 
-extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_search* search) {
+extern "C" [[gnu::cold]] int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_search* search) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;

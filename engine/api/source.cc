@@ -15,7 +15,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 
 }  // namespace
 
-int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
+[[gnu::cold]] int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
@@ -118,7 +118,7 @@ int goldcrest_add_text(goldcrest_engine* engine, const char* text, size_t text_b
   return store_text(engine, text, text_bytes, false);
 }
 
-int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
+[[gnu::cold]] int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
   if (!usable(engine) || source == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED, "sentence: a clip has no ids",

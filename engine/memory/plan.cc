@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-uint64_t Plan::factor_value(uint8_t factor) const {
+[[gnu::cold]] uint64_t Plan::factor_value(uint8_t factor) const {
   switch (factor) {
     case GOLDCREST_FACTOR_SOURCE_TOKENS:
       return limits_.max_source_tokens;
@@ -67,7 +67,7 @@ uint64_t Plan::factor_value(uint8_t factor) const {
   return {static_cast<uint32_t>(offset / kAlignment), static_cast<uint32_t>(task_stride), region, phase};
 }
 
-uint64_t Plan::longest_phase(Region region) const {
+[[gnu::cold]] uint64_t Plan::longest_phase(Region region) const {
   uint64_t longest = 0;
   for (Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode}) {
     if (used(region, phase) > longest) longest = used(region, phase);
@@ -75,7 +75,7 @@ uint64_t Plan::longest_phase(Region region) const {
   return longest;
 }
 
-uint64_t Plan::longest_phase() const {
+[[gnu::cold]] uint64_t Plan::longest_phase() const {
   uint64_t longest = 0;
   for (Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode}) {
     const uint64_t both = used(Region::kMain, phase) + used(Region::kScratch, phase);
@@ -84,7 +84,7 @@ uint64_t Plan::longest_phase() const {
   return longest;
 }
 
-uint64_t Plan::part_offset(Region region, Phase phase) const {
+[[gnu::cold]] uint64_t Plan::part_offset(Region region, Phase phase) const {
   if (phase == Phase::kAlways) return region == Region::kMain ? 0 : used(Region::kMain, Phase::kAlways);
   const uint64_t fixed = used(Region::kMain, Phase::kAlways) + used(Region::kScratch, Phase::kAlways);
   return region == Region::kMain ? fixed : fixed + used(Region::kMain, phase);
