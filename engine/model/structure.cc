@@ -100,7 +100,7 @@ class StructureCheck {
 
 }  // namespace
 
-bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes) {
+[[gnu::cold]] bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes) {
   return StructureCheck(file, metadata_bytes).run();
 }
 
