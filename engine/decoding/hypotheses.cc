@@ -5,7 +5,7 @@
 
 namespace goldcrest {
 
-float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
+[[gnu::cold]] float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
   const float n = static_cast<float>(n_tokens);
   const bool is_wu = kHasRules && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
   return (log_prob - options.word_penalty * n) / pow_float(is_wu ? (5.0f + n) / 6.0f : n, options.length_penalty);

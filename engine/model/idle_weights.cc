@@ -27,7 +27,7 @@ void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unus
   }
 }
 
-void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer) {
+[[gnu::cold]] void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer) {
   if (idle.report == nullptr) return;
   const EncoderLayerView view = view_encoder_layer(model, layer);
   const auto report = [&](const MatrixEntry&, const LinearView& matrix) { report_matrix(idle, model, matrix); };
