@@ -177,7 +177,8 @@ extern "C" {
   made->detail = detail;
   made->magic = kEngineMagic;
   *engine = made;
-  return goldcrest_set_search(made, nullptr);
+  take_default_search(made);
+  return GOLDCREST_OK;
 }
 
 const char* goldcrest_kernels_name(const goldcrest_engine* engine) {

@@ -148,6 +148,16 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   return GOLDCREST_OK;
 }
 
+[[gnu::cold, gnu::noinline]] void take_default_search(goldcrest_engine* engine) {
+  goldcrest_info info;
+  view_info(engine->runtime.file, engine->model_bytes, &info);
+  goldcrest_search& options = engine->options;
+  options = info.search;
+  options.beam_size = engine->runtime.limits.beam_size;
+  options.max_target_tokens = smaller(options.max_target_tokens, engine->runtime.limits.max_target_tokens);
+  options.min_target_tokens = smaller(options.min_target_tokens, options.max_target_tokens);
+}
+
 }  // namespace goldcrest
 
 using namespace goldcrest;
@@ -158,13 +168,7 @@ extern "C" [[gnu::cold]] int goldcrest_set_search(goldcrest_engine* engine, cons
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;
   GOLDCREST_REQUIRE(!busy, GOLDCREST_ERROR_STATE, "set_search: a search is under way", -1);
   if (search == nullptr) {
-    goldcrest_info info;
-    view_info(engine->runtime.file, engine->model_bytes, &info);
-    goldcrest_search& options = engine->options;
-    options = info.search;  // cut to the limits
-    options.beam_size = engine->runtime.limits.beam_size;
-    options.max_target_tokens = smaller(options.max_target_tokens, engine->runtime.limits.max_target_tokens);
-    options.min_target_tokens = smaller(options.min_target_tokens, options.max_target_tokens);
+    take_default_search(engine);
     return GOLDCREST_OK;
   }
   GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));

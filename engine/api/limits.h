@@ -15,4 +15,7 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
 int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
                    goldcrest_detail* detail);
 
+// The engine's options become the file's own, cut to the limits.
+void take_default_search(goldcrest_engine* engine);
+
 }  // namespace goldcrest
