@@ -10,6 +10,14 @@ target_link_libraries(goldcrest_choices PUBLIC goldcrest_printable)
 goldcrest_quick_build(goldcrest_choices)
 goldcrest_warnings(goldcrest_choices)
 
+# The options of all programs. They are read once: CLI11 compiles in less than half the time without optimization.
+find_package(CLI11 REQUIRED)
+add_library(goldcrest_options STATIC sources/messages/options.cc)
+target_compile_features(goldcrest_options PUBLIC cxx_std_17)
+target_compile_options(goldcrest_options PRIVATE -O0)
+target_link_libraries(goldcrest_options PUBLIC goldcrest_choices PRIVATE CLI11::CLI11)
+goldcrest_warnings(goldcrest_options)
+
 add_library(goldcrest_sniff STATIC
   sources/sniffing/peek.cc
   sources/sniffing/sniff_family.cc

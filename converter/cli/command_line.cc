@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.h"
 
-#include <CLI/CLI.hpp>
-#include <sstream>
 #include <vector>
 
 #include "base/bounds.h"
@@ -12,7 +10,7 @@
 #include "quantize/pack.h"
 #include "report/board.h"
 #include "report/budget.h"
-#include "sources/messages/choices.h"
+#include "sources/messages/options.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 #include "spec/printable.h"
@@ -20,7 +18,18 @@
 namespace goldcrest::converter {
 namespace {
 
-// Makes a check of CLI11 from a function that throws Error for a bad value.
+constexpr const char* kDescription =
+    "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
+    "INPUT is a Hugging Face Marian / OPUS-MT directory, a CTranslate2 directory or package of Argos Translate "
+    "(converter/dialects/CTRANSLATE2.md), a checkpoint of fairseq or OpenNMT-py (converter/dialects/FAIRSEQ.md, "
+    "OPENNMT_PY.md), a Moonshine or Whisper (converter/dialects/speech/SPEECH.md), or a directory or weight file of "
+    "a PyTorch nn.Transformer "
+    "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
+    "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
+    "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
+    "write it as C source (--emit-c), or to check it against a --budget or a --board; its weights stay the same.";
+
+// Makes an option's check from a function that throws Error for a bad value.
 template <typename Function>
 auto refused_by(Function function) {
   return [function](const std::string& value) -> std::string {
@@ -44,22 +53,22 @@ std::string check_metadata(const std::string& text) {
 // Options that the help shows together.
 class Group {
  public:
-  Group(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
+  Group(CommandLine& app, std::string name) : app_(app), name_(std::move(name)) {}
 
   template <typename Value>
-  CLI::Option* option(const std::string& names, Value& value, const char* called, const std::string& description) {
+  Option* option(const std::string& names, Value& value, const char* called, const std::string& description) {
     return app_.add_option(names, value, description)->group(name_)->type_name(called);
   }
-  CLI::Option* flag(const std::string& names, bool& value, const std::string& description) {
+  Option* flag(const std::string& names, bool& value, const std::string& description) {
     return app_.add_flag(names, value, description)->group(name_);
   }
 
  private:
-  CLI::App& app_;
+  CommandLine& app_;
   std::string name_;
 };
 
-void declare_limits(CLI::App& app, goldcrest_limits& limits) {
+void declare_limits(CommandLine& app, goldcrest_limits& limits) {
   Group group(
       app,
       "Limits, which the memory is planned for and the file keeps as defaults (0: the checkpoint's; of a .gcst, "
@@ -69,8 +78,8 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
   group.option("--max-source-bytes", limits.max_source_bytes, "N", "set the largest number of bytes of a source text");
   group.option("--max-target", limits.max_target_tokens, "N", "generated tokens, end token included");
   group.option("--beam-size,--beam", limits.beam_size, "N", format_text("hypotheses, 1 to {}; 1 is greedy", kMaxBeams))
-      ->check(CLI::Range(0u, kMaxBeams));
-  group.option("--batch", limits.batch, "N", "sources at a time")->check(CLI::Range(0u, kMaxBatch));
+      ->check_range(0u, kMaxBeams);
+  group.option("--batch", limits.batch, "N", "sources at a time")->check_range(0u, kMaxBatch);
   group.option("--n-best", limits.n_best, "N", "results kept for a source");
   group.option("--encoder-rows", limits.encoder_rows, "N",
                "set the number of source positions encoded at a time; fewer need less memory");
@@ -88,13 +97,13 @@ void declare_limits(CLI::App& app, goldcrest_limits& limits) {
                "3 the first two, ...");
 }
 
-std::vector<const CLI::Option*> declare_speech(CLI::App& app, Arguments& arguments) {
+std::vector<const Option*> declare_speech(CommandLine& app, Arguments& arguments) {
   OpenChoices& speech = arguments.choices;
   Group group(app, "Speech");
   return {group
               .option("--max-seconds", speech.max_seconds, "SECONDS",
                       "set the longest clip, for which the memory is planned (default: 30)")
-              ->check(CLI::PositiveNumber),
+              ->check_positive(),
           group
               .option("--language", speech.language, "CODE",
                       "write every text in this language of a multilingual Whisper (default: the model chooses)")
@@ -104,11 +113,11 @@ std::vector<const CLI::Option*> declare_speech(CLI::App& app, Arguments& argumen
 }
 
 // Options of the search, whose defaults the checkpoint tells.
-std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& arguments) {
+std::vector<const Option*> declare_search(CommandLine& app, Arguments& arguments) {
   const std::string group = "Search, which the file keeps as defaults (default: the checkpoint's)";
   const auto set = [&](const std::string& name, std::optional<bool>& value, bool to, const char* description) {
     return app
-        .add_flag_callback(
+        .add_flag(
             name, [&value, to] { value = to; }, description)
         ->group(group);
   };
@@ -117,46 +126,46 @@ std::vector<const CLI::Option*> declare_search(CLI::App& app, Arguments& argumen
                                : word == "true" || word == "1" ? EarlyStopping::kFull
                                                                : EarlyStopping::kLikely;
   };
-  CLI::Option* early = app.add_option_function<std::string>("--early-stopping", stop,
-                                                            "beams stop true or 1: once as many results are finished, "
-                                                            "never: when no better one is possible, false or 0: when "
-                                                            "none is likely");
-  take_words(early->type_name("WORD")->group(group), {"false", "true", "never", "0", "1"});
-  CLI::Option* some =
+  Option* early = app.add_text("--early-stopping", stop,
+                               "beams stop true or 1: once as many results are finished, "
+                               "never: when no better one is possible, false or 0: when "
+                               "none is likely");
+  early->type_name("WORD")->group(group)->take_words({"false", "true", "never", "0", "1"});
+  Option* some =
       set("--renormalize", arguments.renormalize, true, "run the soft-max only over the tokens that may be chosen");
-  CLI::Option* all = set("--no-renormalize", arguments.renormalize, false, "run the soft-max over all tokens");
-  CLI::Option* end = set("--force-end", arguments.force_end, true, "end a text of the most tokens with the end token");
-  CLI::Option* no_end = set("--no-force-end", arguments.force_end, false, "leave such a text without an end token");
+  Option* all = set("--no-renormalize", arguments.renormalize, false, "run the soft-max over all tokens");
+  Option* end = set("--force-end", arguments.force_end, true, "end a text of the most tokens with the end token");
+  Option* no_end = set("--no-force-end", arguments.force_end, false, "leave such a text without an end token");
   some->excludes(all);
   end->excludes(no_end);
   return {early, some, all, end, no_end};
 }
 
-std::vector<const CLI::Option*> declare_vocabulary(CLI::App& app, Arguments& arguments) {
+std::vector<const Option*> declare_vocabulary(CommandLine& app, Arguments& arguments) {
   Group group(app, "Vocabulary");
-  CLI::Option* keep = group.option(
+  Option* keep = group.option(
       "--keep-vocabulary", arguments.keep_path, "FILE",
       "keep only these entries of the vocabulary, one piece per line (text after a tab is ignored), and those that the "
       "model needs: special ids, language codes, byte pieces. The logits of kept entries do not change");
-  CLI::Option* keep_text = group.option(
+  Option* keep_text = group.option(
       "--keep-vocabulary-of", arguments.keep_text_path, "TEXT",
       "keep the entries for lines of SOURCE [TAB TARGET]..., and for their characters; a source without target is "
       "translated. With --keep-vocabulary, both sets are kept");
-  CLI::Option* make =
+  Option* make =
       group.option("--make-shortlist", arguments.make_shortlist_path, "TEXT",
                    "make a shortlist from lines of SOURCE [TAB TARGET]...; a source without target is translated. "
                    "Every tenth line is held out to measure the shortlist");
-  CLI::Option* always = group.option("--shortlist-always", arguments.shortlist_always, "N",
-                                     "make the N most frequent target ids candidates of every sentence (default: 100)");
-  CLI::Option* best = group.option("--shortlist-best", arguments.shortlist_best, "N",
-                                   "add the N most probable translations of each source id (default: 100)");
-  for (CLI::Option* number : {always, best}) number->needs(make)->check(CLI::Range(0, 65535));
+  Option* always = group.option("--shortlist-always", arguments.shortlist_always, "N",
+                                "make the N most frequent target ids candidates of every sentence (default: 100)");
+  Option* best = group.option("--shortlist-best", arguments.shortlist_best, "N",
+                              "add the N most probable translations of each source id (default: 100)");
+  for (Option* number : {always, best}) number->needs(make)->check_range(0, 65535);
   return {keep, keep_text, make};
 }
 
-const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
+const Option* declare_firmware(CommandLine& app, Arguments& arguments) {
   Group group(app, "Firmware");
-  CLI::Option* emit = group.option(
+  Option* emit = group.option(
       "--emit-c", arguments.emit_folder, "DIR",
       "write DIR/model_NAME.h with the memory that these limits need, and model_NAME.S with model_NAME.gcst to "
       "assemble (default NAME: --name, else the input's)");
@@ -177,19 +186,19 @@ const CLI::Option* declare_firmware(CLI::App& app, Arguments& arguments) {
           "and no output if they do not fit. NAME is a board of boards/ (list: prints them), all (only reports), or "
           "your own linker script (.ld)")
       ->check([](const std::string& name) -> std::string {
-        if (name == "list") throw CLI::CallForVersion(join_text(board_names(), "\n"), 0);
+        if (name == "list") answer_with(join_text(board_names(), "\n"));
         return refused_by(find_boards)(name);
       });
   return emit;
 }
 
-std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& arguments) {
+std::vector<const Option*> declare_quality(CommandLine& app, Arguments& arguments) {
   Group group(app, "Check");
-  CLI::Option* check = group.option(
+  Option* check = group.option(
       "--check", arguments.check_path, "DIR",
       "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); "
       "exit status 3 if they depart");
-  CLI::Option* evaluate =
+  Option* evaluate =
       group.option("--evaluate", arguments.evaluate_path, "FILE",
                    "compare float32 with int8, and both with the references, on lines of SOURCE [TAB REFERENCE]...; "
                    "lines with the same source count once, with all their references");
@@ -203,131 +212,110 @@ std::vector<const CLI::Option*> declare_quality(CLI::App& app, Arguments& argume
   group
       .option("--evaluate-beam", arguments.evaluate_beam, "N",
               "set the beam size of the evaluation (default: that of the limits)")
-      ->check(CLI::Range(0u, kMaxBeams))
+      ->check_range(0u, kMaxBeams)
       ->needs(evaluate);
-  CLI::Option* max_loss =
-      group.option("--max-loss", arguments.max_loss, "POINTS",
-                   "refuse a model whose int8 loses more points by --metric: exit status 4, no output");
+  Option* max_loss = group.option("--max-loss", arguments.max_loss, "POINTS",
+                                  "refuse a model whose int8 loses more points by --metric: exit status 4, no output");
   max_loss->needs(evaluate);
-  take_words(
-      group.option(
-          "--metric", arguments.metric, "NAME",
-          "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
-          "Default: bleu with references, else tokens"),
-      {"bleu", "chrf", "wer", "exact", "tokens", "lines"})
+  group
+      .option("--metric", arguments.metric, "NAME",
+              "for --max-loss: bleu, chrf, wer, exact (with references), tokens, lines (share that differs, percent). "
+              "Default: bleu with references, else tokens")
+      ->take_words({"bleu", "chrf", "wer", "exact", "tokens", "lines"})
       ->needs(max_loss);
   return {check, evaluate};
 }
 
 // Options that do not apply to some inputs.
 struct Restricted {
-  std::vector<const CLI::Option*> checkpoint_only;  // do not apply to a model file
-  std::vector<const CLI::Option*> weights_only;     // do not apply to a shape
+  std::vector<const Option*> checkpoint_only;  // do not apply to a model file
+  std::vector<const Option*> weights_only;     // do not apply to a shape
 };
 
 // Adds every option to `app`. Parsing fills `arguments`, which must outlive `app`.
-Restricted declare(CLI::App& app, Arguments& arguments) {
-  app.name("goldcrest-convert");
-  app.description(
-      "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine.\n"
-      "INPUT is a Hugging Face Marian / OPUS-MT directory, a CTranslate2 directory or package of Argos Translate "
-      "(converter/dialects/CTRANSLATE2.md), a checkpoint of fairseq or OpenNMT-py (converter/dialects/FAIRSEQ.md, "
-      "OPENNMT_PY.md), a Moonshine or Whisper (converter/dialects/speech/SPEECH.md), or a directory or weight file of "
-      "a PyTorch nn.Transformer "
-      "with a config.json (converter/dialects/NN_TRANSFORMER.md), or of a tutorial's Transformer "
-      "(converter/dialects/TUTORIALS.md). Weights: safetensors, or what torch.save wrote; "
-      "nothing in them is executed. Or INPUT is a .gcst file: to order its weights for another processor (--cpu), to "
-      "write it as C source (--emit-c), or to check it against a --budget or a --board; its weights stay the same.");
-  app.set_version_flag("--version", std::string("goldcrest-convert " GOLDCREST_VERSION));
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    const std::string text = error.what();
-    const bool is_option = text.find(" -") != std::string::npos;
-    if (!is_extra || is_option) return usage_message(*failed, error);
-    return usage_text(failed->get_name(), text + " (there is one INPUT; -o FILE names the output)", {});
-  });
+Restricted declare(CommandLine& app, Arguments& arguments) {
+  app.version("goldcrest-convert " GOLDCREST_VERSION);
+  app.explain_surplus(" (there is one INPUT; -o FILE names the output)");
   Group input(app, "Input");
   input.option("INPUT", arguments.input, "PATH", "a directory, weight file, .gcst file, or the config.json of --shape")
       ->required();
-  CLI::Option* config = input.option("--config", arguments.config, "FILE",
-                                     "read this config.json (default: the one next to the weights)");
-  CLI::Option* shortlist = input.option("--shortlist", arguments.shortlist, "FILE",
-                                        "use this shortlist: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
-                                        "none: no shortlist (default: the one next to a model of Marian's own)");
-  CLI::Option* source_lang = input.option("--source-lang", arguments.source_lang, "NAME",
-                                          "name the language of the texts: it must be the checkpoint's own, if "
-                                          "that names one");
-  CLI::Option* target_lang = input.option(
+  Option* config = input.option("--config", arguments.config, "FILE",
+                                "read this config.json (default: the one next to the weights)");
+  Option* shortlist = input.option("--shortlist", arguments.shortlist, "FILE",
+                                   "use this shortlist: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
+                                   "none: no shortlist (default: the one next to a model of Marian's own)");
+  Option* source_lang = input.option("--source-lang", arguments.source_lang, "NAME",
+                                     "name the language of the texts: it must be the checkpoint's own, if "
+                                     "that names one");
+  Option* target_lang = input.option(
       "--target-lang", arguments.target_lang, "NAME",
       "translate every text into this target language of the checkpoint (its entries >>xxx<<). Texts need no "
       "code, and codes are not read. For a checkpoint with one target, give that one");
   source_lang->check(check_metadata);
   target_lang->check(check_metadata);
-  CLI::Option* source_prefix = input.option(
+  Option* source_prefix = input.option(
       "--source-prefix", arguments.source_prefix, "TEXT",
       "put this text before every source, for instance \"translate English to German:\" (T5) (default: none)");
-  CLI::Option* max_positions =
+  Option* max_positions =
       input.option("--max-positions", arguments.choices.max_positions, "N",
                    "read sources and write targets of up to N ids, for a model without a last position (T5) (default: "
                    "n_positions of its config.json, else 512, with bytes 1024)");
-  max_positions->check(CLI::Range(1u, 1u << 20));
-  CLI::Option* shape =
-      input.flag("--shape", arguments.shape,
-                 "report the bytes of file and arena and the work of the model that INPUT, a config.json, "
-                 "describes, before it is trained");
-  app.add_flag_callback(
-         "--list", [] { throw CLI::CallForVersion(list_families(output_columns()), 0); },
+  max_positions->check_range(1u, 1u << 20);
+  Option* shape = input.flag("--shape", arguments.shape,
+                             "report the bytes of file and arena and the work of the model that INPUT, a config.json, "
+                             "describes, before it is trained");
+  app.add_flag(
+         "--list", [] { answer_with(list_families(output_columns())); },
          "print the families that are converted and those that are refused, and end")
       ->group("Input");
   Group output(app, "Output");
-  CLI::Option* output_file =
+  Option* output_file =
       output.option("-o,--output", arguments.output, "FILE", "write this file; without -o only the report is made");
-  CLI::Option* print_config =
+  Option* print_config = output
+                             .flag("--print-config", arguments.print_config,
+                                   "print a config.json for the tensors of an nn.Transformer; replace each null in it")
+                             ->excludes(output_file)
+                             ->excludes(config)
+                             ->excludes(shape);
+  Option* weights =
       output
-          .flag("--print-config", arguments.print_config,
-                "print a config.json for the tensors of an nn.Transformer; replace each null in it")
-          ->excludes(output_file)
-          ->excludes(config)
-          ->excludes(shape);
-  CLI::Option* weights = take_words(
-      output.option("--weights", arguments.weights, "TYPE",
-                    "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
-                    "what int8 is measured against on them. Default: int8"),
-      {"int8", "float32"});
+          .option("--weights", arguments.weights, "TYPE",
+                  "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
+                  "what int8 is measured against on them. Default: int8")
+          ->take_words({"int8", "float32"});
   output
       .option(
           "--cpu", arguments.cpu, "NAME",
           "order the weights for this processor; every processor runs every order (default: generic, or a .gcst's own)")
       ->check(refused_by(layout_for_cpu));
   output.option("--name", arguments.name, "TEXT", "name the model")->check(check_metadata);
-  CLI::Option* license =
+  Option* license =
       output.option("--license", arguments.license, "TEXT", "store this licence (default: the checkpoint's)")
           ->check(check_metadata);
-  CLI::Option* attribution =
+  Option* attribution =
       output.option("--attribution", arguments.attribution, "TEXT", "store whom to credit (default: the checkpoint's)")
           ->check(check_metadata);
-  CLI::Option* self_test =
+  Option* self_test =
       output.option("--self-test", arguments.self_test_path, "FILE",
                     "make the file's self-test from the first lines of this text (default: random ids)");
   declare_limits(app, arguments.limits);
-  const std::vector<const CLI::Option*> speech = declare_speech(app, arguments);
-  const std::vector<const CLI::Option*> search = declare_search(app, arguments);
-  const std::vector<const CLI::Option*> vocabulary = declare_vocabulary(app, arguments);
-  shortlist->excludes(app.get_option("--make-shortlist"));
-  const CLI::Option* emit = declare_firmware(app, arguments);
+  const std::vector<const Option*> speech = declare_speech(app, arguments);
+  const std::vector<const Option*> search = declare_search(app, arguments);
+  const std::vector<const Option*> vocabulary = declare_vocabulary(app, arguments);
+  shortlist->excludes(app.option("--make-shortlist"));
+  const Option* emit = declare_firmware(app, arguments);
   Restricted restricted;
   restricted.checkpoint_only = declare_quality(app, arguments);
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), vocabulary.begin(), vocabulary.end());
   restricted.weights_only = restricted.checkpoint_only;
 
   Group reports(app, "Report");
-  CLI::Option* report =
-      reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
-  CLI::Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
+  Option* report = reports.option("--report", arguments.report_path, "FILE", "also write the report as an HTML page");
+  Option* json = reports.flag("--json", arguments.json, "print the report as JSON");
   reports.flag("-q,--quiet", arguments.quiet,
                "show no progress, and of the report only the bytes of file and arena and what other options ask for");
-  for (const CLI::Option* option : {config, shortlist, source_lang, target_lang, source_prefix, max_positions, shape,
-                                    print_config, weights, license, attribution, self_test, report, json}) {
+  for (const Option* option : {config, shortlist, source_lang, target_lang, source_prefix, max_positions, shape,
+                               print_config, weights, license, attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
   }
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());
@@ -347,32 +335,26 @@ Restricted declare(CLI::App& app, Arguments& arguments) {
   return restricted;
 }
 
-std::string first_given(const std::vector<const CLI::Option*>& options) {
-  for (const CLI::Option* option : options)
-    if (option->count() != 0) return option->get_name();
+std::string first_given(const std::vector<const Option*>& options) {
+  for (const Option* option : options)
+    if (option->count() != 0) return option->name();
   return "";
 }
 
 // Prints help, the version, or the error in the command line.
-ExitStatus answer(const CLI::App& app, const CLI::ParseError& error) {
-  std::ostringstream out, err;
-  const bool is_asked_for = app.exit(error, out, err) == 0;
-  print(out.str());
-  say(err.str());
+ExitStatus print_answer(const CommandLine::Answer& answer) {
+  print(answer.output);
+  say(answer.error);
   require_output("nothing was done");
-  return is_asked_for ? kSuccess : kBadUsage;
+  return answer.is_asked_for ? kSuccess : kBadUsage;
 }
 
 }  // namespace
 
 std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app;
+  CommandLine app("goldcrest-convert", kDescription);
   const Restricted restricted = declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return answer(app, error);
-  }
+  if (const auto answer = app.parse(argc, argv)) return print_answer(*answer);
   arguments.checkpoint_only = first_given(restricted.checkpoint_only);
   arguments.weights_only = first_given(restricted.weights_only);
   return {};

@@ -1,44 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "../support/messages.h"
-#include "sources/messages/choices.h"
+#include "sources/messages/options.h"
 
 namespace bench {
 namespace {
 
-using goldcrest::converter::take_words;
-using goldcrest::converter::usage_message;
+using goldcrest::converter::CommandLine;
 
-void add_options(CLI::App& app, Arguments& arguments) {
+void add_options(CommandLine& app, Arguments& arguments) {
   Settings& settings = arguments.settings;
-  app.set_version_flag("--version", std::string("goldcrest-bench " GOLDCREST_VERSION));
+  app.version("goldcrest-bench " GOLDCREST_VERSION);
   app.add_option("MODEL", settings.model, "a file that goldcrest-convert wrote");
-  const CLI::Range lengths(1, 100000), counts(1, 1000000);
-  app.add_option("--source", settings.source_tokens, "source tokens of a sentence (32)")->check(lengths);
-  app.add_option("--target", settings.target_tokens, "target tokens of a sentence (64)")->check(lengths);
-  app.add_option("--beam-size,--beam", settings.beam_sizes, "beam sizes (1,4)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, 16));
-  app.add_option("--batch", settings.batches, "sentences at a time (1,8,32)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, 256));
-  take_words(app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
-                 ->delimiter(',')
-                 ->allow_extra_args(false),
-             {"open", "speed", "length", "breakdown", "bounds"});
-  app.add_option("--threads", arguments.threads, "threads of the engine (1); 0: one for each CPU")
-      ->check(CLI::Range(0, 64));
+  app.add_option("--source", settings.source_tokens, "source tokens of a sentence (32)")->check_range(1, 100000);
+  app.add_option("--target", settings.target_tokens, "target tokens of a sentence (64)")->check_range(1, 100000);
+  app.add_option("--beam-size,--beam", settings.beam_sizes, "beam sizes (1,4)")->comma_list()->check_range(1, 16);
+  app.add_option("--batch", settings.batches, "sentences at a time (1,8,32)")->comma_list()->check_range(1, 256);
+  app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
+      ->comma_list()
+      ->take_words({"open", "speed", "length", "breakdown", "bounds"});
+  app.add_option("--threads", arguments.threads, "threads of the engine (1); 0: one for each CPU")->check_range(0, 64);
   Patience& patience = settings.patience;
-  app.add_option("--seconds", patience.seconds, "least time for each figure (1)")->check(CLI::Range(0.0, 3600.0));
-  app.add_option("--repetitions", patience.repetitions, "least runs for each figure (5)")->check(counts);
+  app.add_option("--seconds", patience.seconds, "least time for each figure (1)")->check_range(0.0, 3600.0);
+  app.add_option("--repetitions", patience.repetitions, "least runs for each figure (5)")->check_range(1, 1000000);
   app.add_option("--warm-ups", patience.warm_ups, "runs before each figure that do not count (2)")
-      ->check(CLI::Range(0, 1000000));
+      ->check_range(0, 1000000);
   app.add_option("--seed", settings.seed, "seed of the random source ids (1)");
   app.add_option("--kernels", settings.kernels,
                  "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
@@ -69,23 +58,18 @@ void add_options(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app{"Measures a .gcst model on this machine: random source ids, targets of a forced length.", kProgram};
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) { return usage_message(*failed, error); });
+  CommandLine app(kProgram, "Measures a .gcst model on this machine: random source ids, targets of a forced length.");
   arguments.settings.beam_sizes = {1, 4};
   arguments.settings.batches = {1, 8, 32};
   add_options(app, arguments);
-  try {
-    app.parse(argc, argv);
-    if (!arguments.list_kernels && arguments.settings.model.empty()) throw CLI::RequiredError("MODEL");
-    const std::vector<std::string>& measures = arguments.measures;
-    if (!arguments.settings.against.empty() && std::find(measures.begin(), measures.end(), "speed") == measures.end())
-      throw CLI::RequiresError("--against", "--measure speed");
-  } catch (const CLI::ParseError& error) {
-    if (app.exit(error) != 0) return kBadUsage;
-    return finish_output(kProgram) ? kSuccess : kFailed;
-  }
-  arguments.source_given = app.count("--source") > 0;
-  arguments.target_given = app.count("--target") > 0;
+  if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
+  if (!arguments.list_kernels && arguments.settings.model.empty())
+    return ExitStatus(print_answer(kProgram, app.refuse("MODEL is required")));
+  const std::vector<std::string>& measures = arguments.measures;
+  if (!arguments.settings.against.empty() && std::find(measures.begin(), measures.end(), "speed") == measures.end())
+    return ExitStatus(print_answer(kProgram, app.refuse("--against requires --measure speed")));
+  arguments.source_given = app.option("--source")->count() > 0;
+  arguments.target_given = app.option("--target")->count() > 0;
   return {};
 }
 

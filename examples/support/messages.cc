@@ -76,3 +76,10 @@ bool finish_output(const char* program) {
   std::fprintf(stderr, "%s: standard output: write failed\n", program);
   return false;
 }
+
+int print_answer(const char* program, const goldcrest::converter::CommandLine::Answer& answer) {
+  std::fputs(answer.output.c_str(), stdout);
+  std::fputs(answer.error.c_str(), stderr);
+  if (!answer.is_asked_for) return 2;
+  return finish_output(program) ? 0 : 1;
+}

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <map>
 
 #include "../support/messages.h"
-#include "sources/messages/choices.h"
+#include "sources/messages/options.h"
 
 namespace {
 
-using goldcrest::converter::take_words;
-using goldcrest::converter::usage_message;
+using goldcrest::converter::CommandLine;
+using goldcrest::converter::Option;
 
 // Two options for a rule: with neither, the model decides.
 struct RuleOptions {
   const char *yes, *yes_description, *no, *no_description;
 };
 
-void add_rule(CLI::App& app, const RuleOptions& options, uint8_t& rule) {
-  CLI::Option* yes = app.add_flag_callback(
+void add_rule(CommandLine& app, const RuleOptions& options, uint8_t& rule) {
+  Option* yes = app.add_flag(
       options.yes, [&rule] { rule = GOLDCREST_YES; }, options.yes_description);
-  yes->excludes(app.add_flag_callback(
+  yes->excludes(app.add_flag(
       options.no, [&rule] { rule = GOLDCREST_NO; }, options.no_description));
 }
 
 // Adds the options for rules of the search. A rule without its option is the model's own.
-void add_rules(CLI::App& app, goldcrest_search& rules) {
+void add_rules(CommandLine& app, goldcrest_search& rules) {
   const std::map<std::string, uint8_t> kinds = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
   // 0 and 1 are Python's false and true, which transformers also takes.
   const std::map<std::string, uint8_t> stops = {{"false", GOLDCREST_STOP_LIKELY},
@@ -35,17 +34,16 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
                                                 {"0", GOLDCREST_STOP_LIKELY},
                                                 {"1", GOLDCREST_STOP_FULL}};
   const auto count = [](uint32_t n) { return n == 0 ? UINT32_MAX : n; };
-  take_words(app.add_option_function<std::string>(
-                 "--length-penalty-kind",
-                 [&rules, kinds](const std::string& kind) { rules.length_penalty_kind = kinds.at(kind); },
-                 "power: length^X; wu: ((5 + length) / 6)^X, of Wu et al."),
-             {"power", "wu"});
-  take_words(
-      app.add_option_function<std::string>(
-          "--early-stopping", [&rules, stops](const std::string& stop) { rules.early_stopping = stops.at(stop); },
-          "beams stop true or 1: once as many results are finished, never: when no better one is possible, "
-          "false or 0: when none is likely"),
-      {"false", "true", "never", "0", "1"});
+  app.add_text(
+         "--length-penalty-kind",
+         [&rules, kinds](const std::string& kind) { rules.length_penalty_kind = kinds.at(kind); },
+         "power: length^X; wu: ((5 + length) / 6)^X, of Wu et al.")
+      ->take_words({"power", "wu"});
+  app.add_text(
+         "--early-stopping", [&rules, stops](const std::string& stop) { rules.early_stopping = stops.at(stop); },
+         "beams stop true or 1: once as many results are finished, never: when no better one is possible, "
+         "false or 0: when none is likely")
+      ->take_words({"false", "true", "never", "0", "1"});
   add_rule(app,
            {"--renormalize", "run the soft-max only over the tokens that may be chosen", "--no-renormalize",
             "run the soft-max over all tokens"},
@@ -54,130 +52,127 @@ void add_rules(CLI::App& app, goldcrest_search& rules) {
            {"--force-end", "end a text of the most tokens with the end token", "--no-force-end",
             "leave such a text without an end token"},
            rules.force_end);
-  app.add_option_function<uint32_t>(
+  app.add_count(
       "--no-repeat-ngram", [&rules, count](uint32_t n) { rules.no_repeat_ngram = count(n); },
       "no run of N tokens comes twice; 0: all may");
-  app.add_option_function<uint32_t>(
+  app.add_count(
       "--max-extra", [&rules, count](uint32_t n) { rules.max_extra_tokens = count(n); },
       "at most N tokens more than the source has; 0: no such limit");
-  app.add_option_function<float>(
+  app.add_number(
          "--max-length-factor", [&rules](float factor) { rules.max_length_factor = factor == 0 ? HUGE_VALF : factor; },
          "at most X times as many tokens as the source has; 0: no such limit")
-      ->check(CLI::Range(0.0, 1024.0));
+      ->check_range(0.0, 1024.0);
   app.add_option("--repetition-penalty", rules.repetition_penalty,
                  "make tokens that a result already has less likely (above 1) or more likely (below 1)")
-      ->check(CLI::Range(1.0 / 1024, 1024.0));
+      ->check_range(1.0 / 1024, 1024.0);
 }
 
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  CLI::App app{
+  CommandLine app(
+      kProgram,
       "Translates lines of text with a .gcst model: one line out for each line in. A line is cut into sentences, which "
-      "are translated one by one; the space between them stays as it is.",
-      kProgram};
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) { return usage_message(*failed, error); });
+      "are translated one by one; the space between them stays as it is.");
   arguments.limits.batch = arguments.limits.threads = 1;
-  app.set_version_flag("--version", std::string("goldcrest-translate " GOLDCREST_VERSION));
+  app.version("goldcrest-translate " GOLDCREST_VERSION);
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
   app.add_option("INPUT", arguments.inputs, "text files; none: standard input");
-  CLI::Option* source_lang = app.add_option("--source-lang", arguments.source_language,
-                                            "the language of the text; only the model's own will do");
-  CLI::Option* target_lang =
+  Option* source_lang = app.add_option("--source-lang", arguments.source_language,
+                                       "the language of the text; only the model's own will do");
+  Option* target_lang =
       app.add_option("--target-lang", arguments.target_language,
                      "the language to translate into, of those that goldcrest-inspect lists; a line that begins with a "
                      ">>xx<< of its own keeps it");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size,
                  "hypotheses, 1 to 16; 1 is greedy; 0: the model's default")
-      ->check(CLI::Range(0, 16));
-  CLI::Option* n_best =
-      app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
-          ->check(CLI::Range(1, 16));
+      ->check_range(0, 16);
+  Option* n_best = app.add_option("--nbest,--n-best", arguments.n_best, "results a line, each as LINE TAB RANK TAB ...")
+                       ->check_range(1, 16);
   app.add_option("--max-source", arguments.limits.max_source_tokens, "most source tokens (0: the model's)");
   app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "most bytes of a line (0: the model's)");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
-  CLI::Option* max_candidates = app.add_option(
+  Option* max_candidates = app.add_option(
       "--max-candidates", arguments.limits.max_candidates,
       "most candidate tokens that a shortlist may leave a line; a line with more is translated among all "
       "tokens (0: the model's)");
-  CLI::Option* no_shortlist = app.add_flag_callback(
+  Option* no_shortlist = app.add_flag(
       "--no-shortlist", [&arguments] { arguments.limits.max_candidates = GOLDCREST_NO_SHORTLIST; },
       "translate each line among all tokens, even if the model has a shortlist");
   no_shortlist->excludes(max_candidates);
-  CLI::Option* min_target = app.add_option("--min-target", arguments.min_target,
-                                           "fewest generated tokens; 0: none, even if the model has a minimum");
-  CLI::Option* length_penalty =
+  Option* min_target = app.add_option("--min-target", arguments.min_target,
+                                      "fewest generated tokens; 0: none, even if the model has a minimum");
+  Option* length_penalty =
       app.add_option("--length-penalty", arguments.length_penalty, "scores are divided by length^X");
-  CLI::Option* word_penalty =
+  Option* word_penalty =
       app.add_option("--word-penalty", arguments.word_penalty, "subtract this from a score for each token");
   add_rules(app, arguments.rules);
   app.add_option("--batch", arguments.limits.batch,
                  "sentences translated together: faster, but a line is answered when up to 16 times as many are read; "
                  "1: each at once")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check(CLI::Range(0, 64));
+      ->check_range(1, 256);
+  app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check_range(0, 64);
   app.add_option("--kernels", arguments.kernels,
                  "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
-  CLI::Option* scores = app.add_flag("--scores", arguments.scores, "print the score before each result");
+  Option* scores = app.add_flag("--scores", arguments.scores, "print the score before each result");
   app.add_flag("--token-scores", arguments.token_scores,
                "after each result a tab and the log-probability of each of its tokens, as --tokens counts them");
-  take_words(
-      app.add_option(
-          "--alignments", arguments.alignments,
-          "after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
-          "from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
-          "soft: all weights, commas between them and a space after each target token"),
-      {"hard", "soft"});
+  app.add_option(
+         "--alignments", arguments.alignments,
+         "after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
+         "from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
+         "soft: all weights, commas between them and a space after each target token")
+      ->take_words({"hard", "soft"});
   app.add_option("--alignment-layer", arguments.alignment_layer, "of this decoder layer, from 0; -1: the mean of all")
-      ->check(CLI::Range(-1, 31));
+      ->check_range(-1, 31);
   app.add_option("--alignment-head", arguments.alignment_head, "of this head, from 0; -1: the mean of all")
-      ->check(CLI::Range(-1, 255));
-  CLI::Option* score = app.add_option(
+      ->check_range(-1, 255);
+  Option* score = app.add_option(
       "--score", arguments.score_file,
       "translate nothing: print the log-probability of the target that the same line of this file has, as ids with "
       "their end id (--tokens prints such lines)");
-  CLI::Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");
-  CLI::Option* encode = app.add_flag("--encode", arguments.encode, "print the source ids of each line and stop there");
-  CLI::Option* decode = app.add_flag("--decode", arguments.decode, "read target ids, print their text");
-  CLI::Option* ids = app.add_flag("--ids", arguments.ids,
-                                  "read source ids, one source a line with its end id, as --encode prints them; print "
-                                  "target ids. Needs no tokenizer");
-  for (CLI::Option* language : {source_lang, target_lang}) language->excludes(decode)->excludes(ids);
+  Option* tokens = app.add_flag("--tokens", arguments.tokens, "print target ids instead of text");
+  Option* encode = app.add_flag("--encode", arguments.encode, "print the source ids of each line and stop there");
+  Option* decode = app.add_flag("--decode", arguments.decode, "read target ids, print their text");
+  Option* ids = app.add_flag("--ids", arguments.ids,
+                             "read source ids, one source a line with its end id, as --encode prints them; print "
+                             "target ids. Needs no tokenizer");
+  for (Option* language : {source_lang, target_lang}) language->excludes(decode)->excludes(ids);
   encode->excludes(decode)->excludes(tokens)->excludes(ids);
   decode->excludes(tokens)->excludes(ids);
   score->excludes(encode)->excludes(decode)->excludes(n_best)->excludes(scores);
-  CLI::Option* no_split = app.add_flag("--no-split", arguments.no_split,
-                                       "take a line as one sentence, as models of words or characters always do");
+  Option* no_split = app.add_flag("--no-split", arguments.no_split,
+                                  "take a line as one sentence, as models of words or characters always do");
   app.add_option("--abbreviations", arguments.abbreviations,
                  "a file of words behind which a full stop ends no sentence, white space between them; replaces the "
                  "list of the model's source language [of all ten languages if it has none]")
       ->excludes(no_split);
-  CLI::Option* prefix = app.add_option("--prefix", arguments.prefix,
-                                       "begin every result with this text, cut into the fewest pieces of the model's "
-                                       "vocabulary; a line is one sentence");
-  CLI::Option* prefix_ids = app.add_option("--prefix-ids", arguments.prefix_ids,
-                                           "begin every result with these target ids, as --tokens prints them")
-                                ->excludes(prefix);
-  CLI::Option* prefix_file =
+  Option* prefix = app.add_option("--prefix", arguments.prefix,
+                                  "begin every result with this text, cut into the fewest pieces of the model's "
+                                  "vocabulary; a line is one sentence");
+  Option* prefix_ids = app.add_option("--prefix-ids", arguments.prefix_ids,
+                                      "begin every result with these target ids, as --tokens prints them")
+                           ->excludes(prefix);
+  Option* prefix_file =
       app.add_option("--prefix-file", arguments.prefix_file,
                      "begin the result of each line with the target ids that the same line of this file has")
           ->excludes(prefix)
           ->excludes(prefix_ids);
   app.add_flag("--prefix-in-lengths", arguments.prefix_in_lengths,
                "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does");
-  CLI::Option* stream =
+  Option* stream =
       app.add_flag("--stream", arguments.stream, "print text as soon as no further step can change it, with beams too");
-  CLI::Option* deadline =
+  Option* deadline =
       app.add_option("--deadline", arguments.deadline,
                      "stop a sentence, or those of a batch, after SECONDS and print what is certain of it")
-          ->check(CLI::PositiveNumber);
-  for (CLI::Option* other : {prefix, prefix_ids, prefix_file, stream, deadline})
+          ->check_positive();
+  for (Option* other : {prefix, prefix_ids, prefix_file, stream, deadline})
     other->excludes(encode)->excludes(decode)->excludes(score);
   for (const char* other : {"--tokens", "--ids", "--token-scores", "--alignments", "--scores", "--nbest", "--batch"})
-    stream->excludes(app.get_option(other));
+    stream->excludes(app.option(other));
   for (const char* other : {"--token-scores", "--alignments", "--scores", "--nbest"})
-    deadline->excludes(app.get_option(other));
+    deadline->excludes(app.option(other));
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
@@ -199,12 +194,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "The program uses the model in place in its file: replace that file by renaming a new one over it. Writing into "
       "it, or cutting it short, kills the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (app.exit(error) != 0) return kBadUsage;
-    return finish_output(kProgram) ? kSuccess : kFailed;
-  }
+  if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
   arguments.has_min_target = min_target->count() > 0;
   arguments.has_length_penalty = length_penalty->count() > 0;
   arguments.has_word_penalty = word_penalty->count() > 0;
