@@ -4,7 +4,7 @@
 #include "board_api.h"
 #include "boards/hash_every_table.h"
 #include "model_inspected.h"
-#include "support/inspection_hash.h"
+#include "support/search_hash.h"
 
 namespace goldcrest::test {
 namespace {

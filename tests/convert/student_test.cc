@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "convert/support/native_formula.h"
+#include "convert/support/native_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/metrics_chrf.h"
 #include "file/build.h"

@@ -3,7 +3,7 @@
 #include "dialects/shortlist/shortlist_file.h"
 #include "fuzz/engine_calls.h"
 #include "spec/error.h"
-#include "support/binary_shortlist.h"
+#include "support/marian_native.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
 

@@ -13,7 +13,6 @@
 #include <string>
 
 #include "support/engine_fixture.h"
-#include "support/inspection_hash.h"
 #include "support/search_hash.h"
 
 namespace goldcrest::test {

@@ -12,7 +12,7 @@
 namespace goldcrest::test {
 namespace {
 
-const NativeShape kShape = {12, 8, 16, 2, 1, 1, false};
+const NativeShape kNativeShape = {12, 8, 16, 2, 1, 1, false};
 
 std::string vocabulary() {
   std::string text = "</s>: 0\n<unk>: 1\n";
@@ -27,8 +27,8 @@ void write_model(const TemporaryFolder& folder, const std::string& name, const s
 }
 
 TEST(Native, AFolderAndItsFileGiveTheSameModel) {
-  const std::vector<NamedTensor> tensors = native_tensors(kShape, 1);
-  const std::string settings = native_settings(kShape);
+  const std::vector<NamedTensor> tensors = native_tensors(kNativeShape, 1);
+  const std::string settings = native_settings(kNativeShape);
   const std::pair<const char*, std::string> models[] = {
       {"model.npz", npz_bytes(tensors, settings, true)},
       {"model.bin", binary_bytes(binary_items(tensors, settings, BinaryKind::kInt8WithAlphas))}};
@@ -51,9 +51,9 @@ TEST(Native, AFolderAndItsFileGiveTheSameModel) {
 TEST(Native, ADamagedFileIsNamed) {
   const TemporaryFolder folder;
   const std::string bytes =
-      binary_bytes(binary_items(native_tensors(kShape, 1), native_settings(kShape), BinaryKind::kInt8));
+      binary_bytes(binary_items(native_tensors(kNativeShape, 1), native_settings(kNativeShape), BinaryKind::kInt8));
   write_model(folder, "model.bin", bytes.substr(0, bytes.size() - 1));
-  const size_t settings = native_settings(kShape).size() + 1;
+  const size_t settings = native_settings(kNativeShape).size() + 1;
   EXPECT_EQ(run(convert_program(), {"-q", folder.path()}).err,
             "goldcrest-convert: " + (folder / "model.bin").string() + ": tensor \"special:model.yml\": has " +
                 std::to_string(settings) + " bytes at byte " + std::to_string(bytes.size() - settings) +

@@ -11,20 +11,9 @@ namespace {
 
 const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam", "4", "--encoder-rows", "2"};
 
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
-Outcome convert(const std::filesystem::path& input, Arguments options) {
-  options.insert(options.begin(), {"-q", input});
-  return run(convert_program(), options);
-}
-
 Arguments with_limits(Arguments options) {
   options.insert(options.end(), kLimits.begin(), kLimits.end());
   return options;
-}
-
-size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 TEST(Emit, AModelFileIsOrderedAnewWithoutLoss) {

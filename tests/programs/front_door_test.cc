@@ -12,8 +12,6 @@
 namespace goldcrest::test {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(FrontDoor, APathNeedsNoSlash) {
   const CheckpointCopy copy("g2p");
   const Outcome outcome = run(convert_program(), {"-q", "model.safetensors", "-o", "a.gcst"}, {.folder = copy.path()});

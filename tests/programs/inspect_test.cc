@@ -24,8 +24,6 @@ Outcome inspect(const std::filesystem::path& model, Arguments options = {}) {
   return run(inspect_program(), options);
 }
 
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
 class Model {
  public:
   explicit Model(const std::filesystem::path& path) {

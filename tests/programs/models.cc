@@ -2,6 +2,8 @@
 // Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
 
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -21,6 +23,30 @@ const std::filesystem::path kRoot = GOLDCREST_SOURCE_DIR;
 std::filesystem::path convert_program() { return GOLDCREST_CONVERT_PROGRAM; }
 std::filesystem::path translate_program() { return GOLDCREST_TRANSLATE_PROGRAM; }
 std::filesystem::path inspect_program() { return GOLDCREST_INSPECT_PROGRAM; }
+
+Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
+  options.insert(options.begin(), {"-q", checkpoint});
+  return run(convert_program(), options);
+}
+
+nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
+  options.push_back("--json");
+  const Outcome outcome = convert(checkpoint, options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return nlohmann::json::parse(outcome.out);
+}
+
+Outcome translate(const std::string& task, Arguments options, const std::string& input, Output output) {
+  options.insert(options.begin(), converted_model(task));
+  return run(translate_program(), options, {.input = input, .output = output});
+}
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
 
 std::filesystem::path checkpoint_folder(const std::string& task) { return kRoot / "examples/models" / task; }
 std::filesystem::path golden_folder(const std::string& task) { return kRoot / "tests/golden" / task; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@ namespace goldcrest::test {
 std::filesystem::path convert_program();
 std::filesystem::path translate_program();
 std::filesystem::path inspect_program();
+
+// Runs the converter on a checkpoint, quietly.
+Outcome convert(const std::filesystem::path& checkpoint, Arguments options);
+// Returns the converter's report; a failure fails the test.
+nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options);
+// Translates lines with a shipped checkpoint's model.
+Outcome translate(const std::string& task, Arguments options, const std::string& input,
+                  Output output = Output::kCaptured);
 
 std::filesystem::path checkpoint_folder(const std::string& task);  // "g2p", "enfr"
 std::filesystem::path golden_folder(const std::string& task);
@@ -30,6 +39,8 @@ struct GoldenLine {
 };
 std::vector<GoldenLine> golden_lines(const std::string& task);
 
+bool has(const std::string& text, const std::string& words);
+size_t files_in(const std::filesystem::path& folder);
 std::string read_file(const std::filesystem::path& path);
 // "5 3 0"
 std::string ids_text(const std::vector<int32_t>& ids);

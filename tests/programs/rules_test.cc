@@ -13,11 +13,11 @@
 namespace goldcrest::test {
 namespace {
 
-const std::string kWords = "mississippi\nbarbarossa\nwren\nx\n";
+const std::string kLetters = "mississippi\nbarbarossa\nwren\nx\n";
 
 Outcome translate(const std::string& model, Arguments options) {
   options.insert(options.begin(), model);
-  return run(translate_program(), options, {.input = kWords});
+  return run(translate_program(), options, {.input = kLetters});
 }
 
 std::string model_with(const TemporaryFolder& folder, const converter::RulesSpec& rules) {
@@ -67,7 +67,7 @@ TEST(Rules, OptionsAreTheFilesRules) {
 // --evaluate searches a float32 file with the engine, and the checkpoint with the reference.
 TEST(Rules, ReferenceAndEngineAgree) {
   const TemporaryFolder folder;
-  const std::filesystem::path words = folder.write("words", kWords);
+  const std::filesystem::path words = folder.write("words", kLetters);
   for (const char* rules :
        {R"({"repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true})",
         R"({"early_stopping": "never", "force_end": false, "max_extra_tokens": 1})",

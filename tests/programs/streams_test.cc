@@ -80,11 +80,6 @@ TEST(Streams, AnInputThatCannotBeReadIsNamed) {
 
 // goldcrest-convert with standard streams that are full, closed or a pipe that nobody reads.
 
-size_t files_in(const TemporaryFolder& folder) {
-  const std::filesystem::directory_iterator entries(folder.path());
-  return static_cast<size_t>(std::distance(begin(entries), end(entries)));
-}
-
 TEST(ConvertStreams, ProgressGoesToStandardErrorInPlainLines) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p");
   const Outcome outcome = run(convert_program(), {checkpoint});
@@ -118,7 +113,7 @@ TEST(ConvertStreams, AStandardErrorThatCannotBeWrittenLosesNoConversion) {
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.out.find("written      " + model.string() + "\n"), std::string::npos);
     EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
-    EXPECT_EQ(files_in(folder), 1u);
+    EXPECT_EQ(files_in(folder.path()), 1u);
     EXPECT_EQ(run(convert_program(), {folder / "none"}, {.error = error}).status, 1);
     EXPECT_EQ(run(convert_program(), {"--none"}, {.error = error}).status, 2);
   }
@@ -135,7 +130,7 @@ TEST(ConvertStreams, AReportThatCannotBePrintedLosesNoFile) {
       EXPECT_EQ(outcome.err,
                 "goldcrest-convert: standard output: write failed; the report is not whole; written: " + model + "\n");
       EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
-      EXPECT_EQ(files_in(folder), 1u);
+      EXPECT_EQ(files_in(folder.path()), 1u);
       std::filesystem::remove(model);
 
       const Outcome only_report = run(convert_program(), {"-q", input}, {.output = output});
@@ -144,7 +139,7 @@ TEST(ConvertStreams, AReportThatCannotBePrintedLosesNoFile) {
       const Outcome too_large =
           run(convert_program(), {"-q", input, "-o", model, "--budget", "file=1K"}, {.output = output});
       EXPECT_EQ(too_large.status, 5);
-      EXPECT_EQ(files_in(folder), 0u);
+      EXPECT_EQ(files_in(folder.path()), 0u);
     }
     const Outcome help = run(convert_program(), {"--help"}, {.output = output});
     EXPECT_EQ(help.status, 1);

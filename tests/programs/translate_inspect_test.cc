@@ -14,12 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-const std::string kWords = "abaco\nwren\n\ngoldcrest\n";
-
-Outcome translate(const std::string& task, Arguments options, const std::string& input) {
-  options.insert(options.begin(), converted_model(task));
-  return run(translate_program(), options, {.input = input});
-}
+const std::string kNames = "abaco\nwren\n\ngoldcrest\n";
 
 std::string translated(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = translate(task, options, input);
@@ -38,7 +33,7 @@ Lines split(const std::string& text, char separator) {
 TEST(TranslateInspect, TokenScoresAddUpToTheScore) {
   for (const char* beam_size : {"1", "4"}) {
     const Lines lines = lines_of(translated(
-        "g2p", {"--beam", beam_size, "--length-penalty", "0", "--scores", "--tokens", "--token-scores"}, kWords));
+        "g2p", {"--beam", beam_size, "--length-penalty", "0", "--scores", "--tokens", "--token-scores"}, kNames));
     ASSERT_EQ(lines.size(), 4u);
     EXPECT_EQ(lines[2], "") << "the blank line";
     for (const size_t line : {0u, 1u, 3u}) {

@@ -15,19 +15,14 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-Outcome translate(const std::string& task, Arguments options, const std::string& input) {
-  options.insert(options.begin(), converted_model(task));
-  return run(translate_program(), options, {.input = input});
-}
-
-const std::string kText = "Where is the station? I saw Mr. Jackson.  Stop!\n\n The cat is on the table.\nStop!\n";
+const std::string kSentences = "Where is the station? I saw Mr. Jackson.  Stop!\n\n The cat is on the table.\nStop!\n";
 
 TEST(TranslateStream, PrintsTheSameText) {
   for (const Arguments& options : {Arguments{}, Arguments{"--beam", "1"}, Arguments{"--beam", "16"},
                                    Arguments{"--no-split"}, Arguments{"--prefix", "Mon"}}) {
     Arguments streamed = options;
     streamed.push_back("--stream");
-    const Outcome expected = translate("enfr", options, kText), found = translate("enfr", streamed, kText);
+    const Outcome expected = translate("enfr", options, kSentences), found = translate("enfr", streamed, kSentences);
     EXPECT_EQ(found.status, 0);
     EXPECT_EQ(found.err, "");
     EXPECT_EQ(found.out, expected.out);
@@ -91,9 +86,9 @@ TEST(TranslateDeadline, PrintsWhatIsCertain) {
   EXPECT_EQ(late.out, "\n\n");
   EXPECT_NE(late.err.find("line 1: stopped after 1e-09 s (--deadline); its end is missing"), std::string::npos)
       << late.err;
-  const Outcome enough = translate("enfr", {"--deadline", "200", "--batch", "3"}, kText);
+  const Outcome enough = translate("enfr", {"--deadline", "200", "--batch", "3"}, kSentences);
   EXPECT_EQ(enough.status, 0);
-  EXPECT_EQ(enough.out, translate("enfr", {}, kText).out);
+  EXPECT_EQ(enough.out, translate("enfr", {}, kSentences).out);
 }
 
 // The program ends by the signal itself, as shells expect, and what it had translated is printed.

@@ -12,12 +12,6 @@
 namespace goldcrest::test {
 namespace {
 
-Outcome translate(const std::string& task, Arguments options, const std::string& input,
-                  Output output = Output::kCaptured) {
-  options.insert(options.begin(), converted_model(task));
-  return run(translate_program(), options, {.input = input, .output = output});
-}
-
 // Returns the output lines of a run without errors.
 std::vector<std::string> translated(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = translate(task, options, input);
@@ -25,8 +19,6 @@ std::vector<std::string> translated(const std::string& task, const Arguments& op
   EXPECT_EQ(outcome.err, "");
   return lines_of(outcome.out);
 }
-
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 std::vector<std::string> fields(const std::string& line) {
   std::vector<std::string> result;

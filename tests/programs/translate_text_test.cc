@@ -104,11 +104,6 @@ TEST_F(TranslateText, RefusesNoEngine) {
 
 using Lines = std::vector<std::string>;
 
-Outcome translate(const std::string& task, Arguments options, const std::string& input) {
-  options.insert(options.begin(), converted_model(task));
-  return run(translate_program(), options, {.input = input});
-}
-
 TEST(TranslateLines, BlankOnesStayBlank) {
   const std::string ideographic = "\xe3\x80\x80", no_break = "\xc2\xa0";
   const std::string input = "\nStop!\n \t \n" + ideographic + no_break + "\n\r\n\v\f\nStop!";

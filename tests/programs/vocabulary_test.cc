@@ -9,26 +9,11 @@
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "programs/process.h"
-#include "support/binary_shortlist.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 namespace {
-
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
-Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
-  options.insert(options.begin(), {"-q", checkpoint});
-  return run(convert_program(), options);
-}
-
-nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
-  options.push_back("--json");
-  const Outcome outcome = convert(checkpoint, options);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return nlohmann::json::parse(outcome.out);
-}
 
 std::string translate(const std::filesystem::path& model, const std::string& lines) {
   const Outcome outcome = run(translate_program(), {model, "--beam", "1"}, {.input = lines});

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "support/binary_shortlist.h"
 #include "support/marian_native.h"
 #include "support/rng.h"
 

@@ -15,7 +15,7 @@ namespace {
 
 using converter::FileImage;
 
-constexpr const char* kText = "cat";
+constexpr const char* kWord = "cat";
 
 struct Refusal : testing::Test {
   Refusal() { board.settle(old_file.span()); }
@@ -28,7 +28,7 @@ struct Refusal : testing::Test {
   }
   void expect_old() {
     ASSERT_EQ(board.start(), GOLDCREST_OK) << board.reason();
-    EXPECT_EQ(hash_of(board.engine(), kText), hash_of(old_file.span(), kText));
+    EXPECT_EQ(hash_of(board.engine(), kWord), hash_of(old_file.span(), kWord));
     EXPECT_FALSE(board.is_misused());
   }
 
@@ -101,7 +101,7 @@ TEST_F(Refusal, AnUpdateWaitsForTheConfirmation) {
   EXPECT_EQ(board.install(old_file.span()), GOLDCREST_ERROR_STATE);
   EXPECT_EQ(board.reason(), "update: the model that runs is not confirmed");
   ASSERT_EQ(board.start(), GOLDCREST_OK);
-  EXPECT_EQ(hash_of(board.engine(), kText), hash_of(new_file.span(), kText));
+  EXPECT_EQ(hash_of(board.engine(), kWord), hash_of(new_file.span(), kWord));
   EXPECT_EQ(board.install(old_file.span()), GOLDCREST_ERROR_STATE);
   ASSERT_EQ(board.confirm(), GOLDCREST_OK);
   ASSERT_EQ(board.confirm(), GOLDCREST_OK);
@@ -129,7 +129,7 @@ TEST_F(Refusal, WhatFailsItsSelfTestIsRolledBack) {
 TEST_F(Refusal, WhatIsNotConfirmedIsRolledBack) {
   ASSERT_EQ(board.install(new_file.span()), GOLDCREST_OK);
   ASSERT_EQ(board.start(), GOLDCREST_OK);
-  EXPECT_EQ(hash_of(board.engine(), kText), hash_of(new_file.span(), kText));
+  EXPECT_EQ(hash_of(board.engine(), kWord), hash_of(new_file.span(), kWord));
   expect_old();
   expect_old();
 }
@@ -156,7 +156,7 @@ TEST_F(Refusal, AnUnconfirmedModelStaysWhereTheOtherIsDamaged) {
   byte ^= 1;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(board.start(), GOLDCREST_OK) << board.reason();
-    EXPECT_EQ(hash_of(board.engine(), kText), hash_of(new_file.span(), kText));
+    EXPECT_EQ(hash_of(board.engine(), kWord), hash_of(new_file.span(), kWord));
   }
   byte ^= 1;  // a bit that later reads right again
   expect_old();

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convert/support/ctranslate2_folder.h"
-#include "convert/support/native_formula.h"
+#include "convert/support/native_folder.h"
 #include "file/build.h"
 #include "quantize/quantize.h"
 #include "reference/reference_search.h"

@@ -5,8 +5,8 @@
 #include "convert/support/native_folder.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "spec/error.h"
-#include "support/binary_shortlist.h"
 #include "support/expect_error.h"
+#include "support/marian_native.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
 

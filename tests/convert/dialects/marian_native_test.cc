@@ -7,7 +7,6 @@
 #include <span>
 
 #include "convert/support/native_folder.h"
-#include "convert/support/native_formula.h"
 #include "file/build.h"
 #include "quantize/quantize.h"
 #include "reference/reference_search.h"
@@ -173,15 +172,6 @@ using test::NativeFolder;
 struct BadSetting {
   const char *key, *value, *message;  // after "FILE: special:model.yml: setting "
 };
-
-std::string message_of(const NativeFolder& checkpoint) {
-  try {
-    checkpoint.load();
-    return "read";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
 
 TEST(MarianNativeGraph, RefusesOtherGraphsByName) {
   const BadSetting cases[] = {

@@ -10,15 +10,6 @@ namespace {
 
 using test::NativeFolder;
 
-std::string message_of(const NativeFolder& checkpoint) {
-  try {
-    checkpoint.load();
-    return "read";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
 constexpr uint32_t kIds = 5999;  // of source.spm and target.spm
 

@@ -7,7 +7,9 @@
 #include "convert/support/nn_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
+#include "math/deterministic_math.h"
 #include "support/expect_error.h"
+#include "support/rng.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
@@ -15,7 +17,7 @@ namespace {
 
 using test::NnFolder;
 
-const std::filesystem::path kModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
+const std::filesystem::path kShippedModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
 
 TEST(NnTransformer, FillsTheWholeModel) {
   NnFolder checkpoint;
@@ -226,7 +228,7 @@ TEST(NnTransformer, ReadsVocabularyFiles) {
 
 TEST(NnTransformer, ReadsSentencePieceModels) {
   NnFolder checkpoint;
-  std::filesystem::copy_file(kModels / "enfr/source.spm", checkpoint.folder / "pieces.model");
+  std::filesystem::copy_file(kShippedModels / "enfr/source.spm", checkpoint.folder / "pieces.model");
   checkpoint.add("source.weight", {6001, 8});  // one row more than the model has pieces
   checkpoint.config.update(
       {{"source_vocabulary", "pieces.model"}, {"source_unit", "sentencepiece"}, {"source_pad_token", 6000}});
@@ -272,13 +274,78 @@ TEST(NnTransformer, WarnsOfUnknownSettings) {
 }
 
 TEST(NnTransformer, ReadsTheTrainedModel) {
-  const ModelSpec spec = load_checkpoint(kModels / "g2p", {});
+  const ModelSpec spec = load_checkpoint(kShippedModels / "g2p", {});
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
   EXPECT_EQ(spec.encoder.layers.size(), 3u);
   EXPECT_EQ(spec.decoder.layers.size(), 2u);
   EXPECT_TRUE(spec.encoder.final_norm && spec.decoder.final_norm);
   EXPECT_EQ(spec.generation.decoder_start_id, 1u);
   EXPECT_EQ(spec.license, "BSD-2-Clause");
+}
+
+// Compares exp, log, sin and cos with libm, and the sinusoid tables of every dialect with their formulas.
+
+TEST(DeterministicMath, EqualsLibm) {
+  test::Rng rng(1);
+  for (int i = 0; i < 200'000; ++i) {
+    const double unit = static_cast<double>(rng.bits() >> 11) * 0x1p-53;
+    const double angle = (2 * unit - 1) * (i % 2 ? 1e5 : 10);
+    EXPECT_NEAR(exact_sin(angle), std::sin(angle), 1e-15) << angle;
+    EXPECT_NEAR(exact_cos(angle), std::cos(angle), 1e-15) << angle;
+    const double exponent = (2 * unit - 1) * (i % 2 ? 700 : 10);
+    EXPECT_NEAR(exact_exp(exponent) / std::exp(exponent), 1, 2e-15) << exponent;
+    const double base = 1 + unit * (i % 2 ? 1e9 : 3);
+    EXPECT_NEAR(exact_log(base), std::log(base), 1e-15 * std::max(1.0, std::log(base))) << base;
+  }
+}
+
+TEST(DeterministicMath, HasTheExactValues) {
+  EXPECT_EQ(exact_sin(0), 0);
+  EXPECT_EQ(exact_cos(0), 1);
+  EXPECT_EQ(exact_exp(0), 1);
+  EXPECT_EQ(exact_log(1), 0);
+}
+
+struct Dialect {
+  const char* name;
+  Sinusoid sinusoid;
+};
+
+const Dialect kDialects[] = {
+    {"Marian of Hugging Face, Pegasus", {false, false, 0, 10000}},
+    {"Marian", {false, true, 0, 10000}},
+    {"fairseq, M2M-100", {false, true, 2, 10000}},
+    {"OpenNMT-tf", {false, true, 1, 10000}},
+    {"OpenNMT-py, PyTorch's tutorial", {true, false, 0, 10000}},
+    {"another base", {true, false, 0, 777}},
+};
+
+TEST(Positions, FollowTheirFormula) {
+  constexpr uint32_t kRows = 200, kWidth = 12;
+  for (const Dialect& dialect : kDialects) {
+    const Sinusoid& sinusoid = dialect.sinusoid;
+    const Matrix table = sinusoid_table(sinusoid, kRows, kWidth);
+    ASSERT_EQ(table.values.size(), size_t{kRows} * kWidth);
+    for (uint32_t p = 0; p < kRows; ++p) {
+      for (uint32_t i = 0; i < kWidth / 2; ++i) {
+        const double exponent = sinusoid.denominator_minus_two ? i / (0.5 * kWidth - 1.0) : 2.0 * i / kWidth;
+        const double angle = (p + sinusoid.first) / std::pow(sinusoid.base, exponent);
+        const float* row = table.row(p);
+        EXPECT_NEAR(row[sinusoid.interleaved ? 2 * i : i], std::sin(angle), 1e-7) << dialect.name;
+        EXPECT_NEAR(row[sinusoid.interleaved ? 2 * i + 1 : kWidth / 2 + i], std::cos(angle), 1e-7) << dialect.name;
+      }
+    }
+  }
+}
+
+TEST(Positions, DialectsDiffer) {
+  for (const Dialect& a : kDialects) {
+    for (const Dialect& b : kDialects) {
+      const float difference =
+          largest_difference(sinusoid_table(a.sinusoid, 100, 64), sinusoid_table(b.sinusoid, 100, 64));
+      EXPECT_EQ(difference > 0.05f, &a != &b) << a.name << " and " << b.name;
+    }
+  }
 }
 
 }  // namespace

@@ -16,18 +16,18 @@
 namespace goldcrest::converter {
 namespace {
 
-using Ids = std::vector<uint32_t>;
+using ClipIds = std::vector<uint32_t>;
 
-const std::filesystem::path& recorded() {
+const std::filesystem::path& speech_folders() {
   static const test::PackedFolders unpacked(test::recorded("speech.json"));
   return unpacked.path();
 }
 
-struct Copy : test::FolderCopy {
-  explicit Copy(const char* family) : FolderCopy(recorded() / family) {}
+struct SpeechCopy : test::FolderCopy {
+  explicit SpeechCopy(const char* family) : FolderCopy(speech_folders() / family) {}
 };
 
-ModelSpec load(const std::filesystem::path& folder, const OpenChoices& options = {}) {
+ModelSpec load_speech(const std::filesystem::path& folder, const OpenChoices& options = {}) {
   return load_checkpoint(folder, {{}, {}, options});
 }
 
@@ -37,8 +37,8 @@ bool mentions(const std::vector<std::string>& warnings, const std::string& text)
 
 TEST(Speech, LayersAndResultsAreThoseOfTransformers) {
   for (const char* family : {"moonshine", "whisper"}) {
-    const ModelSpec spec = load(recorded() / family);
-    const CheckReport report = check(Reference(spec), recorded() / family, {});
+    const ModelSpec spec = load_speech(speech_folders() / family);
+    const CheckReport report = check(Reference(spec), speech_folders() / family, {});
     EXPECT_TRUE(report.passed()) << family << "\n" << to_text(report);
     EXPECT_EQ(report.searches.size(), 2u) << family;
     EXPECT_EQ(report.tensors.size(), 9u) << family;  // a stem's, both embeds and norms, three layers, logits
@@ -46,19 +46,19 @@ TEST(Speech, LayersAndResultsAreThoseOfTransformers) {
 }
 
 TEST(Speech, MoonshineTakesClipsOfAnyLength) {
-  const ModelSpec usual = load(recorded() / "moonshine"), small = load(recorded() / "moonshine", {2, ""});
+  const ModelSpec usual = load_speech(speech_folders() / "moonshine"), small = load_speech(speech_folders() / "moonshine", {2, ""});
   EXPECT_EQ(usual.encoder.positions.rows, 1248u);  // (480,000 - 895) / 384 + 1
   EXPECT_EQ(small.encoder.positions.rows, 82u);
   EXPECT_EQ(small.generation.max_target_tokens, 13u);  // 6.5 a second
   EXPECT_FALSE(small.encoder.positions_used);
   EXPECT_TRUE(small.encoder.frontend->convolutions.back().linear.fine_input);
-  test::expect_error([] { load(recorded() / "moonshine", {0.05, ""}); }, {"--max-seconds 0.05", "0 rows"});
+  test::expect_error([] { load_speech(speech_folders() / "moonshine", {0.05, ""}); }, {"--max-seconds 0.05", "0 rows"});
   const std::vector<int16_t> clip(894);
   test::expect_error([&] { Reference(small).encode(std::span<const int16_t>(clip)); }, {"too short", "894 samples"});
 }
 
 TEST(Speech, HeadsHaveColumnsThatTurnInHalves) {
-  const ModelSpec spec = load(recorded() / "moonshine");
+  const ModelSpec spec = load_speech(speech_folders() / "moonshine");
   EXPECT_EQ(spec.encoder.d_head, 32u);  // 20, of which 8 turn: four pairs, filled up to 16
   EXPECT_EQ(spec.encoder.rotary->half, 16u);
   EXPECT_FLOAT_EQ(spec.encoder.attention_scale, 0.2236068f);  // 20^-0.5
@@ -70,29 +70,33 @@ TEST(Speech, HeadsHaveColumnsThatTurnInHalves) {
 }
 
 TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
-  const ModelSpec chosen = load(recorded() / "whisper"), french = load(recorded() / "whisper", {0, "fr"});
-  EXPECT_EQ(chosen.generation.prompt.first_choices, (Ids{260, 261, 262}));
-  EXPECT_EQ(chosen.generation.prompt.forced_ids, (Ids{264, 268}));
-  EXPECT_EQ(french.generation.prompt.first_choices, Ids{});
-  EXPECT_EQ(french.generation.prompt.forced_ids, (Ids{261, 264, 268}));
+  const ModelSpec chosen = load_speech(speech_folders() / "whisper"), french = load_speech(speech_folders() / "whisper", {0, "fr"});
+  EXPECT_EQ(chosen.generation.prompt.first_choices, (ClipIds{260, 261, 262}));
+  EXPECT_EQ(chosen.generation.prompt.forced_ids, (ClipIds{264, 268}));
+  EXPECT_EQ(french.generation.prompt.first_choices, ClipIds{});
+  EXPECT_EQ(french.generation.prompt.forced_ids, (ClipIds{261, 264, 268}));
   EXPECT_EQ(french.target_language, "fr");
-  EXPECT_EQ(chosen.generation.prompt.first_suppressed_ids, (Ids{32, 258}));
+  EXPECT_EQ(chosen.generation.prompt.first_suppressed_ids, (ClipIds{32, 258}));
   EXPECT_EQ(chosen.decoder.embedding->rows, 269u);
   EXPECT_TRUE(mentions(chosen.warnings, "2 entries of timestamps were left out"));
-  EXPECT_TRUE(mentions(load(recorded() / "whisper", {0.5, ""}).warnings, "a window of 25 rows: Whisper repeats"));
-  test::expect_error([] { load(recorded() / "whisper", {0, "fx"}); }, {"--language \"fx\"", "\"haw\""});
-  test::expect_error([] { load(recorded() / "whisper", {2, ""}); }, {"--max-seconds 2", "100 rows", "50 positions"});
+  EXPECT_TRUE(mentions(load_speech(speech_folders() / "whisper", {0.5, ""}).warnings, "a window of 25 rows: Whisper repeats"));
+  test::expect_error([] { load_speech(speech_folders() / "whisper", {0, "fx"}); }, {"--language \"fx\"", "\"haw\""});
+  test::expect_error(
+      [] {
+        load_speech(speech_folders() / "whisper", {2, ""});
+      },
+      {"--max-seconds 2", "100 rows", "50 positions"});
 }
 
 TEST(Speech, PiecesAreBytes) {
-  const TokenizerSpec whisper = *load(recorded() / "whisper").target_tokenizer;
+  const TokenizerSpec whisper = *load_speech(speech_folders() / "whisper").target_tokenizer;
   EXPECT_EQ(whisper.pieces[32].text, " ");
   EXPECT_EQ(whisper.pieces[255].text, "\xff");
   EXPECT_EQ(whisper.pieces[256].text, " the");
   EXPECT_EQ(whisper.pieces[257].text, "\xc3\xa9");
   EXPECT_EQ(whisper.pieces[257].type, PieceType::kByte);
   EXPECT_EQ(whisper.pieces[261].type, PieceType::kControl);
-  const TokenizerSpec moonshine = *load(recorded() / "moonshine").target_tokenizer;
+  const TokenizerSpec moonshine = *load_speech(speech_folders() / "moonshine").target_tokenizer;
   EXPECT_EQ(moonshine.pieces[3].type, PieceType::kByte);
   EXPECT_EQ(moonshine.pieces[259].text, "\u2581w0");
   EXPECT_EQ(moonshine.pieces[279].type, PieceType::kControl);
@@ -113,13 +117,13 @@ TEST(Speech, OtherGraphsAreRefused) {
       {"whisper", "config.json", "num_mel_bins", 13, {"conv1.weight", "[60, 13, 3]"}},
       {"whisper", "generation_config.json", "no_timestamps_token_id", 3, {"no_timestamps_token_id", "268"}}};
   for (const Case& c : cases) {
-    const Copy copy(c.family);
+    const SpeechCopy copy(c.family);
     copy.set(c.file, c.key, c.value);
-    test::expect_error([&] { load(copy.path()); }, c.parts);
+    test::expect_error([&] { load_speech(copy.path()); }, c.parts);
   }
-  const Copy none("whisper");
+  const SpeechCopy none("whisper");
   std::filesystem::remove(none.path() / "vocab.json");
-  test::expect_error([&] { load(none.path()); }, {"vocab.json", "is missing", "tokenizer.json"});
+  test::expect_error([&] { load_speech(none.path()); }, {"vocab.json", "is missing", "tokenizer.json"});
 }
 
 TEST(Speech, ClipsAreWavFilesOfOneFormat) {
@@ -139,20 +143,20 @@ TEST(Speech, ClipsAreWavFilesOfOneFormat) {
 }
 
 TEST(Speech, ShapesNeedNoWeights) {
-  const ModelSpec whisper = load_shape(recorded() / "whisper/config.json", 1u << 24);
+  const ModelSpec whisper = load_shape(speech_folders() / "whisper/config.json", 1u << 24);
   EXPECT_EQ(whisper.decoder.embedding->rows, 269u);
   EXPECT_NO_THROW(Reference{whisper});
-  const Copy bare("whisper");
+  const SpeechCopy bare("whisper");
   std::filesystem::remove(bare.path() / "vocab.json");
   EXPECT_NO_THROW(Reference{load_shape(bare.path() / "config.json", 1u << 24)});
-  const ModelSpec moonshine = load_shape(recorded() / "moonshine/config.json", 1u << 24, {2, ""});
+  const ModelSpec moonshine = load_shape(speech_folders() / "moonshine/config.json", 1u << 24, {2, ""});
   EXPECT_EQ(moonshine.encoder.positions.rows, 82u);
   EXPECT_NO_THROW(Reference{moonshine});
 }
 
 TEST(Speech, SamplesThatAreMissingAreNamed) {
-  const Copy copy("moonshine");
-  const ModelSpec spec = load(copy.path());
+  const SpeechCopy copy("moonshine");
+  const ModelSpec spec = load_speech(copy.path());
   std::ofstream(copy.path() / "results.jsonl") << "{\"samples\": 99999, \"greedy\": [5]}\n";
   test::expect_error([&] { check(Reference(spec), copy.path(), {}); }, {"samples.npy", "99999"});
   std::ofstream(copy.path() / "results.jsonl") << "{\"greedy\": [5]}\n";

@@ -20,26 +20,26 @@
 namespace goldcrest::converter {
 namespace {
 
-using Ids = std::vector<int32_t>;
+using PieceIds = std::vector<int32_t>;
 
-const Value& recorded() {
+const Value& t5_recorded() {
   static const Value packed = test::recorded("t5.json");
   return packed;
 }
 
 const std::filesystem::path& folders() {
-  static const test::PackedFolders unpacked(recorded()["folders"]);
+  static const test::PackedFolders unpacked(t5_recorded()["folders"]);
   return unpacked.path();
 }
 
-ModelSpec load(const std::filesystem::path& folder, uint32_t max_positions = 0) {
+ModelSpec load_t5(const std::filesystem::path& folder, uint32_t max_positions = 0) {
   return load_checkpoint(folder, {{}, {}, {0, "", max_positions}});
 }
 
 // A copy of a folder, to change.
-class Copy {
+class T5Copy {
  public:
-  explicit Copy(const char* name) {
+  explicit T5Copy(const char* name) {
     std::filesystem::copy(folders() / name, path(), std::filesystem::copy_options::recursive);
   }
   std::filesystem::path path() const { return folder_.path(); }
@@ -55,8 +55,8 @@ class Copy {
 
 TEST(T5, LayersAndResultsAreThoseOfTransformers) {
   int n = 0;
-  for (const auto& [name, files] : recorded()["folders"].members()) {
-    const ModelSpec spec = load(folders() / name);
+  for (const auto& [name, files] : t5_recorded()["folders"].members()) {
+    const ModelSpec spec = load_t5(folders() / name);
     const CheckReport report = check(Reference(spec), folders() / name, {});
     EXPECT_TRUE(report.passed()) << name << "\n" << to_text(report);
     EXPECT_EQ(report.searches.size(), 2u) << name;
@@ -70,7 +70,7 @@ TEST(T5, LayersAndResultsAreThoseOfTransformers) {
 // One array of biases serves all layers; only umT5's layers have their own. Layers without weights of a gate have none.
 TEST(T5, GraphsAreThoseOfTheFamilies) {
   for (const char* name : {"t5-0", "t5-1", "flan-0", "mt5-0", "umt5-0", "umt5-1", "byt5-0", "madlad-0"}) {
-    const ModelSpec spec = load(folders() / name);
+    const ModelSpec spec = load_t5(folders() / name);
     for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
       EXPECT_FALSE(stack->centred || stack->positions_used) << name;
       EXPECT_EQ(stack->gated, std::string(name).substr(0, 2) != "t5") << name;
@@ -86,7 +86,7 @@ TEST(T5, GraphsAreThoseOfTheFamilies) {
 TEST(T5Buckets, AreTorchsForEveryDistance) {
   constexpr uint32_t kFarthest = 4096;
   size_t n = 0;
-  for (const Value& row : recorded()["buckets"]) {
+  for (const Value& row : t5_recorded()["buckets"]) {
     const Config shape(row, "t5.json", {});
     for (const bool both : {false, true}) {
       const DistanceBuckets buckets = {shape.count("buckets", 0, 1000), shape.count("max_distance", 0, 1000), both};
@@ -105,22 +105,22 @@ TEST(T5Buckets, AreTorchsForEveryDistance) {
 }
 
 TEST(T5, PositionsAreTheUsualOnesUnlessTheConfigOrTheUserSaysMore) {
-  EXPECT_EQ(load(folders() / "t5-0").encoder.positions.rows, 512u);
-  EXPECT_EQ(load(folders() / "byt5-0").encoder.positions.rows, 1024u);
-  const ModelSpec spec = load(folders() / "t5-0", 7);
+  EXPECT_EQ(load_t5(folders() / "t5-0").encoder.positions.rows, 512u);
+  EXPECT_EQ(load_t5(folders() / "byt5-0").encoder.positions.rows, 1024u);
+  const ModelSpec spec = load_t5(folders() / "t5-0", 7);
   EXPECT_EQ(spec.encoder.positions.rows, 7u);
   EXPECT_EQ(spec.decoder.layers[0].self_attention->bias->before, 6u);
   EXPECT_EQ(spec.decoder.layers[0].self_attention->bias->after, 0u);
   EXPECT_EQ(spec.encoder.layers[0].self_attention->bias->after, 6u);
-  const Copy copy("t5-0");
+  const T5Copy copy("t5-0");
   copy.set("n_positions", 40);
-  EXPECT_EQ(load(copy.path()).encoder.positions.rows, 40u);
+  EXPECT_EQ(load_t5(copy.path()).encoder.positions.rows, 40u);
   const std::vector<int32_t> source(41, 5);
-  test::expect_error([&] { (void)Reference(load(copy.path())).encode(source); }, {"position 40"});
+  test::expect_error([&] { (void)Reference(load_t5(copy.path())).encode(source); }, {"position 40"});
 }
 
 TEST(T5Text, SentinelsAreControlAndRowsWithoutNamesAreSuppressed) {
-  const ModelSpec spec = load(folders() / "t5-0");
+  const ModelSpec spec = load_t5(folders() / "t5-0");
   const TokenizerSpec& tokenizer = *spec.source_tokenizer;
   const TokenizerSpec model = read_sentencepiece_model(folders() / "t5-0" / "spiece.model");
   EXPECT_EQ(tokenizer.vocab_size, model.vocab_size + 106);
@@ -138,32 +138,32 @@ TEST(T5Text, SentinelsAreControlAndRowsWithoutNamesAreSuppressed) {
 
 // MADLAD's language is an entry of its model, which stands behind a lone U+2581.
 TEST(T5Text, TheLanguageOfMadladIsOneIdBehindASpace) {
-  const ModelSpec spec = load(folders() / "madlad-0");
+  const ModelSpec spec = load_t5(folders() / "madlad-0");
   const TokenizerSpec& tokenizer = *spec.source_tokenizer;
-  const Ids prefix = Segmenter(tokenizer).encode("<2fr>"), text = Segmenter(tokenizer).encode("We are not here.");
+  const PieceIds prefix = Segmenter(tokenizer).encode("<2fr>"), text = Segmenter(tokenizer).encode("We are not here.");
   ASSERT_EQ(prefix.size(), 2u);
   EXPECT_EQ(tokenizer.pieces[static_cast<uint32_t>(prefix[0])].text, "\xe2\x96\x81");
   EXPECT_EQ(tokenizer.pieces[static_cast<uint32_t>(prefix[1])].text, "<2fr>");
-  Ids both = prefix;
+  PieceIds both = prefix;
   both.insert(both.end(), text.begin(), text.end());
   EXPECT_EQ(Segmenter(tokenizer).encode("<2fr> We are not here."), both);
   EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{2});
 }
 
 TEST(T5Text, BytesAreReadAndWrittenAsTheyAre) {
-  const ModelSpec spec = load(folders() / "byt5-0");
+  const ModelSpec spec = load_t5(folders() / "byt5-0");
   const Segmenter segmenter(*spec.source_tokenizer);
-  EXPECT_EQ(segmenter.encode(""), Ids{});
-  EXPECT_EQ(segmenter.encode(" a  b\n"), (Ids{35, 100, 35, 35, 101, 13}));
-  EXPECT_EQ(segmenter.encode("\xc3\xa9"), (Ids{0xc3 + 3, 0xa9 + 3}));
+  EXPECT_EQ(segmenter.encode(""), PieceIds{});
+  EXPECT_EQ(segmenter.encode(" a  b\n"), (PieceIds{35, 100, 35, 35, 101, 13}));
+  EXPECT_EQ(segmenter.encode("\xc3\xa9"), (PieceIds{0xc3 + 3, 0xa9 + 3}));
   for (uint32_t byte = 0; byte < 0x80; ++byte) {
     const char text[] = {'a', static_cast<char>(byte), 'b'};
-    EXPECT_EQ(segmenter.encode({text, 3}), (Ids{100, static_cast<int32_t>(byte) + 3, 101})) << byte;
+    EXPECT_EQ(segmenter.encode({text, 3}), (PieceIds{100, static_cast<int32_t>(byte) + 3, 101})) << byte;
   }
   // As SentencePiece, the engine reads U+FFFD where a text is no UTF-8.
   for (uint32_t byte = 0x80; byte < 0x100; ++byte) {
     const char text[] = {static_cast<char>(byte)};
-    EXPECT_EQ(segmenter.encode({text, 1}), (Ids{0xef + 3, 0xbf + 3, 0xbd + 3})) << byte;
+    EXPECT_EQ(segmenter.encode({text, 1}), (PieceIds{0xef + 3, 0xbf + 3, 0xbd + 3})) << byte;
   }
   // Every byte is an entry, so all texts can be written.
   const PackedDetokenizer detokenizer = pack_detokenizer(*spec.target_tokenizer);
@@ -179,11 +179,11 @@ TEST(T5Text, BytesAreReadAndWrittenAsTheyAre) {
 
 TEST(T5, SettingsThatAreNotKnownAreRefusedByName) {
   const auto refused = [](const std::string& key, const Value& value, const std::vector<std::string>& words) {
-    const Copy copy("flan-0");
+    const T5Copy copy("flan-0");
     copy.set(key, value);
     std::vector<std::string> all = words;
     all.insert(all.end(), {"config.json", key});
-    test::expect_error([&] { load(copy.path()); }, all);
+    test::expect_error([&] { load_t5(copy.path()); }, all);
   };
   refused("feed_forward_proj", "gated-swiglu", {"gated-swiglu", "gelu_new", "silu"});
   refused("feed_forward_proj", "tanh", {"\"tanh\"", "relu"});
@@ -197,19 +197,19 @@ TEST(T5, SettingsThatAreNotKnownAreRefusedByName) {
 }
 
 TEST(T5, TablesOfOtherShapesAndMissingFilesAreRefused) {
-  const Copy heads("t5-0");
+  const T5Copy heads("t5-0");
   heads.set("num_heads", 7);
-  test::expect_error([&] { load(heads.path()); }, {"SelfAttention", "expected"});
-  const Copy buckets("t5-0");
+  test::expect_error([&] { load_t5(heads.path()); }, {"SelfAttention", "expected"});
+  const T5Copy buckets("t5-0");
   buckets.set("relative_attention_num_buckets", 12);
-  test::expect_error([&] { load(buckets.path()); }, {"relative_attention_bias", "12"});
-  const Copy text("t5-0");
+  test::expect_error([&] { load_t5(buckets.path()); }, {"relative_attention_bias", "12"});
+  const T5Copy text("t5-0");
   std::filesystem::remove(text.path() / "spiece.model");
-  test::expect_error([&] { load(text.path()); }, {"spiece.model", "is missing"});
-  const Copy small("t5-0");
+  test::expect_error([&] { load_t5(text.path()); }, {"spiece.model", "is missing"});
+  const T5Copy small("t5-0");
   std::filesystem::copy_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/unigram_rules.model",
                              small.path() / "spiece.model", std::filesystem::copy_options::overwrite_existing);
-  test::expect_error([&] { load(small.path()); }, {"spiece.model", "another model's"});
+  test::expect_error([&] { load_t5(small.path()); }, {"spiece.model", "another model's"});
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace {
 using test::PickleWriter;
 using test::ToolkitFolder;
 
-constexpr test::ToolkitShape kOpenNmt = {}, kFairseq = {.is_fairseq = true, .is_pre_norm = false},
-                             kOldFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};
+constexpr test::ToolkitShape kPlainOpenNmt = {}, kPlainFairseq = {.is_fairseq = true, .is_pre_norm = false},
+                             kOlderFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};
 
 // Returns the message without the folder and its slash.
 std::string refusal(const ToolkitFolder& checkpoint, const std::function<void()>& load) {
@@ -69,7 +69,7 @@ TEST(ToolkitRefusals, OpenNmtPysOtherModels) {
       {"heads", 0, " is \"0\", expected an integer from 1 to 256"},
       {"norm_eps", "x", " is \"\"x\"\", expected a number from 1e-12 to 1"}};
   for (const Case& c : cases) {
-    ToolkitFolder checkpoint(kOpenNmt);
+    ToolkitFolder checkpoint(kPlainOpenNmt);
     checkpoint.saved["opt"][c.key] = c.value;
     EXPECT_EQ(refusal(checkpoint), std::string("model.pt: opt: setting \"") + c.key + "\"" + c.text);
   }
@@ -108,17 +108,17 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
        " is true, expected false: tokens of languages in the place of start and end are not supported"},
       {"encoder_attention_heads", "2", " is \"\"2\"\", expected an integer from 1 to 256"}};
   for (const Case& c : cases) {
-    ToolkitFolder checkpoint(kFairseq);
+    ToolkitFolder checkpoint(kPlainFairseq);
     checkpoint.saved["cfg"]["model"][c.key] = c.value;
     EXPECT_EQ(refusal(checkpoint), std::string("model.pt: cfg.model: setting \"") + c.key + "\"" + c.text);
   }
-  ToolkitFolder task(kFairseq);
+  ToolkitFolder task(kPlainFairseq);
   task.saved["cfg"]["task"]["_name"] = "translation_multi_simple_epoch";
   EXPECT_EQ(
       refusal(task),
       "model.pt: cfg.task: setting \"_name\" is \"translation_multi_simple_epoch\", expected \"translation\": what "
       "other tasks put around texts is not known");
-  ToolkitFolder args(kOldFairseq);
+  ToolkitFolder args(kOlderFairseq);
   args.saved["args"]["task"] = "semisupervised_translation";
   EXPECT_EQ(refusal(args),
             "model.pt: args: setting \"task\" is \"semisupervised_translation\", expected \"translation\": what other "
@@ -126,28 +126,28 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
 }
 
 TEST(ToolkitRefusals, TensorsThatDoNotFit) {
-  ToolkitFolder features(kOpenNmt);
+  ToolkitFolder features(kPlainOpenNmt);
   features.add("encoder.embeddings.make_embedding.emb_luts.1.weight", {3, 8});
   EXPECT_EQ(refusal(features),
             "model.pt: tensor \"encoder.embeddings.make_embedding.emb_luts.1.weight\" is not known, and may change the "
             "graph");
-  ToolkitFolder noise(kFairseq);
+  ToolkitFolder noise(kPlainFairseq);
   noise.add("encoder.quant_noise.weight", {8, 8});
   EXPECT_EQ(refusal(noise), "model.pt: tensor \"encoder.quant_noise.weight\" is not known, and may change the graph");
-  ToolkitFolder depth(kOpenNmt);
+  ToolkitFolder depth(kPlainOpenNmt);
   depth.saved["opt"]["enc_layers"] = 3;
   EXPECT_EQ(refusal(depth), "model.pt: setting \"num_encoder_layers\" is 3, but the tensors have 2 (encoder.layers)");
-  ToolkitFolder norm(kFairseq);
+  ToolkitFolder norm(kPlainFairseq);
   norm.saved["cfg"]["model"]["encoder_normalize_before"] = true;
   EXPECT_EQ(refusal(norm),
             "model.pt: setting \"encoder_final_norm\" is true, but the tensors have no \"encoder.layer_norm.weight\"");
-  ToolkitFolder embedding(kFairseq);
+  ToolkitFolder embedding(kPlainFairseq);
   embedding.saved["cfg"]["model"]["layernorm_embedding"] = true;
   EXPECT_EQ(refusal(embedding),
             "model.pt: tensor \"encoder.layernorm_embedding.weight\" is missing, and 3 more: "
             "\"encoder.layernorm_embedding.bias\", \"decoder.layernorm_embedding.weight\", "
             "\"decoder.layernorm_embedding.bias\"");
-  ToolkitFolder positions(kOpenNmt);
+  ToolkitFolder positions(kPlainOpenNmt);
   positions.tensors["encoder.embeddings.make_embedding.pe.pe"].values[9] += 1;
   EXPECT_EQ(refusal(positions),
             "model.pt: tensor \"encoder.embeddings.make_embedding.pe.pe\" differs by up to 1 from the table that "
@@ -160,11 +160,11 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
       ", which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with -save_format "
       "pytorch";
   for (const char* key : {"opt", "vocab"}) {
-    ToolkitFolder checkpoint(kOpenNmt);
+    ToolkitFolder checkpoint(kPlainOpenNmt);
     checkpoint.saved[key] = nullptr;
     EXPECT_EQ(refusal(checkpoint), "model.pt: has no \"" + std::string(key) + "\"" + opennmt);
   }
-  ToolkitFolder plain(kOpenNmt);
+  ToolkitFolder plain(kPlainOpenNmt);
   std::vector<test::NamedTensor> all;
   for (const auto& [name, tensor] : plain.tensors) all.push_back(tensor);
   std::ofstream stream(plain.folder / "model.safetensors", std::ios::binary);
@@ -176,11 +176,11 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
       "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves with the weights; "
       "give the checkpoint that fairseq-train wrote";
   for (const char* lacking : {"model", "task"}) {
-    ToolkitFolder checkpoint(kFairseq);
+    ToolkitFolder checkpoint(kPlainFairseq);
     checkpoint.saved["cfg"].erase(lacking);
     EXPECT_EQ(refusal(checkpoint), fairseq);
   }
-  ToolkitFolder checkpoint(kFairseq);
+  ToolkitFolder checkpoint(kPlainFairseq);
   checkpoint.saved = {{"args", "text"}};
   EXPECT_EQ(refusal(checkpoint), fairseq);
   checkpoint.files["config.json"] = R"({"model_type": "marian"})";
@@ -193,7 +193,7 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
   const std::string not_a_list =
       " vocabulary is not a list of tokens, nor torchtext's object of one; save the model with OpenNMT-py 3 "
       "(tools/convertv2_v3.py)";
-  ToolkitFolder checkpoint(kOpenNmt);
+  ToolkitFolder checkpoint(kPlainOpenNmt);
   for (const nlohmann::json& bad :
        {nlohmann::json(nullptr), nlohmann::json(3), nlohmann::json{{"fields", nlohmann::json::array({1, 2})}},
         nlohmann::json{{"__class__", "torchtext.vocab Vocab"}, {"stoi", {{"a", 1}}}}}) {
@@ -215,7 +215,7 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
 
 TEST(ToolkitRefusals, FairseqsDictionaries) {
   const auto with = [](const char* dictionary) {
-    ToolkitFolder checkpoint(kFairseq);
+    ToolkitFolder checkpoint(kPlainFairseq);
     checkpoint.files["dict.de.txt"] = dictionary;
     return refusal(checkpoint);
   };
@@ -235,7 +235,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
             "\"encoder.embed_tokens.weight\" has shape [9, 8]");
   EXPECT_EQ(with("a b 5\r\n# 3\n\xe2\x96\x81 2"), "no error") << "texts may have spaces; a last line needs no end";
 
-  ToolkitFolder checkpoint(kFairseq);
+  ToolkitFolder checkpoint(kPlainFairseq);
   checkpoint.files.erase("dict.en.txt");
   EXPECT_EQ(refusal(checkpoint),
             "dict.en.txt: is missing; it has the target vocabulary: copy it from the training's data folder");
@@ -250,7 +250,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
 
 // Changes every byte of a dictionary, and cuts it at every length: an error or a model, never a crash.
 TEST(ToolkitRefusals, DamagedDictionaries) {
-  ToolkitFolder checkpoint(kFairseq);
+  ToolkitFolder checkpoint(kPlainFairseq);
   checkpoint.write();
   const std::string good = checkpoint.files.at("dict.de.txt");
   size_t refused = 0;
@@ -275,7 +275,7 @@ TEST(ToolkitRefusals, DamagedDictionaries) {
 
 // Changes bytes of the settings, and cuts the file within them.
 TEST(ToolkitRefusals, DamagedPickles) {
-  for (const test::ToolkitShape& shape : {kOpenNmt, kOldFairseq}) {
+  for (const test::ToolkitShape& shape : {kPlainOpenNmt, kOlderFairseq}) {
     ToolkitFolder checkpoint(shape);
     checkpoint.write();
     const std::string good = checkpoint.pickle();
@@ -306,7 +306,7 @@ std::string key(const std::string& text) {
 }
 
 std::string pickle_refusal(const std::string& more) {
-  ToolkitFolder checkpoint(kFairseq);
+  ToolkitFolder checkpoint(kPlainFairseq);
   std::string pickle = checkpoint.pickle();
   pickle.insert(pickle.size() - 2, more);  // before the end of the outermost dictionary
   return refusal(checkpoint, [&] {
@@ -366,7 +366,7 @@ TEST(ToolkitRefusals, SettingsInManyPlaces) {
 }
 
 TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
-  ToolkitFolder checkpoint(kFairseq);
+  ToolkitFolder checkpoint(kPlainFairseq);
   checkpoint.write();
   std::filesystem::copy_file(checkpoint.weights(), checkpoint.folder / "checkpoint_last.pt");
   EXPECT_EQ(refusal(checkpoint), checkpoint.folder.path().string() +
@@ -375,7 +375,7 @@ TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
 }
 
 TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
-  ToolkitFolder checkpoint(kOpenNmt);
+  ToolkitFolder checkpoint(kPlainOpenNmt);
   checkpoint.write();
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
             "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");

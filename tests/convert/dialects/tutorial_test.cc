@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convert/support/formula_samples.h"
-#include "convert/support/tutorial_formula.h"
+#include "convert/support/tutorial_folder.h"
 #include "evaluate/check.h"
 #include "evaluate/deviation.h"
 #include "spec/error.h"

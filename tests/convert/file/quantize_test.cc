@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "convert/support/quantized_value.h"
+#include "convert/support/section_bytes.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/crc32c.h"
-#include "convert/support/quantized_value.h"
+#include "convert/support/section_bytes.h"
 #include "file/tokenizer_section.h"
 #include "model_generated.h"
 #include "support/random_spec.h"

@@ -24,15 +24,15 @@ namespace {
 using test::chain_model;
 using Tokens = std::vector<int32_t>;
 
-const Tokens kSource = {3, 18, 7};
+const Tokens kShortSource = {3, 18, 7};
 
 Tokens best_tokens(const ModelSpec& spec, const SearchOptions& options) {
-  return search(Reference(spec), kSource, options)[0].tokens;
+  return search(Reference(spec), kShortSource, options)[0].tokens;
 }
 
 TEST(ReferenceSearch, GreedyTakesTheLikeliestAndTheLowestIdAmongEquals) {
   const ModelSpec spec = chain_model({{0, .4f, .4f, .2f}, {.1f, .2f, .3f, .4f}, {1, 0, 0, 0}, {.3f, .3f, .3f, .1f}});
-  const Hypothesis best = search(Reference(spec), kSource, {.max_target_tokens = 9})[0];
+  const Hypothesis best = search(Reference(spec), kShortSource, {.max_target_tokens = 9})[0];
   EXPECT_EQ(best.tokens, (Tokens{1, 3, 0}));
   EXPECT_NEAR(best.log_prob, std::log(.4 * .4 * .3), 1e-6);
   EXPECT_NEAR(best.score, best.log_prob / 3, 1e-12);
@@ -59,12 +59,12 @@ TEST(ReferenceSearch, ConstraintsOnTheNthToken) {
 TEST(ReferenceSearch, PromptsAndPrefixes) {
   ModelSpec spec = chain_model({{.1f, .2f, .3f, .4f}, {.5f, .3f, .2f, 0}, {.6f, .3f, .1f, 0}, {.4f, .5f, .1f, 0}});
   SearchOptions options = {.max_target_tokens = 4, .prefix = {2, 3}};
-  const Hypothesis found = search(Reference(spec), kSource, options)[0];
+  const Hypothesis found = search(Reference(spec), kShortSource, options)[0];
   EXPECT_EQ(found.tokens, (Tokens{2, 3, 1, 0}));
   EXPECT_NEAR(found.log_prob, std::log(.5 * .5), 1e-6);
   EXPECT_NEAR(found.score, found.log_prob / 2, 1e-12) << "the prefix is in no length";
   options.prefix_in_lengths = true;
-  EXPECT_NEAR(search(Reference(spec), kSource, options)[0].score, std::log(.5) / 4, 1e-6) << "the end is forced";
+  EXPECT_NEAR(search(Reference(spec), kShortSource, options)[0].score, std::log(.5) / 4, 1e-6) << "the end is forced";
   options.max_target_tokens = 1;
   EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 0})) << "the prefix is not cut";
   options.prefix_in_lengths = false;
@@ -78,7 +78,8 @@ TEST(ReferenceSearch, PromptsAndPrefixes) {
   options = {.max_target_tokens = 4};
   EXPECT_EQ(best_tokens(spec, options), (Tokens{2, 3, 0})) << "2 is likelier than 1, and 1 cannot follow at once";
   options.beam_size = options.n_best = 3;
-  for (const Hypothesis& hypothesis : search(Reference(spec), kSource, options)) EXPECT_EQ(hypothesis.tokens[0], 2);
+  for (const Hypothesis& hypothesis : search(Reference(spec), kShortSource, options))
+    EXPECT_EQ(hypothesis.tokens[0], 2);
   options = {.max_target_tokens = 4, .prefix = {1}};
   EXPECT_EQ(best_tokens(spec, options), (Tokens{1, 0}));
   options.prefix_behind_prompt = true;
@@ -90,12 +91,12 @@ TEST(ReferenceSearch, ForcedTokensAddNothing) {
   spec.generation.forced_first_id = 1;
   const Reference reference(spec);
   const SearchOptions options = {.beam_size = 2, .min_target_tokens = 3, .max_target_tokens = 3, .n_best = 2};
-  const std::vector<Hypothesis> best = search(reference, kSource, options);
+  const std::vector<Hypothesis> best = search(reference, kShortSource, options);
   ASSERT_EQ(best.size(), 2u);
   EXPECT_EQ(best[0].tokens, (Tokens{1, 1, 0}));
   EXPECT_EQ(best[1].tokens, (Tokens{1, 2, 0}));
   EXPECT_NEAR(best[0].log_prob, std::log(.5), 1e-6);
-  const std::vector<double> along = token_log_probs(reference, kSource, best[1].tokens, options);
+  const std::vector<double> along = token_log_probs(reference, kShortSource, best[1].tokens, options);
   EXPECT_EQ(along[0], 0);
   EXPECT_NEAR(along[1], std::log(.25), 1e-6);
   EXPECT_EQ(along[2], 0);
@@ -105,7 +106,7 @@ TEST(ReferenceSearch, ForcedTokensAddNothing) {
 TEST(ReferenceSearch, OnlyTheBestCandidatesFinish) {
   const ModelSpec spec = chain_model({{.2f, .4f, .4f}, {1, 0, 0}, {1, 0, 0}});
   const SearchOptions options = {.beam_size = 2, .max_target_tokens = 5, .length_penalty = 0, .n_best = 2};
-  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  const std::vector<Hypothesis> best = search(Reference(spec), kShortSource, options);
   ASSERT_EQ(best.size(), 2u);
   EXPECT_EQ(best[0].tokens, (Tokens{1, 0}));  // equal scores: the lower token first
   EXPECT_EQ(best[1].tokens, (Tokens{2, 0}));
@@ -116,7 +117,7 @@ TEST(ReferenceSearch, OnlyTheBestCandidatesFinish) {
 TEST(ReferenceSearch, StopsAtTheHeuristicNotAtTheOptimum) {
   const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
   const SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
-  const std::vector<Hypothesis> best = search(Reference(spec), kSource, options);
+  const std::vector<Hypothesis> best = search(Reference(spec), kShortSource, options);
   ASSERT_EQ(best.size(), 2u);
   // At two tokens the finished 1 0 and the live 1 2 both have (ln .4 + ln .5) / 2 = -0.805. So the search never makes 1
   // 2 0, which has -0.537.
@@ -129,7 +130,7 @@ std::vector<Hypothesis> every_sequence(const Reference& reference, const SearchO
   const int32_t vocab_size = static_cast<int32_t>(reference.spec().projection.weight->rows);
   std::vector<Hypothesis> all;
   const auto add = [&](Tokens tokens) {
-    const std::vector<double> along = token_log_probs(reference, kSource, tokens, options);
+    const std::vector<double> along = token_log_probs(reference, kShortSource, tokens, options);
     const double log_prob = std::accumulate(along.begin(), along.end(), 0.0);
     if (!std::isinf(log_prob)) all.push_back({std::move(tokens), log_prob, 0});
   };
@@ -159,7 +160,7 @@ TEST(ReferenceSearch, ABeamThatHoldsEverythingFindsTheBest) {
        {std::pair{1.0f, 0.0f}, {0.0f, 0.0f}, {0.6f, 0.3f}, {2.0f, -0.5f}}) {
     options.length_penalty = length_penalty;
     options.word_penalty = word_penalty;
-    const std::vector<Hypothesis> expected = scored(all, options), found = search(reference, kSource, options);
+    const std::vector<Hypothesis> expected = scored(all, options), found = search(reference, kShortSource, options);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i].score, expected[i].score, 1e-4) << "rank " << i;
     EXPECT_EQ(found[0].tokens, expected[0].tokens);
@@ -172,7 +173,7 @@ TEST(ReferenceSearch, ScoresHaveTheSameBitsEverywhere) {
   const SearchOptions options = {
       .beam_size = 4, .max_target_tokens = 8, .length_penalty = 0.6f, .word_penalty = 0.1f, .n_best = 4};
   uint64_t hash = kHashStart;
-  for (const Hypothesis& hypothesis : search(reference, kSource, options)) {
+  for (const Hypothesis& hypothesis : search(reference, kShortSource, options)) {
     for (const double value : {hypothesis.log_prob, hypothesis.score}) {
       hash = hash_halves(hash, std::bit_cast<uint64_t>(value));
     }
@@ -186,19 +187,19 @@ TEST(ReferenceSearch, RefusesLogitsThatAreNotFinite) {
   for (float& value : huge.values.edit()) value *= 3e38f;
   spec.projection.weight = std::make_shared<Matrix>(huge);
   const Reference reference(spec);
-  test::expect_error([&] { search(reference, kSource, {.max_target_tokens = 3}); }, {"the logits are not finite"});
+  test::expect_error([&] { search(reference, kShortSource, {.max_target_tokens = 3}); }, {"the logits are not finite"});
 }
 
 TEST(ReferenceSearch, RefusesImpossibleOptions) {
   ModelSpec spec = test::random_spec(9);
   const Reference reference(spec);
-  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 0}), Error);
-  EXPECT_THROW(search(reference, kSource, {.max_target_tokens = 12}), Error);  // there are 11 positions
-  EXPECT_THROW(search(reference, kSource, {.beam_size = 0, .max_target_tokens = 3}), Error);
-  EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 3}), Error);
-  EXPECT_THROW(search(reference, kSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 0}), Error);
+  EXPECT_THROW(search(reference, kShortSource, {.max_target_tokens = 0}), Error);
+  EXPECT_THROW(search(reference, kShortSource, {.max_target_tokens = 12}), Error);  // there are 11 positions
+  EXPECT_THROW(search(reference, kShortSource, {.beam_size = 0, .max_target_tokens = 3}), Error);
+  EXPECT_THROW(search(reference, kShortSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 3}), Error);
+  EXPECT_THROW(search(reference, kShortSource, {.beam_size = 2, .max_target_tokens = 3, .n_best = 0}), Error);
   for (uint32_t id = 0; id < 37; ++id) spec.generation.suppressed_ids.push_back(id);
-  EXPECT_THROW(search(Reference(spec), kSource, {.beam_size = 2, .max_target_tokens = 3}), Error);
+  EXPECT_THROW(search(Reference(spec), kShortSource, {.beam_size = 2, .max_target_tokens = 3}), Error);
 }
 
 TEST(ReferenceSearch, DefaultsComeFromTheModel) {
@@ -234,7 +235,7 @@ TEST(Candidates, OfIdsNgramsAndEnds) {
   EXPECT_EQ(of({}), (Ids{0, 2}));
   EXPECT_EQ(of({3}), (Ids{0, 2, 3, 20}));
   EXPECT_EQ(of({3, 18}), (Ids{0, 2, 3, 9, 10, 18, 20, 35}));
-  EXPECT_EQ(of(kSource), (Ids{0, 2, 3, 7, 9, 10, 11, 13, 18, 20, 24, 35}));
+  EXPECT_EQ(of(kShortSource), (Ids{0, 2, 3, 7, 9, 10, 11, 13, 18, 20, 24, 35}));
   EXPECT_EQ(of({18, 3}), (Ids{0, 2, 3, 18, 20, 35}));
   EXPECT_EQ(candidates_of(*spec.shortlist, std::vector<int32_t>{3}, Ids{30, 0}), (Ids{0, 2, 3, 20, 30}));
 }
@@ -246,22 +247,22 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
     ModelSpec plain = spec;
     plain.shortlist.reset();
     plain.projection.bias.assign(37, -1e6f);
-    for (const uint32_t id : candidates_of(*spec.shortlist, kSource, Ids{0})) {
+    for (const uint32_t id : candidates_of(*spec.shortlist, kShortSource, Ids{0})) {
       plain.projection.bias[id] = spec.projection.bias[id];
     }
     for (const uint32_t beam_size : {1u, 3u}) {
       SearchOptions options = default_search(spec);
       EXPECT_EQ(options.max_candidates, 37u);
       options.beam_size = beam_size;
-      const Hypothesis found = search(Reference(spec), kSource, options)[0];
-      const Hypothesis expected = search(Reference(plain), kSource, options)[0];
+      const Hypothesis found = search(Reference(spec), kShortSource, options)[0];
+      const Hypothesis expected = search(Reference(plain), kShortSource, options)[0];
       EXPECT_EQ(found.tokens, expected.tokens) << "seed " << seed;
       EXPECT_NEAR(found.log_prob, expected.log_prob, 1e-9);
       options.max_candidates = 11;  // there are 12 candidates
       ModelSpec whole = spec;
       whole.shortlist.reset();
-      EXPECT_EQ(search(Reference(spec), kSource, options)[0].tokens,
-                search(Reference(whole), kSource, options)[0].tokens);
+      EXPECT_EQ(search(Reference(spec), kShortSource, options)[0].tokens,
+                search(Reference(whole), kShortSource, options)[0].tokens);
     }
   }
 }

@@ -20,12 +20,12 @@
 namespace goldcrest::converter {
 namespace {
 
-const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 0, 30};
+const std::vector<int32_t> kSourceIds = {3, 18, 7, 0, 7}, kTargetIds = {5, 36, 11, 5, 0, 30};
 
 TEST(Reference, HypothesesDoNotMeetAndSelectCopiesThem) {
   const ModelSpec spec = test::random_spec(3);
   const Reference reference(spec);
-  const EncodedSource encoded = reference.encode(kSource);
+  const EncodedSource encoded = reference.encode(kSourceIds);
   // First two hypotheses, then three that continue numbers 1, 0 and 1.
   DecoderState state = reference.start(2);
   reference.decode(encoded, std::vector<int32_t>{36, 36}, state);
@@ -47,7 +47,7 @@ TEST(Reference, TraceNamesEveryLayerAndRow) {
     rows[layer < 0 ? name : format_text("{}.{}", name, layer)].push_back(row);
     EXPECT_EQ(values.size(), name == "logits" ? 37u : name.starts_with("encoder") ? 20u : 24u);
   });
-  reference.teacher_forced_logits(reference.encode(kSource), std::vector<int32_t>{1, 2});
+  reference.teacher_forced_logits(reference.encode(kSourceIds), std::vector<int32_t>{1, 2});
   const std::vector<uint32_t> source_rows = {0, 1, 2, 3, 4}, target_rows = {0, 1};
   const std::map<std::string, std::vector<uint32_t>> expected = {
       {"encoder.embed", source_rows}, {"encoder.layers.0", source_rows}, {"encoder.norm", source_rows},
@@ -63,7 +63,7 @@ TEST(Reference, RefusesWhatDoesNotFit) {
   EXPECT_THROW(reference.encode(std::vector<int32_t>{19}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>{-1}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>(12, 1)), Error);  // there are 11 positions
-  const EncodedSource encoded = reference.encode(kSource);
+  const EncodedSource encoded = reference.encode(kSourceIds);
   EXPECT_THROW(reference.teacher_forced_logits(encoded, std::vector<int32_t>(12, 1)), Error);
   spec.decoder.layers[1].feed_forward.out.bias.pop_back();
   EXPECT_THROW(Reference{spec}, Error);

@@ -38,7 +38,7 @@ std::unique_ptr<TensorSource> open(const TemporaryFolder& folder, const std::str
   return open_file(folder.write("model.bin", bytes));
 }
 
-std::string message_of(const std::string& bytes) {
+std::string model_message(const std::string& bytes) {
   static const TemporaryFolder folder;
   return test::message_of_reading(open_file, folder.write("model.bin", bytes));
 }
@@ -162,53 +162,55 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   // u32 version, u16 16 and "TransformerSpec", u32 revision, u32 variables; then the first variable.
   constexpr size_t kSpec = 4, kCount = 26, kName = 30, kAxes = kName + 19, kType = kAxes + 9, kBytes = kType + 1;
   const std::string first = ": variable \"encoder/a/weight\": ";
-  EXPECT_EQ(message_of(model().bytes()), "read");
+  EXPECT_EQ(model_message(model().bytes()), "read");
   for (const uint32_t version : {0u, 1u, 7u, 0xFFFFFFFFu}) {
-    EXPECT_EQ(message_of(with_field(0, version, 4)),
+    EXPECT_EQ(model_message(with_field(0, version, 4)),
               format_text(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of "
                           "these",
                           version));
   }
-  EXPECT_EQ(message_of(with_field(kSpec, 0, 2)),
+  EXPECT_EQ(model_message(with_field(kSpec, 0, 2)),
             ": the specification's name has 0 bytes, expected 2 to 1024: it is damaged");
-  EXPECT_EQ(message_of(with_field(kSpec, 5, 2)), ": the specification's name does not end in NUL: it is damaged");
-  EXPECT_EQ(message_of(with_field(kCount, 0xFFFFFFFF, 4)),
+  EXPECT_EQ(model_message(with_field(kSpec, 5, 2)), ": the specification's name does not end in NUL: it is damaged");
+  EXPECT_EQ(model_message(with_field(kCount, 0xFFFFFFFF, 4)),
             ": claims to hold 4294967295 variables, more than the 192 bytes after it can: it is truncated or damaged");
-  EXPECT_EQ(message_of(with_field(kCount, 2, 4)),
+  EXPECT_EQ(model_message(with_field(kCount, 2, 4)),
             ": claims to hold 1852112906 aliases, more than the 96 bytes after it can: it is truncated or damaged");
-  EXPECT_EQ(message_of(with_field(kName, 0xFFFF, 2)),
+  EXPECT_EQ(model_message(with_field(kName, 0xFFFF, 2)),
             ": the name of variable 0 has 65535 bytes, expected 2 to 1024: it is damaged");
-  EXPECT_EQ(message_of(with_field(kAxes, 9, 1)), first + "has 9 axes, expected at most 8: it is damaged");
-  EXPECT_EQ(message_of(with_field(kAxes + 1, 0xFFFFFFFF, 4)),
+  EXPECT_EQ(model_message(with_field(kAxes, 9, 1)), first + "has 9 axes, expected at most 8: it is damaged");
+  EXPECT_EQ(model_message(with_field(kAxes + 1, 0xFFFFFFFF, 4)),
             first + "has 24 bytes, but its shape [4294967295, 3] needs 51539607540: it is damaged");
   EXPECT_EQ(
-      message_of(with_field(kType, 6, 1)),
+      model_message(with_field(kType, 6, 1)),
       first + "has the type 6, expected 0 (float32), 1 (int8), 2 (int16), 3 (int32), 4 (float16) or 5 (bfloat16)");
-  EXPECT_EQ(message_of(with_field(kType, 4, 1)), first + "has 24 bytes, but its shape [2, 3] needs 12: it is damaged");
-  EXPECT_EQ(message_of(with_field(kBytes, 20, 4)),
+  EXPECT_EQ(model_message(with_field(kType, 4, 1)),
+            first + "has 24 bytes, but its shape [2, 3] needs 12: it is damaged");
+  EXPECT_EQ(model_message(with_field(kBytes, 20, 4)),
             first + "has 20 bytes, but its shape [2, 3] needs 24: it is damaged");
-  EXPECT_EQ(message_of(model().bytes() + "x"), ": has 1 bytes after its last variable: it is damaged");
+  EXPECT_EQ(model_message(model().bytes() + "x"), ": has 1 bytes after its last variable: it is damaged");
   CTranslate2Model changed = model();
   changed.variables[0].shape = {0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF};
-  EXPECT_EQ(message_of(changed.bytes()), first +
-                                             "has 24 bytes, but its shape [2147483647, 2147483647, 2147483647] needs "
-                                             "more than any file has: it is damaged");
+  EXPECT_EQ(model_message(changed.bytes()),
+            first +
+                "has 24 bytes, but its shape [2147483647, 2147483647, 2147483647] needs "
+                "more than any file has: it is damaged");
   changed.variables[0] = {"encoder/a/weight", test::kInt8, {1000, 1000}, std::string(1000 * 1000, '\0')};
   changed.variables = {changed.variables[0]};
-  EXPECT_EQ(message_of(changed.bytes().substr(0, 500)),
+  EXPECT_EQ(model_message(changed.bytes().substr(0, 500)),
             first + "has 1000000 bytes at byte 63 of a file of 500: it is truncated or damaged; download it again");
   changed = model();
   changed.version = 3;
   std::string old = changed.bytes();
   old[kType] = 8;
-  EXPECT_EQ(message_of(old), first + "has elements of 8 bytes, expected 1 (int8), 2 (int16) or 4 (float32)");
+  EXPECT_EQ(model_message(old), first + "has elements of 8 bytes, expected 1 (int8), 2 (int16) or 4 (float32)");
 }
 
 // Tests the last good value of each bound, and the next.
 TEST(CTranslate2Binary, Bounds) {
   const std::string head = model().bytes().substr(0, 26);  // up to the number of variables
   const auto claiming = [&](uint32_t n, size_t bytes, const std::string& before) {
-    return message_of(before + std::string(reinterpret_cast<const char*>(&n), 4) + std::string(bytes, '\0'));
+    return model_message(before + std::string(reinterpret_cast<const char*>(&n), 4) + std::string(bytes, '\0'));
   };
   const std::string nameless = ": the name of variable 0 has 0 bytes, expected 2 to 1024: it is damaged";
   EXPECT_EQ(claiming(100'000, 900'009, head), nameless);
@@ -224,15 +226,16 @@ TEST(CTranslate2Binary, Bounds) {
   CTranslate2Model changed = model();
   changed.variables[0] = test::variable({std::string(1023, 'a'), {1, 1, 1, 1, 1, 1, 2, 3}, kMatrix.values});
   changed.aliases = {};
-  EXPECT_EQ(message_of(changed.bytes()), "read");
+  EXPECT_EQ(model_message(changed.bytes()), "read");
   changed.variables[0].name += "a";
-  EXPECT_EQ(message_of(changed.bytes()), ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(model_message(changed.bytes()),
+            ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
   changed.variables[0].name = "a";
-  EXPECT_EQ(message_of(changed.bytes()), "read");
+  EXPECT_EQ(model_message(changed.bytes()), "read");
   changed.variables[0].name = "";
-  EXPECT_EQ(message_of(changed.bytes()), ": the name of variable 0 has 1 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(model_message(changed.bytes()), ": the name of variable 0 has 1 bytes, expected 2 to 1024: it is damaged");
   changed.variables[0] = test::text_variable("t", std::string(1024, 'a'));
-  EXPECT_EQ(message_of(changed.bytes()), "read");
+  EXPECT_EQ(model_message(changed.bytes()), "read");
   changed.variables = {test::variable({"a/weight", {1, 1}, {3}}, test::kInt8),
                        test::variable({"a/weight_scale", {1}, {0x1p-16f}})};
   const TemporaryFolder folder;
@@ -258,7 +261,7 @@ TEST(CTranslate2Binary, OldTypes) {
   for (const char width : {'\0', '\3', '\5'}) {
     std::string bytes = changed.bytes();
     bytes[30 + 2 + kBias.name.size() + 1 + 1 + 4] = width;
-    EXPECT_EQ(message_of(bytes),
+    EXPECT_EQ(model_message(bytes),
               format_text(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
                           "2 (int16) or 4 (float32)",
                           int{width}));
@@ -269,19 +272,19 @@ TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   const std::string first = ": variable \"encoder/a/weight\": ";
   CTranslate2Model changed = model();
   changed.variables[1].name = "encoder/a/weight";
-  EXPECT_EQ(message_of(changed.bytes()), first + "appears twice: it is damaged");
+  EXPECT_EQ(model_message(changed.bytes()), first + "appears twice: it is damaged");
   changed = model();
   changed.aliases[0].first = "encoder/a/bias";
-  EXPECT_EQ(message_of(changed.bytes()), ": variable \"encoder/a/bias\": appears twice: it is damaged");
+  EXPECT_EQ(model_message(changed.bytes()), ": variable \"encoder/a/bias\": appears twice: it is damaged");
   changed = model();
   changed.aliases[1].second = "nowhere";
-  EXPECT_EQ(message_of(changed.bytes()),
+  EXPECT_EQ(model_message(changed.bytes()),
             ": variable \"decoder/b/weight\": is an alias of \"nowhere\", which is missing: it is damaged");
   changed = model();
   changed.variables.push_back(test::scalar("decoder/x", test::kFloat32, INFINITY));
-  EXPECT_EQ(message_of(changed.bytes()), ": variable \"decoder/x\": is inf, expected a finite number");
+  EXPECT_EQ(model_message(changed.bytes()), ": variable \"decoder/x\": is inf, expected a finite number");
   changed.variables.back() = {"t", test::kInt8, {1025}, std::string(1025, 'a')};
-  EXPECT_EQ(message_of(changed.bytes()), ": variable \"t\": is a text of 1025 bytes, expected at most 1024");
+  EXPECT_EQ(model_message(changed.bytes()), ": variable \"t\": is a text of 1025 bytes, expected at most 1024");
 }
 
 TEST(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
@@ -289,25 +292,25 @@ TEST(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
   CTranslate2Model changed = model();
   changed.variables = test::int8_variables(kMatrix);
   changed.variables[0].data[4] = '\x80';
-  EXPECT_EQ(message_of(changed.bytes()), first + "byte 4 is -128, expected -127 to 127: it is damaged");
+  EXPECT_EQ(model_message(changed.bytes()), first + "byte 4 is -128, expected -127 to 127: it is damaged");
   changed.variables = test::int8_variables(kMatrix);
   for (const float value : {0.0f, -1.0f, 1e-9f, INFINITY}) {
     changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, value}});
-    EXPECT_EQ(message_of(changed.bytes()),
+    EXPECT_EQ(model_message(changed.bytes()),
               scale + format_text("has the value {}, expected finite numbers of at least 2^-16", value));
   }
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {3}, {1, 1, 1}});
   EXPECT_EQ(
-      message_of(changed.bytes()),
+      model_message(changed.bytes()),
       scale + "has the shape [3], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, 1}}, test::kInt8);
   EXPECT_EQ(
-      message_of(changed.bytes()),
+      model_message(changed.bytes()),
       scale + "has the shape [2], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables.pop_back();
-  EXPECT_EQ(message_of(changed.bytes()), first + "is int8, and its scale \"encoder/a/weight_scale\" is missing");
+  EXPECT_EQ(model_message(changed.bytes()), first + "is int8, and its scale \"encoder/a/weight_scale\" is missing");
   changed.variables = {test::variable(kMatrix, test::kInt16), test::variable({"encoder/a/weight_scale", {2}, {1, 1}})};
-  EXPECT_EQ(message_of(changed.bytes()),
+  EXPECT_EQ(model_message(changed.bytes()),
             scale + "has the shape [2], expected floats, one for \"encoder/a/weight\" of the shape [2, 3]");
 }
 
@@ -316,7 +319,7 @@ TEST(CTranslate2Binary, SurvivesDamage) {
   const std::vector<test::CTranslate2Variable> int8 = test::int8_variables({"c/weight", {2, 2}, {1, 2, 3, 4}});
   whole.variables.insert(whole.variables.end(), int8.begin(), int8.end());
   whole.variables.push_back(test::text_variable("unk_token", "<unk>"));
-  test::expect_damage_survived(whole.bytes(), message_of);
+  test::expect_damage_survived(whole.bytes(), model_message);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ using test::ZipWriter;
 constexpr const char* kZipRemedy =
     "; expected a zip as NumPy and Marian write it: download it again, or save it again with numpy.savez";
 
-const std::vector<NamedTensor>& tensors() {
+const std::vector<NamedTensor>& npz_tensors() {
   static const std::vector<NamedTensor> kTensors = {{"Wemb", {3, 2}, {1, 2, 3, 4, 5, 6}},
                                                     {"decoder_ff_logit_out_b", {1, 3}, {-1, 0.5f, 0}}};
   return kTensors;
@@ -42,7 +42,7 @@ std::string zip_of(const std::vector<ZipEntry>& entries) {
 }
 
 // Opens the file and reads all of it. Returns the error's message after the file's name.
-std::string message_of(const std::string& bytes) {
+std::string npz_message(const std::string& bytes) {
   static const TemporaryFolder folder;
   return test::message_of_reading(open_marian_npz, folder.write("model.npz", bytes));
 }
@@ -51,16 +51,16 @@ TEST(MarianNpz, ReadsStoredAndDeflatedArrays) {
   const TemporaryFolder folder;
   for (const bool is_deflated : {false, true}) {
     const auto source =
-        open_marian_npz(folder.write("model.npz", npz_bytes(tensors(), "type: transformer\n", is_deflated)));
+        open_marian_npz(folder.write("model.npz", npz_bytes(npz_tensors(), "type: transformer\n", is_deflated)));
     EXPECT_EQ(source->settings(), "type: transformer\n");
     ASSERT_EQ(source->names().size(), 2u);
     EXPECT_FALSE(source->has("nothing"));
     test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
     for (size_t i = 0; i < 2; ++i) {
-      EXPECT_EQ(source->names()[i], tensors()[i].name);
-      const Tensor tensor = source->load(tensors()[i].name);
-      EXPECT_EQ(tensor.shape, tensors()[i].shape);
-      EXPECT_EQ(tensor.values, tensors()[i].values);
+      EXPECT_EQ(source->names()[i], npz_tensors()[i].name);
+      const Tensor tensor = source->load(npz_tensors()[i].name);
+      EXPECT_EQ(tensor.shape, npz_tensors()[i].shape);
+      EXPECT_EQ(tensor.values, npz_tensors()[i].values);
       EXPECT_TRUE(tensor.stored_scale.empty());
     }
   }
@@ -82,19 +82,19 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
   const std::string eight(8, '\0');
   const auto array = [](std::string bytes) { return zip_of({{"a.npy", std::move(bytes)}}); };
   const std::string member = ": the zip member \"a.npy\": ";
-  EXPECT_EQ(message_of(zip_of({{"a.txt", "x"}})),
+  EXPECT_EQ(npz_message(zip_of({{"a.txt", "x"}})),
             ": the zip member \"a.txt\": is not an array (.npy); a Marian model has only arrays");
-  EXPECT_EQ(message_of(array("no array")), member + "is not a NumPy array of version 1, 2 or 3");
-  EXPECT_EQ(message_of(array("\x93NUMPY\x09" + eight)), member + "is not a NumPy array of version 1, 2 or 3");
-  EXPECT_EQ(message_of(array(std::string("\x93NUMPY\x01\0\xff\x7f", 10))),
+  EXPECT_EQ(npz_message(array("no array")), member + "is not a NumPy array of version 1, 2 or 3");
+  EXPECT_EQ(npz_message(array("\x93NUMPY\x09" + eight)), member + "is not a NumPy array of version 1, 2 or 3");
+  EXPECT_EQ(npz_message(array(std::string("\x93NUMPY\x01\0\xff\x7f", 10))),
             member + "its header of 32767 bytes does not fit: it is damaged");
-  EXPECT_EQ(message_of(array(npy_bytes("<f4", {2}, eight, true))),
+  EXPECT_EQ(npz_message(array(npy_bytes("<f4", {2}, eight, true))),
             member + "is in Fortran's order, which is not read; save it again with numpy.ascontiguousarray");
-  EXPECT_EQ(message_of(array(npy_bytes(">f4", {2}, eight))),
+  EXPECT_EQ(npz_message(array(npy_bytes(">f4", {2}, eight))),
             member + "has elements of type \">f4\", expected <f4 (float32), <f2 or <f8");
-  EXPECT_EQ(message_of(array(npy_bytes("<f4", {3}, eight))),
+  EXPECT_EQ(npz_message(array(npy_bytes("<f4", {3}, eight))),
             member + "has 8 bytes after its header, which its shape [3] of type \"<f4\" does not need: it is damaged");
-  EXPECT_EQ(message_of(array(npy_bytes("<f4", {uint64_t{1} << 40, uint64_t{1} << 40}, eight))),
+  EXPECT_EQ(npz_message(array(npy_bytes("<f4", {uint64_t{1} << 40, uint64_t{1} << 40}, eight))),
             member +
                 "has 8 bytes after its header, which its shape [1099511627776, 1099511627776] of type \"<f4\" does "
                 "not need: it is damaged");
@@ -106,7 +106,7 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
         "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"}) {
     const std::string text = dict;
     EXPECT_EQ(
-        message_of(array(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size()) + '\0' + text + eight)),
+        npz_message(array(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size()) + '\0' + text + eight)),
         member + "its header is not that of a NumPy array: it is damaged")
         << dict;
   }
@@ -122,7 +122,7 @@ std::string header(char version, const std::string& dict) {
 TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
   const TemporaryFolder folder;
   const std::string dict = "{ 'shape' :\n(2 , ),\"descr\":'<f4', 'fortran_order': False , } \n", elements = "abcdefgh";
-  const auto of = [](const std::string& bytes) { return message_of(zip_of({{"a.npy", bytes}})); };
+  const auto of = [](const std::string& bytes) { return npz_message(zip_of({{"a.npy", bytes}})); };
   const std::string member = ": the zip member \"a.npy\": ",
                     damaged = member + "its header is not that of a NumPy array: it is damaged",
                     unknown = member + "is not a NumPy array of version 1, 2 or 3";
@@ -164,7 +164,7 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
 
 TEST(MarianNpz, SettingsAreBytesOfAnyKind) {
   const auto settings = [](const char* type, size_t bytes) {
-    return message_of(zip_of({{"special:model.yml.npy", npy_bytes(type, {bytes}, std::string(bytes, 'a'))}}));
+    return npz_message(zip_of({{"special:model.yml.npy", npy_bytes(type, {bytes}, std::string(bytes, 'a'))}}));
   };
   for (const char* type : {"|i1", "|u1", "|b1", "<i1"}) EXPECT_EQ(settings(type, 20), "read") << type;
   for (const char* type : {"|i2", "<i11", "i1", "|S1"}) {
@@ -177,26 +177,26 @@ TEST(MarianNpz, SettingsAreBytesOfAnyKind) {
   EXPECT_EQ(settings("|i1", most), "read");
   EXPECT_EQ(settings("|i1", most + 1),
             ": the zip member \"special:model.yml.npy\": has 81921 bytes, expected at most 81920");
-  EXPECT_EQ(message_of(zip_of({{"a.npy", npy_bytes("|i1", {2}, "ab")}})),
+  EXPECT_EQ(npz_message(zip_of({{"a.npy", npy_bytes("|i1", {2}, "ab")}})),
             ": the zip member \"a.npy\": has elements of type \"|i1\", expected <f4 (float32), <f2 or <f8");
 }
 
 TEST(MarianNpz, BombsAreRefusedBeforeTheyAreUnpacked) {
   ZipEntry bomb = test::deflated("a.npy", npy_bytes("<f4", {1 << 20}, std::string(4 << 20, '\0')));
   const std::string name = ": the zip member \"a.npy\"";
-  EXPECT_EQ(message_of(zip_of({bomb})),
+  EXPECT_EQ(npz_message(zip_of({bomb})),
             format_text("{} would unpack {} bytes to 4194432, which no model's weights do{}", name, bomb.bytes.size(),
                         kZipRemedy));
   // A directory with a wrong size: unpacking stops at the size that it gives.
   ZipEntry liar = bomb;
   liar.contents->resize(256);
   liar.extra_contents_size = 0;
-  EXPECT_EQ(message_of(zip_of({liar})), name + " is not deflated as it says: it is damaged" + kZipRemedy);
+  EXPECT_EQ(npz_message(zip_of({liar})), name + " is not deflated as it says: it is damaged" + kZipRemedy);
   ZipEntry other{"a.npy", "x", 12};
-  EXPECT_EQ(message_of(zip_of({other})),
+  EXPECT_EQ(npz_message(zip_of({other})),
             name + " is compressed by method 12, and stored and deflated ones (0, 8) are read" + kZipRemedy);
   ZipEntry settings{"special:model.yml.npy", npy_bytes("|i1", {90'000}, std::string(90'000, 'a'))};
-  EXPECT_EQ(message_of(zip_of({settings})),
+  EXPECT_EQ(npz_message(zip_of({settings})),
             ": the zip member \"special:model.yml.npy\": has 90128 bytes, expected at most 81920");
 }
 
@@ -205,16 +205,16 @@ TEST(MarianNpz, ADeflatedMemberThatEndsEarlyOrLateIsDamaged) {
   for (const int change : {-1, 1}) {
     ZipEntry entry = test::deflated("a.npy", contents);
     entry.extra_contents_size = change;
-    EXPECT_EQ(message_of(zip_of({entry})), name + " is not deflated as it says: it is damaged" + kZipRemedy) << change;
+    EXPECT_EQ(npz_message(zip_of({entry})), name + " is not deflated as it says: it is damaged" + kZipRemedy) << change;
   }
   ZipEntry wrong = test::deflated("a.npy", contents);
   wrong.crc_is_wrong = true;
-  EXPECT_NE(message_of(zip_of({wrong})).find("has CRC-32"), std::string::npos);
+  EXPECT_NE(npz_message(zip_of({wrong})).find("has CRC-32"), std::string::npos);
 }
 
 TEST(MarianNpz, SurvivesDamage) {
   for (const bool is_deflated : {false, true})
-    test::expect_damage_survived(npz_bytes(tensors(), "type: transformer\n", is_deflated), message_of);
+    test::expect_damage_survived(npz_bytes(npz_tensors(), "type: transformer\n", is_deflated), npz_message);
 }
 
 }  // namespace

@@ -60,12 +60,12 @@ TEST(SniffFolder, KnowsWhatIsConverted) {
 }
 
 TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
-  struct Case {
+  struct FolderCase {
     const char* file;
     std::string bytes;
     const char* text;
   };
-  const Case cases[] = {
+  const FolderCase cases[] = {
       {"model.bin", "\6\0\0\0\x17\0TransformerDecoderSpec\0\7\0\0\0"s,
        "this is a CTranslate2 model of a decoder-only language model; Goldcrest runs encoder-decoder Transformers; it "
        "cannot be converted"},
@@ -75,7 +75,7 @@ TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
        "this is an ONNX model, a graph; convert the PyTorch or Hugging Face checkpoint that it was exported from"},
       {"pytorch_model.bin", "version https://git-lfs.github.com/spec/v1\n",
        "this is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository, or download the file"}};
-  for (const Case& c : cases) {
+  for (const FolderCase& c : cases) {
     const TemporaryFolder folder;
     folder.write("config.json", "{}");
     const std::filesystem::path file = folder.write(c.file, c.bytes);

@@ -176,7 +176,7 @@ TEST(TorchZip, TiedTensorsAreOnePlace) {
 
 // YAML as values: the types of scalars, and every hostile text with its message.
 
-std::string message_of(const std::string& text, const YamlBounds& bounds = kYamlSettings) {
+std::string yaml_message(const std::string& text, const YamlBounds& bounds = kYamlSettings) {
   try {
     parse_yaml(text, bounds, "a.yml");
     return "read";
@@ -219,17 +219,19 @@ TEST(Yaml, KeysAreTexts) {
 }
 
 TEST(Yaml, SaysWhatItRefuses) {
-  EXPECT_EQ(message_of("a: &x [1]\nb: *x\n"), "a.yml: line 1 has an anchor, which is not read");
-  EXPECT_EQ(message_of("a: 1\nb: *x\n"), "a.yml: line 2, column 4: is not YAML: the referenced anchor is not defined");
-  EXPECT_EQ(message_of("a: !!binary 5\n"), "a.yml: line 1 has the tag \"tag:yaml.org,2002:binary\", which is not read");
-  EXPECT_EQ(message_of("a: !mine [1]\n"), "a.yml: line 1 has the tag \"!mine\", which is not read");
-  EXPECT_EQ(message_of("a: 1\na: 2\n"), "a.yml: line 2 has the key \"a\" again");
-  EXPECT_EQ(message_of("? [1]\n: 2\n"), "a.yml: line 1 has a key that is not a text");
-  EXPECT_EQ(message_of("a: 1\n---\nb: 2\n"), "a.yml: holds several documents, expected one");
-  EXPECT_EQ(message_of(""), "a.yml: is empty");
-  EXPECT_EQ(message_of(std::string("a: \0", 4)), "a.yml: is not YAML: it has a NUL byte");
-  EXPECT_EQ(message_of("a: [1, 2\n"), "a.yml: line 2, column 1: is not YAML: end of sequence flow not found");
-  EXPECT_EQ(message_of(std::string(70'000, 'x')), "a.yml: has 70000 bytes, expected at most 65536");
+  EXPECT_EQ(yaml_message("a: &x [1]\nb: *x\n"), "a.yml: line 1 has an anchor, which is not read");
+  EXPECT_EQ(yaml_message("a: 1\nb: *x\n"),
+            "a.yml: line 2, column 4: is not YAML: the referenced anchor is not defined");
+  EXPECT_EQ(yaml_message("a: !!binary 5\n"),
+            "a.yml: line 1 has the tag \"tag:yaml.org,2002:binary\", which is not read");
+  EXPECT_EQ(yaml_message("a: !mine [1]\n"), "a.yml: line 1 has the tag \"!mine\", which is not read");
+  EXPECT_EQ(yaml_message("a: 1\na: 2\n"), "a.yml: line 2 has the key \"a\" again");
+  EXPECT_EQ(yaml_message("? [1]\n: 2\n"), "a.yml: line 1 has a key that is not a text");
+  EXPECT_EQ(yaml_message("a: 1\n---\nb: 2\n"), "a.yml: holds several documents, expected one");
+  EXPECT_EQ(yaml_message(""), "a.yml: is empty");
+  EXPECT_EQ(yaml_message(std::string("a: \0", 4)), "a.yml: is not YAML: it has a NUL byte");
+  EXPECT_EQ(yaml_message("a: [1, 2\n"), "a.yml: line 2, column 1: is not YAML: end of sequence flow not found");
+  EXPECT_EQ(yaml_message(std::string(70'000, 'x')), "a.yml: has 70000 bytes, expected at most 65536");
   try {
     parse_yaml_settings("[1]", "a.yml");
     ADD_FAILURE();
@@ -240,25 +242,25 @@ TEST(Yaml, SaysWhatItRefuses) {
 
 // A small text can have great depth, many values or many aliases.
 TEST(Yaml, BombsEndEarly) {
-  EXPECT_EQ(message_of(std::string(9, '[') + std::string(9, ']')), "a.yml: line 1 has more than 8 levels");
-  EXPECT_EQ(message_of(std::string(60'000, '[')), "a.yml: line 1 has a key that is not a text");  // of the next level
+  EXPECT_EQ(yaml_message(std::string(9, '[') + std::string(9, ']')), "a.yml: line 1 has more than 8 levels");
+  EXPECT_EQ(yaml_message(std::string(60'000, '[')), "a.yml: line 1 has a key that is not a text");  // of the next level
   std::string many = "[0";
   for (int i = 0; i < 20'000; ++i) many += ",0";
-  EXPECT_EQ(message_of(many + "]"), "a.yml: line 1 has more than 10000 values");
+  EXPECT_EQ(yaml_message(many + "]"), "a.yml: line 1 has more than 10000 values");
   std::string laughs = "a: &a [x,x,x]\n";
   for (char c = 'b'; c < 'j'; ++c) laughs += format_text("{0}: &{0} [*{1},*{1},*{1}]\n", c, static_cast<char>(c - 1));
-  EXPECT_EQ(message_of(laughs), "a.yml: line 1 has an anchor, which is not read");
+  EXPECT_EQ(yaml_message(laughs), "a.yml: line 1 has an anchor, which is not read");
 }
 
 // Cuts a text at every length and changes each byte: a value or an Error, no other exception.
 TEST(Yaml, DamagedTextsDoNoHarm) {
   const std::string text = "a: \"x\\n\"\nb:\n  - 1\n  - {c: 'd', e: [2.5, ~]}\n? f\n: |\n  block\n  text\n# end\n";
-  for (size_t n = 0; n < text.size(); ++n) message_of(text.substr(0, n));
+  for (size_t n = 0; n < text.size(); ++n) yaml_message(text.substr(0, n));
   for (size_t i = 0; i < text.size(); ++i) {
     for (const char c : {'\xff', '\x80', '[', '{', '\'', '"', '&', '*', '!', '\t', ':'}) {
       std::string changed = text;
       changed[i] = c;
-      message_of(changed);
+      yaml_message(changed);
     }
   }
 }

@@ -76,7 +76,7 @@ struct Zip {
 };
 
 // Returns "read", or the message without the file's name and the remedy.
-std::string message_of(const std::string& bytes, std::vector<ZipMember>* members = nullptr) {
+std::string zip_message(const std::string& bytes, std::vector<ZipMember>* members = nullptr) {
   const InputFile file("a.pt", "", bytes);
   try {
     const std::vector<ZipMember> read = read_zip_directory(file);
@@ -91,7 +91,7 @@ std::string message_of(const std::string& bytes, std::vector<ZipMember>* members
 std::string message_of_changed(const std::function<void(Zip&)>& change) {
   Zip zip;
   change(zip);
-  return message_of(zip.bytes());
+  return zip_message(zip.bytes());
 }
 
 const char kMember[] = "a.pt: the zip member \"a\"";
@@ -103,7 +103,7 @@ TEST(ZipRecords, AMember) {
   Zip zip;
   zip.both([](Header& header) { header.method = 8, header.plain = 70, header.extra = field(7, "x"); });
   std::vector<ZipMember> members;
-  EXPECT_EQ(message_of(zip.bytes(), &members), "read");
+  EXPECT_EQ(zip_message(zip.bytes(), &members), "read");
   ASSERT_EQ(members.size(), 1u);
   EXPECT_EQ(members[0].name, "a");
   EXPECT_EQ(members[0].offset, 30u + 1 + 5);
@@ -162,7 +162,7 @@ TEST(ZipRecords, WhereAMemberLies) {
             std::string(kMember) + " starts outside of the members");
   for (const size_t bytes : {29u, 30u}) {
     const std::string directory = central_header({});
-    EXPECT_EQ(message_of(std::string(bytes, '\0') + directory + end_record({1, directory.size(), bytes})),
+    EXPECT_EQ(zip_message(std::string(bytes, '\0') + directory + end_record({1, directory.size(), bytes})),
               bytes == 29 ? std::string(kMember) + " starts outside of the members" : kDiffers);
   }
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.contents.pop_back(); }),
@@ -177,7 +177,7 @@ TEST(ZipRecords, WhereAMemberLies) {
   empty(zip);
   std::string bytes = zip.bytes();
   bytes[28] = 3;
-  EXPECT_EQ(message_of(bytes),
+  EXPECT_EQ(zip_message(bytes),
             std::string(kMember) + " has 0 bytes, more than the file has there: it is truncated or damaged");
 }
 
@@ -199,15 +199,15 @@ TEST(ZipRecords, TheDirectory) {
     Zip zip;
     zip.central.extra = "x", zip.central.comment = "y";
     std::string bytes = zip.bytes();
-    EXPECT_EQ(message_of(bytes), "read");
+    EXPECT_EQ(zip_message(bytes), "read");
     bytes[zip.end().offset + field] = 2;
-    EXPECT_EQ(message_of(bytes), kDamaged) << field;
+    EXPECT_EQ(zip_message(bytes), kDamaged) << field;
   }
 }
 
 TEST(ZipRecords, TheEnd) {
-  EXPECT_EQ(message_of(end_record({})), "read");
-  EXPECT_EQ(message_of(end_record({}).substr(0, 21)), "a.pt: the file is too short for a zip");
+  EXPECT_EQ(zip_message(end_record({})), "read");
+  EXPECT_EQ(zip_message(end_record({}).substr(0, 21)), "a.pt: the file is too short for a zip");
   const Zip zip;
   const std::string not_found =
       "a.pt: the zip's directory is not at the end of the file: it is truncated (download it again) or has a comment";
@@ -220,10 +220,10 @@ TEST(ZipRecords, TheEnd) {
                                                    {16, kMisplaced}}) {
     std::string bytes = zip.bytes();
     ++bytes[zip.before_end().size() + field];
-    EXPECT_EQ(message_of(bytes), message) << field;
+    EXPECT_EQ(zip_message(bytes), message) << field;
   }
   const End end = zip.end();
-  const auto with_end = [&](const End& other) { return message_of(zip.before_end() + end_record(other)); };
+  const auto with_end = [&](const End& other) { return zip_message(zip.before_end() + end_record(other)); };
   EXPECT_EQ(with_end({1, end.size - 1, end.offset}), kMisplaced);
   EXPECT_EQ(with_end({1, end.size, end.offset - 1}), kMisplaced);
   EXPECT_EQ(with_end({1, (64 << 20) + 1, end.offset}), "a.pt: the zip's directory is too large");
@@ -231,12 +231,12 @@ TEST(ZipRecords, TheEnd) {
 }
 
 TEST(ZipRecords, TheWideEnd) {
-  EXPECT_EQ(message_of(wide_records({}, 0) + end_record({})), "read");
+  EXPECT_EQ(zip_message(wide_records({}, 0) + end_record({})), "read");
   const Zip zip;
   const End end = zip.end();
   const std::string before = zip.before_end();
   const auto with = [&](const End& wide, const End& narrow) {
-    return message_of(before + wide_records(wide, before.size()) + end_record(narrow));
+    return zip_message(before + wide_records(wide, before.size()) + end_record(narrow));
   };
   EXPECT_EQ(with(end, end), "read");
   EXPECT_EQ(with(end, {0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF}), "read");
@@ -252,11 +252,11 @@ TEST(ZipRecords, TheWideEnd) {
   for (const size_t field : {0u, 24u, 32u, 64u}) {  // signature, members of this disk, members, the record's place
     std::string bytes = good;
     ++bytes[before.size() + field];
-    EXPECT_EQ(message_of(bytes), "a.pt: the zip's 64-bit directory record is damaged") << field;
+    EXPECT_EQ(zip_message(bytes), "a.pt: the zip's 64-bit directory record is damaged") << field;
   }
   std::string bytes = good;
   ++bytes[before.size() + 56];  // no locator points to the 64-bit record
-  EXPECT_EQ(message_of(bytes), kMisplaced);
+  EXPECT_EQ(zip_message(bytes), kMisplaced);
 }
 
 TEST(ZipRecords, WideFieldsOfAMember) {
@@ -287,13 +287,13 @@ TEST(ZipRecords, WideFieldsOfAMember) {
       zip.local.extra = before + field(1, local);
       zip.central.extra = before + field(1, central) + field(1, std::string(8, '\7'));
       std::vector<ZipMember> members;
-      EXPECT_EQ(message_of(zip.bytes(), &members), "read") << choice;
+      EXPECT_EQ(zip_message(zip.bytes(), &members), "read") << choice;
       ASSERT_EQ(members.size(), 1u);
       EXPECT_EQ(members[0].size, 40u);
       EXPECT_EQ(members[0].plain_size, 40u);
       central.pop_back();
       zip.central.extra = before + field(1, central) + field(7, "abcdefgh");
-      EXPECT_EQ(message_of(zip.bytes()), "a.pt: a zip member's 64-bit field is damaged") << choice;
+      EXPECT_EQ(zip_message(zip.bytes()), "a.pt: a zip member's 64-bit field is damaged") << choice;
       central.push_back('\0');
     }
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/support/formula_rows.h"
+#include "convert/support/formula_samples.h"
 #include "convert/support/toolkit_folder.h"
 
 namespace goldcrest::test {

@@ -24,8 +24,6 @@ using test::Translation;
 using Model = test::InspectedModel;
 using Naive = test::NaiveForward<double>;
 
-const std::vector<Model>& models() { return test::inspected_models(); }
-
 double log_prob(const std::vector<double>& logits, int32_t token) {
   double sum = 0;
   for (const double logit : logits) sum += std::exp(logit);
@@ -53,7 +51,7 @@ void expect_naive_scores(const ModelSpec& spec, const std::vector<int32_t>& sour
 }
 
 TEST(TokenScores, AreTheForwardPasssAlongEveryHypothesis) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::inspected_models()) {
     Rng rng(91);
     for (const uint32_t beam_size : {1u, 4u}) {
       TestEngine engine(model.float32.span(), inspecting(beam_size, 1));
@@ -70,7 +68,7 @@ TEST(TokenScores, AreTheForwardPasssAlongEveryHypothesis) {
 }
 
 TEST(TokenScores, ForcedTokensCostNothing) {
-  ModelSpec spec = models()[0].spec;
+  ModelSpec spec = test::inspected_models()[0].spec;
   spec.generation.forced_first_id = 5;
   const FileImage file = test::tiny_file(spec);
   for (const uint32_t beam_size : {1u, 3u}) {
@@ -92,13 +90,13 @@ TEST(TokenScores, ForcedTokensCostNothing) {
 TEST(TokenScores, AreNullWhereTheLimitsDoNotAsk) {
   EngineSetup setup;
   setup.limits.alignment_layers = 1;
-  TestEngine engine(models()[0].int8.span(), setup);
+  TestEngine engine(test::inspected_models()[0].int8.span(), setup);
   EXPECT_TRUE(engine.run(std::vector<int32_t>{3, 1, 2}).token_log_probs.empty());
 }
 
 // Inspection changes nothing in a search.
 TEST(Inspection, ChangesNoBit) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::inspected_models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       for (const uint32_t beam_size : {1u, 4u}) {
         EngineSetup plain;
@@ -126,7 +124,7 @@ TEST(Inspection, ChangesNoBit) {
 }
 
 TEST(Inspection, GivesTheSameBitsWithEveryTable) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::inspected_models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       std::vector<std::vector<Translation>> first;
       Rng rng(93);
@@ -145,7 +143,7 @@ TEST(Inspection, GivesTheSameBitsWithEveryTable) {
 }
 
 TEST(Score, IsTheForwardPasssOfAnyTarget) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::inspected_models()) {
     Rng rng(94);
     for (const uint32_t planned_beams : {1u, 4u}) {
       TestEngine engine(model.float32.span(), inspecting(planned_beams, 1));
@@ -167,7 +165,7 @@ TEST(Score, IsTheForwardPasssOfAnyTarget) {
 
 // A search's result has the same log-probabilities, logits and alignments as a given target.
 TEST(Score, OfASearchsResultIsTheSearchs) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::inspected_models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       TestEngine engine(file->span(), inspecting(4, 1));
       goldcrest_search search = engine.search();
@@ -190,7 +188,7 @@ TEST(Score, OfASearchsResultIsTheSearchs) {
 }
 
 TEST(Score, DependsNeitherOnTheBatchNorOnTheSlicing) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::inspected_models()) {
     Rng rng(96);
     std::vector<std::vector<int32_t>> sources, targets;
     std::vector<Translation> alone;
@@ -215,7 +213,7 @@ TEST(Score, DependsNeitherOnTheBatchNorOnTheSlicing) {
 
 // Follows one source along its target: no step reports a chosen token.
 TEST(Score, GivesNoTokensOnTheWay) {
-  TestEngine engine(models()[0].int8.span(), inspecting(1, 1));
+  TestEngine engine(test::inspected_models()[0].int8.span(), inspecting(1, 1));
   const std::vector<int32_t> source = {1, 2, 3}, target = {4, 5, 0};
   ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
   ASSERT_EQ(goldcrest_score(engine.get(), 0, target.data(), target.size()), 0);
@@ -226,7 +224,7 @@ TEST(Score, GivesNoTokensOnTheWay) {
   EXPECT_EQ(token, -7);
   // The next source is searched again.
   const Translation searched = engine.run(source);
-  TestEngine other(models()[0].int8.span(), inspecting(1, 1));
+  TestEngine other(test::inspected_models()[0].int8.span(), inspecting(1, 1));
   EXPECT_EQ(searched, other.run(source));
 }
 
@@ -244,7 +242,7 @@ class Refused : public testing::Test {
   }
 
   const std::vector<int32_t> source_ = {1, 2, 3};
-  TestEngine engine_{models()[1].int8.span(), inspecting(2, 2)};
+  TestEngine engine_{test::inspected_models()[1].int8.span(), inspecting(2, 2)};
 };
 
 TEST_F(Refused, Targets) {
@@ -270,7 +268,7 @@ TEST_F(Refused, Targets) {
   // A new batch has no targets.
   ASSERT_EQ(begin(), 0);
   EXPECT_EQ(goldcrest_run(engine_.get()), GOLDCREST_DONE);
-  TestEngine other(models()[1].int8.span(), inspecting(2, 2));
+  TestEngine other(test::inspected_models()[1].int8.span(), inspecting(2, 2));
   EXPECT_EQ(engine_.results(0).at(0), other.run(source_));
 }
 
@@ -305,7 +303,7 @@ TEST_F(Refused, Alignments) {
 
 TEST(Inspection, IsRefusedWhereTheLimitsDoNotAsk) {
   EngineSetup setup;
-  TestEngine engine(models()[0].int8.span(), setup);
+  TestEngine engine(test::inspected_models()[0].int8.span(), setup);
   const int32_t ids[] = {1, 2};
   ASSERT_EQ(goldcrest_begin(engine.get(), ids, 2), 0);
   EXPECT_EQ(goldcrest_score(engine.get(), 0, ids, 2), GOLDCREST_ERROR_UNSUPPORTED);

@@ -20,16 +20,16 @@ using test::Rng;
 using test::TestEngine;
 using test::Translation;
 
-constexpr uint32_t kAllFlags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
+constexpr uint32_t kScoresAndHash = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
 
-converter::ModelSpec listed_spec() {
+converter::ModelSpec shortlist_spec() {
   converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
   test::add_shortlist(21, spec);
   return spec;
 }
 
-const FileImage& listed_file() {
-  static const FileImage image = test::tiny_file(listed_spec());
+const FileImage& shortlist_file() {
+  static const FileImage image = test::tiny_file(shortlist_spec());
   return image;
 }
 
@@ -53,7 +53,7 @@ std::vector<std::vector<Translation>> results(const FileImage& file, uint32_t ma
   setup.limits.max_candidates = max_candidates;
   TestEngine engine(file.span(), setup);
   goldcrest_search search = engine.search();
-  search.flags = kAllFlags | flags;
+  search.flags = kScoresAndHash | flags;
   engine.set_search(search);
   return engine.run(some_sources());
 }
@@ -61,9 +61,9 @@ std::vector<std::vector<Translation>> results(const FileImage& file, uint32_t ma
 TEST(Shortlist, CanBeTurnedOff) {
   for (const uint32_t beam_size : {1u, 3u}) {
     const auto plain = results(plain_file(), 0, beam_size, 0);
-    EXPECT_NE(results(listed_file(), 0, beam_size, 0), plain);
-    EXPECT_EQ(results(listed_file(), GOLDCREST_NO_SHORTLIST, beam_size, 0), plain) << "by the limits";
-    EXPECT_EQ(results(listed_file(), 0, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "by the search";
+    EXPECT_NE(results(shortlist_file(), 0, beam_size, 0), plain);
+    EXPECT_EQ(results(shortlist_file(), GOLDCREST_NO_SHORTLIST, beam_size, 0), plain) << "by the limits";
+    EXPECT_EQ(results(shortlist_file(), 0, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain) << "by the search";
     EXPECT_EQ(results(plain_file(), 50, beam_size, GOLDCREST_SEARCH_ALL_OUTPUTS), plain)
         << "in a file without a shortlist";
   }
@@ -76,7 +76,7 @@ TEST(Shortlist, ASourceWithTooManyCandidatesHasAllOutputs) {
   {
     EngineSetup setup;
     setup.limits.batch = 4;
-    TestEngine engine(listed_file().span(), setup);
+    TestEngine engine(shortlist_file().span(), setup);
     (void)engine.run(sources);
     for (uint32_t i = 0; i < sources.size(); ++i) {
       goldcrest_result result = {};
@@ -85,10 +85,10 @@ TEST(Shortlist, ASourceWithTooManyCandidatesHasAllOutputs) {
     }
   }
   ASSERT_LT(counts[0], counts[3]);
-  const auto plain = results(plain_file(), 0, 1, 0), listed = results(listed_file(), 0, 1, 0);
+  const auto plain = results(plain_file(), 0, 1, 0), listed = results(shortlist_file(), 0, 1, 0);
   for (const uint32_t limit : counts) {
     for (const uint32_t max_candidates : {limit, limit - 1}) {
-      const auto found = results(listed_file(), max_candidates, 1, 0);
+      const auto found = results(shortlist_file(), max_candidates, 1, 0);
       for (size_t i = 0; i < sources.size(); ++i) {
         EXPECT_EQ(found[i], counts[i] <= max_candidates ? listed[i] : plain[i])
             << "source " << i << " of " << counts[i];
@@ -110,7 +110,7 @@ TEST(Shortlist, ScoresAreAmongAllOutputs) {
     TestEngine engine(file.span(), setup);
     return engine.score(sources, targets);
   };
-  EXPECT_EQ(scores(listed_file()), scores(plain_file()));
+  EXPECT_EQ(scores(shortlist_file()), scores(plain_file()));
 }
 
 // Each sentence is gathered in a step of its own, before the first target position.
@@ -130,14 +130,14 @@ TEST(Shortlist, GathersOneSentenceAStep) {
     while (goldcrest_step(engine.get(), nullptr) != GOLDCREST_DONE) ++steps;
     return steps;
   };
-  EXPECT_EQ(count_steps(listed_file(), 1), count_steps(plain_file(), 1) + 1);
-  EXPECT_EQ(count_steps(listed_file(), 3), count_steps(plain_file(), 3) + 3);
+  EXPECT_EQ(count_steps(shortlist_file(), 1), count_steps(plain_file(), 1) + 1);
+  EXPECT_EQ(count_steps(shortlist_file(), 3), count_steps(plain_file(), 3) + 3);
 }
 
 // Computes the engine's results for some sources, as the converter stores them: among candidates, and among all.
 std::vector<SelfTestLine> self_test_lines() {
   std::vector<SelfTestLine> lines;
-  const FileImage& file = listed_file();
+  const FileImage& file = shortlist_file();
   TestEngine engine(file.span(), {});
   for (const uint32_t flags : {0u, GOLDCREST_SEARCH_ALL_OUTPUTS}) {
     goldcrest_search search = engine.search();
@@ -153,7 +153,7 @@ std::vector<SelfTestLine> self_test_lines() {
 }
 
 int self_test(const std::vector<SelfTestLine>& lines, uint32_t max_candidates, goldcrest_detail* detail) {
-  const FileImage file = converter::assemble(converter::build_payload(listed_spec(), {}), lines);
+  const FileImage file = converter::assemble(converter::build_payload(shortlist_spec(), {}), lines);
   EngineSetup setup;
   setup.limits.max_candidates = max_candidates;
   TestEngine engine(file.span(), setup);

@@ -75,14 +75,14 @@ uint32_t outputs_of(const TestEngine& engine) {
 }
 
 // The logits of each position.
-using Traced = std::vector<std::vector<float>>;
+using TracedRows = std::vector<std::vector<float>>;
 
-EngineSetup traced_setup(Traced* traced) {
+EngineSetup traced_setup(TracedRows* traced) {
   EngineSetup setup;
   setup.trace_context = traced;
   setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
     if (std::string_view(name) != "logits") return;
-    Traced& rows = *static_cast<Traced*>(context);
+    TracedRows& rows = *static_cast<TracedRows*>(context);
     if (rows.size() <= row) rows.resize(row + 1);
     rows[row].insert(rows[row].end(), values, values + count);
   };
@@ -97,7 +97,7 @@ struct Stored {
 // Feeds both engines the same tokens up to the first difference. Until then the gathered logits have the same bits, in
 // the order of the ids.
 void expect_same_logits(const ModelSpec& spec, const FileImage& file, const char* kernels, Rng& rng) {
-  Traced listed, whole;
+  TracedRows listed, whole;
   EngineSetup setup = traced_setup(&listed);
   setup.kernels = kernels;
   TestEngine among_candidates(file.span(), setup);

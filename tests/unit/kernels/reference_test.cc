@@ -25,7 +25,7 @@ using test::random_weights;
 using test::Rng;
 using test::strided_sum;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kPlusInfinity = std::numeric_limits<float>::infinity();
 constexpr Layout kLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
 
 // FORMAT.md, section 5.
@@ -88,8 +88,8 @@ TEST(QuantizeRows, BoundsOfTheLargestMagnitude) {
   EXPECT_EQ(scale_for(low), low / 127.0f);
   EXPECT_EQ(scale_for(std::nextafter(low, 0.0f)), 0.0f);
   EXPECT_EQ(scale_for(high), high / 127.0f);
-  EXPECT_EQ(scale_for(std::nextafter(high, kInfinity)), 0.0f);
-  EXPECT_EQ(scale_for(kInfinity), 0.0f);
+  EXPECT_EQ(scale_for(std::nextafter(high, kPlusInfinity)), 0.0f);
+  EXPECT_EQ(scale_for(kPlusInfinity), 0.0f);
   EXPECT_EQ(scale_for(std::numeric_limits<float>::quiet_NaN()), 0.0f);
   EXPECT_EQ(scale_for(0.0f), 0.0f);
   EXPECT_EQ(scale_for(1e-42f), 0.0f);
@@ -283,20 +283,20 @@ TEST(ListLargest, ListsWhatMayBeAmongTheLargest) {
     return indices;
   };
   using Indices = std::vector<uint8_t>;
-  const std::vector<float> x = {1, 2, 2, nan, 3, -kInfinity, 4};
+  const std::vector<float> x = {1, 2, 2, nan, 3, -kPlusInfinity, 4};
   EXPECT_EQ(listed(x, 0, 2.0f), (Indices{1, 2, 4, 6}));
   EXPECT_EQ(listed(x, 0, 4.5f), Indices{});
   EXPECT_EQ(listed(x, 0, nan), Indices{});
-  EXPECT_EQ(listed(x, 1, -kInfinity), (Indices{6}));
-  EXPECT_EQ(listed(x, 3, -kInfinity), (Indices{1, 2, 4, 6})) << "both values that equal the third largest";
+  EXPECT_EQ(listed(x, 1, -kPlusInfinity), (Indices{6}));
+  EXPECT_EQ(listed(x, 3, -kPlusInfinity), (Indices{1, 2, 4, 6})) << "both values that equal the third largest";
   EXPECT_EQ(listed(x, 3, 3.0f), (Indices{4, 6}));
-  EXPECT_EQ(listed(x, 16, -kInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
+  EXPECT_EQ(listed(x, 16, -kPlusInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
   // Indices with the same i % 16 share a maximum. In 32 ascending numbers the sixteenth largest is the first of the
   // last 16.
   std::vector<float> ascending(40);
   std::iota(ascending.begin(), ascending.end(), 0.0f);
-  EXPECT_EQ(listed(ascending, 2, -kInfinity), (Indices{38, 39}));
-  EXPECT_EQ(listed(ascending, 16, -kInfinity).front(), 24);
+  EXPECT_EQ(listed(ascending, 2, -kPlusInfinity), (Indices{38, 39}));
+  EXPECT_EQ(listed(ascending, 16, -kPlusInfinity).front(), 24);
 }
 
 TEST(ListLargest, MissesNoneOfTheLargest) {
@@ -307,11 +307,11 @@ TEST(ListLargest, MissesNoneOfTheLargest) {
     const uint32_t largest = 1 + rng.below(16);
     std::vector<uint8_t> indices(x.size());
     indices.resize(
-        reference_list_largest({x.data(), indices.data(), static_cast<uint32_t>(x.size()), largest, -kInfinity}));
+        reference_list_largest({x.data(), indices.data(), static_cast<uint32_t>(x.size()), largest, -kPlusInfinity}));
     std::vector<float> sorted = x;
     std::sort(sorted.rbegin(), sorted.rend());
     const float limit = sorted[std::min<size_t>(largest, x.size()) - 1];
-    std::vector<float> maxima(16, -kInfinity);
+    std::vector<float> maxima(16, -kPlusInfinity);
     for (size_t j = 0; j < x.size(); ++j) {
       maxima[j % 16] = std::max(maxima[j % 16], x[j]);
       if (x[j] >= limit) {

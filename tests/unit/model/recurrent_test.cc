@@ -82,8 +82,8 @@ TEST(Recurrent, MissingAndWrongParts) {
       });
 }
 
-// All integers of a recurrent block.
-std::vector<uint32_t*> integers(ModelT& m) {
+// All block_integers of a recurrent block.
+std::vector<uint32_t*> block_integers(ModelT& m) {
   format::RecurrentT& block = *m.decoder->layers[0]->recurrent;
   format::LinearT& linear = *block.input_forget;
   return {&linear.n,          &linear.k,          &linear.weights,   &linear.scale, &linear.bias,
@@ -96,7 +96,7 @@ TEST(Recurrent, EveryIntegerTakesEveryExtreme) {
     for (const uint32_t value :
          {0u, 1u, 2u, 15u, 16u, 31u, 32u, 33u, 64u, 65536u, 0x7fffffffu, 0x80000000u, 0xfffffff0u, UINT32_MAX}) {
       SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
-      const FileImage file = remade(smallest_recurrent_file(), [&](ModelT& m) { *integers(m)[field] = value; });
+      const FileImage file = remade(smallest_recurrent_file(), [&](ModelT& m) { *block_integers(m)[field] = value; });
       (try_file(file).status < 0 ? refused : accepted) += 1;
       if (HasFailure()) return;
     }
@@ -157,6 +157,171 @@ TEST(Recurrent, ViewsOfMixedLayers) {
     EXPECT_EQ(layer.recurrent.input_forget.n, 96u);
     EXPECT_EQ(layer.recurrent.input_forget.k, 48u);
     EXPECT_TRUE(layer.recurrent.norm.present());
+  }
+}
+
+// Files with a shortlist: parts with and without the feature bit, wrong values, damage.
+
+using converter::FileImage;
+using format::ModelT;
+using test::expect_refused;
+using test::remade;
+using test::smallest_file;
+using test::smallest_listed_file;
+using test::try_file;
+using test::Verdict;
+
+// Changes one number of the file's shortlist. `units` is the place of the array in its section.
+template <typename T>
+FileImage with_number(uint32_t format::ShortlistT::*units, size_t at, T value) {
+  FileImage file = smallest_listed_file();
+  ModelT metadata;
+  format::GetModel(file.bytes())->UnPackTo(&metadata);
+  const size_t section = size_t{metadata.sections[3]->offset} * 64;
+  std::memcpy(file.bytes() + section + size_t{(*metadata.shortlist).*units} * 64 + at * sizeof value, &value,
+              sizeof value);
+  test::repair_checksums(file);
+  return file;
+}
+
+template <typename T>
+void expect_bad_number(uint32_t format::ShortlistT::*units, size_t at, T value, const char* detail) {
+  const Verdict verdict = try_file(with_number(units, at, value));
+  EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << detail << ", " << at << " is " << value;
+  EXPECT_EQ(verdict.detail, detail);
+}
+
+using S = format::ShortlistT;
+
+TEST(Shortlist, TheFileRuns) {
+  const Verdict verdict = try_file(smallest_listed_file());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  EXPECT_EQ(format::GetModel(smallest_listed_file().bytes())->features(), kFeatureShortlist);
+}
+
+TEST(Shortlist, TheView) {
+  ShortlistView view;
+  ASSERT_TRUE(view_shortlist(smallest_listed_file().bytes(), &view));
+  EXPECT_EQ(view.n_always, 1u);
+  EXPECT_EQ(view.n_source_ids, 6u);
+  EXPECT_EQ(view.n_ngrams, 3u);
+  EXPECT_EQ(view.max_ngram, 3u);
+  EXPECT_FALSE(view.wide_ids);
+  const std::vector<uint32_t> keys(view.ngram_keys, view.ngram_keys + 9);
+  EXPECT_EQ(keys, (std::vector<uint32_t>{0, 0, 1, 0, 0, kNoId, 1, 2, kNoId})) << "the longer one comes first";
+  const std::vector<uint32_t> offset(view.offset, view.offset + 10);
+  EXPECT_EQ(offset, (std::vector<uint32_t>{0, 2, 2, 3, 3, 3, 3, 4, 6, 6}));
+  const auto* ids = static_cast<const uint16_t*>(view.ids);
+  EXPECT_EQ((std::vector<uint16_t>(ids, ids + 6)), (std::vector<uint16_t>{1, 4, 5, 6, 3, 5}));
+  EXPECT_FALSE(view_shortlist(smallest_file().bytes(), &view));
+}
+
+// Older engines refuse the bit. An engine that knows it refuses files with a part of a shortlist but no bit.
+TEST(Shortlist, WhatIsNotAnnounced) {
+  expect_refused(smallest_listed_file(), {
+                                             {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
+                                             {"limits.max_candidates", [](ModelT& m) { m.shortlist.reset(); }},
+                                             {"self_test.shortlist",
+                                              [](ModelT& m) {
+                                                m.shortlist.reset();
+                                                m.limits->max_candidates = 0;
+                                              }},
+                                             {"limits.max_candidates", [](ModelT& m) { m.limits->max_candidates = 0; }},
+                                             {"limits.max_candidates", [](ModelT& m) { m.limits->max_candidates = 8; }},
+                                         });
+  expect_refused(smallest_file(),
+                 {
+                     {"metadata: feature bits", [](ModelT& m) { m.limits->max_candidates = 3; }},
+                     {"metadata: feature bits", [](ModelT& m) { m.shortlist = std::make_unique<S>(); }},
+                     {"self_test.shortlist", [](ModelT& m) { m.self_test[1]->shortlist = true; }},
+                 });
+}
+
+TEST(Shortlist, TheBitAloneChangesNothing) {
+  const Verdict verdict = try_file(remade(smallest_file(), [](ModelT& m) { m.features = kFeatureShortlist; }));
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+}
+
+TEST(Shortlist, NumbersThatAreNoList) {
+  const char *always = "shortlist.always", *offset = "shortlist.offset", *ids = "shortlist.ids",
+             *keys = "shortlist.ngram_keys";
+  expect_bad_number<uint16_t>(&S::always, 0, 7, always);
+  expect_bad_number<uint32_t>(&S::offset, 0, 1, offset);
+  expect_bad_number<uint32_t>(&S::offset, 1, 3, offset);
+  expect_bad_number<uint32_t>(&S::offset, 1, 7, offset);
+  expect_bad_number<uint32_t>(&S::offset, 9, 5, offset);
+  expect_bad_number<uint32_t>(&S::offset, 9, UINT32_MAX, offset);
+  expect_bad_number<uint16_t>(&S::ids, 0, 4, ids);
+  expect_bad_number<uint16_t>(&S::ids, 1, 1, ids);
+  expect_bad_number<uint16_t>(&S::ids, 2, 7, ids);
+  expect_bad_number<uint16_t>(&S::ids, 5, UINT16_MAX, ids);
+  expect_bad_number<uint32_t>(&S::ngram_keys, 0, 1, keys);      // greater than the next key
+  expect_bad_number<uint32_t>(&S::ngram_keys, 2, kNoId, keys);  // equal to the next key
+  expect_bad_number<uint32_t>(&S::ngram_keys, 3, 6, keys);
+  expect_bad_number<uint32_t>(&S::ngram_keys, 4, kNoId, keys);  // only one id
+  expect_bad_number<uint32_t>(&S::ngram_keys, 5, 6, keys);      // neither an id nor kNoId
+  expect_bad_number<uint32_t>(&S::ngram_keys, 7, kNoId, keys);
+}
+
+TEST(Shortlist, ExtentsThatAreNotThere) {
+  expect_refused(smallest_listed_file(),
+                 {
+                     {"shortlist.always", [](ModelT& m) { m.shortlist->n_always = 8; }},
+                     {"shortlist.always", [](ModelT& m) { m.shortlist->always = 1u << 20; }},
+                     {"shortlist.offset", [](ModelT& m) { m.shortlist->offset = 1u << 20; }},
+                     {"shortlist.ids", [](ModelT& m) { m.shortlist->ids = UINT32_MAX; }},
+                     {"shortlist.ids", [](ModelT& m) { m.shortlist->n_ids = UINT32_MAX; }},
+                     {"shortlist.offset", [](ModelT& m) { m.shortlist->n_ids = 5; }},
+                     {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->n_ngrams = 1u << 25; }},
+                     {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->n_ngrams = 0; }},
+                     {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->max_ngram = 1; }},
+                     {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->max_ngram = 17; }},
+                     {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->max_ngram = 2; }},
+                     {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->ngram_keys = 1u << 20; }},
+                 });
+}
+
+std::vector<uint32_t*> table_integers(ModelT& m) {
+  S& table = *m.shortlist;
+  return {&table.always,     &table.n_always, &table.offset,    &table.ids,  &table.n_ids,
+          &table.ngram_keys, &table.n_ngrams, &table.max_ngram, &m.features, &m.limits->max_candidates};
+}
+
+TEST(Shortlist, EveryIntegerTakesEveryExtreme) {
+  int refused = 0, accepted = 0;
+  for (size_t field = 0; field < 10; ++field) {
+    for (const uint32_t value :
+         {0u, 1u, 2u, 3u, 5u, 6u, 7u, 8u, 15u, 16u, 17u, 64u, 65536u, 0x7fffffffu, 0x80000000u, UINT32_MAX}) {
+      SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
+      const FileImage file = remade(smallest_listed_file(), [&](ModelT& m) { *table_integers(m)[field] = value; });
+      (try_file(file).status < 0 ? refused : accepted) += 1;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(refused, 80);
+  EXPECT_GT(accepted, 8);
+}
+
+TEST(Shortlist, EveryTruncationAndEveryFlippedBitIsRefused) { test::expect_damage_refused(smallest_listed_file()); }
+
+TEST(Shortlist, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::expect_flips_refused_or_run(smallest_listed_file());
+}
+
+TEST(Shortlist, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
+  FileImage file = smallest_listed_file();
+  const size_t n = format::GetModel(file.bytes())->sections()->Get(0)->offset() * 64;
+  for (size_t bit = 0; bit < 8 * n; ++bit) {
+    file.bytes()[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    flatbuffers::Verifier verifier(file.bytes(), n, 8, 8192);
+    bool expected = verifier.VerifyBuffer<format::Model>(nullptr);
+    const bool found = metadata_is_sound(file.bytes(), n);
+    // The generated check accepts a table of a vector at the place of its own offset, which is then zero.
+    uint32_t word;
+    std::memcpy(&word, file.bytes() + bit / 32 * 4, sizeof word);
+    if (expected && word == 0 && !found) expected = false;
+    ASSERT_EQ(found, expected) << "byte " << bit / 8 << ", bit " << bit % 8;
+    file.bytes()[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
   }
 }
 

@@ -240,7 +240,7 @@ std::string merges_of(const std::string& content) {
   return converter::join_text(merges, "|");
 }
 
-std::string message_of(const std::string& content) {
+std::string codes_message(const std::string& content) {
   try {
     parse_subword_codes(content, "codes");
   } catch (const Error& error) {
@@ -256,11 +256,11 @@ TEST(SubwordCodes, Versions) {
   for (const char* version : {"", "#version: 0.1\n", "#version: 0.1.0\n"}) {
     EXPECT_TRUE(parse_subword_codes(std::string(version) + "a b\n", "codes").word_end_apart) << version;
   }
-  EXPECT_EQ(message_of("#version: 0.3\na b\n"),
+  EXPECT_EQ(codes_message("#version: 0.3\na b\n"),
             "codes: line 1: the version is \"0.3\", and codes of versions 0.1 and 0.2 are read");
-  EXPECT_EQ(message_of("#version:\na b\n"),
+  EXPECT_EQ(codes_message("#version:\na b\n"),
             "codes: line 1: the version is \"\", and codes of versions 0.1 and 0.2 are read");
-  EXPECT_EQ(message_of("#version: 2\na b\n"),
+  EXPECT_EQ(codes_message("#version: 2\na b\n"),
             "codes: line 1: the version is \"2\", and codes of versions 0.1 and 0.2 are read");
   EXPECT_EQ(merges_of("#versio b\n"), "#versio b");
 }
@@ -278,9 +278,9 @@ TEST(SubwordCodes, LinesAsThePeerReadsThem) {
 TEST(SubwordCodes, FilesWithCounts) {
   EXPECT_EQ(merges_of("t h 120\nth e</w> 99\nth 3 1\n"), "t h|th e_|th 3");
   EXPECT_FALSE(parse_subword_codes("t h 120\n", "codes").word_end_apart);
-  EXPECT_EQ(message_of("t h 120\nth e\n"),
+  EXPECT_EQ(codes_message("t h 120\nth e\n"),
             "codes: line 2: found \"th e\", expected two symbols with a space between them, and a count");
-  EXPECT_EQ(message_of("t h 120\nth e x\n"),
+  EXPECT_EQ(codes_message("t h 120\nth e x\n"),
             "codes: line 2: found \"th e x\", expected two symbols with a space between them, and a count");
 }
 
@@ -289,26 +289,26 @@ TEST(SubwordCodes, RefusesWhatIsNoMerge) {
     return converter::format_text("codes: line {}: found \"{}\", expected two symbols with a space between them", line,
                                   what);
   };
-  EXPECT_EQ(message_of(""), "codes: the file is empty; download it again");
-  EXPECT_EQ(message_of("\n"), found(1, ""));
-  EXPECT_EQ(message_of("#version: 0.2"), found(2, ""));
-  EXPECT_EQ(message_of("#version: 0.2\n"), found(2, ""));
-  EXPECT_EQ(message_of("#version: 0.2\na b\nabc\n"), found(3, "abc"));
-  EXPECT_EQ(message_of("a b\n\nc d\n"), found(2, ""));
-  EXPECT_EQ(message_of("a b\na  b\n"), found(2, "a  b"));
-  EXPECT_EQ(message_of("a b\na b c\n"), found(2, "a b c"));
-  EXPECT_EQ(message_of("a b 1 2\n"), found(1, "a b 1 2"));
-  EXPECT_EQ(message_of("a b\na b 7\n"), found(2, "a b 7"));
-  EXPECT_EQ(message_of("<!DOCTYPE html>\n<html>\n"), found(2, "<html>"));
-  EXPECT_EQ(message_of("a b\na \xFF\n"),
+  EXPECT_EQ(codes_message(""), "codes: the file is empty; download it again");
+  EXPECT_EQ(codes_message("\n"), found(1, ""));
+  EXPECT_EQ(codes_message("#version: 0.2"), found(2, ""));
+  EXPECT_EQ(codes_message("#version: 0.2\n"), found(2, ""));
+  EXPECT_EQ(codes_message("#version: 0.2\na b\nabc\n"), found(3, "abc"));
+  EXPECT_EQ(codes_message("a b\n\nc d\n"), found(2, ""));
+  EXPECT_EQ(codes_message("a b\na  b\n"), found(2, "a  b"));
+  EXPECT_EQ(codes_message("a b\na b c\n"), found(2, "a b c"));
+  EXPECT_EQ(codes_message("a b 1 2\n"), found(1, "a b 1 2"));
+  EXPECT_EQ(codes_message("a b\na b 7\n"), found(2, "a b 7"));
+  EXPECT_EQ(codes_message("<!DOCTYPE html>\n<html>\n"), found(2, "<html>"));
+  EXPECT_EQ(codes_message("a b\na \xFF\n"),
             "codes: line 2, \"a \xFF\", is not UTF-8 or has a NUL byte: the file is damaged");
-  EXPECT_EQ(message_of(std::string("a \0\n", 4)),
+  EXPECT_EQ(codes_message(std::string("a \0\n", 4)),
             "codes: line 1, \"a \\x00\", is not UTF-8 or has a NUL byte: the file is damaged");
-  EXPECT_EQ(message_of("a b\na " + std::string(kMaxPieceBytes - 1, 'b')),
+  EXPECT_EQ(codes_message("a b\na " + std::string(kMaxPieceBytes - 1, 'b')),
             "codes: line 2 has 4097 bytes, expected at most 4096");
-  EXPECT_EQ(message_of("a " + std::string(kMaxPieceBytes - 2, 'b')), "no error");
+  EXPECT_EQ(codes_message("a " + std::string(kMaxPieceBytes - 2, 'b')), "no error");
   for (const char* line : {"a</w> b", "</w </w>></w>", "</w >", "a</w> b</w>", "</w> a"}) {
-    EXPECT_EQ(message_of(line),
+    EXPECT_EQ(codes_message(line),
               converter::format_text(
                   "codes: line 1, \"{}\", makes a text with </w> in it, which stands for a word's end", line));
   }
@@ -319,11 +319,11 @@ TEST(SubwordCodes, SurvivesCutsAndDamageAnywhere) {
     const std::string bytes = read_bytes(source_path(std::string("tests/data/subword/") + name));
     size_t n_refused = 0;
     for (size_t n = 0; n < bytes.size(); ++n) {
-      n_refused += message_of(bytes.substr(0, n)) != "no error";
+      n_refused += codes_message(bytes.substr(0, n)) != "no error";
       for (const int change : {1, 8, 32, 128}) {
         std::string damaged = bytes;
         damaged[n] = static_cast<char>(damaged[n] ^ change);
-        n_refused += message_of(damaged) != "no error";
+        n_refused += codes_message(damaged) != "no error";
       }
     }
     EXPECT_GT(n_refused, 1000u) << name;

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several matrices multiply a block's input, as in a gated feed-forward, wherever their products are stored.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "api/engine.h"
+#include "api/observe.h"
+#include "decoding/output_layer.h"
+#include "layers/call_sites.h"
+#include "layers/norm.h"
+#include "layers/parallel.h"
+#include "support/engine_fixture.h"
+#include "support/rng.h"
+#include "support/tiny_model.h"
+
+namespace goldcrest {
+namespace {
+
+constexpr uint32_t kRows = 2;
+
+std::vector<float> product(const Pass& pass, const LinearView& view, Quantized h) {
+  multiply(pass, view, h, pass.projected);
+  return {pass.projected, pass.projected + size_t{kRows} * view.n};
+}
+
+// With pre-norm, norm(x) is computed in pass.projected, which the first product overwrites.
+TEST(Quantized, OutlivesTheFirstProduct) {
+  for (const bool pre_norm : {false, true}) {
+    test::TinyOptions options = test::odd_tiny_options();
+    options.encoder.pre_norm = pre_norm;
+    const converter::FileImage file = test::tiny_file(test::tiny_spec(options));
+    const test::TestEngine engine(file.span(), {});
+    const Runtime& runtime = engine.get()->runtime;
+    const StackView& stack = runtime.model.encoder;
+    const Pass pass = make_pass(runtime, stack, engine.get()->encoder.pass, 0, {{0, kRows}, 0, 1});
+    const EncoderLayerView layer = view_encoder_layer(runtime.file, 0);
+    const LinearView &in = layer.feed_forward.in, &query_key_value = layer.self_attention.query_key_value;
+
+    test::Rng rng(5);
+    std::vector<float> x(kRows * stack.d_model_padded), h = x;
+    for (size_t i = 0; i < x.size(); ++i) x[i] = i % stack.d_model_padded < stack.d_model ? rng.uniform() : 0.0f;
+    h = x;
+    if (pre_norm) layer_norm(runtime, stack, layer.feed_forward.norm, {x.data(), h.data(), kRows});
+    const std::vector<float> gate = product(pass, in, quantize(pass, h.data(), stack.d_model_padded));
+    const std::vector<float> values = product(pass, query_key_value, quantize(pass, h.data(), stack.d_model_padded));
+
+    residual(pass, layer.feed_forward.norm, x.data(), [&](Quantized input) {
+      EXPECT_EQ(product(pass, in, input), gate);
+      EXPECT_EQ(product(pass, query_key_value, input), values);
+    });
+  }
+}
+
+// Work in pieces: each runs once, on any task, and fast tasks run most of them.
+
+// The simplest pool: task i runs on a thread of its own.
+void run_on_threads(void*, void (*task)(void*, size_t), void* task_context, size_t n) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < n; ++i) threads.emplace_back(task, task_context, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+Runtime runtime_of(uint32_t threads, goldcrest_parallel_for parallel_for) {
+  Runtime runtime = {};
+  runtime.threads = threads;
+  runtime.parallel_for = parallel_for;
+  return runtime;
+}
+
+TEST(Split, FollowsFromTheWorkAndTheTasksAlone) {
+  const Split one = split_work(kMacsPerTask, 100, 4), most = split_work(1000 * kMacsPerTask, 100, 4);
+  EXPECT_EQ(one.n_tasks, 1u);
+  EXPECT_EQ(one.n_pieces, 1u);
+  EXPECT_EQ(most.n_tasks, 4u);
+  EXPECT_EQ(most.n_pieces, 4 * kPiecesPerTask);
+  const Split small = split_work(3 * kMacsPerTask, 100, 4), few = split_work(1000 * kMacsPerTask, 5, 4);
+  EXPECT_EQ(small.n_tasks, 3u);
+  EXPECT_EQ(small.n_pieces, 6u) << "each piece is worth a task";
+  EXPECT_EQ(few.n_tasks, 4u);
+  EXPECT_EQ(few.n_pieces, 5u);
+}
+
+TEST(Split, OfRowsHasPiecesThatAreWorthReadingTheWeightsFor) {
+  const auto pieces = [](uint32_t threads, uint32_t rows) {
+    const Split split = split_rows(runtime_of(threads, nullptr), rows);
+    EXPECT_EQ(split.n_tasks, split.n_pieces == 1 ? 1u : threads);
+    return split.n_pieces;
+  };
+  EXPECT_EQ(pieces(1, 1000), 1u);
+  EXPECT_EQ(pieces(4, 31), 1u) << "too few to split";
+  EXPECT_EQ(pieces(4, 32), 4u);
+  EXPECT_EQ(pieces(4, 64), 4u);
+  EXPECT_EQ(pieces(4, 128), 8u);
+  EXPECT_EQ(pieces(4, 10000), 4 * kPiecesPerTask);
+}
+
+TEST(Split, PartsAreAllItemsInOrder) {
+  for (const uint32_t n : {0u, 1u, 7u, 100u}) {
+    for (const uint32_t n_pieces : {1u, 3u, 8u, 24u}) {
+      uint32_t next = 0;
+      for (uint32_t i = 0; i < n_pieces; ++i) {
+        const Range part = Split{n_pieces, 1}.part_of(n, i);
+        EXPECT_EQ(part.first, next);
+        EXPECT_LE(part.count, n / n_pieces + 1);
+        next += part.count;
+      }
+      EXPECT_EQ(next, n);
+    }
+  }
+}
+
+TEST(RunPieces, EveryPieceOnceAndInOrderWithinATask) {
+  for (const goldcrest_parallel_for pool : {goldcrest_parallel_for{nullptr}, goldcrest_parallel_for{run_on_threads}}) {
+    std::vector<uint32_t> runs(50);  // plain memory, so that a sanitizer sees a missing order
+    std::vector<std::vector<uint32_t>> of_task(3);
+    run_pieces(runtime_of(3, pool), {50, 3}, [&](uint32_t piece, uint32_t task) {
+      ++runs[piece];
+      of_task[task].push_back(piece);
+    });
+    EXPECT_EQ(runs, std::vector<uint32_t>(50, 1));
+    for (const std::vector<uint32_t>& pieces : of_task) EXPECT_TRUE(std::is_sorted(pieces.begin(), pieces.end()));
+  }
+}
+
+// One core is so slow that the others do all other pieces while it does one. They do not wait for its share.
+TEST(RunPieces, TheOthersTakeOverFromASlowTask) {
+  constexpr uint32_t kPieces = 32, kTasks = 4;
+  std::atomic<uint32_t> n_done = 0, done_of[kTasks] = {};
+  run_pieces(runtime_of(kTasks, run_on_threads), {kPieces, kTasks}, [&](uint32_t, uint32_t task) {
+    while (task == 0 && n_done < kPieces - 1) std::this_thread::yield();
+    ++done_of[task];
+    ++n_done;
+  });
+  EXPECT_EQ(n_done, kPieces);
+  EXPECT_LE(done_of[0], 1u);
+}
+
+// The lists of linear layers' calls (layers/call_sites.h, decoding/output_layer.h), from which a backend prepares, have
+// exactly the calls that an engine makes.
+
+// A layer's weights as an offset in the file, its outputs and inputs, its activation, and whether it adds to a
+// residual.
+using Call = std::tuple<size_t, uint32_t, uint32_t, Activation, bool>;
+
+// Kernels are plain functions, so they write to this global.
+struct Recording {
+  const Kernels* native = nullptr;
+  const uint8_t* file = nullptr;
+  std::set<Call> calls;
+
+  template <typename Element>
+  void add(const LinearArgs<Element>& args) {
+    const auto offset = static_cast<size_t>(reinterpret_cast<const uint8_t*>(args.w) - file);
+    calls.insert({offset, args.n, args.k, args.activation, args.residual != nullptr});
+  }
+};
+Recording recording;
+
+template <typename Element>
+const TypedKernels<Element>& native();
+template <>
+const TypedKernels<int8_t>& native() {
+  return recording.native->int8;
+}
+template <>
+const TypedKernels<float>& native() {
+  return *recording.native->float32;
+}
+
+template <typename Element>
+TypedKernels<Element> recorded() {
+  TypedKernels<Element> table = native<Element>();
+  table.linear = [](const LinearArgs<Element>& args) {
+    recording.add(args);
+    native<Element>().linear(args);
+  };
+  table.output_block = [](const OutputBlockArgs<Element>& args) {
+    recording.add(args.linear);
+    native<Element>().output_block(args);
+  };
+  return table;
+}
+
+std::set<Call> listed_calls(const void* file) {
+  const ModelView model = view_model(file);
+  std::set<Call> calls;
+  const auto add = [&](const LinearCallSite& site) {
+    calls.insert({size_t{site.view.weights} * kAlignment, site.view.n, site.view.k, site.activation, site.adds});
+  };
+  for_each_call_site(file, model, add);
+  for_each_output_call_site(model, add);
+  return calls;
+}
+
+void expect_calls_listed(const converter::FileImage& file) {
+  test::TestEngine engine(file.span(), {});
+  recording = {exchange_kernels(engine.get(), nullptr), file.bytes(), {}};
+  Kernels table = *recording.native;
+  table.int8 = recorded<int8_t>();
+  TypedKernels<float> float_table = {};
+  if (table.float32 != nullptr) {
+    float_table = recorded<float>();
+    table.float32 = &float_table;
+  }
+  exchange_kernels(engine.get(), &table);
+  goldcrest_search search = engine.search();
+  search.min_target_tokens = 2;  // so one position is not the last
+  engine.set_search(search);
+  (void)engine.run({5, 3, 1});
+  EXPECT_EQ(recording.calls, listed_calls(file.bytes()));
+  EXPECT_GT(recording.calls.size(), 8u);
+}
+
+TEST(CallSites, AreTheCallsOfAnEngine) {
+  test::TinyOptions options = test::deep_tiny_options();
+  options.target_vocab_size = 300;  // two blocks of outputs
+  for (const test::TinyOptions& each :
+       {test::odd_tiny_options(), options, test::mixed_tiny_options(), test::student_tiny_options(),
+        test::gated_tiny_options(), test::t5_tiny_options()}) {
+    const converter::ModelSpec spec = test::tiny_spec(each);
+    expect_calls_listed(test::tiny_file(spec));
+    expect_calls_listed(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32));
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
