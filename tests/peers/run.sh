@@ -5,7 +5,7 @@
 # with 77 if they cannot be had. First the script must notice a program whose results are wrong.
 # `tutorials annalog` uses the trained model of PyPI's annalog 1.0.6, and runs none of its code.
 set -euo pipefail
-source=$1 build=$2 work=$3 script=$4
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$3 script=$4
 shift 4
 mkdir -p "$work"
 
