@@ -77,6 +77,8 @@ goldcrest_converter_library(goldcrest_load
   dialects/text/subword_files.cc
   dialects/text/subword_text.cc
   dialects/text/tokenizer_fit.cc
+  dialects/text/tokenizer_json.cc
+  dialects/text/tokenizer_json_merges.cc
   dialects/text/vocabulary_file.cc
   dialects/toolkits/fairseq.cc
   dialects/toolkits/fairseq_dictionary.cc

@@ -57,10 +57,12 @@ struct Resolver {
     Block::for_each_matrix(
         [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
     view.norm = norm(table.norm());
-    if constexpr (kHasAttentionBias && kCanHaveBias<Table>) view.bias = bias(bias_of(table));
+    if constexpr (kHasAttentionBias && kCanHaveBias<Table>) view.bias = bias(table);
   }
 
-  AttentionBiasView bias(const format::AttentionBias* table) const {
+  template <typename Table>
+  [[gnu::noinline]] AttentionBiasView bias(const Table& block) const {
+    const format::AttentionBias* table = bias_of(block);
     if (table == nullptr) return {0, 0, 0};
     return {positions + table->table(), table->before(), pad16(table->before() + 1 + table->after()) + 16};
   }

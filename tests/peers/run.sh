@@ -5,7 +5,7 @@
 # with 77 if they cannot be had. First the script must notice a program whose results are wrong.
 # `tutorials annalog` uses the trained model of PyPI's annalog 1.0.6, and runs none of its code.
 set -euo pipefail
-source=$1 build=$2 work=$3 script=$4
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$3 script=$4
 shift 4
 mkdir -p "$work"
 
@@ -16,9 +16,9 @@ case $script in
     modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
     wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   equality) few=(--models 4) ;;
-  families | t5)
+  families | t5 | tokenizer_json)
     modules+=", sentencepiece, safetensors" packages+=(sentencepiece==0.2.1 protobuf)
-    few=(--seeds 1) ;;
+    few=(--seeds 1 --lines 15) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac

@@ -26,7 +26,7 @@ BUCKETS = [(32, 128), (32, 256), (64, 128), (16, 64), (8, 32), (128, 800)]
 FARTHEST = 4096
 
 
-def random_model(family: tuple, seed: int):
+def random_model(family: tuple, seed: int, vocab_size: int | None = None):
     name, model_class, _, _, _ = family
     draw = random.Random(f"{name} {seed}")
     settings = {
@@ -34,7 +34,7 @@ def random_model(family: tuple, seed: int):
         "num_heads": draw.choice([2, 3]), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
         "relative_attention_num_buckets": draw.choice([8, 16]), "relative_attention_max_distance": draw.choice([10, 14]),
         "feed_forward_proj": "relu" if name == "t5" else draw.choice(["gated-gelu", "gated-silu"]),
-        "vocab_size": {"byt5": 384, "mt5": PIECES + 12, "umt5": PIECES + 12}.get(name, PIECES + SENTINELS + 6),
+        "vocab_size": vocab_size or {"byt5": 384, "mt5": PIECES + 12, "umt5": PIECES + 12}.get(name, PIECES + SENTINELS + 6),
         "tie_word_embeddings": name in ("t5", "umt5"), "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
     if name == "madlad":
         settings.update(pad_token_id=1, eos_token_id=2)

@@ -7,6 +7,7 @@
 
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/side_files.h"
+#include "dialects/hugging_face/special_texts.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
 #include "sources/messages/messages.h"
@@ -61,9 +62,16 @@ class FamilyTextReader {
       : checkpoint_(checkpoint),
         sizes_(sizes),
         tokenizer_(side_config(checkpoint, "tokenizer_config.json")),
+        special_(read_special_texts(tokenizer_, {"<unk>", "</s>", "<pad>"})),
+        files_(checkpoint, sizes.kind == FamilyText::kPegasus ? "spiece.model" : "sentencepiece.bpe.model"),
         spec_(spec) {}
 
   void read_pegasus() {
+    if (!files_.has_pieces()) {
+      const std::optional<TokenizerSpec> model = files_.read_json(spec_, AroundText{{}, {special_.end}});
+      if (model) finish(*model, named(*model));
+      return;
+    }
     const TokenizerSpec model = sentencepiece("spiece.model");
     Vocabulary vocabulary = shifted(model, kPegasusShift, 0);
     vocabulary.unknown_id = model.unknown_id + kPegasusShift;
@@ -75,9 +83,14 @@ class FamilyTextReader {
 
   void read_multilingual() {
     const Class& kind = tokenizer_class();
-    const TokenizerSpec model = sentencepiece("sentencepiece.bpe.model");
-    Vocabulary vocabulary = &kind == &kM2m ? listed() : shifted(model, kShiftByOne, kFirstOwnPiece);
-    if (&kind != &kM2m) name_special(model, vocabulary);
+    const bool is_json = &kind != &kM2m && !files_.has_pieces();
+    const std::optional<TokenizerSpec> json = is_json ? files_.read_json(spec_, std::nullopt) : std::nullopt;
+    if (is_json && !json) return;
+    const TokenizerSpec model = json ? *json : sentencepiece("sentencepiece.bpe.model");
+    Vocabulary vocabulary = json             ? named(model)
+                            : &kind == &kM2m ? listed()
+                                             : shifted(model, kShiftByOne, kFirstOwnPiece);
+    if (!json && &kind != &kM2m) name_special(model, vocabulary);
     add_entries(kind, vocabulary);
     if (&kind == &kM2m) {
       check_gaps(vocabulary, spec_.warnings);
@@ -94,10 +107,8 @@ class FamilyTextReader {
     const std::filesystem::path path = side_file(checkpoint_, name);
     std::error_code error;
     if (std::filesystem::exists(path, error) || std::filesystem::is_symlink(path, error)) return path;
-    const bool has_other = std::filesystem::exists(side_file(checkpoint_, "tokenizer.json"), error);
-    throw Error(
-        "{}: is missing{}; copy it from the repository of the checkpoint or of the model that it was tuned from",
-        path.string(), has_other ? " (tokenizer.json is not read yet)" : "");
+    throw Error("{}: is missing; copy it from the repository of the checkpoint or of the model that it was tuned from",
+                path.string());
   }
 
   TokenizerSpec sentencepiece(const char* name) {
@@ -123,14 +134,23 @@ class FamilyTextReader {
                 is_mbart ? "\"MBartTokenizer\" or \"MBart50Tokenizer\"" : "\"NllbTokenizer\" or \"M2M100Tokenizer\"");
   }
 
+  // The entries of a tokenizer.json.
+  Vocabulary named(const TokenizerSpec& model) const {
+    require_room(files_.json(), model.vocab_size, sizes_.vocab_size);
+    Vocabulary vocabulary;
+    vocabulary.where = files_.json().string();
+    vocabulary.unknown_id = model.unknown_id;
+    vocabulary.id_to_text.resize(sizes_.vocab_size);
+    for (uint32_t id = 0; id < model.vocab_size; ++id) {
+      vocabulary.id_to_text[id] = model.pieces[id].text;
+      if (model.pieces[id].type == PieceType::kControl) vocabulary.control_ids.push_back(id);
+    }
+    return vocabulary;
+  }
+
   // The model's pieces from `first` on, each at its id plus `shift`.
   Vocabulary shifted(const TokenizerSpec& model, uint32_t shift, uint32_t first) const {
-    if (model.vocab_size + uint64_t{shift} > sizes_.vocab_size) {
-      throw Error(
-          "{}: has {} pieces, but the checkpoint's vocabulary has {} entries, expected at least {}: it is "
-          "another model's",
-          model_path_.string(), model.vocab_size, sizes_.vocab_size, model.vocab_size + uint64_t{shift});
-    }
+    require_room(model_path_, model.vocab_size + uint64_t{shift}, sizes_.vocab_size);
     Vocabulary vocabulary;
     vocabulary.where = model_path_.string();
     vocabulary.id_to_text.resize(sizes_.vocab_size);
@@ -236,6 +256,7 @@ class FamilyTextReader {
 
   void finish(const TokenizerSpec& model, const Vocabulary& vocabulary) {
     spec_.source_tokenizer = combine_with_vocabulary(model, vocabulary);
+    if (files_.has_pieces()) files_.compare(*spec_.source_tokenizer, spec_.warnings);
     spec_.target_tokenizer = spec_.source_tokenizer;
     spec_.generation.unknown_id = vocabulary.unknown_id;
     spec_.generation.source_suffix = {sizes_.end_id};
@@ -268,6 +289,8 @@ class FamilyTextReader {
   const Checkpoint& checkpoint_;
   const TextSizes& sizes_;
   const Config tokenizer_;
+  const SpecialTexts special_;
+  const TextFiles files_;
   ModelSpec& spec_;
   std::filesystem::path model_path_;
 };
@@ -285,8 +308,7 @@ void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, Mode
     return;
   }
   const char* const model = sizes.kind == FamilyText::kPegasus ? "spiece.model" : "sentencepiece.bpe.model";
-  std::error_code error;
-  if (checkpoint.is_shape && !std::filesystem::exists(side_file(checkpoint, model), error)) return;
+  if (checkpoint.is_shape && !TextFiles(checkpoint, model).has_any()) return;
   FamilyTextReader reader(checkpoint, sizes, spec);
   if (sizes.kind == FamilyText::kPegasus) {
     reader.read_pegasus();

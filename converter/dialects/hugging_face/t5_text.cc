@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers of T5's families: SentencePiece's own ids with sentinels behind them, or bytes
 // (transformers/models/{t5/tokenization_t5.py,byt5/tokenization_byt5.py} at v4.57).
+#include <optional>
+
 #include "dialects/hugging_face/side_files.h"
+#include "dialects/hugging_face/special_texts.h"
 #include "dialects/hugging_face/t5.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"
@@ -34,15 +37,24 @@ TokenizerSpec byte_tokenizer(uint32_t vocab_size) {
   return tokenizer;
 }
 
-// The id of the last entry that the tokenizer knows, plus 1: rows behind it are padding of the table.
+// Rows behind the last entry that the tokenizer knows are padding of the table.
+void pad_entries(uint32_t vocab_size, TokenizerSpec& tokenizer) {
+  while (tokenizer.pieces.size() < vocab_size) tokenizer.pieces.push_back(control(""));
+  tokenizer.vocab_size = vocab_size;
+}
+
+// Returns the id of the last entry with a name, plus 1.
 uint32_t add_sentinels(uint32_t n_sentinels, uint32_t vocab_size, TokenizerSpec& tokenizer) {
   const uint32_t n_pieces = tokenizer.vocab_size;
   // A table without room for all of them has none (mT5).
   const uint32_t named = n_pieces + n_sentinels <= vocab_size ? n_pieces + n_sentinels : n_pieces;
-  for (uint32_t id = n_pieces; id < vocab_size; ++id)
-    tokenizer.pieces.push_back(control(id < named ? sentinel(named - 1 - id) : ""));
-  tokenizer.vocab_size = vocab_size;
+  for (uint32_t id = n_pieces; id < named; ++id) tokenizer.pieces.push_back(control(sentinel(named - 1 - id)));
+  pad_entries(vocab_size, tokenizer);
   return named;
+}
+
+std::string end_text(const Checkpoint& checkpoint) {
+  return read_special_texts(side_config(checkpoint, "tokenizer_config.json"), {"<unk>", "</s>", "<pad>"}).end;
 }
 
 }  // namespace
@@ -51,8 +63,7 @@ bool reads_bytes(const Checkpoint& checkpoint) {
   const Config tokenizer = side_config(checkpoint, "tokenizer_config.json");
   const std::string own = checkpoint.config.text_or("tokenizer_class", "");
   if (tokenizer.text_or("tokenizer_class", own).starts_with("ByT5Tokenizer")) return true;
-  std::error_code error;
-  return !std::filesystem::exists(side_file(checkpoint, "spiece.model"), error) &&
+  return !TextFiles(checkpoint, "spiece.model").has_any() &&
          checkpoint.config.count_or("vocab_size", 0, 0, UINT32_MAX) == kFirstByte + kBytes + 125;
 }
 
@@ -67,25 +78,27 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
     spec.generation.unknown_id = 2;
     return;
   }
-  const std::filesystem::path path = side_file(checkpoint, "spiece.model");
-  std::error_code error;
-  if (checkpoint.is_shape && !std::filesystem::exists(path, error)) return;
-  if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
-    const bool has_other = std::filesystem::exists(side_file(checkpoint, "tokenizer.json"), error);
-    throw Error(
-        "{}: is missing{}; copy it from the repository of the checkpoint or of the model that it was tuned from",
-        path.string(), has_other ? " (tokenizer.json is not read yet)" : "");
+  TextFiles files(checkpoint, "spiece.model");
+  if (checkpoint.is_shape && !files.has_any()) return;
+  TokenizerSpec tokenizer;
+  uint32_t named = 0;
+  if (files.has_pieces()) {
+    tokenizer = read_sentencepiece_model(files.pieces());
+    require_room(files.pieces(), tokenizer.vocab_size, vocab_size);
+    const Config settings = side_config(checkpoint, "tokenizer_config.json");
+    named = add_sentinels(settings.count_or("extra_ids", kUsualSentinels, 0, 1000), vocab_size, tokenizer);
+    spec.tokenizer_files = {files.pieces()};
+    files.compare(tokenizer, spec.warnings);
+  } else {
+    const std::optional<TokenizerSpec> read = files.read_json(spec, AroundText{{}, {end_text(checkpoint)}});
+    if (!read) return;
+    tokenizer = *read;
+    while (tokenizer.pieces.size() > vocab_size && tokenizer.pieces.back().type == PieceType::kControl)
+      tokenizer.pieces.pop_back();
+    named = static_cast<uint32_t>(tokenizer.pieces.size());
+    require_room(files.json(), named, vocab_size);
+    pad_entries(vocab_size, tokenizer);
   }
-  spec.tokenizer_files = {path};
-  TokenizerSpec tokenizer = read_sentencepiece_model(path);
-  if (tokenizer.vocab_size > vocab_size) {
-    throw Error(
-        "{}: has {} pieces, but the checkpoint's vocabulary has {} entries, expected at least {}: it is another "
-        "model's",
-        path.string(), tokenizer.vocab_size, vocab_size, tokenizer.vocab_size);
-  }
-  const Config settings = side_config(checkpoint, "tokenizer_config.json");
-  const uint32_t named = add_sentinels(settings.count_or("extra_ids", kUsualSentinels, 0, 1000), vocab_size, tokenizer);
   for (uint32_t id = named; id < vocab_size; ++id) spec.generation.suppressed_ids.push_back(id);
   spec.generation.unknown_id = tokenizer.unknown_id;
   spec.source_tokenizer = spec.target_tokenizer = std::move(tokenizer);

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts are those of the crate tokenizers 0.22. Allowed is what transformers 5.23 makes from a SentencePiece model
+// (convert_slow_tokenizer.py, SpmConverter, and tokenization_FAMILY.py).
+#include "dialects/text/tokenizer_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/bounds.h"
+#include "dialects/config.h"
+#include "dialects/text/tokenizer_json_merges.h"
+#include "sources/messages/messages.h"
+#include "sources/values/is_utf8.h"
+#include "spec/error.h"
+#include "tokenizers/byte_piece.h"
+#include "tokenizers/charsmap.h"
+
+namespace goldcrest::converter {
+namespace {
+
+constexpr const char* kSpaceMark = "\u2581";
+constexpr const char* kRunOfSpaces = " {2,}";
+constexpr uint32_t kMaxJsonEntries = 1u << 24;
+
+using KnownTexts = std::vector<std::string>;
+
+// Throws Error unless the setting has one of these texts.
+std::string known_text(const Config& part, const char* key, const KnownTexts& known) {
+  std::string found = part.text(key);
+  if (std::ranges::find(known, found) != known.end()) return found;
+  throw Error("{} is {}; known: {}", part.where(key), in_quotes(found), list_in_quotes(known, known.size()));
+}
+
+void expect_flag(const Config& part, const char* key, bool expected) {
+  if (part.flag_or(key, expected) != expected)
+    throw Error("{} is {}, expected {}", part.where(key), !expected, expected);
+}
+
+void expect_no_text(const Config& part, const char* key) {
+  const std::string found = part.text_or(key, "");
+  if (!found.empty()) throw Error("{} is {}, expected null", part.where(key), in_quotes(found));
+}
+
+std::string decode_base64(const Config& part, const char* key) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text = part.text_or(key, ""), bytes;
+  while (text.ends_with('=')) text.pop_back();
+  uint32_t bits = 0, n_bits = 0;
+  for (const char digit : text) {
+    const size_t value = kDigits.find(digit);
+    if (value == std::string_view::npos) throw Error("{}: expected base64, found {}", part.where(key), in_quotes(text));
+    bits = bits << 6 | static_cast<uint32_t>(value);
+    n_bits += 6;
+    if (n_bits < 8) continue;
+    n_bits -= 8;
+    bytes += static_cast<char>(bits >> n_bits & 0xFF);
+  }
+  return bytes;
+}
+
+// The parts' treatment of spaces.
+struct Spaces {
+  bool joins_runs = false, splits = false, has_metaspace = false, prepends = false, replaces = false;
+};
+
+class TokenizerFile {
+ public:
+  explicit TokenizerFile(const std::filesystem::path& path) : file_(path) {}
+
+  JsonTokenizer read() {
+    for (const char* key : {"pre_tokenizer", "decoder"}) {
+      for (const Config& part : parts(key)) made_.is_byte_level |= part.text("type") == "ByteLevel";
+    }
+    if (made_.is_byte_level) return made_;
+    read_model();
+    read_added();
+    for (const Config& part : parts("normalizer")) read_normalizer(part);
+    for (const Config& part : parts("pre_tokenizer")) read_pre_tokenizer(part);
+    for (const Config& part : parts("post_processor")) read_post_processor(part);
+    for (const Config& part : parts("decoder")) read_decoder(part);
+    set_spaces();
+    return std::move(made_);
+  }
+
+ private:
+  std::string where(const std::string& key) const { return file_.path().string() + ": " + key; }
+
+  // The part, or the parts of a Sequence.
+  std::vector<Config> parts(const std::string& key) const {
+    std::vector<Config> found;
+    const Value* part = file_.find(key);
+    if (part == nullptr) return found;
+    if (!part->is_map()) throw Error("{} is a JSON {}, expected an object", where(key), part->type_name());
+    Config whole(*part, where(key), file_.path());
+    if (whole.text("type") != "Sequence") return {std::move(whole)};
+    for (const char* list : {"normalizers", "pretokenizers", "processors", "decoders"}) {
+      const Value* items = whole.find(list);
+      for (size_t i = 0; items != nullptr && items->is_list() && i < items->size(); ++i) {
+        if (!(*items)[i].is_map()) throw Error("{}: part {} is not an object", where(key), i);
+        found.emplace_back((*items)[i], where(key) + ": part " + std::to_string(i), file_.path());
+      }
+    }
+    return found;
+  }
+
+  static void refuse_unread(const Config& part) {
+    const std::vector<std::string> unread = part.unread();
+    if (!unread.empty()) throw Error("{}: a setting that is not known", part.where(unread[0]));
+  }
+
+  void read_normalizer(const Config& part) {
+    const std::string type = known_text(part, "type", {"Precompiled", "Replace", "Strip", "Prepend"});
+    if (type == "Precompiled") {
+      made_.spec.precompiled_charsmap = decode_base64(part, "precompiled_charsmap");
+      split_charsmap(made_.spec.precompiled_charsmap, part.where("precompiled_charsmap"));  // only for its checks
+    } else if (type == "Replace") {
+      const Config pattern = part.object_or_empty("pattern");
+      if (pattern.has("Regex")) {
+        known_text(pattern, "Regex", {kRunOfSpaces});
+        known_text(part, "content", {" ", kSpaceMark});
+        spaces_.joins_runs = true;
+      } else {
+        known_text(pattern, "String", {" "});
+        known_text(part, "content", {kSpaceMark});
+        spaces_.replaces = true;
+      }
+      refuse_unread(pattern);
+    } else if (type == "Prepend") {
+      known_text(part, "prepend", {kSpaceMark});
+      spaces_.prepends = true;
+    } else {
+      part.flag_or("strip_left", true);  // spaces at both ends are ignored where runs are joined
+      part.flag_or("strip_right", true);
+    }
+    refuse_unread(part);
+  }
+
+  void read_pre_tokenizer(const Config& part) {
+    if (known_text(part, "type", {"WhitespaceSplit", "Metaspace"}) == "WhitespaceSplit") {
+      spaces_.splits = true;
+    } else {
+      spaces_.has_metaspace = true;
+      known_text(part, "replacement", {kSpaceMark});
+      if (part.has("str_rep")) known_text(part, "str_rep", {kSpaceMark});
+      if (part.has("prepend_scheme")) {
+        known_text(part, "prepend_scheme", spaces_.splits ? KnownTexts{"always"} : KnownTexts{"always", "first"});
+      }
+      expect_flag(part, "add_prefix_space", true);
+      splits_at_marks_ = part.flag_or("split", true);
+    }
+    refuse_unread(part);
+  }
+
+  void read_post_processor(const Config& part) {
+    known_text(part, "type", {"TemplateProcessing"});
+    const Value* single = part.find("single");
+    bool is_behind = false;
+    for (size_t i = 0; single != nullptr && single->is_list() && i < single->size(); ++i) {
+      const Config item((*single)[i], part.where("single"), file_.path());
+      is_behind = is_behind || item.has("Sequence");
+      if (item.has("SpecialToken"))
+        (is_behind ? made_.behind : made_.before).push_back(item.object_or_empty("SpecialToken").text("id"));
+    }
+    if (!is_behind) throw Error("{}: has no text, expected \"Sequence\" in it", part.where("single"));
+    made_.has_template = true;
+  }
+
+  // All of these write what SentencePiece writes.
+  void read_decoder(const Config& part) const {
+    const std::string type = known_text(part, "type", {"Metaspace", "Replace", "ByteFallback", "Fuse", "Strip"});
+    if (type == "Metaspace") known_text(part, "replacement", {kSpaceMark});
+    if (type == "Replace") {
+      known_text(part.object_or_empty("pattern"), "String", {kSpaceMark});
+      known_text(part, "content", {" "});
+    }
+    if (type == "Strip") known_text(part, "content", {" "});
+  }
+
+  // SentencePiece either joins runs of spaces and drops those at the ends, or keeps all.
+  void set_spaces() {
+    TokenizerSpec& spec = made_.spec;
+    spec.remove_extra_whitespace = spaces_.splits || spaces_.joins_runs;
+    spec.add_dummy_prefix = spaces_.has_metaspace || spaces_.prepends;
+    const bool is_metaspace = spaces_.has_metaspace && spec.remove_extra_whitespace && !spaces_.prepends;
+    const bool is_replace = spaces_.replaces && !spaces_.splits && !spaces_.has_metaspace;
+    if (!is_metaspace && !is_replace) {
+      throw Error(
+          "{} and {}: treat spaces in a way that is not known; known: Metaspace with WhitespaceSplit or with Replace "
+          "of "
+          "{}, or Replace of {} by {} without a pre_tokenizer",
+          where("normalizer"), "pre_tokenizer", in_quotes(kRunOfSpaces), in_quotes(" "), in_quotes(kSpaceMark));
+    }
+    if (!spaces_.splits && !(spaces_.has_metaspace && splits_at_marks_)) return;
+    for (Piece& piece : spec.pieces) {  // no text reaches a piece of several words
+      if (piece.type == PieceType::kNormal && piece.text.find(kSpaceMark, 1) != std::string::npos)
+        piece.type = PieceType::kUnused;
+    }
+  }
+
+  void read_model() {
+    const Value* object = file_.find("model");
+    if (object == nullptr || !object->is_map()) throw Error("{} is missing, expected an object", where("model"));
+    Value settings = Value::map();  // a copy without the long lists
+    for (const auto& [key, value] : object->members())
+      if (key != "vocab" && key != "merges") settings[key] = value;
+    const Config model(std::move(settings), where("model"), file_.path());
+    const bool is_bpe =
+        model.has("type") ? known_text(model, "type", {"Unigram", "BPE"}) == "BPE" : object->contains("merges");
+    const Value* vocab = object->find("vocab");
+    if (vocab == nullptr || vocab->empty() || (is_bpe ? !vocab->is_map() : !vocab->is_list()))
+      throw Error("{}: vocab is missing, expected {}", where("model"), is_bpe ? "an object" : "an array");
+    made_.spec.kind = is_bpe ? TokenizerKind::kBpe : TokenizerKind::kUnigram;
+    made_.spec.byte_fallback = model.flag_or("byte_fallback", false);
+    is_bpe ? read_ids(*vocab) : read_scores(*vocab);
+    made_.spec.vocab_size = static_cast<uint32_t>(made_.spec.pieces.size());
+    set_unknown(model, is_bpe);
+    if (is_bpe) {
+      for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) expect_no_text(model, key);
+      expect_flag(model, "ignore_merges", false);
+      const bool fuses = model.flag_or("fuse_unk", false);  // without effect where bytes stand for what is unknown
+      if (!fuses && !made_.spec.byte_fallback) throw Error("{} is false, expected true", model.where("fuse_unk"));
+      if (model.number_or("dropout", 0, 0, 1) > 0) throw Error("{} is not 0", model.where("dropout"));
+      merges_ = object->find("merges");
+    }
+    refuse_unread(model);
+  }
+
+  void set_piece(uint64_t id, const std::string& text, double score) {
+    const std::string place = where("model: vocab");
+    if (id >= kMaxJsonEntries) throw Error("{}: {} has the id {}", place, in_quotes(text), id);
+    if (text.empty() || text.size() > kMaxPieceBytes || !is_utf8(text) || text.find('\0') != std::string::npos)
+      throw Error("{}: {} of id {}: expected 1 to {} bytes of UTF-8", place, in_quotes(text), id, kMaxPieceBytes);
+    if (!(std::abs(score) <= kMaxPieceScore)) throw Error("{}: {} has the score {}", place, in_quotes(text), score);
+    std::vector<Piece>& pieces = made_.spec.pieces;
+    while (pieces.size() <= id) pieces.push_back({"", 0, PieceType::kControl});
+    if (!pieces[id].text.empty()) {
+      throw Error("{}: {} and {} have the id {}", place, in_quotes(pieces[id].text), in_quotes(text), id);
+    }
+    const bool is_byte = made_.spec.byte_fallback && parse_byte_piece(text).has_value();
+    pieces[id] = {text, static_cast<float>(score), is_byte ? PieceType::kByte : PieceType::kNormal};
+    if (!ids_.emplace(text, static_cast<uint32_t>(id)).second)
+      throw Error("{}: {} occurs twice", place, in_quotes(text));
+  }
+
+  void read_scores(const Value& vocab) {
+    for (size_t id = 0; id < vocab.size(); ++id) {
+      const Value& entry = vocab[id];
+      if (!entry.is_list() || entry.size() != 2 || !entry[0].is_text() || !entry[1].is_number())
+        throw Error("{}: entry {} is not a piece with its score", where("model: vocab"), id);
+      set_piece(id, entry[0].text(), entry[1].number());
+    }
+  }
+
+  void read_ids(const Value& vocab) {
+    for (const auto& [text, id] : vocab.members()) {
+      if (!id.is_natural()) throw Error("{}: the id of {} is no integer", where("model: vocab"), in_quotes(text));
+      set_piece(id.natural(), text, 0);
+    }
+  }
+
+  void set_unknown(const Config& model, bool is_bpe) {
+    uint32_t id = 0;
+    if (is_bpe) {
+      const std::string text = model.text("unk_token");
+      const auto found = ids_.find(text);
+      if (found == ids_.end()) throw Error("{}: {} is not in vocab", model.where("unk_token"), in_quotes(text));
+      id = found->second;
+    } else {
+      id = model.count("unk_id", 0, made_.spec.vocab_size - 1);
+    }
+    made_.spec.unknown_id = id;
+    made_.spec.pieces[id].type = PieceType::kUnknown;
+  }
+
+  // Special tokens are control entries. Others are found in every text, as SentencePiece's user-defined symbols are.
+  void read_added() {
+    const Value* list = file_.find("added_tokens");
+    for (size_t i = 0; list != nullptr && list->is_list() && i < list->size(); ++i) {
+      if (!(*list)[i].is_map()) throw Error("{}: entry {} is not an object", where("added_tokens"), i);
+      const Config token((*list)[i], where("added_tokens: entry ") + std::to_string(i), file_.path());
+      const uint32_t id = token.count("id", 0, kMaxJsonEntries - 1);
+      const std::string text = token.text("content");
+      const auto known = ids_.find(text);
+      if (known == ids_.end()) {
+        set_piece(id, text, 0);
+      } else if (known->second != id) {
+        throw Error("{} is {}, but vocab has {} at {}", token.where("id"), id, in_quotes(text), known->second);
+      }
+      const bool is_special = token.flag_or("special", false);
+      for (const char* key : {"single_word", "lstrip", "rstrip"})
+        if (!is_special) expect_flag(token, key, false);
+      Piece& piece = made_.spec.pieces[id];
+      if (piece.type != PieceType::kUnknown) piece.type = is_special ? PieceType::kControl : PieceType::kUserDefined;
+    }
+    made_.spec.vocab_size = static_cast<uint32_t>(made_.spec.pieces.size());
+    if (made_.spec.kind == TokenizerKind::kBpe) score_by_merges(merges_, where("model: merges"), ids_, made_.spec);
+  }
+
+  const Config file_;
+  JsonTokenizer made_;
+  Spaces spaces_;
+  bool splits_at_marks_ = false;
+  std::unordered_map<std::string, uint32_t> ids_;
+  const Value* merges_ = nullptr;
+};
+
+}  // namespace
+
+JsonTokenizer read_tokenizer_json(const std::filesystem::path& path) { return TokenizerFile(path).read(); }
+
+}  // namespace goldcrest::converter

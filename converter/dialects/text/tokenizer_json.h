@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads tokenizer.json, the file of Hugging Face's tokenizers, where its parts compute what SentencePiece does:
+// Unigram, BPE with byte fallback, and BPE that was made from a SentencePiece model. Every other part is refused by
+// name.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "spec/spec.h"
+
+namespace goldcrest::converter {
+
+struct JsonTokenizer {
+  bool is_byte_level = false;  // byte-level BPE, which is not read: the rest is empty
+  TokenizerSpec spec;          // with the ids of the file, special tokens among them
+  bool has_template = false;
+  std::vector<std::string> before, behind;  // special tokens around a text, by the template
+};
+
+// Throws Error that names the file, the key, its value, and what is known.
+JsonTokenizer read_tokenizer_json(const std::filesystem::path& path);
+
+struct NamedTokenizer {
+  std::string where;
+  const TokenizerSpec* spec;
+};
+
+// Throws Error with the line if the two give different ids to one of 1,000 lines, which are made of the pieces of the
+// first one.
+void check_same_ids(const NamedTokenizer& pieces, const NamedTokenizer& json);
+
+}  // namespace goldcrest::converter

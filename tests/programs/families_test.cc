@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the commands of HUGGING_FACE.md on small checkpoints of the families, and the options that only these use.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "convert/support/packed_folders.h"
+#include "programs/models.h"
+#include "programs/process.h"
+
+namespace goldcrest::test {
+namespace {
+
+const std::filesystem::path& bart_relatives() {
+  static const PackedFolders unpacked(recorded("families.json"));
+  return unpacked.path();
+}
+
+const std::filesystem::path& t5_relatives() {
+  static const PackedFolders unpacked(recorded("t5.json")["folders"]);
+  return unpacked.path();
+}
+
+// The checkpoints that the page names, and the small ones that stand in for them.
+std::map<std::string, std::filesystem::path> stand_ins() {
+  const std::filesystem::path &bart = bart_relatives(), &t5 = t5_relatives();
+  return {{"nllb-200-distilled-600M", bart / "nllb"},
+          {"m2m100_418M", bart / "m2m100"},
+          {"mbart-large-50-many-to-many-mmt", bart / "mbart50"},
+          {"mbart-large-cc25", bart / "mbart"},
+          {"bart-large-cnn", bart / "bart"},
+          {"pegasus-xsum", bart / "pegasus"},
+          {"blenderbot-400M-distill", bart / "blenderbot"},
+          {"wmt19-en-de", bart / "fsmt"},
+          {"t5-small", t5 / "t5-0"},
+          {"flan-t5-small", t5 / "flan-0"},
+          {"mt5-small", t5 / "mt5-0"},
+          {"umt5-small", t5 / "umt5-0"},
+          {"byt5-small", t5 / "byt5-0"},
+          {"madlad400-3b-mt", t5 / "madlad-0"}};
+}
+
+std::vector<std::string> page_commands() {
+  const std::string page =
+      read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "converter/dialects/HUGGING_FACE.md");
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(page))
+    if (line.starts_with("    goldcrest-")) commands.push_back(line.substr(4));
+  return commands;
+}
+
+std::string name_of_output(const std::string& command) {
+  std::istringstream words(command);
+  for (std::string word; words >> word;)
+    if (word == "-o" && words >> word) return word;
+  return "";
+}
+
+Outcome translate_file(const std::string& file, const Arguments& options, const std::string& input) {
+  Arguments arguments = {file};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return run(translate_program(), arguments, {.input = input});
+}
+
+std::string convert(const std::filesystem::path& checkpoint, const TemporaryFolder& folder, const Arguments& options) {
+  const std::string file = folder / "model.gcst";
+  Arguments arguments = {"-q", checkpoint, "-o", file};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const Outcome outcome = run(convert_program(), arguments);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return file;
+}
+
+std::string encode(const std::string& file, const std::string& text) {
+  const Outcome outcome = translate_file(file, {"--encode"}, text + "\n");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.out;
+}
+
+TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::filesystem::path> checkpoints = stand_ins();
+  for (const auto& [name, checkpoint] : checkpoints)
+    std::filesystem::create_directory_symlink(checkpoint, folder.path() / name);
+  const std::string path = convert_program().parent_path();
+  std::map<std::string, int> named;
+  for (const std::string& command : page_commands()) {
+    const Outcome converted =
+        run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command}, {.folder = folder.path()});
+    ASSERT_EQ(converted.status, 0) << command << "\n" << converted.err;
+    const std::string file = folder / name_of_output(command);
+    const Outcome found = translate_file(file, {"--ids"}, "5 7 2\n");
+    EXPECT_EQ(found.status, 0) << command << "\n" << found.err;
+    EXPECT_FALSE(found.out.empty()) << command;
+    for (const auto& [name, checkpoint] : checkpoints)
+      named[name] += command.find(" " + name + " ") != std::string::npos;
+  }
+  for (const auto& [name, n] : named) EXPECT_EQ(n, 1) << name;
+}
+
+TEST(SourcePrefix, ItsIdsStandBeforeThoseOfEverySource) {
+  const TemporaryFolder plain, prefixed;
+  const std::filesystem::path checkpoint = t5_relatives() / "flan-0";
+  const std::string without = convert(checkpoint, plain, {});
+  const std::string with = convert(checkpoint, prefixed, {"--source-prefix", "We are"});
+  std::string prefix = encode(without, "We are");
+  ASSERT_TRUE(prefix.ends_with(" 1\n")) << prefix;  // the end token
+  prefix.resize(prefix.size() - 2);
+  ASSERT_FALSE(prefix.empty());
+  for (const char* text : {"not here.", "We", "x"})
+    EXPECT_EQ(encode(with, text), prefix + encode(without, text)) << text;
+}
+
+TEST(SourcePrefix, AFileWithoutATokenizerHasNone) {
+  const Outcome outcome = run(convert_program(), {"-q", bart_relatives() / "bart", "--source-prefix", "We are"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("has no tokenizer for the text of --source-prefix"), std::string::npos) << outcome.err;
+}
+
+TEST(MaxPositions, AreTheMostIdsOfASource) {
+  const TemporaryFolder folder;
+  const std::string file = convert(t5_relatives() / "t5-0", folder, {"--max-positions", "9"});
+  const Outcome fits = translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 1\n");
+  EXPECT_EQ(fits.status, 0) << fits.err;
+  const Outcome longer = translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 5 1\n");
+  EXPECT_EQ(longer.status, 3);
+  EXPECT_NE(longer.err.find("10"), std::string::npos) << longer.err;
+  EXPECT_NE(longer.err.find("9"), std::string::npos) << longer.err;
+  const Outcome none = run(convert_program(), {"-q", t5_relatives() / "t5-0", "--max-positions", "0"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("--max-positions"), std::string::npos) << none.err;
+}
+
+}  // namespace
+}  // namespace goldcrest::test
