@@ -90,6 +90,11 @@ add_test(NAME board_mps3-an547_speech COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/
   -D GOLDCREST_TRANSCRIBE_CLIP=${speech}.raw -D GOLDCREST_TRANSCRIBE_HEARD=${speech})
 set_tests_properties(board_mps3-an547_speech PROPERTIES LABELS fast
   FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_speech" TIMEOUT 3600)
+# A real Moonshine, if the environment names one.
+add_test(NAME board_mps3-an547_real_speech COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/real_speech.sh"
+  "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_real_speech" "${CMAKE_BINARY_DIR}" ${speech_options})
+set_tests_properties(board_mps3-an547_real_speech PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600
+  FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p")
 # A real student, which pip brings; the test is skipped where pip cannot.
 add_test(NAME board_mps3-an547_real_student COMMAND bash "${CMAKE_SOURCE_DIR}/tests/convert/student.sh"
   "${CMAKE_BINARY_DIR}/tests/convert/student" bash "${CMAKE_CURRENT_SOURCE_DIR}/real_student.sh"
