@@ -44,8 +44,13 @@ void add(format::LinearT& linear, StoredMatrices& matrices) {
 }
 
 void add(format::StackT& stack, StoredMatrices& matrices) {
-  format::EmbeddingT& embedding = *stack.embedding;
-  add(embedding.weights, embedding.vocab_size, embedding.d_model, embedding.layout, matrices);
+  if (stack.embedding != nullptr) {
+    format::EmbeddingT& embedding = *stack.embedding;
+    add(embedding.weights, embedding.vocab_size, embedding.d_model, embedding.layout, matrices);
+  }
+  if (stack.frontend != nullptr) {
+    for (const auto& convolution : stack.frontend->convolutions) add(*convolution->linear, matrices);
+  }
   for_each_linear(stack, [&](const MatrixEntry&, format::LinearT& linear) { add(linear, matrices); });
 }
 

@@ -11,15 +11,29 @@ namespace {
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
 constexpr uint32_t kFineOutputs = 128;     // outputs of a call with fine inputs; its zeros take 512 bytes of flash
 
-// y <- activation(sums) + residual
-void finish_fine(const LinearCall& call, const float* sums) {
+// Outputs [first, first + n) of a call: y <- activation(sums) + residual
+[[gnu::noinline]] void finish_fine(const LinearCall& call, uint32_t first, uint32_t n, const float* sums) {
   for (uint32_t row = 0; row < call.rows; ++row) {
     const size_t at = row * call.y_stride;
-    for (uint32_t j = 0; j < call.view->n; ++j) {
+    float* const y = call.y + first + at;
+    for (uint32_t j = 0; j < n; ++j) {
       const float value = reference_activate(call.activation, sums[at + j]);
-      call.y[at + j] = call.residual != nullptr ? value + call.residual[at + j] : value;
+      y[j] = call.residual != nullptr ? value + call.residual[first + at + j] : value;
     }
   }
+}
+
+// Sets the matrix's part of a product, except for the bias: returns that of the outputs [first, first + n).
+[[gnu::cold, gnu::noinline]] const float* set_matrix(const Runtime& runtime, const LinearCall& call, uint32_t first,
+                                                     LinearArgs<int8_t>& args) {
+  const LinearTensors tensors = tensors_of(runtime, slice_outputs(*call.view, first, args.n));
+  args.w = static_cast<const int8_t*>(tensors.weights);
+  args.w_scale = tensors.scale;
+  args.weight_sum = tensors.weight_sum;
+  args.n = tensors.n;
+  args.k = tensors.k;
+  args.layout = tensors.layout;
+  return tensors.bias;
 }
 
 // Returns row i of quantized rows of k int8 values.
@@ -99,23 +113,18 @@ void quantize_remainder(const Runtime& runtime, const float* x, uint32_t k, cons
   operations(runtime).quantize(runtime, fine.remainder, 1, k, fine.inputs);
 }
 
-void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products) {
+// Small code and a small frame: nearly all of its time is in the two products.
+[[gnu::cold]] void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products) {
   static constexpr float kNoBias[kFineOutputs] = {};
   for (uint32_t first = 0; first < call.view->n; first += kFineOutputs) {
-    LinearView view;
-    const LinearCall part = outputs_of(call, first, smaller(call.view->n - first, kFineOutputs), &view);
-    float* const sums = part.residual == part.y ? products + first : part.y;  // y stays until its row is complete
-    const LinearTensors tensors = tensors_of(runtime, view);
+    // y stays until its row is complete
+    float* const sums = call.residual == call.y ? products + first : call.y + first;
     LinearArgs<int8_t> args = {};
-    args.w = static_cast<const int8_t*>(tensors.weights);
-    args.w_scale = tensors.scale;
-    args.weight_sum = tensors.weight_sum;
+    args.n = smaller(call.view->n - first, kFineOutputs);
+    const float* const bias = set_matrix(runtime, call, first, args);
     args.y = sums;
     args.y_stride = call.y_stride;
     args.rows = call.rows;
-    args.n = tensors.n;
-    args.k = tensors.k;
-    args.layout = tensors.layout;
     args.activation = Activation::kNone;
     args.backend = runtime.kernels->backend;
     args.x = static_cast<const int8_t*>(fine.rows);
@@ -124,10 +133,10 @@ void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs
     runtime.kernels->int8.linear(args);
     args.x = static_cast<const int8_t*>(call.x.rows);
     args.x_scale = call.x.scales;
-    args.bias = tensors.bias;
+    args.bias = bias;
     args.residual = sums;
     runtime.kernels->int8.linear(args);
-    finish_fine(part, sums);
+    finish_fine(call, first, args.n, sums);
   }
 }
 

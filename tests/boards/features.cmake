@@ -20,3 +20,18 @@ endif()
 if(GOLDCREST_RULES)
   goldcrest_feature_test(rules_test g2p_rules.gcst ruled g2p_rules.hash)
 endif()
+
+# Speech: host.cmake gives the model, the clip and what the host heard. A real model runs with the best table only.
+if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
+  set(GOLDCREST_SPEECH_TABLES 100 CACHE STRING "Kernel tables that speech_test compares")
+  goldcrest_board_program(speech_test speech_test.cc)
+  target_compile_definitions(speech_test PRIVATE GOLDCREST_SPEECH_TABLES=${GOLDCREST_SPEECH_TABLES})
+  goldcrest_add_model(TARGET speech_test FILE "${GOLDCREST_TRANSCRIBE_MODEL}" NAME heard SECTION .model
+    LIMITS beam=1 encoder-rows=4)
+  goldcrest_embed_file(speech_test heard_clip "${GOLDCREST_TRANSCRIBE_CLIP}")
+  goldcrest_embed_file(speech_test heard_hash "${GOLDCREST_TRANSCRIBE_HEARD}.hash")
+  add_test(NAME speech_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:speech_test> -icount shift=0)
+  add_test(NAME transcribe_firmware_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
+    "${GOLDCREST_TRANSCRIBE_HEARD}" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:transcribe_firmware>)
+  set_tests_properties(speech_test transcribe_firmware_session PROPERTIES LABELS feature TIMEOUT 1800)
+endif()

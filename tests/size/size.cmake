@@ -57,7 +57,7 @@ endif()
 
 # In the list of budgets a program's name includes the features that its build adds to every firmware's engine.
 set(features "")
-foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD PREFIX)
+foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD PREFIX SPEECH LOG_MEL)
   if(GOLDCREST_${feature})
     string(TOLOWER "+${feature}" feature)
     string(APPEND features ${feature})
@@ -68,7 +68,12 @@ add_custom_target(goldcrest_sizes DEPENDS goldcrest_size_programs)
 if(TARGET stack_test)
   add_dependencies(goldcrest_sizes stack_test)
 endif()
-foreach(program pronounce_firmware translate_firmware)
+# A build for speech measures the program that uses it: the others' engines would have code that they never call.
+set(measured pronounce_firmware translate_firmware)
+if(TARGET transcribe_firmware)
+  set(measured transcribe_firmware)
+endif()
+foreach(program IN LISTS measured)
   if(TARGET ${program})
     add_test(NAME flash_of_${program} COMMAND "${flash_bytes}" ${most_flash} "${size_folder}/flash_budgets.txt"
       "${CMAKE_SOURCE_DIR}/engine" ${program}${features} ${GOLDCREST_BOARD} $<TARGET_FILE:${program}>.map)
@@ -82,7 +87,7 @@ add_test(NAME flash_finds_growth COMMAND "${flash_bytes}" 16384 "${size_folder}/
 set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "the engine has grown")
 
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
-foreach(program pronounce_firmware translate_firmware superloop benchmark_firmware model_update)
+foreach(program pronounce_firmware translate_firmware transcribe_firmware superloop benchmark_firmware model_update)
   if(TARGET ${program})
     add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_symbols.sh" "${CMAKE_NM}"
       $<TARGET_FILE:${program}>)
