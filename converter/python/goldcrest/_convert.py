@@ -79,7 +79,7 @@ def emit_c(path: Path, folder: Path, **limits: Any) -> None:
 
 def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
     path = os.fspath(source)
-    command = [os.path.join(FOLDER, "goldcrest-convert"), "--quiet", *arguments]
+    command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", "--quiet", *arguments]
     for name, value in options.items():
         option = "--" + _NAMES.get(name, name).replace("_", "-")
         if value is True:
