@@ -4,8 +4,6 @@
 import json
 import os
 import struct
-import subprocess
-import tempfile
 import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -41,6 +39,8 @@ def convert(
     A state dict (name to tensor) needs `config`, a mapping or a file; `folder` has the files of its tokenizers. Options
     are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids.
     """
+    import tempfile  # takes longer than all else at the package's import
+
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
         if isinstance(checkpoint, Mapping):
             source: Path = _write_checkpoint(work, checkpoint, folder)
@@ -63,6 +63,8 @@ def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str]
     for line in (*sources, *references):
         if any(c in line for c in "\t\n\r"):
             raise Error(f"{line!r} has a tab or a line end")
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
         path = os.path.join(work, "lines.tsv")
         with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -78,6 +80,8 @@ def emit_c(path: Path, folder: Path, **limits: Any) -> None:
 
 
 def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
+    import subprocess
+
     path = os.fspath(source)
     command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", "--quiet", *arguments]
     for name, value in options.items():
