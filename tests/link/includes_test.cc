@@ -18,7 +18,7 @@ namespace {
 
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
 const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialects", "quantize",
-                         "file", "reference", "evaluate", "report",     "cli"};
+                         "file", "reference", "evaluate", "report",     "cli",      "python"};
 // Folders of kernels/, one for each instruction set. They may include the rooms of kernels/ but not one another.
 const Line kInstructionSets = {"x86", "arm", "cortexm"};
 constexpr size_t kLongestFile = 400;  // lines

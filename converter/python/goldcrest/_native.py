@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared object: the structs of goldcrest/goldcrest.h again, and the types of the calls that the package makes."""
+
+import ctypes
+import os
+from ctypes import (
+    POINTER,
+    c_char_p,
+    c_double,
+    c_float,
+    c_int,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint8,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
+from typing import Any, List
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+WORKING, TOKEN, DONE = 1, 2, 3
+INSPECT_TARGETS, ALL_LAYERS, SEARCH_SCORES = 2, 0xFFFFFFFF, 1
+ERROR_BYTES = 4096
+LIMIT_NAMES = (
+    "max_source_tokens",
+    "max_source_bytes",
+    "max_target_tokens",
+    "beam_size",
+    "batch",
+    "n_best",
+    "encoder_rows",
+    "threads",
+    "inspection",
+    "alignment_layers",
+    "max_candidates",
+    "max_prefix_tokens",
+)
+
+
+class Error(RuntimeError):
+    """An error of the converter or the engine, in its own words."""
+
+
+class Limits(ctypes.Structure):
+    """goldcrest_limits"""
+
+    _fields_ = [(name, c_uint32) for name in LIMIT_NAMES]
+
+
+class Search(ctypes.Structure):
+    """goldcrest_search"""
+
+    _fields_ = [
+        ("beam_size", c_uint32),
+        ("min_target_tokens", c_uint32),
+        ("max_target_tokens", c_uint32),
+        ("length_penalty", c_float),
+        ("word_penalty", c_float),
+        ("flags", c_uint32),
+        ("renormalize", c_uint8),
+        ("force_end", c_uint8),
+        ("early_stopping", c_uint8),
+        ("length_penalty_kind", c_uint8),
+        ("no_repeat_ngram", c_uint32),
+        ("max_extra_tokens", c_uint32),
+        ("repetition_penalty", c_float),
+        ("max_length_factor", c_float),
+    ]
+
+
+class Info(ctypes.Structure):
+    """goldcrest_info"""
+
+    _fields_ = [
+        ("format_version", c_uint32),
+        ("file_bytes", c_uint64),
+        ("weights_hash", c_uint64),
+        *[(f"count_{i}", c_uint32) for i in range(10)],
+        ("max_source_positions", c_uint32),
+        ("max_target_positions", c_uint32),
+        ("weight_bits", c_uint32),
+        ("has_tokenizer", c_int32),
+        ("has_detokenizer", c_int32),
+        *[(f"speech_{i}", c_uint32) for i in range(5)],
+        *[(f"id_{i}", c_int32) for i in range(4)],
+        ("prompt_tokens", c_uint32),
+        ("limits", Limits),
+        ("search", Search),
+        ("name", c_char_p),
+        ("source_language", c_char_p),
+        ("target_language", c_char_p),
+        ("license", c_char_p),
+        *[(f"text_{i}", c_char_p) for i in range(4)],
+    ]
+
+
+class Memory(ctypes.Structure):
+    """goldcrest_memory"""
+
+    _fields_ = [
+        ("arena_bytes", c_uint64),
+        *[(f"bytes_{i}", c_uint64) for i in range(9)],
+        ("limits", Limits),
+    ]
+
+
+class PlannedBuffer(ctypes.Structure):
+    """goldcrest_buffer"""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("phase", c_uint32),
+        ("scratch", c_int32),
+        ("constant", c_uint64),
+        ("coefficient", c_uint64),
+        ("factors", c_uint8 * 4),
+        ("bytes", c_uint64),
+        ("offset_bytes", c_uint64),
+    ]
+
+
+class SearchResult(ctypes.Structure):
+    """goldcrest_result"""
+
+    _fields_ = [
+        ("tokens", POINTER(c_int32)),
+        ("n_tokens", c_uint32),
+        ("log_prob", c_float),
+        ("score", c_float),
+        ("logits_hash", c_uint64),
+        ("token_log_probs", POINTER(c_float)),
+        ("n_outputs", c_uint32),
+        ("n_prefix", c_uint32),
+    ]
+
+
+class Detail(ctypes.Structure):
+    """goldcrest_detail"""
+
+    _fields_ = [("message", c_char_p), ("index", c_int32)]
+
+
+class TextState(ctypes.Structure):
+    """goldcrest_text_state"""
+
+    _fields_ = [("started", c_uint8), ("n_pending", c_uint8), ("pending", c_uint8 * 4)]
+
+
+class Alignment(ctypes.Structure):
+    """goldcrest_alignment"""
+
+    _fields_ = [("sentence", c_uint32), ("rank", c_uint32), ("token", c_uint32), ("layer", c_int32), ("head", c_int32)]
+
+
+VISIT = ctypes.CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
+
+_text = [c_char_p, c_size_t]
+_calls: List[Any] = [
+    ("goldcrest_python_size", c_size_t, [c_int]),
+    ("goldcrest_python_open", c_void_p, [c_char_p, c_uint32, *_text]),
+    ("goldcrest_python_close", None, [c_void_p]),
+    ("goldcrest_python_start", c_int, [c_void_p, POINTER(Limits), *_text]),
+    ("goldcrest_python_engine", c_void_p, [c_void_p]),
+    ("goldcrest_python_info", POINTER(Info), [c_void_p]),
+    ("goldcrest_python_memory", POINTER(Memory), [c_void_p]),
+    ("goldcrest_python_model", c_void_p, [c_void_p]),
+    ("goldcrest_python_takes_sentences", c_int, [c_void_p]),
+    ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p, *_text]),
+    ("goldcrest_python_read", c_int, [c_void_p, *_text, c_int, c_char_p]),
+    ("goldcrest_python_source", c_int, [c_void_p, c_uint32, POINTER(POINTER(c_int32)), POINTER(c_void_p), c_void_p]),
+    ("goldcrest_python_run", c_int, [c_void_p, c_double, POINTER(c_int32)]),
+    ("goldcrest_python_explain", None, [c_void_p, c_int64, *_text]),
+    ("goldcrest_plan_memory", c_int, [c_void_p, c_size_t, POINTER(Limits), POINTER(Memory), VISIT, c_void_p, c_void_p]),
+    ("goldcrest_set_search", c_int, [c_void_p, POINTER(Search)]),
+    ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
+    ("goldcrest_add", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
+    ("goldcrest_score", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
+    ("goldcrest_reset", None, [c_void_p]),
+    ("goldcrest_get_result", c_int, [c_void_p, c_uint32, c_uint32, POINTER(SearchResult)]),
+    ("goldcrest_get_alignment", c_int, [c_void_p, POINTER(Alignment), POINTER(c_float), c_size_t]),
+    ("goldcrest_get_agreed", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
+    ("goldcrest_detokenize", c_int64, [c_void_p, POINTER(TextState), POINTER(c_int32), c_size_t, *_text]),
+    ("goldcrest_self_test", c_int, [c_void_p, POINTER(Detail)]),
+]
+
+
+def _load() -> Any:
+    # Calls of a CDLL free the interpreter's lock.
+    library = ctypes.CDLL(os.path.join(FOLDER, "libgoldcrest.so"))
+    for name, result, arguments in _calls:
+        call = getattr(library, name)
+        call.restype, call.argtypes = result, arguments
+    for index, struct in enumerate((Limits, Search, Info, Memory, PlannedBuffer, SearchResult)):
+        if library.goldcrest_python_size(index) != ctypes.sizeof(struct):
+            raise ImportError(f"libgoldcrest.so has another {struct.__doc__}: install the package again")
+    return library
+
+
+lib = _load()
+
+
+def version() -> str:
+    """Returns the version of package and engine, which pyproject.toml has too."""
+    return "0.1.0"
+
+
+def message(buffer: Any) -> str:
+    """Returns the text that a call left in its buffer."""
+    return bytes(buffer.value).decode("utf-8", "replace")

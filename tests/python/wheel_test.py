@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import goldcrest
+
+SOURCE, WHEEL = Path(sys.argv[1]), Path(sys.argv[2])
+FOLDER = Path(goldcrest.__file__).parent
+WORDS = "Where is the station? I'm hungry. Let's go home. Dr. Smith said: \"no\", é 你好 x1 ... ! ;".split()
+
+
+def words(dice, most):
+    return " ".join(dice.choice(WORDS) for _ in range(dice.randint(0, most)))
+
+
+def program(*arguments, lines=()):
+    command = [sys.executable, "-m", "goldcrest", *arguments]
+    return subprocess.run(command, input="".join(line + "\n" for line in lines).encode(), capture_output=True, check=False)
+
+
+def refuses(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except (goldcrest.Error, TypeError, ValueError, OSError) as error:
+        assert str(error), call
+        return
+    raise AssertionError(f"no exception: {call} {arguments} {options}")
+
+
+def test_page():
+    page = (SOURCE / "converter/python/README.md").read_text()
+    exec(re.search(r"```python\n(.*?)```", page, re.S).group(1), {})
+    assert Path("firmware").is_dir()
+
+
+def test_sizes():
+    assert WHEEL.stat().st_size <= 3_000_000, WHEEL.stat().st_size
+    installed = sum(path.stat().st_size for path in FOLDER.rglob("*") if "__pycache__" not in path.parts)
+    assert installed <= 8_000_000, installed
+    times = []
+    for _ in range(5):
+        code = "import time; t = time.perf_counter(); import goldcrest; print(time.perf_counter() - t)"
+        times.append(float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout))
+    print(f"wheel {WHEEL.stat().st_size} bytes, installed {installed} bytes, import {min(times) * 1000:.1f} ms")
+    assert min(times) <= 0.05, times
+
+
+def test_bytes_of_the_program():
+    dice = random.Random(39)
+    for beam, batch, threads in ((1, 1, 1), (4, 8, 2)):
+        lines = [words(dice, 12) for _ in range(500)]
+        options = ["--beam", str(beam), "--batch", str(batch), "--threads", str(threads)]
+        expected = program("translate", "enfr.gcst", *options, lines=lines)
+        assert expected.returncode == 0, expected.stderr
+        model = goldcrest.Model("enfr.gcst", beam_size=beam, batch=batch, threads=threads)
+        assert "".join(text + "\n" for text in model.translate(lines)).encode() == expected.stdout
+        assert ["".join(model.stream(line)) for line in lines[:20]] == model.translate(lines[:20])
+    scored = program("translate", "enfr.gcst", "--beam", "4", "--nbest", "2", "--scores", lines=["Let's go home."])
+    result = goldcrest.Model("enfr.gcst", beam_size=4).translate_batch(["Let's go home."], 4, 2, True)[0]
+    rows = [f"1\t{i + 1}\t{result.scores[i]:.6f}\t{result.hypotheses[i]}\n" for i in range(2)]
+    assert "".join(rows).encode() == scored.stdout
+
+
+def test_state_dict():
+    """A state dict of buffers gives the model that the checkpoint gives."""
+    import json
+    import struct
+
+    data = Path("examples/models/g2p/model.safetensors").read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    formats = {"F32": "f", "F16": "e", "F64": "d", "I64": "q"}
+    tensors = {}
+    for name, entry in json.loads(data[8 : 8 + size]).items():
+        if name == "__metadata__":
+            continue
+        begin, end = (8 + size + at for at in entry["data_offsets"])
+        tensors[name] = memoryview(data[begin:end]).cast(formats[entry["dtype"]], entry["shape"])
+    goldcrest.convert("examples/models/g2p", "g2p.gcst")
+    goldcrest.convert(tensors, "state.gcst", config="examples/models/g2p/config.json", folder="examples/models/g2p")
+    words_ = ["goldcrest", "engine", "small"]
+    assert goldcrest.Model("g2p.gcst").translate(words_) == goldcrest.Model("state.gcst").translate(words_)
+
+
+def test_hostile():
+    model = goldcrest.Model("enfr.gcst", max_source=16, max_target=16)
+    dice = random.Random(7)
+    good = Path("enfr.gcst").read_bytes()
+    for index in range(100):
+        damaged = bytearray(good if index % 2 else good[: dice.randrange(len(good))])
+        for _ in range(8):
+            damaged[dice.randrange(min(len(damaged), 4096))] ^= 1 + dice.randrange(255)
+        Path("bad.gcst").write_bytes(damaged)
+        refuses(goldcrest.Model, "bad.gcst")
+    for text in (None, 5, b"a", "a\0b", "\ud800", ["a", None], [5]):
+        refuses(model.translate, text)
+    for limits in ({"beam_size": 17}, {"batch": 257}, {"threads": 65}, {"max_source": 10**6}, {"max_target": -1}, {"max_target": 2**40}):
+        for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
+            refuses(function, "enfr.gcst", **limits)
+    for path in ("", "missing", ".", "a\0b", None, "examples/models/enfr/config.json"):
+        for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
+            refuses(function, path)
+        refuses(goldcrest.convert, path, "out.gcst")
+        refuses(goldcrest.evaluate, path, ["a"], ["b"])
+        refuses(goldcrest.emit_c, path, "out")
+    for ids in ([-1], [10**6], [2**40], [], ["a"], [0] * 1000):
+        refuses(model.score_batch, ["a"], [ids])
+        if ids:
+            refuses(model.translate_batch, [ids])
+            refuses(model.decode, [10**6, *ids])
+    refuses(model.score_batch, ["a"], [])
+    refuses(model.encode, "x " * 100_000)
+    refuses(goldcrest.Model, "enfr.gcst", target_lang="xx")
+    refuses(goldcrest.Model, "enfr.gcst", length_penalty=99.0)
+    refuses(goldcrest.convert, "examples/models/enfr", "out.gcst", no_such_option=1)
+    refuses(goldcrest.convert, "examples/models/enfr", "no/such/folder/out.gcst")
+    refuses(goldcrest.convert, {"w": object()}, "out.gcst", config={})
+    refuses(goldcrest.convert, {}, "out.gcst", config={"model_type": "bert"})
+    refuses(goldcrest.evaluate, "examples/models/enfr", ["a\tb"], ["c"])
+    refuses(goldcrest.evaluate, "examples/models/enfr", ["a"], [])
+    assert model.translate("Let's go home.") == "Allons à la maison."
+
+
+def test_threads():
+    """A second user of a Model is refused; a stream that is not read to its end frees the Model."""
+    model = goldcrest.Model("enfr.gcst")
+    stream = model.stream("Where is the station?")
+    next(stream)
+    refused = []
+    thread = threading.Thread(target=lambda: refuses(model.translate, "a") or refused.append(True))
+    thread.start()
+    thread.join()
+    assert refused
+    stream.close()
+    assert model.translate("Let's go home.") == "Allons à la maison."
+
+
+def test_interrupt():
+    code = "import goldcrest; m = goldcrest.Model('enfr.gcst'); print(1, flush=True)\nwhile True: m.translate('Let us go home. ' * 50)"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.stdout.readline()
+    time.sleep(0.3)
+    begin = time.perf_counter()
+    child.send_signal(2)
+    errors = child.communicate()[1]
+    assert b"KeyboardInterrupt" in errors, errors
+    assert time.perf_counter() - begin < 1, "Ctrl-C was seen late"
+
+
+def test_memory():
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    model = goldcrest.Model("g2p.gcst", beam_size=1)
+    for _ in range(1000):
+        model.translate("goldcrest")
+    before = resident()
+    for _ in range(10_000):
+        model.translate("goldcrest")
+    assert resident() - before <= 512 * 1024, resident() - before
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        start = time.perf_counter()
+        test()
+        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
