@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The neutral description of a model, its float32 reference, and the reference's searches.
-goldcrest_converter_library(goldcrest_spec spec/shortlist.cc spec/trim_vocabulary.cc spec/validate_shortlist.cc
-  spec/validate_spec.cc)
+goldcrest_converter_library(goldcrest_spec spec/shortlist.cc spec/trim_vocabulary.cc spec/validate_spec.cc)
 target_link_libraries(goldcrest_spec PUBLIC goldcrest_printable)
 
 find_package(Eigen3 REQUIRED NO_MODULE)

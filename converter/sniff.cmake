@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Guesses names for messages, and identifies a file by its contents. Needs only the C++ standard library, because
 # programs that run models use both too.
-add_library(goldcrest_choices STATIC
-  sources/messages/choices.cc
-  sources/messages/messages.cc
-  sources/messages/nearest.cc)
+add_library(goldcrest_choices STATIC sources/messages/messages.cc)
 target_compile_features(goldcrest_choices PUBLIC cxx_std_17 PRIVATE cxx_std_20)
 target_link_libraries(goldcrest_choices PUBLIC goldcrest_printable)
 goldcrest_quick_build(goldcrest_choices)

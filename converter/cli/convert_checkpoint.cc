@@ -14,7 +14,7 @@
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
 #include "evaluate/clip_file.h"
-#include "evaluate/id_lines.h"
+#include "evaluate/line_encoder.h"
 #include "file/format.h"
 #include "file/metadata.h"
 #include "report/engine_session.h"

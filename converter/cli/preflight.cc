@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/bounds.h"
-#include "evaluate/id_lines.h"
+#include "evaluate/line_encoder.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
 #include "file/write.h"

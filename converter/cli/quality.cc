@@ -7,7 +7,7 @@
 #include "cli/console.h"
 #include "evaluate/check.h"
 #include "evaluate/clip_file.h"
-#include "evaluate/id_lines.h"
+#include "evaluate/line_encoder.h"
 #include "report/engine_session.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"

@@ -6,7 +6,7 @@
 #include "cli/preflight.h"
 #include "cli/progress.h"
 #include "cli/write_outputs.h"
-#include "evaluate/agreement.h"
+#include "evaluate/deviation.h"
 #include "file/write.h"
 #include "report/report.h"
 

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

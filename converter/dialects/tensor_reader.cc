@@ -10,7 +10,6 @@
 #include "base/bounds.h"
 #include "sources/files/sha256.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

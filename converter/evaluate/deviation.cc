@@ -6,10 +6,12 @@
 #include <limits>
 
 #include "base/bounds.h"
+#include "evaluate/metrics.h"
 #include "reference/reference_search.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
+
 namespace {
 
 constexpr uint32_t kMostTokens = 64;
@@ -58,6 +60,24 @@ std::string to_text(const DeviationBound& bound) {
       "norms    {:.3g} is added to the deviation, folded; this changes a norm by at most {:.2g} of its value, at the "
       "smallest deviation, {:.3g}, of {} rows of {} sources\n",
       bound.epsilon, bound.error, bound.smallest, bound.rows, bound.sources);
+}
+
+Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,
+                            const std::function<void(size_t, size_t)>& progress) {
+  EvaluationOptions options;
+  options.progress = progress;
+  std::vector<EvaluationLine> sources = lines;
+  for (EvaluationLine& line : sources) line.references.clear();
+  const Evaluation evaluation = evaluate(sources, whole, part, options);
+  Agreement agreement;
+  ChrfScorer chrf;
+  for (const EvaluatedLine& line : evaluation.lines) {
+    ++agreement.lines;
+    agreement.identical += line.float32.text == line.int8.text ? 1 : 0;
+    chrf.add(line.int8.text, {line.float32.text});
+  }
+  agreement.chrf = chrf.score();
+  return agreement;
 }
 
 }  // namespace goldcrest::converter

@@ -4,9 +4,12 @@
 // float32 reference runs.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "evaluate/evaluate.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
@@ -27,5 +30,16 @@ DeviationBound bound_deviations(const ModelSpec& spec, const std::vector<std::ve
 
 // Returns one line, with its line end.
 std::string to_text(const DeviationBound& bound);
+
+// Measures how far two files of one model agree, for instance before and after its vocabulary is trimmed.
+
+struct Agreement {
+  size_t lines = 0,
+         identical = 0;  // identical: by their texts; lines that one of the files cannot translate are left out
+  double chrf = 0;       // of the second's texts against the first's, 0..100
+};
+
+Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,
+                            const std::function<void(size_t done, size_t total)>& progress);
 
 }  // namespace goldcrest::converter

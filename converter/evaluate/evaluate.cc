@@ -8,9 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "evaluate/metrics_bleu.h"
-#include "evaluate/metrics_chrf.h"
-#include "evaluate/metrics_error_rate.h"
+#include "evaluate/metrics.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

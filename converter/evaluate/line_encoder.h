@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts lines of text, or of ids, to the ids that a model reads and writes.
+// Lines of text or ids as the ids of a model.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/spec.h"
@@ -12,9 +14,11 @@
 
 namespace goldcrest::converter {
 
+// Converts lines of text, or of ids, to the ids that a model reads and writes.
+
 class LineEncoder {
  public:
-  // `of_ids`: lines are ids (id_lines.h). Otherwise the model must have both tokenizers.
+  // `of_ids`: lines are ids (line_encoder.h). Otherwise the model must have both tokenizers.
   LineEncoder(const ModelSpec& spec, bool of_ids);
 
   // The results include the ids around a source, and the end id after a target. Both throw Error.
@@ -25,5 +29,13 @@ class LineEncoder {
   const ModelSpec& spec_;
   std::optional<Segmenter> source_, target_;  // absent if lines are ids
 };
+
+// Token ids as a line of text, for models without a tokenizer: "5 3 0".
+
+// Reads decimal numbers below `vocab_size` separated by spaces. Throws Error for any other text, and for a line without
+// ids.
+std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size);
+
+std::string ids_text(std::span<const int32_t> ids);
 
 }  // namespace goldcrest::converter

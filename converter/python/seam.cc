@@ -21,7 +21,6 @@
 #include "support/mapped_file.h"
 #include "support/messages.h"
 #include "support/thread_pool.h"
-#include "translate/takes_sentences.h"
 #include "translate/text_lines.h"
 
 namespace {

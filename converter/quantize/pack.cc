@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "sources/messages/nearest.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "report/board_scripts.h"
-#include "sources/messages/nearest.h"
+#include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "spec/printable.h"
 

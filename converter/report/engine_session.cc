@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "evaluate/clip_file.h"
-#include "evaluate/id_lines.h"
+#include "evaluate/line_encoder.h"
 #include "goldcrest/speech.h"
 #include "math/deterministic_math.h"
 #include "spec/error.h"

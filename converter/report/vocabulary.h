@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "evaluate/agreement.h"
+#include "evaluate/deviation.h"
 #include "evaluate/make_shortlist.h"
 #include "sources/values/value.h"
 

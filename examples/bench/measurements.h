@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bounds.h"
-#include "host.h"
 #include "kernel_recorder.h"
 #include "machine.h"
 #include "model_runner.h"

@@ -15,7 +15,7 @@
 
 #include "figures.h"
 #include "options.h"
-#include "sources/messages/nearest.h"
+#include "sources/messages/messages.h"
 #include "spec/format_text.h"
 
 namespace predictions {

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "goldcrest/languages.h"
-#include "sources/messages/nearest.h"
+#include "model/model_view.h"
+#include "sources/messages/messages.h"
 #include "spec/printable.h"
 
 namespace {
@@ -46,4 +47,16 @@ std::string languages_problem(const void* model, size_t model_bytes, const std::
   if (targets.empty()) targets = {info.target_language};
   const bool is_known = target.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
   return is_known ? "" : refusal("target", target, targets);
+}
+
+std::vector<int32_t> source_end(const void* model) {
+  const goldcrest::GenerationView generation = goldcrest::view_generation(model);
+  return {generation.source_suffix, generation.source_suffix + generation.n_suffix};
+}
+
+bool takes_sentences(const void* model) {
+  using goldcrest::TokenizerKind;
+  goldcrest::TokenizerView tokenizer = {};
+  if (!goldcrest::view_tokenizer(model, &tokenizer)) return false;
+  return tokenizer.kind != TokenizerKind::kWord && tokenizer.kind != TokenizerKind::kCharacter;
 }

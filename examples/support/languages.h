@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The languages of a model's texts, by name.
+// Answers questions of programs about the texts of a model.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
 
+// The languages of a model's texts, by name.
 // Returns the codes of a model that goldcrest_model_info has accepted; none if it has only one target language.
+
 std::vector<std::string> target_languages(const void* model, size_t model_bytes);
 
 // Returns a message if the model lacks one of these languages (empty: not asked for), with those that it has; else an
 // empty string.
 std::string languages_problem(const void* model, size_t model_bytes, const std::string& source,
                               const std::string& target);
+
+// Reads the ids that a model's sources end with.
+// Takes a model that goldcrest_model_info accepts. Returns nothing for a model that adds no ids to a source.
+
+std::vector<int32_t> source_end(const void* model);
+
+// True if the tokenizer of a model, which goldcrest_model_info has taken, cuts text into pieces of words. Models whose
+// token is a word or a character (pronunciation, spelling) are trained on other units than sentences.
+
+bool takes_sentences(const void* model);

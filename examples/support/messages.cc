@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "sources/messages/nearest.h"
+#include "sources/messages/messages.h"
 #include "spec/printable.h"
 
 std::string describe_error(int64_t status, const goldcrest_detail& detail) {

@@ -14,14 +14,12 @@
 #include "../support/abbreviations.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
-#include "../support/source_end.h"
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "spec/id_list.h"
 #include "spec/limits_problem.h"
 #include "spec/printable.h"
-#include "takes_sentences.h"
 #include "text_lines.h"
 
 namespace {

@@ -9,7 +9,7 @@
 
 #include "convert/support/native_folder.h"
 #include "dialects/dialect.h"
-#include "evaluate/metrics_chrf.h"
+#include "evaluate/metrics.h"
 #include "file/build.h"
 #include "model_generated.h"
 #include "report/engine_session.h"

@@ -13,7 +13,6 @@
 #include "base/crc32c.h"
 #include "fuzz/damaged_flash.h"
 #include "fuzz/script.h"
-#include "fuzz/trailer_lies.h"
 #include "goldcrest/check.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"

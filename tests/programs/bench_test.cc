@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "examples/bench/machine.h"
 #include "examples/support/mapped_file.h"
 #include "examples/support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
@@ -246,6 +250,92 @@ TEST(Bench, NamesWhatIsWrong) {
   const Outcome table = bench({converted_model("g2p"), "--kernels", "nonsense"});
   EXPECT_EQ(table.status, 1);
   EXPECT_NE(table.err.find("no such table"), std::string::npos) << table.err;
+}
+
+// The JSON of goldcrest-bench and benchmark_firmware. Every field is on the page, and the fields about the measured
+// machine have the right values.
+
+using Json = nlohmann::json;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Expects the names of fields at all levels of the JSON.
+void expect_on_page(const Json& json, const std::string& page) {
+  for (const auto& [name, value] : json.items()) {
+    std::string documented = name;
+    const size_t spread = name.rfind("_spread");  // the page says of a breakdown "the same with `_spread`"
+    if (spread != std::string::npos && page.find('`' + name + '`') == std::string::npos)
+      documented = name.substr(0, spread) + "_s";
+    if (!json.is_array()) {
+      EXPECT_NE(page.find('`' + documented + '`'), std::string::npos) << name;
+    }
+    if (value.is_structured()) expect_on_page(value, page);
+  }
+}
+
+const std::string kPage = text_of(GOLDCREST_SOURCE_DIR "/examples/bench/README.md");
+
+TEST(BenchJson, HasNoFieldThatIsNotOnThePage) {
+  const std::string model = converted_model("g2p");
+  const Outcome outcome = run(GOLDCREST_BENCH_PROGRAM, {model, "--json", "--seconds", "0", "--repetitions", "1"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json report = Json::parse(outcome.out);
+  expect_on_page(report, kPage);
+  EXPECT_EQ(report["schema_version"], 1);
+  EXPECT_EQ(report["program"], "goldcrest-bench");
+  EXPECT_EQ(report["command"],
+            std::string(GOLDCREST_BENCH_PROGRAM) + " " + model + " --json --seconds 0 --repetitions 1");
+  EXPECT_EQ(report["shape"]["decoder_d_ff"], 512);
+  EXPECT_EQ(report["shape"]["target_vocab_size"], 73);
+  EXPECT_EQ(report["weights_hash"].get<std::string>().size(), 16u);
+  EXPECT_FALSE(report["host"]["architecture"].get<std::string>().empty());
+  EXPECT_GT(report["host"]["cpus"], 0);
+  EXPECT_EQ(report["compiler"], bench::compiler_name());
+}
+
+// The firmware's digits and names are masked in the session that the boards' tests compare.
+TEST(BenchJson, OfFirmwareIsOnThePage) {
+  std::string session = text_of(GOLDCREST_SOURCE_DIR "/tests/boards/sessions/benchmark_firmware.expected");
+  std::string line = session.substr(session.find("\n{") + 1);
+  for (size_t at = 0; (at = line.find(":N", at)) != std::string::npos;) line.replace(at, 2, ":1");
+  const Json report = Json::parse(line);
+  expect_on_page(report, kPage);
+  EXPECT_EQ(report["parts"].size(), 9u);
+  EXPECT_EQ(report["shape"]["weight_bits"], 8);
+}
+
+TEST(Host, IsWhatLinuxTells) {
+  const TemporaryFolder root;
+  for (const char* folder : {"proc/device-tree", "sys/devices/system/cpu/cpu1/cpufreq"})
+    std::filesystem::create_directories(root / folder);
+  std::ofstream(root / "proc/device-tree/model") << "Orange Pi 5" << '\0';
+  std::ofstream(root / "proc/cpuinfo")
+      << "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU "
+         "part\t: 0xd0b\n";
+  std::ofstream(root / "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq") << "2256000\n";
+  const bench::Host host = bench::host_of(root.path().string());
+  EXPECT_EQ(host.board, "Orange Pi 5");
+  EXPECT_EQ(host.cpu, "Cortex-A55 + Cortex-A76");
+  EXPECT_EQ(host.cpus, 2u);
+  EXPECT_EQ(host.clock_hz, 2256000000u);
+}
+
+TEST(Host, NamesWhatItDoesNotKnow) {
+  const TemporaryFolder root;
+  std::filesystem::create_directories(root / "proc");
+  std::ofstream(root / "proc/cpuinfo") << "processor\t: 0\nCPU implementer\t: 0x61\nCPU part\t: 0x022\n";
+  const bench::Host host = bench::host_of(root.path().string());
+  EXPECT_EQ(host.board, "");
+  EXPECT_EQ(host.cpu, "implementer 0x61, part 0x22");
+  EXPECT_EQ(host.clock_hz, 0u);
+}
+
+TEST(Command, IsAsAShellReadsIt) {
+  const char* const arguments[] = {"bench", "a file.gcst", "it's", "", "--beam=1,4"};
+  EXPECT_EQ(bench::command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam=1,4");
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ Outcome translate_file(const std::string& file, const Arguments& options, const 
   return run(translate_program(), arguments, {.input = input});
 }
 
-std::string convert(const std::filesystem::path& checkpoint, const TemporaryFolder& folder, const Arguments& options) {
+std::string convert_quietly(const std::filesystem::path& checkpoint, const TemporaryFolder& folder,
+                            const Arguments& options) {
   const std::string file = folder / "model.gcst";
   Arguments arguments = {"-q", checkpoint, "-o", file};
   arguments.insert(arguments.end(), options.begin(), options.end());
@@ -102,8 +103,8 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
 TEST(SourcePrefix, ItsIdsStandBeforeThoseOfEverySource) {
   const TemporaryFolder plain, prefixed;
   const std::filesystem::path checkpoint = t5_relatives() / "flan-0";
-  const std::string without = convert(checkpoint, plain, {});
-  const std::string with = convert(checkpoint, prefixed, {"--source-prefix", "We are"});
+  const std::string without = convert_quietly(checkpoint, plain, {});
+  const std::string with = convert_quietly(checkpoint, prefixed, {"--source-prefix", "We are"});
   std::string prefix = encode(without, "We are");
   ASSERT_TRUE(prefix.ends_with(" 1\n")) << prefix;  // the end token
   prefix.resize(prefix.size() - 2);
@@ -120,7 +121,7 @@ TEST(SourcePrefix, AFileWithoutATokenizerHasNone) {
 
 TEST(MaxPositions, AreTheMostIdsOfASource) {
   const TemporaryFolder folder;
-  const std::string file = convert(t5_relatives() / "t5-0", folder, {"--max-positions", "9"});
+  const std::string file = convert_quietly(t5_relatives() / "t5-0", folder, {"--max-positions", "9"});
   const Outcome fits = translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 1\n");
   EXPECT_EQ(fits.status, 0) << fits.err;
   const Outcome longer = translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 5 1\n");

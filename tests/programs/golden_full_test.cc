@@ -6,8 +6,7 @@
 #include <map>
 
 #include "evaluate/evaluate.h"
-#include "evaluate/metrics_bleu.h"
-#include "evaluate/metrics_error_rate.h"
+#include "evaluate/metrics.h"
 #include "programs/models.h"
 #include "spec/format_text.h"
 

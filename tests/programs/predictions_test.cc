@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 Outcome predictions(const Arguments& arguments) { return run(GOLDCREST_PREDICTIONS_PROGRAM, arguments); }
 
-std::string text_of(const std::string& path) {
+std::string file_text(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -69,7 +69,7 @@ class Predictions : public testing::Test {
 TEST_F(Predictions, OfTheCommittedTable) {
   const Outcome outcome = predictions({"--table"});
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.out, text_of(GOLDCREST_SOURCE_DIR "/boards/predictions.csv"))
+  EXPECT_EQ(outcome.out, file_text(GOLDCREST_SOURCE_DIR "/boards/predictions.csv"))
       << "build/host/examples/goldcrest-predictions --table > boards/predictions.csv";
 }
 

@@ -137,7 +137,7 @@ std::string rules_of(const std::string& file) {
   return begin == std::string::npos ? "" : out.substr(begin + 1, out.find('\n', begin + 1) - begin - 1);
 }
 
-Converted convert(const std::string& checkpoint, const std::string& file, Arguments options) {
+Converted convert_to(const std::string& checkpoint, const std::string& file, Arguments options) {
   options.insert(options.begin(), {checkpoint, "-o", file});
   const Outcome outcome = run(convert_program(), options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -152,19 +152,19 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
   const CTranslate2Folder checkpoint;
   checkpoint.write();
   const std::string folder = checkpoint.folder.path(), file = checkpoint.file("model.gcst");
-  const Converted usual = convert(folder, file, {});
+  const Converted usual = convert_to(folder, file, {});
   EXPECT_EQ(usual.rules, "rules        soft-max of what may be chosen, no forced end, early stopping");
   expect_line(usual.outcome,
               "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs "
               "GOLDCREST_RULES; a file without rules: --early-stopping false --no-renormalize --force-end)");
   EXPECT_EQ(usual.outcome.err.find("GOLDCREST_RULES"), std::string::npos);
 
-  EXPECT_EQ(convert(folder, file, {"--force-end"}).rules,
+  EXPECT_EQ(convert_to(folder, file, {"--force-end"}).rules,
             "rules        soft-max of what may be chosen, early stopping");
-  EXPECT_EQ(convert(folder, file, {"--no-renormalize"}).rules, "rules        no forced end, early stopping");
-  EXPECT_EQ(convert(folder, file, {"--early-stopping", "never"}).rules,
+  EXPECT_EQ(convert_to(folder, file, {"--no-renormalize"}).rules, "rules        no forced end, early stopping");
+  EXPECT_EQ(convert_to(folder, file, {"--early-stopping", "never"}).rules,
             "rules        soft-max of what may be chosen, no forced end, early stopping never");
-  const Converted plain = convert(folder, file, kPlain);
+  const Converted plain = convert_to(folder, file, kPlain);
   EXPECT_EQ(plain.rules, "");
   EXPECT_EQ(plain.outcome.out.find("GOLDCREST_RULES"), std::string::npos) << plain.outcome.out;
 }
@@ -173,14 +173,14 @@ TEST(SearchDefaults, FairseqStopsWhenBeamsAreFull) {
   ToolkitFolder checkpoint({.is_fairseq = true});
   checkpoint.write();
   const std::string weights = checkpoint.weights(), file = checkpoint.folder / "model.gcst";
-  const Converted usual = convert(weights, file, {});
+  const Converted usual = convert_to(weights, file, {});
   EXPECT_EQ(usual.rules, "rules        early stopping");
   expect_line(
       usual.outcome,
       "rules    early stopping (the engine needs GOLDCREST_RULES; a file without rules: --early-stopping false)");
-  EXPECT_EQ(convert(weights, file, {"--early-stopping", "0"}).rules, "");
-  EXPECT_EQ(convert(weights, file, kPlain).rules, "");
-  EXPECT_EQ(convert(weights, file, {"--early-stopping", "1", "--renormalize"}).rules,
+  EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "0"}).rules, "");
+  EXPECT_EQ(convert_to(weights, file, kPlain).rules, "");
+  EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "1", "--renormalize"}).rules,
             "rules        soft-max of what may be chosen, early stopping");
 }
 
@@ -193,13 +193,13 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
       "with -D GOLDCREST_RULES=ON, or convert the checkpoint with --early-stopping false --no-renormalize "
       "--force-end\n";
   for (const Arguments& options : {Arguments{"--emit-c", checkpoint.file("c")}, Arguments{"--board", "all"}}) {
-    EXPECT_NE(convert(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
+    EXPECT_NE(convert_to(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
     Arguments plain = options;
     plain.insert(plain.end(), kPlain.begin(), kPlain.end());
-    EXPECT_EQ(convert(folder, file, plain).outcome.err.find("GOLDCREST_RULES"), std::string::npos) << options[0];
+    EXPECT_EQ(convert_to(folder, file, plain).outcome.err.find("GOLDCREST_RULES"), std::string::npos) << options[0];
     // The same of a model file.
     for (const Arguments& rules : {Arguments{}, kPlain}) {
-      convert(folder, file, rules);
+      convert_to(folder, file, rules);
       Arguments of_file = options;
       of_file.insert(of_file.begin(), file);
       const Outcome outcome = run(convert_program(), of_file);
@@ -218,7 +218,7 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
   for (const char* rules : {R"({"no_repeat_ngram": 2, "early_stopping": true})", R"({"token_biases": [["T", 0.5]]})"}) {
     const CheckpointCopy checkpoint("g2p");
     checkpoint.edit("config.json", [&](nlohmann::json& config) { config.update(nlohmann::json::parse(rules)); });
-    const Outcome of_checkpoint = convert(checkpoint.path(), file, {"--board", "all"}).outcome;
+    const Outcome of_checkpoint = convert_to(checkpoint.path(), file, {"--board", "all"}).outcome;
     EXPECT_NE(of_checkpoint.err.find(warning), std::string::npos) << of_checkpoint.err;
     EXPECT_NE(of_checkpoint.out.find(" (the engine needs GOLDCREST_RULES)\n"), std::string::npos);
     const Outcome of_file = run(convert_program(), {file, "--board", "all"});

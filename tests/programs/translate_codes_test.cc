@@ -3,6 +3,10 @@
 // byte order mark of a text file.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
@@ -177,6 +181,169 @@ TEST(ByteOrderMark, IsLeftOutAtAnInputsStart) {
   const TemporaryFolder folder;
   const auto first = folder.write("1", mark + "Stop!"), second = folder.write("2", mark + "Stop!\n");
   EXPECT_EQ(lines_of(run(translate_program(), {converted_model("enfr"), "--encode", first, second}).out), plain);
+}
+
+// goldcrest-translate --token-scores, --alignments and --score: their output, and what they refuse.
+
+using Lines = std::vector<std::string>;
+
+const std::string kNames = "abaco\nwren\n\ngoldcrest\n";
+
+std::string translated(const std::string& task, const Arguments& options, const std::string& input) {
+  const Outcome outcome = translate(task, options, input);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return outcome.out;
+}
+
+Lines split(const std::string& text, char separator) {
+  Lines parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+TEST(TranslateInspect, TokenScoresAddUpToTheScore) {
+  for (const char* beam_size : {"1", "4"}) {
+    const Lines lines = lines_of(translated(
+        "g2p", {"--beam", beam_size, "--length-penalty", "0", "--scores", "--tokens", "--token-scores"}, kNames));
+    ASSERT_EQ(lines.size(), 4u);
+    EXPECT_EQ(lines[2], "") << "the blank line";
+    for (const size_t line : {0u, 1u, 3u}) {
+      const Lines fields = split(lines[line], '\t');
+      ASSERT_EQ(fields.size(), 3u) << lines[line];
+      const Lines ids = split(fields[1], ' '), scores = split(fields[2], ' ');
+      ASSERT_EQ(ids.size(), scores.size()) << lines[line];
+      double sum = 0;
+      for (const std::string& score : scores) sum += std::stod(score);
+      EXPECT_NEAR(sum, std::stod(fields[0]), 1e-5);
+    }
+  }
+}
+
+// The model scores its own result, and a worse one.
+TEST(TranslateInspect, TargetsAreScored) {
+  const TemporaryFolder folder;
+  const std::string words = "abaco\nwren\n";
+  const std::string targets = folder.write("targets", translated("g2p", {"--tokens"}, words));
+  const Lines searched = lines_of(translated("g2p", {"--length-penalty", "0", "--scores", "--token-scores"}, words));
+  for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--beam", "4"}}) {
+    Arguments scoring = {"--score", targets, "--token-scores"};
+    scoring.insert(scoring.end(), options.begin(), options.end());
+    const Lines scored = lines_of(translated("g2p", scoring, words));
+    ASSERT_EQ(scored.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      const Lines fields = split(searched[i], '\t');
+      EXPECT_EQ(scored[i], fields.at(0) + "\t" + fields.at(2));
+    }
+  }
+  const std::string worse = folder.write("worse", "10 22 2\n");
+  EXPECT_LT(std::stod(translated("g2p", {"--score", worse}, "abaco\n")), std::stod(split(searched[0], '\t')[0]));
+  // As ids, this works with a model of any text.
+  EXPECT_EQ(translated("g2p", {"--score", worse, "--ids"}, translated("g2p", {"--encode"}, "abaco\n")),
+            translated("g2p", {"--score", worse}, "abaco\n"));
+}
+
+TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
+  const std::string sentence = "Where is the red station?\n";
+  for (const Arguments& heads : {Arguments{}, Arguments{"--alignment-layer", "1"}, Arguments{"--alignment-head", "2"},
+                                 Arguments{"--alignment-layer", "0", "--alignment-head", "3"}}) {
+    Arguments soft_options = {"--tokens", "--nbest", "2", "--alignments", "soft"},
+              hard_options = {"--tokens", "--nbest", "2", "--alignments", "hard"};
+    soft_options.insert(soft_options.end(), heads.begin(), heads.end());
+    hard_options.insert(hard_options.end(), heads.begin(), heads.end());
+    const Lines soft = lines_of(translated("enfr", soft_options, sentence)),
+                hard = lines_of(translated("enfr", hard_options, sentence));
+    ASSERT_EQ(soft.size(), 2u);
+    ASSERT_EQ(hard.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      const Lines fields = split(soft[i], '\t');
+      ASSERT_EQ(fields.size(), 4u) << soft[i];
+      const Lines ids = split(fields[2], ' '), rows = split(fields[3], ' ');
+      ASSERT_EQ(rows.size(), ids.size());
+      std::string expected;
+      for (size_t token = 0; token < rows.size(); ++token) {
+        std::vector<double> weights;
+        for (const std::string& weight : split(rows[token], ',')) weights.push_back(std::stod(weight));
+        EXPECT_EQ(weights.size(), 7u) << "source ids, including the end";
+        double sum = 0;
+        for (const double weight : weights) sum += weight;
+        EXPECT_NEAR(sum, 1, 1e-5);
+        if (token > 0) expected += ' ';
+        expected += std::to_string(std::max_element(weights.begin(), weights.end()) - weights.begin());
+        expected += '-';
+        expected += std::to_string(token);
+      }
+      EXPECT_EQ(split(hard[i], '\t').at(3), expected);
+    }
+  }
+  // English puts the adjective first, French the noun: "la gare rouge".
+  EXPECT_EQ(translated("enfr", {"--alignments", "hard"}, sentence),
+            "Où est la gare rouge ?\t0-0 0-1 1-2 2-3 4-4 3-5 5-6 5-7\n");
+}
+
+TEST(TranslateInspect, BatchesAndThreadsChangeNoByte) {
+  std::string input;
+  for (const GoldenLine& line : golden_lines("enfr")) {
+    input += line.text + "\n";
+    if (std::count(input.begin(), input.end(), '\n') == 20) break;
+  }
+  const Arguments looking = {"--alignments", "soft", "--token-scores", "--nbest", "2"};
+  const std::string alone = translated("enfr", looking, input);
+  for (const Arguments& way : {Arguments{"--batch", "7"}, Arguments{"--batch", "16", "--threads", "2"}}) {
+    Arguments options = looking;
+    options.insert(options.end(), way.begin(), way.end());
+    EXPECT_EQ(translated("enfr", options, input), alone);
+  }
+}
+
+TEST(TranslateInspect, BadTargetsAreNamedAndTheRestGoesOn) {
+  const TemporaryFolder folder;
+  std::string too_many = "5";
+  for (int i = 0; i < 64; ++i) too_many += " 5";
+  const std::string targets = folder.write("targets", "10 2\n10 x\n73\n\n10 2\n" + too_many + "\n10 2\n");
+  const std::string expected =
+      "goldcrest-translate: line 2: " + targets + ": not a token id: x\n" + "goldcrest-translate: line 3: " + targets +
+      ": id 73 is outside the vocabulary of 73\n" + "goldcrest-translate: line 4: " + targets + ": no ids\n" +
+      "goldcrest-translate: line 6: " + targets + ": too long: 65 ids, where 64 are possible (--max-target)\n" +
+      "goldcrest-translate: line 8: " + targets + ": no such line\n";
+  for (const char* batch : {"1", "3"}) {
+    const Outcome outcome =
+        translate("g2p", {"--score", targets, "--batch", batch}, "wren\nwren\nwren\nwren\n\nwren\nwren\nwren\n");
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_EQ(outcome.err, expected);
+    const Lines lines = lines_of(outcome.out);
+    ASSERT_EQ(lines.size(), 8u);
+    for (size_t i = 0; i < 8; ++i) EXPECT_EQ(lines[i].empty(), i != 0 && i != 6) << i;
+    EXPECT_EQ(lines[0], lines[6]);
+  }
+  const Outcome more = translate("g2p", {"--score", targets}, "wren\n");
+  EXPECT_EQ(more.status, 1);
+  EXPECT_EQ(more.err, "goldcrest-translate: " + targets + ": more lines than the input has\n");
+}
+
+TEST(TranslateInspect, BadUsage) {
+  const TemporaryFolder folder;
+  const std::string targets = folder.write("targets", "5 2\n");
+  const std::string model = converted_model("g2p");
+  const auto message = [&](const Arguments& options) {
+    const Outcome outcome = translate("g2p", options, "wren\n");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.out, "");
+    return outcome.err;
+  };
+  EXPECT_EQ(message({"--alignments", "hard", "--alignment-layer", "2"}),
+            "goldcrest-translate: " + model + ": --alignment-layer 2: the decoder's are 0 to 1\n");
+  EXPECT_EQ(message({"--alignments", "hard", "--alignment-head", "4"}),
+            "goldcrest-translate: " + model + ": --alignment-head 4: the decoder's are 0 to 3\n");
+  EXPECT_EQ(message({"--score", folder / "none"}),
+            "goldcrest-translate: " + (folder / "none").string() + ": cannot be read: No such file or directory\n");
+  for (const char* other : {"--encode", "--decode", "--scores"}) {
+    EXPECT_EQ(translate("g2p", {"--score", targets, other}, "").status, 2) << other;
+  }
+  EXPECT_EQ(translate("g2p", {"--score", targets, "--nbest", "2"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--alignments", "some"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--alignment-layer", "-2"}, "").status, 2);
 }
 
 }  // namespace

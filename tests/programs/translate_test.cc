@@ -13,7 +13,7 @@ namespace goldcrest::test {
 namespace {
 
 // Returns the output lines of a run without errors.
-std::vector<std::string> translated(const std::string& task, const Arguments& options, const std::string& input) {
+std::vector<std::string> translated_lines(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = translate(task, options, input);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
@@ -33,19 +33,19 @@ std::vector<std::string> fields(const std::string& line) {
 const std::string kWords = "abaco\nwren\ngoldcrest\nfinch\n";
 
 TEST(Translate, ALineOutForEachLineIn) {
-  const std::vector<std::string> lines = translated("g2p", {}, kWords);
+  const std::vector<std::string> lines = translated_lines("g2p", {}, kWords);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0], "AH0 B AA1 K OW0");
-  EXPECT_EQ(translated("g2p", {}, ""), std::vector<std::string>());
-  EXPECT_EQ(translated("g2p", {}, kWords.substr(0, kWords.size() - 1)), lines) << "without a newline at the end";
+  EXPECT_EQ(translated_lines("g2p", {}, ""), std::vector<std::string>());
+  EXPECT_EQ(translated_lines("g2p", {}, kWords.substr(0, kWords.size() - 1)), lines) << "without a newline at the end";
 }
 
 TEST(Translate, EmptyLinesAndCarriageReturns) {
-  const std::vector<std::string> plain = translated("g2p", {}, kWords);
+  const std::vector<std::string> plain = translated_lines("g2p", {}, kWords);
   std::string crlf = kWords;
   for (size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2) crlf.insert(at, 1, '\r');
-  EXPECT_EQ(translated("g2p", {}, crlf), plain);
-  const std::vector<std::string> lines = translated("g2p", {}, "abaco\n\n\r\nwren\n");
+  EXPECT_EQ(translated_lines("g2p", {}, crlf), plain);
+  const std::vector<std::string> lines = translated_lines("g2p", {}, "abaco\n\n\r\nwren\n");
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0], plain[0]);
   EXPECT_EQ(lines[1], lines[2]);
@@ -53,7 +53,7 @@ TEST(Translate, EmptyLinesAndCarriageReturns) {
 }
 
 TEST(Translate, EachAnswerComesBeforeTheNextQuestion) {
-  const std::vector<std::string> expected = translated("g2p", {}, kWords);
+  const std::vector<std::string> expected = translated_lines("g2p", {}, kWords);
   Dialogue dialogue(translate_program(), {converted_model("g2p")});
   size_t i = 0;
   for (const std::string& word : lines_of(kWords)) {
@@ -64,7 +64,7 @@ TEST(Translate, EachAnswerComesBeforeTheNextQuestion) {
 }
 
 TEST(Translate, ABadLineIsNamedAndTheRestGoesOn) {
-  const std::vector<std::string> good = translated("g2p", {}, kWords);
+  const std::vector<std::string> good = translated_lines("g2p", {}, kWords);
   const std::string bad_bytes =
                         "caf\xff"
                         "e",
@@ -126,9 +126,9 @@ TEST(Translate, LimitsOfTheCommandLine) {
   const Outcome bytes = translate("g2p", {"--max-source-bytes", "4"}, "wren\nfinch\n");
   EXPECT_EQ(bytes.status, 3);
   EXPECT_TRUE(has(bytes.err, "line 2: ")) << bytes.err;
-  const std::vector<std::string> short_ids = translated("g2p", {"--max-target", "3", "--tokens"}, "abaco\n");
+  const std::vector<std::string> short_ids = translated_lines("g2p", {"--max-target", "3", "--tokens"}, "abaco\n");
   EXPECT_EQ(short_ids, std::vector<std::string>{"10 22 2"});
-  const std::vector<std::string> long_ids = translated("g2p", {"--min-target", "20", "--tokens"}, "abaco\n");
+  const std::vector<std::string> long_ids = translated_lines("g2p", {"--min-target", "20", "--tokens"}, "abaco\n");
   ASSERT_EQ(long_ids.size(), 1u);
   EXPECT_GE(std::count(long_ids[0].begin(), long_ids[0].end(), ' '), 19);
   const Outcome beyond = translate("g2p", {"--max-target", "65"}, "wren\n");
@@ -138,15 +138,15 @@ TEST(Translate, LimitsOfTheCommandLine) {
 
 TEST(Translate, IdsGoInAndOut) {
   const std::string sentences = "Where is the station?\nI don't know what to do.\nShe bought a new car yesterday.\n";
-  const std::vector<std::string> texts = translated("enfr", {}, sentences);
-  const std::vector<std::string> ids = translated("enfr", {"--tokens"}, sentences);
+  const std::vector<std::string> texts = translated_lines("enfr", {}, sentences);
+  const std::vector<std::string> ids = translated_lines("enfr", {"--tokens"}, sentences);
   std::string input;
   for (const std::string& line : ids) {
     EXPECT_TRUE(line.ends_with(" 0")) << line;  // the end token
     input += line + "\n";
   }
-  EXPECT_EQ(translated("enfr", {"--decode"}, input), texts);
-  EXPECT_EQ(translated("enfr", {"--encode"}, "Stop!\n\n"), (std::vector<std::string>{"541 147 0", "0"}));
+  EXPECT_EQ(translated_lines("enfr", {"--decode"}, input), texts);
+  EXPECT_EQ(translated_lines("enfr", {"--encode"}, "Stop!\n\n"), (std::vector<std::string>{"541 147 0", "0"}));
 }
 
 TEST(Translate, DecodeRefusesWhatIsNoId) {
@@ -162,15 +162,15 @@ TEST(Translate, DecodeRefusesWhatIsNoId) {
 }
 
 TEST(Translate, BeamsScoresAndSeveralResults) {
-  EXPECT_EQ(translated("g2p", {"--beam", "4"}, kWords), translated("g2p", {"--beam-size", "4"}, kWords));
+  EXPECT_EQ(translated_lines("g2p", {"--beam", "4"}, kWords), translated_lines("g2p", {"--beam-size", "4"}, kWords));
   // The model's own beam size is 4; greedy search gives another first token here.
-  EXPECT_EQ(translated("enfr", {"--tokens"}, "Come on.\n"),
-            translated("enfr", {"--tokens", "--beam", "4"}, "Come on.\n"));
-  EXPECT_NE(translated("enfr", {"--tokens"}, "Come on.\n"),
-            translated("enfr", {"--tokens", "--beam", "1"}, "Come on.\n"));
+  EXPECT_EQ(translated_lines("enfr", {"--tokens"}, "Come on.\n"),
+            translated_lines("enfr", {"--tokens", "--beam", "4"}, "Come on.\n"));
+  EXPECT_NE(translated_lines("enfr", {"--tokens"}, "Come on.\n"),
+            translated_lines("enfr", {"--tokens", "--beam", "1"}, "Come on.\n"));
 
-  const std::vector<std::string> best = translated("g2p", {"--beam", "4"}, kWords);
-  const std::vector<std::string> all = translated("g2p", {"--beam", "4", "--nbest", "3", "--scores"}, kWords);
+  const std::vector<std::string> best = translated_lines("g2p", {"--beam", "4"}, kWords);
+  const std::vector<std::string> all = translated_lines("g2p", {"--beam", "4", "--nbest", "3", "--scores"}, kWords);
   ASSERT_EQ(all.size(), 12u);
   double last_score = 0;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -187,13 +187,13 @@ TEST(Translate, BeamsScoresAndSeveralResults) {
     last_score = score;
   }
   // Without --beam-size there are as many beams as results.
-  EXPECT_EQ(translated("g2p", {"--n-best", "3", "--scores"}, kWords),
-            translated("g2p", {"--beam", "3", "--nbest", "3", "--scores"}, kWords));
+  EXPECT_EQ(translated_lines("g2p", {"--n-best", "3", "--scores"}, kWords),
+            translated_lines("g2p", {"--beam", "3", "--nbest", "3", "--scores"}, kWords));
 }
 
 TEST(Translate, GreedyScoresAreLogProbabilities) {
   const std::vector<GoldenLine> golden = golden_lines("g2p");
-  const std::vector<std::string> lines = translated("g2p", {"--scores", "--tokens"}, golden[0].text + "\n");
+  const std::vector<std::string> lines = translated_lines("g2p", {"--scores", "--tokens"}, golden[0].text + "\n");
   ASSERT_EQ(lines.size(), 1u);
   const std::vector<std::string> parts = fields(lines[0]);
   ASSERT_EQ(parts.size(), 2u);
@@ -204,22 +204,22 @@ TEST(Translate, GreedyScoresAreLogProbabilities) {
 
 TEST(Translate, LengthPenaltyChangesTheRanking) {
   const auto first_length = [&](const char* penalty) {
-    const std::vector<std::string> lines =
-        translated("enfr", {"--tokens", "--length-penalty", penalty}, "I have no idea what you are talking about.\n");
+    const std::vector<std::string> lines = translated_lines("enfr", {"--tokens", "--length-penalty", penalty},
+                                                            "I have no idea what you are talking about.\n");
     return std::count(lines.at(0).begin(), lines.at(0).end(), ' ');
   };
   EXPECT_LE(first_length("-2"), first_length("4"));
   EXPECT_EQ(translate("enfr", {"--length-penalty", "17"}, "").status, 1);
-  const std::vector<std::string> plain = translated("g2p", {"--beam", "4", "--scores"}, "wren\n");
+  const std::vector<std::string> plain = translated_lines("g2p", {"--beam", "4", "--scores"}, "wren\n");
   const std::vector<std::string> penalized =
-      translated("g2p", {"--beam", "4", "--scores", "--word-penalty", "1"}, "wren\n");
+      translated_lines("g2p", {"--beam", "4", "--scores", "--word-penalty", "1"}, "wren\n");
   EXPECT_NEAR(std::stod(fields(penalized.at(0))[0]), std::stod(fields(plain.at(0))[0]) - 1, 0.5);
 }
 
 TEST(Translate, FilesOneAfterTheOther) {
   const TemporaryFolder folder;
   const std::string first = folder.write("first", "abaco\nwren"), second = folder.write("second", "goldcrest\nfinch\n");
-  EXPECT_EQ(translated("g2p", {first, second}, "not read\n"), translated("g2p", {}, kWords));
+  EXPECT_EQ(translated_lines("g2p", {first, second}, "not read\n"), translated_lines("g2p", {}, kWords));
   const Outcome missing = translate("g2p", {first, folder / "third"}, "");
   EXPECT_EQ(missing.status, 1);
   EXPECT_TRUE(has(missing.err, "third: cannot be read")) << missing.err;
@@ -291,7 +291,7 @@ TEST(Translate, BatchesAndThreadsOutOfRange) {
 }
 
 TEST(Translate, KernelsByName) {
-  EXPECT_EQ(translated("g2p", {"--kernels", "reference"}, kWords), translated("g2p", {}, kWords));
+  EXPECT_EQ(translated_lines("g2p", {"--kernels", "reference"}, kWords), translated_lines("g2p", {}, kWords));
   const Outcome outcome = translate("g2p", {"--kernels", "no_such_table"}, kWords);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "");

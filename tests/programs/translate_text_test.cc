@@ -218,7 +218,8 @@ TEST(TranslateLines, AnUnknownKernelTableIsAnsweredWithThoseThatThereAre) {
   }
 }
 
-// goldcrest-translate: a line of several sentences is translated sentence by sentence, and so is one that is too long.
+// goldcrest-translate: a line of several sentences is translated_text sentence by sentence, and so is one that is too
+// long.
 
 using Lines = std::vector<std::string>;
 
@@ -239,7 +240,7 @@ Outcome translate(const std::filesystem::path& model, Arguments options, const s
 }
 
 // The lines of a run without errors.
-Lines translated(const std::string& task, const Arguments& options, const std::string& input) {
+Lines translated_text(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = translate(converted_model(task), options, input);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return lines_of(outcome.out);
@@ -248,16 +249,17 @@ Lines translated(const std::string& task, const Arguments& options, const std::s
 TEST(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
   std::string each;
   for (const std::string& sentence : kSix) each += sentence + '\n';
-  const Lines alone = translated("enfr", {"--no-split"}, each);
+  const Lines alone = translated_text("enfr", {"--no-split"}, each);
   ASSERT_EQ(alone.size(), 6u);
   const std::string input = "Stop!\n\n" + paragraph(kSix) + "\nStop! Stop!\n";
   for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--batch", "7", "--threads", "2"},
                                    Arguments{"--nbest", "1"}}) {
-    EXPECT_EQ(translated("enfr", options, input), (Lines{alone[5], "", paragraph(alone), alone[5] + ' ' + alone[5]}));
+    EXPECT_EQ(translated_text("enfr", options, input),
+              (Lines{alone[5], "", paragraph(alone), alone[5] + ' ' + alone[5]}));
   }
-  EXPECT_EQ(translated("enfr", {"--beam", "2"}, input).size(), 4u);
+  EXPECT_EQ(translated_text("enfr", {"--beam", "2"}, input).size(), 4u);
   // As one source the line loses sentences.
-  const std::string whole = translated("enfr", {"--no-split"}, paragraph(kSix))[0];
+  const std::string whole = translated_text("enfr", {"--no-split"}, paragraph(kSix))[0];
   EXPECT_LT(whole.size(), paragraph(alone).size() / 2) << whole;
 }
 
@@ -269,7 +271,7 @@ TEST(TranslateSentences, AreInTheHelp) {
 
 TEST(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
   Dialogue dialogue(translate_program(), {converted_model("enfr")});
-  const std::string answer = translated("enfr", {}, "Stop! Go on.\n")[0];
+  const std::string answer = translated_text("enfr", {}, "Stop! Go on.\n")[0];
   for (int i = 0; i < 2; ++i) {
     dialogue.write("Stop! Go on.\n");
     EXPECT_EQ(dialogue.read_line(), answer);
@@ -284,30 +286,31 @@ TEST(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
         Arguments{"--token-scores"}, Arguments{"--alignments", "hard"}}) {
     Arguments by_line = options;
     by_line.emplace_back("--no-split");
-    EXPECT_EQ(translated("enfr", options, input), translated("enfr", by_line, input)) << options[0];
+    EXPECT_EQ(translated_text("enfr", options, input), translated_text("enfr", by_line, input)) << options[0];
   }
-  const std::string ids = translated("enfr", {"--encode"}, input)[0];
-  const std::string target = translated("enfr", {"--ids"}, ids + "\n")[0];
-  EXPECT_EQ(target, translated("enfr", {"--tokens"}, input)[0]);
+  const std::string ids = translated_text("enfr", {"--encode"}, input)[0];
+  const std::string target = translated_text("enfr", {"--ids"}, ids + "\n")[0];
+  EXPECT_EQ(target, translated_text("enfr", {"--tokens"}, input)[0]);
   const TemporaryFolder folder;
-  EXPECT_EQ(translated("enfr", {"--score", folder.write("targets", target + "\n").string()}, input).size(), 1u);
+  EXPECT_EQ(translated_text("enfr", {"--score", folder.write("targets", target + "\n").string()}, input).size(), 1u);
 }
 
 TEST(TranslateSentences, AModelOfCharactersTakesLines) {
   const std::string input = "ab. cd! ef\n";
-  EXPECT_EQ(translated("g2p", {}, input), translated("g2p", {"--no-split"}, input));
+  EXPECT_EQ(translated_text("g2p", {}, input), translated_text("g2p", {"--no-split"}, input));
 }
 
 TEST(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
   const std::string input = "I know what you want, but I can't help you; we have to go home now.\n";
   EXPECT_EQ(translate(converted_model("enfr"), {"--max-source", "12", "--no-split"}, input).status, 3);
   const Lines pieces =
-      translated("enfr", {}, "I know what you want,\nbut I can't help you;\nwe have to go home now.\n");
-  EXPECT_EQ(translated("enfr", {"--max-source", "12"}, input)[0], pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
-  EXPECT_EQ(translated("enfr", {"--max-source-bytes", "24"}, input)[0], pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
+      translated_text("enfr", {}, "I know what you want,\nbut I can't help you;\nwe have to go home now.\n");
+  EXPECT_EQ(translated_text("enfr", {"--max-source", "12"}, input)[0], pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
+  EXPECT_EQ(translated_text("enfr", {"--max-source-bytes", "24"}, input)[0],
+            pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
   // Nothing is refused, whatever it is, and every piece gives something.
   const Lines lines =
-      translated("enfr", {"--batch", "8"}, std::string(3000, 'x') + "\n" + std::string(2000, ' ') + "\nStop!\n");
+      translated_text("enfr", {"--batch", "8"}, std::string(3000, 'x') + "\n" + std::string(2000, ' ') + "\nStop!\n");
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_FALSE(lines[0].empty());
   EXPECT_EQ(lines[1], "");
@@ -350,8 +353,8 @@ TEST(TranslateSentences, OfAbbreviationsInAFile) {
   const TemporaryFolder folder;
   const std::string input = "I like the station. Stop!\n";
   const std::string file = folder.write("abbreviations", "sation.\nstation.\n").string();
-  EXPECT_EQ(translated("enfr", {"--abbreviations", file}, input), translated("enfr", {"--no-split"}, input));
-  EXPECT_NE(translated("enfr", {}, input), translated("enfr", {"--no-split"}, input));
+  EXPECT_EQ(translated_text("enfr", {"--abbreviations", file}, input), translated_text("enfr", {"--no-split"}, input));
+  EXPECT_NE(translated_text("enfr", {}, input), translated_text("enfr", {"--no-split"}, input));
   const Outcome missing = translate(converted_model("enfr"), {"--abbreviations", "/no/such"}, input);
   EXPECT_EQ(missing.status, 1);
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such: cannot be read: No such file or directory\n");

@@ -5,7 +5,6 @@
 
 #include "dialects/ctranslate2/ctranslate2.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {

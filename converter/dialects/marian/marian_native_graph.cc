@@ -7,7 +7,6 @@
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 

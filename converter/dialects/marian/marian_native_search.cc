@@ -7,7 +7,6 @@
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {

@@ -12,7 +12,6 @@
 #include "dialects/nn_transformer/pad_heads.h"
 #include "dialects/positions.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -12,7 +12,6 @@
 #include "dialects/text/vocabulary_file.h"
 #include "sources/files/input_file.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "tokenizers/subword_codes.h"

@@ -9,7 +9,6 @@
 #include "dialects/tensor_reader.h"
 #include "dialects/text/vocabulary_file.h"
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
 

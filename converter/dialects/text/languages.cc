@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "sources/messages/messages.h"
-#include "sources/messages/nearest.h"
 #include "spec/error.h"
 #include "spec/id_list.h"
 

@@ -3,6 +3,9 @@
 #include "sources/messages/messages.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 
@@ -33,6 +36,93 @@ std::string list_in_quotes(const std::vector<std::string>& texts, size_t most) {
   for (size_t i = 0; i < std::min(texts.size(), most); ++i) result += (i ? ", " : "") + in_quotes(texts[i]);
   if (texts.size() > most) result += " and " + std::to_string(texts.size() - most) + " more";
   return result;
+}
+
+namespace {
+
+constexpr size_t kMaxNames = 10'000, kMaxBytes = 200, kMaxEdits = 3;
+
+// The Levenshtein distance.
+size_t edits(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// True if one name is the other with a prefix that ends in a dot.
+bool differ_in_prefix(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return a.size() < b.size() && b.ends_with(a) && b[b.size() - a.size() - 1] == '.';
+}
+
+}  // namespace
+
+std::string nearest(std::string_view name, const std::vector<std::string>& names) {
+  std::string best;
+  size_t least = std::min(kMaxEdits, std::max<size_t>(name.size() / 4, 1)) + 1;
+  for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
+    const std::string& other = names[i];
+    if (differ_in_prefix(name, other)) return other;
+    const size_t difference = std::max(name.size(), other.size()) - std::min(name.size(), other.size());
+    if (difference >= least || std::max(name.size(), other.size()) > kMaxBytes) continue;
+    const size_t n = edits(name, other);
+    if (n < least) {
+      least = n;
+      best = other;
+    }
+  }
+  return best;
+}
+
+std::string guess(std::string_view name, const std::vector<std::string>& names) {
+  const std::string meant = nearest(name, names);
+  return meant.empty() ? "" : "; did you mean " + in_quotes(meant) + "?";
+}
+
+std::string why_ignored(std::string_view name, const std::vector<std::string>& names) {
+  const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
+  return is_known ? " has no effect with the other settings and was ignored"
+                  : " is not known and was ignored" + guess(name, names);
+}
+
+std::string list_choices(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+std::string choice_problem(std::string_view word, const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), word) != words.end()) return "";
+  return in_quotes(word) + " is not one of its words: " + list_choices(words) + guess(word, words);
+}
+
+namespace {
+
+// Guesses the option that the error's first unknown option was meant to be. Returns "" if none is similar.
+std::string option_guess(std::string_view error, const std::vector<std::string>& names) {
+  const std::string_view of_unknown = "not expected";
+  if (error.find(of_unknown) == std::string_view::npos) return "";
+  for (size_t at = error.find(" -"); at != std::string_view::npos; at = error.find(" -", at + 1)) {
+    const std::string_view word = error.substr(at + 1, error.find_first_of(" =", at + 1) - at - 1);
+    const bool is_option = std::find(names.begin(), names.end(), word) != names.end();
+    if (!is_option && word.size() > 2) return guess(word, names);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string usage_text(const std::string& program, const std::string& error, const std::vector<std::string>& names) {
+  return program + ": " + printable_lines(error) + option_guess(error, names) + "\n" + program +
+         " --help lists the options\n";
 }
 
 }  // namespace goldcrest::converter

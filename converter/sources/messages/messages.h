@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows names and shapes from an untrusted file in messages. Needs only the C++ standard library.
+// The texts of messages: numbers and names in words, the nearest name, the choices, the answer to bad usage.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 
 namespace goldcrest::converter {
 
+// Shows names and shapes from an untrusted file in messages. Needs only the C++ standard library.
+
 // "[6000, 256]"; a scalar is "[]".
 std::string shape_text(const std::vector<uint64_t>& shape);
 
@@ -17,5 +19,28 @@ std::string in_quotes(std::string_view text);
 
 // Returns the texts in quotes, separated by commas. After the first `most`, only the number of the others follows.
 std::string list_in_quotes(const std::vector<std::string>& texts, size_t most);
+
+// Guesses the name that the user meant.
+
+// Prefers a name of `names` that ends with `name`, or with which `name` ends (another prefix). Else returns the name
+// that needs the fewest edits: at most a quarter of its letters and at most 3. Returns "" if none is near.
+std::string nearest(std::string_view name, const std::vector<std::string>& names);
+
+// Returns "; did you mean "scale_embedding"?", or "" if no name is near.
+std::string guess(std::string_view name, const std::vector<std::string>& names);
+
+// The end of a warning about a setting that was not read: it is none of `names`, or it has no effect.
+std::string why_ignored(std::string_view name, const std::vector<std::string>& names);
+
+// Every program answers a wrong command line with these texts.
+
+// Returns "a, b or c".
+std::string list_choices(const std::vector<std::string>& words);
+
+// Returns "" if `word` is one of `words`, or else an error that names all of them and the most similar one.
+std::string choice_problem(std::string_view word, const std::vector<std::string>& words);
+
+// Returns the answer to an error in a command line. It guesses which of `names` an unknown option was meant to be.
+std::string usage_text(const std::string& program, const std::string& error, const std::vector<std::string>& names);
 
 }  // namespace goldcrest::converter

@@ -5,7 +5,7 @@
 #include <deque>
 #include <sstream>
 
-#include "sources/messages/choices.h"
+#include "sources/messages/messages.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -64,7 +64,7 @@ class CommandLine {
 
   void version(const std::string& text);  // what --version prints
   void footer(const std::string& text);   // the end of --help
-  // What an error about a surplus word without - ends with.
+  // Ends an error about a surplus word without - with this text.
   void explain_surplus(const std::string& text);
 
   struct Answer {

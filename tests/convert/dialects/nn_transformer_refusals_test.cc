@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using test::NnFolder;
 
-struct BadCheckpoint {
+struct BadFolder {
   const char* name;
   std::function<void(NnFolder&)> change;
   std::vector<std::string> words;
@@ -29,7 +29,7 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
     return [key, value](NnFolder& c) { c.config["tensors"][key] = value; };
   };
   const std::string layer = "transformer.encoder.layers.1.", cross = "transformer.decoder.layers.0.multihead_attn.";
-  const std::vector<BadCheckpoint> cases = {
+  const std::vector<BadFolder> cases = {
       {"no heads", erase("nhead"), {"config.json", "\"nhead\" is missing"}},
       {"heads do not divide", set("nhead", 3), {"nhead", "3", "divisor of d_model 8"}},
       {"no activation", erase("activation"), {"activation", "missing"}},
@@ -121,7 +121,7 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
       {"longer than the positions", set("max_length", 11), {"max_length", "11", "1 to 10"}},
       {"tensors not an object", set("tensors", "x"), {"tensors", "expected an object"}},
   };
-  for (const BadCheckpoint& bad : cases) {
+  for (const BadFolder& bad : cases) {
     NnFolder checkpoint;
     bad.change(checkpoint);
     test::expect_error([&] { checkpoint.load(); }, bad.words, bad.name);

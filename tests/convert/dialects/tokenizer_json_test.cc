@@ -19,9 +19,9 @@ namespace {
 
 constexpr const char* kMark = "\u2581";
 
-ModelSpec load(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
+ModelSpec load_text(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
 
-const std::filesystem::path& folders() {
+const std::filesystem::path& text_folders() {
   static const test::PackedFolders families(test::recorded("families.json"));
   return families.path();
 }
@@ -128,21 +128,21 @@ TEST(TokenizerJson, GivesTheIdsOfTheSentencePieceModel) {
   std::vector<std::string> pegasus = {"<pad>", "</s>", "<mask_1>", "<mask_2>"};
   for (int i = 2; i < 103; ++i) pegasus.push_back("<unk_" + std::to_string(i) + ">");
   const Case cases[] = {{t5_folders() / "t5-0", {"<pad>", "</s>", "<unk>"}, 3},
-                        {folders() / "pegasus", pegasus, 2},
-                        {folders() / "nllb", special, 3},
-                        {folders() / "mbart50", special, 3},
-                        {folders() / "mbart", special, 3}};
+                        {text_folders() / "pegasus", pegasus, 2},
+                        {text_folders() / "nllb", special, 3},
+                        {text_folders() / "mbart50", special, 3},
+                        {text_folders() / "mbart", special, 3}};
   for (const Case& c : cases) {
-    const ModelSpec expected = load(c.folder);
+    const ModelSpec expected = load_text(c.folder);
     const JsonFolder copy(c.folder);
     const TokenizerSpec model = read_sentencepiece_model(copy.path() / copy.pieces());
     Value tokenizer = tokenizer_of(model, c.special, c.first, "<unk>");
     for (const LanguageEntry& language : expected.languages.entries)
       tokenizer["added_tokens"].push_back(added(language.id, language.code));
     write(copy.path(), tokenizer);
-    EXPECT_NO_THROW(load(copy.path())) << c.folder;  // both are there, and agree
+    EXPECT_NO_THROW(load_text(copy.path())) << c.folder;  // both are there, and agree
     std::filesystem::remove(copy.path() / copy.pieces());
-    const ModelSpec found = load(copy.path());
+    const ModelSpec found = load_text(copy.path());
     EXPECT_EQ(found.tokenizer_files, std::vector<std::filesystem::path>{copy.path() / "tokenizer.json"});
     EXPECT_EQ(found.languages.entries.size(), expected.languages.entries.size()) << c.folder;
     EXPECT_EQ(found.generation.unknown_id, expected.generation.unknown_id) << c.folder;
@@ -159,7 +159,7 @@ TEST(TokenizerJson, ALineWithOtherIdsIsRefused) {
   Value& vocab = tokenizer["model"]["vocab"];
   std::swap(vocab[10], vocab[11]);
   write(copy.path(), tokenizer);
-  test::expect_error([&] { load(copy.path()); },
+  test::expect_error([&] { load_text(copy.path()); },
                      {"spiece.model", "tokenizer.json", "give different ids to \"", "remove the file"});
 }
 
@@ -169,11 +169,11 @@ TEST(TokenizerJson, PartsThatAreNotKnownAreNamedWithTheirValues) {
     Value tokenizer = t5_json(copy.path());
     change(tokenizer);
     write(copy.path(), tokenizer);
-    const ModelSpec warned = load(copy.path());  // the SentencePiece model is what counts
+    const ModelSpec warned = load_text(copy.path());  // the SentencePiece model is what counts
     ASSERT_FALSE(warned.warnings.empty());
     EXPECT_NE(warned.warnings[0].find("was not compared with spiece.model"), std::string::npos);
     std::filesystem::remove(copy.path() / "spiece.model");
-    test::expect_error([&] { load(copy.path()); }, words);
+    test::expect_error([&] { load_text(copy.path()); }, words);
   };
   refused(
       [](Value& t) {
@@ -218,22 +218,22 @@ TEST(TokenizerJson, TheTemplateMustEndASourceAsTheFamilyDoes) {
   tokenizer["post_processor"] = {{"type", "TemplateProcessing"}, {"single", Value::list({text, end})}};
   write(copy.path(), tokenizer);
   std::filesystem::remove(copy.path() / "spiece.model");
-  EXPECT_NO_THROW(load(copy.path()));
+  EXPECT_NO_THROW(load_text(copy.path()));
   tokenizer["post_processor"]["single"] = Value::list({end, text});
   write(copy.path(), tokenizer);
-  test::expect_error([&] { load(copy.path()); }, {"post_processor puts \"</s>\" before a text", "expected"});
+  test::expect_error([&] { load_text(copy.path()); }, {"post_processor puts \"</s>\" before a text", "expected"});
 }
 
 // Merges of another trainer: a list that lacks a pair, or comes back to a piece.
 TEST(TokenizerJson, MergesThatSentencePieceWouldNotHaveAreRefused) {
   const auto refused = [](const std::function<void(Value&)>& change, const std::vector<std::string>& words) {
-    const JsonFolder copy(folders() / "nllb");
+    const JsonFolder copy(text_folders() / "nllb");
     const TokenizerSpec model = read_sentencepiece_model(copy.path() / copy.pieces());
     Value tokenizer = tokenizer_of(model, {"<s>", "<pad>", "</s>", "<unk>"}, 3, "<unk>");
     change(tokenizer["model"]);
     write(copy.path(), tokenizer);
     std::filesystem::remove(copy.path() / copy.pieces());
-    test::expect_error([&] { load(copy.path()); }, words);
+    test::expect_error([&] { load_text(copy.path()); }, words);
   };
   refused([](Value& m) { m["merges"].items().pop_back(); }, {"merges", "0 of 1 pairs"});
   refused([](Value& m) { m["merges"].push_back(m["merges"][0]); }, {"merges: merge", "as an earlier one does"});
@@ -248,12 +248,12 @@ TEST(TokenizerJson, ByteLevelBpeLeavesAFileOfIds) {
   const JsonFolder copy(t5_folders() / "t5-0");
   std::filesystem::remove(copy.path() / "spiece.model");
   write(copy.path(), {{"pre_tokenizer", {{"type", "ByteLevel"}}}, {"model", {{"type", "BPE"}}}});
-  const ModelSpec spec = load(copy.path());
+  const ModelSpec spec = load_text(copy.path());
   EXPECT_FALSE(spec.source_tokenizer.has_value());
   ASSERT_EQ(spec.warnings.size(), 1u);
   EXPECT_NE(spec.warnings[0].find("byte-level BPE"), std::string::npos);
   std::filesystem::remove(copy.path() / "tokenizer.json");
-  test::expect_error([&] { load(copy.path()); }, {"spiece.model", "is missing, and so is tokenizer.json"});
+  test::expect_error([&] { load_text(copy.path()); }, {"spiece.model", "is missing, and so is tokenizer.json"});
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares BLEU with sacrebleu 2.6.0 (pip install sacrebleu). Tokens: BLEU().tokenizer(text.rstrip()); scores:
 // BLEU().corpus_score(hypotheses, references) with None for lines that have fewer references than another.
+#include "evaluate/metrics.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,10 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "evaluate/evaluate.h"
-#include "evaluate/metrics_bleu.h"
-#include "evaluate/metrics_chrf.h"
-#include "evaluate/metrics_error_rate.h"
-#include "evaluate/metrics_text.h"
 
 namespace goldcrest::converter {
 namespace {

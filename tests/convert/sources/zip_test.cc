@@ -13,11 +13,11 @@
 namespace goldcrest::converter {
 namespace {
 
-std::string integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
+std::string zip_integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
 
 // One of the extra fields.
 std::string field(uint16_t id, const std::string& contents) {
-  return integer(id, 2) + integer(contents.size(), 2) + contents;
+  return zip_integer(id, 2) + zip_integer(contents.size(), 2) + contents;
 }
 
 // The contents of a member's two headers.
@@ -28,19 +28,19 @@ struct Header {
 };
 
 std::string common_part(const Header& header) {
-  return integer(header.flags, 2) + integer(header.method, 2) + std::string(4, '\0') + integer(header.crc32, 4) +
-         integer(header.stored, 4) + integer(header.plain, 4) + integer(header.name.size(), 2) +
-         integer(header.extra.size(), 2);
+  return zip_integer(header.flags, 2) + zip_integer(header.method, 2) + std::string(4, '\0') +
+         zip_integer(header.crc32, 4) + zip_integer(header.stored, 4) + zip_integer(header.plain, 4) +
+         zip_integer(header.name.size(), 2) + zip_integer(header.extra.size(), 2);
 }
 
 std::string local_header(const Header& header) {
-  return "PK\x03\x04" + integer(20, 2) + common_part(header) + header.name + header.extra;
+  return "PK\x03\x04" + zip_integer(20, 2) + common_part(header) + header.name + header.extra;
 }
 
 std::string central_header(const Header& header) {
-  return "PK\x01\x02" + integer(20, 4) + common_part(header) + integer(header.comment.size(), 2) +
-         integer(header.disk, 2) + std::string(6, '\0') + integer(header.offset, 4) + header.name + header.extra +
-         header.comment;
+  return "PK\x01\x02" + zip_integer(20, 4) + common_part(header) + zip_integer(header.comment.size(), 2) +
+         zip_integer(header.disk, 2) + std::string(6, '\0') + zip_integer(header.offset, 4) + header.name +
+         header.extra + header.comment;
 }
 
 // The directory's place and size in a zip's end record.
@@ -49,15 +49,15 @@ struct End {
 };
 
 std::string end_record(const End& end) {
-  return "PK\x05\x06" + std::string(4, '\0') + integer(end.members, 2) + integer(end.members, 2) +
-         integer(end.size, 4) + integer(end.offset, 4) + std::string(2, '\0');
+  return "PK\x05\x06" + std::string(4, '\0') + zip_integer(end.members, 2) + zip_integer(end.members, 2) +
+         zip_integer(end.size, 4) + zip_integer(end.offset, 4) + std::string(2, '\0');
 }
 
 // The 64-bit record, which is stored at `at`, and the locator that points to it.
 std::string wide_records(const End& end, uint64_t at) {
-  return "PK\x06\x06" + integer(44, 8) + std::string(12, '\0') + integer(end.members, 8) + integer(end.members, 8) +
-         integer(end.size, 8) + integer(end.offset, 8) + "PK\x06\x07" + std::string(4, '\0') + integer(at, 8) +
-         integer(1, 4);
+  return "PK\x06\x06" + zip_integer(44, 8) + std::string(12, '\0') + zip_integer(end.members, 8) +
+         zip_integer(end.members, 8) + zip_integer(end.size, 8) + zip_integer(end.offset, 8) + "PK\x06\x07" +
+         std::string(4, '\0') + zip_integer(at, 8) + zip_integer(1, 4);
 }
 
 struct Zip {
@@ -273,15 +273,15 @@ TEST(ZipRecords, WideFieldsOfAMember) {
     std::string local, central;
     if (choice & 1) {
       zip.local.plain = zip.central.plain = 0xFFFFFFFF;
-      local = central = integer(40, 8);
+      local = central = zip_integer(40, 8);
     }
     if (choice & 2) {
       zip.local.stored = zip.central.stored = 0xFFFFFFFF;
-      local += integer(40, 8), central += integer(40, 8);
+      local += zip_integer(40, 8), central += zip_integer(40, 8);
     }
     if (choice & 4) {
       zip.central.offset = 0xFFFFFFFF;
-      central += integer(0, 8);
+      central += zip_integer(0, 8);
     }
     for (const std::string& before : {std::string(), field(7, "x")}) {
       zip.local.extra = before + field(1, local);

@@ -34,15 +34,15 @@ converter::RulesSpec all_rules() {
   return rules;
 }
 
-struct Model {
+struct BitsModel {
   const char* name;
   FileImage file;
   uint32_t source_vocab_size, longest_source, longest_target;
 };
 
-const std::vector<Model>& models() {
-  static const std::vector<Model> all = [] {
-    std::vector<Model> made;
+const std::vector<BitsModel>& models() {
+  static const std::vector<BitsModel> all = [] {
+    std::vector<BitsModel> made;
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
           std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
@@ -76,7 +76,7 @@ const std::vector<Model>& models() {
   return all;
 }
 
-std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n, uint64_t seed) {
+std::vector<std::vector<int32_t>> some_sources(const BitsModel& model, uint32_t n, uint64_t seed) {
   Rng rng(seed);
   std::vector<std::vector<int32_t>> sources;
   for (uint32_t i = 0; i < n; ++i) {
@@ -103,7 +103,7 @@ goldcrest_search search_of(const TestEngine& engine, uint32_t beam_size) {
 }
 
 TEST(SameBits, WhateverTheSlicing) {
-  for (const Model& model : models()) {
+  for (const BitsModel& model : models()) {
     const auto sources = some_sources(model, 3, 41);
     for (const uint32_t beam_size : {1u, 4u}) {
       std::vector<std::vector<Translation>> whole;
@@ -129,7 +129,7 @@ TEST(SameBits, WhateverTheSlicing) {
 }
 
 TEST(SameBits, WhateverTheBatch) {
-  for (const Model& model : models()) {
+  for (const BitsModel& model : models()) {
     const uint32_t n = 9;
     const auto sources = some_sources(model, n, 42);
     for (const uint32_t beam_size : {1u, 3u}) {
@@ -158,7 +158,7 @@ TEST(SameBits, WhateverTheBatch) {
 
 // The search may have fewer beams than the memory was planned for.
 TEST(SameBits, WhateverThePlannedLimits) {
-  const Model& model = models()[4];
+  const BitsModel& model = models()[4];
   const auto sources = some_sources(model, 2, 43);
   std::vector<std::vector<Translation>> first;
   for (const uint32_t planned_beams : {3u, 8u, 16u}) {
@@ -179,7 +179,7 @@ TEST(SameBits, WhateverThePlannedLimits) {
 }
 
 TEST(SameBits, WhenTwoEnginesTakeTurns) {
-  const Model &a = models()[0], &b = models()[7];  // int8 and float32
+  const BitsModel &a = models()[0], &b = models()[7];  // int8 and float32
   for (const uint32_t beam_size : {1u, 4u}) {
     EngineSetup setup = inspected_setup();
     setup.limits.beam_size = setup.limits.n_best = beam_size;
@@ -209,7 +209,7 @@ TEST(SameBits, WhenTwoEnginesTakeTurns) {
 }
 
 TEST(SameBits, WithEitherVerification) {
-  const Model& model = models()[0];
+  const BitsModel& model = models()[0];
   const auto sources = some_sources(model, 1, 46);
   EngineSetup setup;
   TestEngine full(model.file.span(), setup);
@@ -220,7 +220,7 @@ TEST(SameBits, WithEitherVerification) {
 
 // A greedy search of one source gives its tokens one by one, and they are the result.
 TEST(TokenStream, IsTheResult) {
-  for (const Model& model : models()) {
+  for (const BitsModel& model : models()) {
     for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
       EngineSetup setup;
       setup.step_size = step_size;

@@ -18,7 +18,7 @@ using test::EngineSetup;
 using test::GuardedBuffer;
 using test::TestEngine;
 
-constexpr uint32_t kMaxSource = 8, kMaxBytes = 20;
+constexpr uint32_t kMaxTextIds = 8, kMaxBytes = 20;
 
 FileImage text_file(TokenizerKind kind) {
   converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
@@ -26,9 +26,9 @@ FileImage text_file(TokenizerKind kind) {
   return test::tiny_file(spec);
 }
 
-EngineSetup text_setup() {
+EngineSetup setup_of_texts() {
   EngineSetup setup;
-  setup.limits.max_source_tokens = kMaxSource;
+  setup.limits.max_source_tokens = kMaxTextIds;
   setup.limits.max_source_bytes = kMaxBytes;
   setup.limits.batch = 2;
   return setup;
@@ -54,7 +54,7 @@ std::string letters_of(const std::vector<int32_t>& ids) {
 
 TEST(Text, BecomesIdsWithTheSuffix) {
   const FileImage file = text_file(TokenizerKind::kCharacter);
-  TestEngine engine(file.span(), text_setup());
+  TestEngine engine(file.span(), setup_of_texts());
   ASSERT_EQ(goldcrest_begin_text(engine.get(), "abz", 3), 0);
   EXPECT_EQ(stored_source(engine, 0), (std::vector<int32_t>{2, 3, 1, 0}));
   ASSERT_EQ(goldcrest_add_text(engine.get(), "p", 1), 1);
@@ -67,17 +67,17 @@ TEST(Text, BecomesIdsWithTheSuffix) {
 
 TEST(Text, LimitsAreErrorsAndNeverCutSilently) {
   const FileImage file = text_file(TokenizerKind::kCharacter);
-  TestEngine engine(file.span(), text_setup());
+  TestEngine engine(file.span(), setup_of_texts());
   const std::string bytes(kMaxBytes + 1, 'a');
   EXPECT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), bytes.size()), GOLDCREST_ERROR_TOO_LONG);
   EXPECT_STREQ(engine.detail().message, "text: more bytes than limits.max_source_bytes");
-  EXPECT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), kMaxSource), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), kMaxTextIds), GOLDCREST_ERROR_TOO_LONG);
   EXPECT_STREQ(engine.detail().message, "text: more tokens than limits.max_source_tokens");
-  EXPECT_EQ(engine.detail().index, static_cast<int32_t>(kMaxSource));
+  EXPECT_EQ(engine.detail().index, static_cast<int32_t>(kMaxTextIds));
   EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_ERROR_STATE) << "nothing was stored";
-  ASSERT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), kMaxSource - 1), 0);
-  EXPECT_EQ(goldcrest_add_text(engine.get(), bytes.data(), kMaxSource), GOLDCREST_ERROR_TOO_LONG);
-  EXPECT_EQ(stored_source(engine, 0).size(), kMaxSource) << "the first source stays";
+  ASSERT_EQ(goldcrest_begin_text(engine.get(), bytes.data(), kMaxTextIds - 1), 0);
+  EXPECT_EQ(goldcrest_add_text(engine.get(), bytes.data(), kMaxTextIds), GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_EQ(stored_source(engine, 0).size(), kMaxTextIds) << "the first source stays";
   EXPECT_EQ(goldcrest_add_text(engine.get(), "b", 1), 1);
   EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   EXPECT_TRUE(engine.memory_intact());
@@ -86,7 +86,7 @@ TEST(Text, LimitsAreErrorsAndNeverCutSilently) {
 // The tokenizer's scratch shares its memory with encoder and decoder. It must not reach buffers that always live.
 TEST(Text, TheScratchOfTheTokenizerIsItsOwn) {
   const FileImage file = text_file(TokenizerKind::kUnigram);
-  EngineSetup setup = text_setup();
+  EngineSetup setup = setup_of_texts();
   setup.limits.max_source_bytes = 6;
   TestEngine engine(file.span(), setup);
   for (int round = 0; round < 3; ++round) {
@@ -101,7 +101,7 @@ TEST(Text, TheScratchOfTheTokenizerIsItsOwn) {
 
 TEST(Translate, EveryBufferSizeGivesWholeCharacters) {
   const FileImage file = text_file(TokenizerKind::kCharacter);
-  TestEngine engine(file.span(), text_setup());
+  TestEngine engine(file.span(), setup_of_texts());
   ASSERT_EQ(goldcrest_begin_text(engine.get(), "hello", 5), 0);
   ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   const std::string expected = letters_of(engine.results(0).at(0).tokens);
@@ -128,7 +128,7 @@ TEST(Translate, EveryBufferSizeGivesWholeCharacters) {
 
 TEST(Translate, PassesErrorsOn) {
   const FileImage file = text_file(TokenizerKind::kCharacter);
-  TestEngine engine(file.span(), text_setup());
+  TestEngine engine(file.span(), setup_of_texts());
   char out[64] = "before";
   EXPECT_EQ(goldcrest_translate(engine.get(), "aaaaaaaaaaaa", 12, out, sizeof out), GOLDCREST_ERROR_TOO_LONG);
   EXPECT_STREQ(out, "");
@@ -141,7 +141,7 @@ TEST(Translate, SaysThatAModelHasNoDetokenizer) {
   test::add_tokenizers(TokenizerKind::kCharacter, spec);
   spec.target_tokenizer.reset();
   const FileImage file = test::tiny_file(spec);
-  TestEngine engine(file.span(), text_setup());
+  TestEngine engine(file.span(), setup_of_texts());
   char out[64] = "before";
   EXPECT_EQ(goldcrest_translate(engine.get(), "aaa", 3, out, sizeof out), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(engine.detail().message, "detokenize: the model has no detokenizer");
@@ -150,7 +150,7 @@ TEST(Translate, SaysThatAModelHasNoDetokenizer) {
 
 TEST(Detokenize, ChecksItsArguments) {
   const FileImage file = text_file(TokenizerKind::kCharacter);
-  TestEngine engine(file.span(), text_setup());
+  TestEngine engine(file.span(), setup_of_texts());
   goldcrest_text_state state = {};
   char out[16];
   const int32_t tokens[] = {2, 3};

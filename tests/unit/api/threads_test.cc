@@ -22,7 +22,7 @@ using test::Rng;
 using test::TestEngine;
 using test::Translation;
 
-// Large enough that single operations on a few rows are split, which does not happen in smaller models.
+// Large enough that single operations on a few rows are split, which does not happen in smaller shared_models.
 test::TinyOptions wide_options() {
   test::TinyOptions options;
   options.seed = 13;
@@ -40,15 +40,15 @@ test::TinyOptions wide_student_options() {
   return options;
 }
 
-struct Model {
+struct SharedModel {
   const char* name;
   converter::FileImage file;
   uint32_t source_vocab_size, longest_source;
 };
 
-const std::vector<Model>& models() {
-  static const std::vector<Model> all = [] {
-    std::vector<Model> made;
+const std::vector<SharedModel>& shared_models() {
+  static const std::vector<SharedModel> all = [] {
+    std::vector<SharedModel> made;
     for (const auto& [name, options] :
          {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
           std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
@@ -81,7 +81,7 @@ const std::vector<Model>& models() {
   return all;
 }
 
-std::vector<std::vector<int32_t>> some_sources(const Model& model, uint32_t n) {
+std::vector<std::vector<int32_t>> some_sources(const SharedModel& model, uint32_t n) {
   Rng rng(81);
   std::vector<std::vector<int32_t>> sources;
   for (uint32_t i = 0; i < n; ++i) {
@@ -118,7 +118,7 @@ const Case kCases[] = {
 
 using Translations = std::vector<std::vector<Translation>>;
 
-Translations translate(const Model& model, const Case& c, uint32_t threads, goldcrest_parallel_for parallel_for,
+Translations translate(const SharedModel& model, const Case& c, uint32_t threads, goldcrest_parallel_for parallel_for,
                        void* context) {
   EngineSetup setup;
   setup.limits.batch = c.batch;
@@ -139,7 +139,7 @@ Translations translate(const Model& model, const Case& c, uint32_t threads, gold
 }
 
 TEST(Threads, ChangeNoBit) {
-  for (const Model& model : models()) {
+  for (const SharedModel& model : shared_models()) {
     for (const Case& c : kCases) {
       SCOPED_TRACE(testing::Message() << model.name << ", batch " << c.batch << ", beam size " << c.beam_size);
       const Translations alone = translate(model, c, 1, nullptr, nullptr);
@@ -158,7 +158,7 @@ TEST(Threads, ChangeNoBit) {
 
 // Large work is split; otherwise the test above would compare nothing.
 TEST(Threads, ShareTheWork) {
-  const Model& wide = models()[2];
+  const SharedModel& wide = shared_models()[2];
   for (const Case& c : kCases) {
     Backwards counts;
     translate(wide, c, 3, run_backwards, &counts);
@@ -167,7 +167,7 @@ TEST(Threads, ShareTheWork) {
   }
   // With one sentence at a time, nothing in a small model is worth a second thread.
   Backwards counts;
-  translate(models()[0], kCases[0], 3, run_backwards, &counts);
+  translate(shared_models()[0], kCases[0], 3, run_backwards, &counts);
   EXPECT_EQ(counts.n_regions, 0u);
 }
 
@@ -207,7 +207,7 @@ void run_on_unequal(void*, void (*task)(void*, size_t), void* task_context, size
 }
 
 TEST(Threads, ASlowOneLeavesItsWorkToTheOther) {
-  const Model& wide = models()[2];
+  const SharedModel& wide = shared_models()[2];
   const auto sources = some_sources(wide, 1);
   const auto translations = [&](uint32_t threads, goldcrest_parallel_for parallel_for) {
     EngineSetup setup;
@@ -235,19 +235,19 @@ TEST(Threads, ATraceIsMadeByTheCaller) {
   setup.parallel_for = run_backwards;
   setup.parallel_context = &counts;
   setup.trace = [](void*, const char*, int32_t, uint32_t, const float*, uint32_t) {};
-  const Model& wide = models()[2];
+  const SharedModel& wide = shared_models()[2];
   TestEngine engine(wide.file.span(), setup);
   (void)engine.run(some_sources(wide, 1));
   EXPECT_EQ(counts.n_regions, 0u);
 }
 
 TEST(Threads, OneEnginePerThreadOverOneModel) {
-  const Model& model = models()[1];
+  const SharedModel& model = shared_models()[1];
   const Translations alone = translate(model, kCases[3], 1, nullptr, nullptr);
   ThreadPool pool;
   ASSERT_EQ(pool.start(3), "");
   struct Context {
-    const Model& model;
+    const SharedModel& model;
     std::vector<Translations> found;
   } context = {model, std::vector<Translations>(6)};
   const auto work = [](void* shared, size_t i) {

@@ -27,7 +27,7 @@ using test::Rng;
 using test::TestEngine;
 using test::Translation;
 
-constexpr uint32_t kMaxTarget = 14, kVocabulary = 300, kSourceVocabulary = 29;
+constexpr uint32_t kMostTokens = 14, kVocabulary = 300, kSourceEntries = 29;
 
 // A model that often repeats itself, and prefers one token that is not allowed.
 ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias) {
@@ -62,8 +62,8 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
   return search;
 }
 
-std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_search& search,
-                                        const std::vector<int32_t>& source) {
+std::vector<Translation> results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
+                                          const std::vector<int32_t>& source) {
   const FileImage file = test::tiny_file(spec);
   test::EngineSetup setup;
   setup.limits.beam_size = setup.limits.n_best = search.beam_size;
@@ -75,8 +75,8 @@ std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_s
   return found;
 }
 
-std::vector<NaiveHypothesis> naive_results(const ModelSpec& spec, const goldcrest_search& search,
-                                           const std::vector<int32_t>& source) {
+std::vector<NaiveHypothesis> naive_results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
+                                                    const std::vector<int32_t>& source) {
   ModelSpec plain = spec;
   plain.generation.rules = {};
   const FileImage file = test::tiny_file(plain);
@@ -106,24 +106,24 @@ size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty 
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", beam size " << beam_size);
     const ModelSpec spec = repetitive_spec(seed, rules, end_bias);
     Rng rng(seed);
-    const std::vector<int32_t> source = rng.ids(rng.between(3, 9), kSourceVocabulary);
-    goldcrest_search asked = search_with(rules, beam_size, kMaxTarget);
+    const std::vector<int32_t> source = rng.ids(rng.between(3, 9), kSourceEntries);
+    goldcrest_search asked = search_with(rules, beam_size, kMostTokens);
     asked.length_penalty = length_penalty;
     goldcrest_search of_file = {};
     of_file.beam_size = beam_size;
-    of_file.max_target_tokens = kMaxTarget;
+    of_file.max_target_tokens = kMostTokens;
     of_file.length_penalty = length_penalty;
     of_file.flags = GOLDCREST_SEARCH_SCORES;
-    const std::vector<NaiveHypothesis> expected = naive_results(spec, asked, source);
-    const std::vector<Translation> found = engine_results(spec, of_file, source);
+    const std::vector<NaiveHypothesis> expected = naive_results_by_rules(spec, asked, source);
+    const std::vector<Translation> found = results_by_rules(spec, of_file, source);
     expect_same(found, expected);
     ModelSpec plain = spec;
     plain.generation.rules = {};
     plain.generation.rules.more_end_ids = rules.more_end_ids;
     plain.generation.rules.biases = rules.biases;
-    EXPECT_EQ(engine_results(plain, asked, source), found) << "asked for by the caller";
+    EXPECT_EQ(results_by_rules(plain, asked, source), found) << "asked for by the caller";
     plain.generation.rules = {};
-    n_changed += engine_results(plain, of_file, source) != found;
+    n_changed += results_by_rules(plain, of_file, source) != found;
     if (testing::Test::HasFailure()) return n_changed;
   }
   return n_changed;
@@ -153,7 +153,7 @@ TEST(SearchRules, AnyOfSeveralEndsIsTheEnd) {
 
 TEST(SearchRules, NoRepeatNgram) {
   for (const uint32_t n : {1u, 2u, 3u}) expect_changes({.no_repeat_ngram = n}, {1, 2, 4});
-  EXPECT_EQ(compare({.no_repeat_ngram = kMaxTarget + 1}, 4), 0u) << "longer than any text";
+  EXPECT_EQ(compare({.no_repeat_ngram = kMostTokens + 1}, 4), 0u) << "longer than any text";
 }
 
 TEST(SearchRules, RepetitionPenalty) {
@@ -215,7 +215,7 @@ TEST(SearchRules, NothingLeftEndsTheText) {
   spec.generation.suppressed_ids = {0, 3};
   spec.generation.rules = rules;
   for (const uint32_t beam_size : {1u, 2u}) {
-    const std::vector<Translation> found = engine_results(spec, search_with(rules, beam_size, 9), {1, 2});
+    const std::vector<Translation> found = results_by_rules(spec, search_with(rules, beam_size, 9), {1, 2});
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then only the end remains";
     EXPECT_EQ(found[0].tokens.back(), 0);
@@ -239,9 +239,9 @@ TEST(SearchRules, ThePapersDecoding) {
     search.length_penalty = 0.6f;
     Rng rng(6);
     for (const uint32_t length : {3u, 8u}) {
-      const std::vector<int32_t> source = rng.ids(length, kSourceVocabulary);
-      const std::vector<Translation> found = engine_results(spec, search, source);
-      expect_same(found, naive_results(spec, search, source));
+      const std::vector<int32_t> source = rng.ids(length, kSourceEntries);
+      const std::vector<Translation> found = results_by_rules(spec, search, source);
+      expect_same(found, naive_results_by_rules(spec, search, source));
       if (end_bias < 0) {
         EXPECT_EQ(found[0].tokens.size(), length + 50);
       }

@@ -24,7 +24,7 @@ using Ids = std::vector<int32_t>;
 constexpr uint8_t kGuard = 0xA5;
 constexpr size_t kGuardBytes = 64;
 
-TokenizerSpec read_model(const std::string& name) {
+TokenizerSpec read_tokenizer(const std::string& name) {
   if (name.starts_with("codes")) return subword_spec(name);
   return converter::read_sentencepiece_model(source_path("tests/data/" + name + ".model"));
 }
@@ -65,7 +65,7 @@ TEST(TokenizerScratch, IsTheDocumentedSize) {
 // Spaces and bad bytes grow threefold: without a rule that lengthens it, no text grows more.
 TEST(TokenizerScratch, SufficesForEveryTextThatNoRuleLengthens) {
   for (const char* name : {"bpe_bytes", "unigram_bytes", "char", "codes", "codes_0_1"}) {  // models without a map
-    const TestTokenizer tokenizer(read_model(name));
+    const TestTokenizer tokenizer(read_tokenizer(name));
     const TokenizerView view = tokenizer.view();
     for (const std::string& line : all_lines()) {
       const Ids expected = tokenizer.encode(line);
@@ -78,7 +78,7 @@ TEST(TokenizerScratch, SufficesForEveryTextThatNoRuleLengthens) {
 
 TEST(TokenizerScratch, AnyOtherSizeGivesTheSameIdsOrTooLong) {
   for (const char* name : {"bpe_bytes", "unigram_rules", "codes"}) {
-    const TestTokenizer tokenizer(read_model(name));
+    const TestTokenizer tokenizer(read_tokenizer(name));
     const std::string text = "Is \xEF\xB7\xBA  this\xFF the\xE3\x80\x80thing \xEF\xAC\x81n?";
     const int n = static_cast<int>(tokenizer.encode(text).size());
     size_t n_too_long = 0;
@@ -94,7 +94,7 @@ TEST(TokenizerScratch, AnyOtherSizeGivesTheSameIdsOrTooLong) {
 
 TEST(Tokenize, WritesNoMoreIdsThanThereIsRoomFor) {
   for (const char* name : {"bpe_bytes", "unigram_rules", "char", "codes"}) {
-    const TestTokenizer tokenizer(read_model(name));
+    const TestTokenizer tokenizer(read_tokenizer(name));
     const std::string text = "some sentence \xF0\x9F\x98\x80 or other";
     const size_t n = tokenizer.encode(text).size();
     for (size_t max_ids = 0; max_ids < n; ++max_ids) {
@@ -106,7 +106,7 @@ TEST(Tokenize, WritesNoMoreIdsThanThereIsRoomFor) {
 
 TEST(Tokenize, GivesBackATextOfKnownCharacters) {
   for (const char* name : {"bpe_bytes", "unigram_bytes"}) {
-    const TestTokenizer tokenizer(read_model(name));
+    const TestTokenizer tokenizer(read_tokenizer(name));
     for (const std::string& line : valid_lines()) EXPECT_EQ(tokenizer.decode(tokenizer.encode(line)), line);
   }
 }
@@ -168,7 +168,7 @@ TEST(TokenizeCharacters, GivesOneIdForEachCodePoint) {
 
 // A small Marian vocabulary: the model's pieces in another order, codes, and words that the model lacks.
 TokenizerSpec marian_spec(const std::string& model) {
-  const TokenizerSpec spec = read_model(model);
+  const TokenizerSpec spec = read_tokenizer(model);
   Vocabulary vocabulary = {"vocab.json", {"</s>", "<unk>", ">>fra<<", "\xE4\xBD\xA0\xE5\xA5\xBD", ">>x<<"}, 1, {0}};
   for (size_t id = spec.pieces.size(); id-- > 0;) {
     const std::string& text = spec.pieces[id].text;
@@ -214,7 +214,7 @@ TEST(Surfaces, AWholeRunOfUnknownsIsLookedUp) {
 }
 
 TEST(Surfaces, APieceOutsideTheVocabularyGivesTheUnknownIdAlone) {
-  TokenizerSpec spec = read_model("bpe_rules");
+  TokenizerSpec spec = read_tokenizer("bpe_rules");
   Vocabulary vocabulary = {"vocab.json", {"<unk>", "</s>"}, 0, {1}};  // no ordinary piece
   const TestTokenizer tokenizer(converter::combine_with_vocabulary(spec, vocabulary));
   const TestTokenizer own(spec);
@@ -222,7 +222,7 @@ TEST(Surfaces, APieceOutsideTheVocabularyGivesTheUnknownIdAlone) {
 }
 
 TEST(Tokenize, RefusesIdsThatTheFileHasOutOfRange) {
-  const TestTokenizer tokenizer(read_model("unigram_rules"));
+  const TestTokenizer tokenizer(read_tokenizer("unigram_rules"));
   TokenizerView view = tokenizer.view();
   view.unknown_id = view.vocab_size;
   const std::string text = "\xE4\xBD\xA0";
