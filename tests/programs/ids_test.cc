@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate_with --ids: source ids in, target ids out, for models with and without a tokenizer.
+// goldcrest-translate --ids: source ids in, target ids out, for models with and without a tokenizer.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -77,10 +77,9 @@ TEST(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
   for (const std::string& model : {converted_model("g2p").string(), silent}) {
     const Outcome outcome = translate_with(model, {"--ids"}, "5 6 2\n\n5 6\n5 7\n2 5\n");
     EXPECT_EQ(outcome.status, 0);
-    EXPECT_EQ(
-        outcome.err,
-        "goldcrest-translate_with: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
-        "result is rarely right\n");
+    EXPECT_EQ(outcome.err,
+              "goldcrest-translate: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
+              "result is rarely right\n");
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(translate_with(model, {"--ids"}, "5 6 2\n\n").err, "");
   }
@@ -95,16 +94,16 @@ TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
   const std::string input = "5 2\n5 x\n5 -1\n5 31\n5 +2\n5,2\n99999999999\n5 2\x1b[31m\n5" + nul + "\n" + too_many +
                             "\n" + most + "\n5.0\n5 2\n";
   const std::string expected =
-      "goldcrest-translate_with: line 2: not a token id: x\n"
-      "goldcrest-translate_with: line 3: not a token id: -1\n"
-      "goldcrest-translate_with: line 4: id 31 is outside the vocabulary of 31\n"
-      "goldcrest-translate_with: line 5: not a token id: +2\n"
-      "goldcrest-translate_with: line 6: not a token id: 5,2\n"
-      "goldcrest-translate_with: line 7: not a token id: 99999999999\n"
-      "goldcrest-translate_with: line 8: not a token id: 2\\x1b[31m\n"
-      "goldcrest-translate_with: line 9: not a token id: 5\\x00\n"
-      "goldcrest-translate_with: line 10: too long: 65 ids, where 64 are possible (--max-source)\n"
-      "goldcrest-translate_with: line 12: not a token id: 5.0\n";
+      "goldcrest-translate: line 2: not a token id: x\n"
+      "goldcrest-translate: line 3: not a token id: -1\n"
+      "goldcrest-translate: line 4: id 31 is outside the vocabulary of 31\n"
+      "goldcrest-translate: line 5: not a token id: +2\n"
+      "goldcrest-translate: line 6: not a token id: 5,2\n"
+      "goldcrest-translate: line 7: not a token id: 99999999999\n"
+      "goldcrest-translate: line 8: not a token id: 2\\x1b[31m\n"
+      "goldcrest-translate: line 9: not a token id: 5\\x00\n"
+      "goldcrest-translate: line 10: too long: 65 ids, where 64 are possible (--max-source)\n"
+      "goldcrest-translate: line 12: not a token id: 5.0\n";
   for (const Arguments& options : {Arguments{"--ids"}, Arguments{"--ids", "--batch", "4"}}) {
     const Outcome outcome = translate_with(converted_model("g2p"), options, input);
     EXPECT_EQ(outcome.status, 3);
@@ -119,7 +118,7 @@ TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
 TEST(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
   const TemporaryFolder folder;
   const std::string silent = without_text(folder, {false, false});
-  const std::string start = "goldcrest-translate_with: " + silent;
+  const std::string start = "goldcrest-translate: " + silent;
   const auto message = [&](const Arguments& options) {
     const Outcome outcome = translate_with(silent, options, "5 2\n");
     EXPECT_EQ(outcome.status, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-run_inspect: its output, the memory map, and a self-test that notices another model's numbers.
+// goldcrest-inspect: its output, the memory map, and a self-test that notices another model's numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -193,7 +193,7 @@ TEST(Inspect, BadUsage) {
   const Outcome help = run(inspect_program(), {"--help"});
   EXPECT_EQ(help.status, 0);
   EXPECT_TRUE(has(help.out, "Exit status: "));
-  EXPECT_EQ(run(inspect_program(), {"--version"}).out, "goldcrest-run_inspect " GOLDCREST_VERSION "\n");
+  EXPECT_EQ(run(inspect_program(), {"--version"}).out, "goldcrest-inspect " GOLDCREST_VERSION "\n");
 }
 
 TEST(Inspect, AFullDeviceIsAnError) {

@@ -46,7 +46,8 @@ TEST(Speech, LayersAndResultsAreThoseOfTransformers) {
 }
 
 TEST(Speech, MoonshineTakesClipsOfAnyLength) {
-  const ModelSpec usual = load_speech(speech_folders() / "moonshine"), small = load_speech(speech_folders() / "moonshine", {2, ""});
+  const ModelSpec usual = load_speech(speech_folders() / "moonshine"),
+                  small = load_speech(speech_folders() / "moonshine", {2, ""});
   EXPECT_EQ(usual.encoder.positions.rows, 1248u);  // (480,000 - 895) / 384 + 1
   EXPECT_EQ(small.encoder.positions.rows, 82u);
   EXPECT_EQ(small.generation.max_target_tokens, 13u);  // 6.5 a second
@@ -70,7 +71,8 @@ TEST(Speech, HeadsHaveColumnsThatTurnInHalves) {
 }
 
 TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
-  const ModelSpec chosen = load_speech(speech_folders() / "whisper"), french = load_speech(speech_folders() / "whisper", {0, "fr"});
+  const ModelSpec chosen = load_speech(speech_folders() / "whisper"),
+                  french = load_speech(speech_folders() / "whisper", {0, "fr"});
   EXPECT_EQ(chosen.generation.prompt.first_choices, (ClipIds{260, 261, 262}));
   EXPECT_EQ(chosen.generation.prompt.forced_ids, (ClipIds{264, 268}));
   EXPECT_EQ(french.generation.prompt.first_choices, ClipIds{});
@@ -79,7 +81,8 @@ TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
   EXPECT_EQ(chosen.generation.prompt.first_suppressed_ids, (ClipIds{32, 258}));
   EXPECT_EQ(chosen.decoder.embedding->rows, 269u);
   EXPECT_TRUE(mentions(chosen.warnings, "2 entries of timestamps were left out"));
-  EXPECT_TRUE(mentions(load_speech(speech_folders() / "whisper", {0.5, ""}).warnings, "a window of 25 rows: Whisper repeats"));
+  EXPECT_TRUE(
+      mentions(load_speech(speech_folders() / "whisper", {0.5, ""}).warnings, "a window of 25 rows: Whisper repeats"));
   test::expect_error([] { load_speech(speech_folders() / "whisper", {0, "fx"}); }, {"--language \"fx\"", "\"haw\""});
   test::expect_error(
       [] {

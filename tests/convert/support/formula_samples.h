@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the formulas of several checkpoints share, and their results as samples.
+// Functions that the formulas of several checkpoints share, and their results as samples.
 #pragma once
 
 #include <cmath>

@@ -82,7 +82,7 @@ TEST(Recurrent, MissingAndWrongParts) {
       });
 }
 
-// All block_integers of a recurrent block.
+// All integers of a recurrent block.
 std::vector<uint32_t*> block_integers(ModelT& m) {
   format::RecurrentT& block = *m.decoder->layers[0]->recurrent;
   format::LinearT& linear = *block.input_forget;
