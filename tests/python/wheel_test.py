@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
 
+import importlib.metadata
 import os
 import random
 import re
@@ -39,6 +40,7 @@ def test_page():
     page = (SOURCE / "converter/python/README.md").read_text()
     exec(re.search(r"```python\n(.*?)```", page, re.S).group(1), {})
     assert Path("firmware").is_dir()
+    assert goldcrest.__version__ == importlib.metadata.version("goldcrest-transformer")
 
 
 def test_sizes():
@@ -69,6 +71,30 @@ def test_bytes_of_the_program():
     assert "".join(rows).encode() == scored.stdout
 
 
+def test_cost():
+    """A short line costs at most 20 us more than goldcrest_translate does."""
+    import ctypes
+
+    from goldcrest._native import lib
+
+    goldcrest.convert("examples/models/g2p", "g2p.gcst")
+    model = goldcrest.Model("g2p.gcst", beam_size=1)
+    lib.goldcrest_translate.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    out = ctypes.create_string_buffer(256)
+    calls = (lambda: model.translate("a"), lambda: lib.goldcrest_translate(model._engine, b"a", 1, out, 256))
+    assert calls[1]() == len(calls[0]().encode())
+    assert calls[0]().encode() == out.value
+    least = [1.0, 1.0]
+    for _ in range(50):
+        for index, call in enumerate(calls):
+            begin = time.perf_counter()
+            for _ in range(20):
+                call()
+            least[index] = min(least[index], (time.perf_counter() - begin) / 20)
+    print(f"a short line: {least[0] * 1e6:.1f} us, goldcrest_translate {least[1] * 1e6:.1f} us")
+    assert least[0] - least[1] <= 20e-6, least
+
+
 def test_state_dict():
     """A state dict of buffers gives the model that the checkpoint gives."""
     import json
@@ -83,7 +109,6 @@ def test_state_dict():
             continue
         begin, end = (8 + size + at for at in entry["data_offsets"])
         tensors[name] = memoryview(data[begin:end]).cast(formats[entry["dtype"]], entry["shape"])
-    goldcrest.convert("examples/models/g2p", "g2p.gcst")
     goldcrest.convert(tensors, "state.gcst", config="examples/models/g2p/config.json", folder="examples/models/g2p")
     words_ = ["goldcrest", "engine", "small"]
     assert goldcrest.Model("g2p.gcst").translate(words_) == goldcrest.Model("state.gcst").translate(words_)
@@ -143,15 +168,30 @@ def test_threads():
 
 
 def test_interrupt():
-    code = "import goldcrest; m = goldcrest.Model('enfr.gcst'); print(1, flush=True)\nwhile True: m.translate('Let us go home. ' * 50)"
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    child.stdout.readline()
-    time.sleep(0.3)
-    begin = time.perf_counter()
-    child.send_signal(2)
-    errors = child.communicate()[1]
-    assert b"KeyboardInterrupt" in errors, errors
-    assert time.perf_counter() - begin < 1, "Ctrl-C was seen late"
+    """Ctrl-C ends a long sentence, a long list and the reading of a long text within 50 ms."""
+    program = """
+import sys, time, goldcrest
+model = goldcrest.Model("enfr.gcst", batch=8)
+texts = {"sentence": "let us go home " * 12, "list": ["Let us go home."] * 2000, "reading": "Let us go home. " * 60000}
+print(1, flush=True)
+try:
+    while True: model.translate(texts[sys.argv[1]])
+except KeyboardInterrupt:
+    print(time.monotonic(), model.translate("Let's go home."))
+"""
+    for text in ("sentence", "list", "reading"):
+        late = []
+        for index in range(5):
+            child = subprocess.Popen([sys.executable, "-c", program, text], stdout=subprocess.PIPE)
+            child.stdout.readline()
+            time.sleep(0.02 + 0.03 * index)
+            begin = time.monotonic()
+            child.send_signal(2)
+            seen, translation = child.communicate()[0].decode().split(" ", 1)
+            assert translation == "Allons à la maison.\n", translation
+            late.append(float(seen) - begin)
+        print(f"Ctrl-C in a {text}: seen after {sorted(late)[2] * 1000:.1f} ms")
+        assert sorted(late)[2] <= 0.05, late
 
 
 def test_memory():

@@ -11,7 +11,7 @@ from . import _native
 from ._native import Error, lib
 
 SLICE_MILLISECONDS = 5.0
-LINE, SENTENCES, TOKENS = 0, 1, 2
+LINE, SENTENCES, TOKENS, IDS = 0, 1, 2, 3
 _LIMITS = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
 Path = Union[str, "os.PathLike[str]"]
 Ids = Sequence[int]
@@ -47,15 +47,16 @@ class Session:
 
     def __init__(self, path: Path, threads: int) -> None:
         self.handle = None
-        self.error = ctypes.create_string_buffer(_native.ERROR_BYTES)
         name = os.fsencode(path)
         if b"\0" in name:
             raise Error("a path has no NUL byte")
         if _count("threads", threads) > 64:
             raise Error(f"threads is {threads}; expected 0 to 64")
-        self.handle = lib.goldcrest_python_open(name, threads, self.error, len(self.error))
+        self.handle = lib.goldcrest_python_open(name, threads)
         if not self.handle:
-            raise Error(_native.message(self.error))
+            raise MemoryError
+        if self.message():
+            raise Error(self.message())
         self.info = lib.goldcrest_python_info(self.handle).contents
 
     def __del__(self) -> None:
@@ -63,17 +64,22 @@ class Session:
             lib.goldcrest_python_close(self.handle)
             self.handle = None
 
+    def message(self) -> str:
+        """Returns the message that the last call of the seam left, or nothing."""
+        return bytes(lib.goldcrest_python_message(self.handle)).decode("utf-8", "replace")
+
     def check(self, status: int) -> int:
         """Returns a status of the engine, or raises the error that it is."""
         if status < 0:
-            lib.goldcrest_python_explain(self.handle, status, self.error, len(self.error))
-            raise Error(_native.message(self.error))
+            lib.goldcrest_python_explain(self.handle, status)
+            raise Error(self.message())
         return status
 
-    def done(self, status: int) -> None:
-        """Raises the message that a call of the seam left."""
+    def done(self, status: int) -> int:
+        """Returns what a call of the seam returned, or raises the message that it left."""
         if status < 0:
-            raise Error(_native.message(self.error))
+            raise Error(self.message())
+        return status
 
     def limits(self, given: Dict[str, int]) -> Any:
         """Returns the limits for names such as max_source; texts have the file's most bytes unless they are given."""
@@ -134,9 +140,11 @@ class Model:
             "no_repeat_ngram": 2**32 - 1 if no_repeat_ngram == 0 else no_repeat_ngram,
             "repetition_penalty": repetition_penalty,
         }
+        self._wanted: Optional[Dict[str, int]] = None
         self._key: Tuple[int, ...] = ()
         self._scores = False
-        self._split = bool(split) and lib.goldcrest_python_takes_sentences(self._session.handle) != 0
+        self._part = _native.Part()
+        self._split = bool(split) and lib.goldcrest_python_takes_sentences(self._session.handle)
         with self._use():
             self._plan()
 
@@ -154,14 +162,11 @@ class Model:
         texts = [text] if isinstance(text, str) else list(text)
         with self._use():
             self._plan()
-            mode = SENTENCES if self._split else LINE
-            read = [self._read(line, mode) for line in texts]
-            sources = [ids for parts, _ in read for _, ids in parts if ids]
-            found = iter(self._search(sources, 1, False, False))
-            results = []
-            for parts, end in read:
-                pieces = [space + (next(found).hypotheses[0].encode() if ids else b"") for space, ids in parts]
-                results.append((b"".join(pieces) + end).decode("utf-8", "replace"))
+            self._begin()
+            for line in texts:
+                self._add(line, SENTENCES if self._split else LINE)
+            self._work(True)
+            results = [self._joined(index) for index in range(len(texts))]
         return results[0] if isinstance(text, str) else results
 
     def translate_batch(
@@ -174,14 +179,17 @@ class Model:
     ) -> List[Result]:
         """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow."""
         beam = _count("beam_size", beam_size) or self._given["beam_size"] or int(self._session.info.limits.beam_size)
-        if num_hypotheses > beam:
-            beam = num_hypotheses
+        if _count("num_hypotheses", num_hypotheses) == 0:
+            raise Error("num_hypotheses is 0; expected 1 or more")
+        beam = max(beam, num_hypotheses)
         with self._use():
             layers = _native.ALL_LAYERS if return_attention else 0
             self._plan(beam_size=beam, n_best=num_hypotheses, alignment_layers=layers, scores=return_scores)
-            sources = [self._source(line) for line in lines]
-            found = iter(self._search([s for s in sources if s], num_hypotheses, return_scores, return_attention))
-            return [next(found) if source else Result([""], [[]]) for source in sources]
+            self._begin(num_hypotheses, return_attention)
+            for line in lines:
+                self._add(line, LINE if isinstance(line, str) else IDS)
+            self._work(True)
+            return [self._result(index, num_hypotheses, return_scores) for index in range(len(lines))]
 
     def score_batch(self, sources: Sequence[Union[str, Ids]], targets: Sequence[Ids]) -> List[float]:
         """Returns the log-probability of each target: its ids with the end id, as translate_batch returns them."""
@@ -191,11 +199,14 @@ class Model:
             self._plan(beam_size=1, inspection=_native.INSPECT_TARGETS)
             scores = []
             for line, target in zip(sources, targets):
-                self._store([self._source(line)])
+                self._store(self._source(line))
                 array = _ids(target)
                 self._check(lib.goldcrest_score(self._engine, 0, array, len(array)))
-                self._run()
-                scores.append(float(self._result(0, 0).log_prob))
+                while self._check(lib.goldcrest_step(self._engine, None)) != _native.DONE:
+                    pass
+                found = _native.SearchResult()
+                self._check(lib.goldcrest_get_result(self._engine, 0, 0, found))
+                scores.append(float(found.log_prob))
             return scores
 
     def encode(self, text: str) -> List[int]:
@@ -228,24 +239,27 @@ class Model:
             self._check(lib.goldcrest_self_test(self._engine, None))
 
     def _use(self) -> "_Use":
-        return _Use(self._lock)
+        return _Use(self._lock, self._session)
 
     def _check(self, status: int) -> int:
         return self._session.check(status)
 
     def _plan(self, scores: bool = False, **needs: int) -> None:
-        session = self._session
+        wanted = {"scores": scores, **needs}
+        if wanted == self._wanted:
+            return
+        session, self._wanted = self._session, None
         limits = session.limits({**self._given, **needs})
         key = tuple(getattr(limits, name) for name in _native.LIMIT_NAMES)
         if key != self._key:
             self._key = ()
-            session.done(lib.goldcrest_python_start(session.handle, limits, session.error, len(session.error)))
+            session.done(lib.goldcrest_python_start(session.handle, limits))
             self._engine = lib.goldcrest_python_engine(session.handle)
-            languages = lib.goldcrest_python_languages
-            session.done(languages(session.handle, *self._languages, session.error, len(session.error)))
+            session.done(lib.goldcrest_python_languages(session.handle, *self._languages))
         if key != self._key or scores != self._scores:
             self._set_search(scores)
             self._key, self._scores = key, scores
+        self._wanted = wanted
 
     def _set_search(self, scores: bool) -> None:
         search = _native.Search.from_buffer_copy(self._session.info.search)
@@ -263,122 +277,115 @@ class Model:
             search.flags |= _native.SEARCH_SCORES
         self._check(lib.goldcrest_set_search(self._engine, search))
 
-    def _read(self, text: str, mode: int) -> Tuple[List[Tuple[bytes, List[int]]], bytes]:
-        if not isinstance(text, str):
-            raise TypeError(f"a text is {type(text).__name__}; expected str")
-        if not self._session.info.has_tokenizer:
-            raise Error("the model has no tokenizer; translate_batch takes lists of source ids")
-        handle, error = self._session.handle, self._session.error
-        line = text.encode()
-        n = lib.goldcrest_python_read(handle, line, len(line), mode, error)
-        self._session.done(n)
-        ids, space, size = ctypes.POINTER(ctypes.c_int32)(), ctypes.c_void_p(), ctypes.c_size_t()
-        parts: List[Tuple[bytes, List[int]]] = []
-        for index in range(n + 1):
-            count = lib.goldcrest_python_source(handle, index, ids, space, ctypes.byref(size))
-            before = ctypes.string_at(space.value, size.value) if space.value and size.value else b""
-            parts.append((before, ids[:count] if count else []))
-        return parts[:-1], parts[-1][0]
+    def _begin(self, n_best: int = 1, attention: bool = False) -> None:
+        lib.goldcrest_python_begin(self._session.handle, n_best, attention)
 
-    def _source(self, line: Union[str, Ids]) -> List[int]:
+    def _add(self, line: Union[str, Ids], mode: int) -> None:
+        if mode == IDS:
+            source: Any = _ids(line)  # type: ignore[arg-type]
+        elif not isinstance(line, str):
+            raise TypeError(f"a text is {type(line).__name__}; expected str")
+        elif not self._session.info.has_tokenizer:
+            raise Error("the model has no tokenizer; translate_batch takes lists of source ids")
+        else:
+            source = line.encode()
+        self._session.done(lib.goldcrest_python_add(self._session.handle, source, len(source), mode))
+
+    def _work(self, search: bool) -> None:
+        handle = self._session.handle
+        while self._session.done(lib.goldcrest_python_work(handle, SLICE_MILLISECONDS, search)) != _native.DONE:
+            pass
+
+    def _next(self, index: int, sentence: int, rank: int = 0) -> Any:
+        """Returns a sentence of the job's input `index`, or None behind the last; then the part has the last space."""
+        found = lib.goldcrest_python_sentence(self._session.handle, index, sentence, rank, self._part)
+        return self._part if found else None
+
+    def _space(self) -> bytes:
+        return ctypes.string_at(self._part.space, self._part.space_bytes) if self._part.space_bytes else b""
+
+    def _read(self, text: str, mode: int) -> Tuple[List[Tuple[bytes, List[int]]], bytes]:
+        self._begin()
+        self._add(text, mode)
+        self._work(False)
+        parts: List[Tuple[bytes, List[int]]] = []
+        while self._next(0, len(parts)):
+            n = self._part.n_source
+            parts.append((self._space(), self._part.source[:n] if n else []))
+        return parts, self._space()
+
+    def _joined(self, index: int) -> str:
+        pieces: List[bytes] = []
+        sentence = 0
+        while self._next(index, sentence):
+            pieces += (self._space(), ctypes.string_at(self._part.text, self._part.text_bytes))
+            sentence += 1
+        return (b"".join(pieces) + self._space()).decode("utf-8", "replace")
+
+    def _result(self, index: int, n_best: int, scores: bool) -> Result:
+        result = Result()
+        for rank in range(n_best):
+            part = self._next(index, 0, rank)
+            if not part or not part.ids:
+                break  # there may be fewer than n_best
+            n, n_source = part.n_ids, part.n_source
+            result.ids.append(part.ids[:n])
+            if self._session.info.has_detokenizer:
+                result.hypotheses.append(ctypes.string_at(part.text, part.text_bytes).decode("utf-8", "replace"))
+            if scores:
+                result.scores.append(float(part.score))
+            if part.attention:
+                weights = part.attention[: n * n_source]
+                result.attention.append([weights[i : i + n_source] for i in range(0, n * n_source, n_source)])
+        return result if result.ids else Result([""], [[]])
+
+    def _store(self, source: Ids) -> None:
+        array = _ids(source)
+        self._check(lib.goldcrest_begin(self._engine, array, len(array)))
+
+    def _source(self, line: Union[str, Ids]) -> Ids:
         if not isinstance(line, str):
-            return list(line)
+            return line
         parts, _ = self._read(line, LINE)
         return parts[0][1] if parts else []
-
-    def _store(self, sources: Sequence[Ids]) -> None:
-        for index, source in enumerate(sources):
-            store = lib.goldcrest_begin if index == 0 else lib.goldcrest_add
-            array = _ids(source)
-            self._check(store(self._engine, array, len(array)))
-
-    def _run(self) -> None:
-        status = _native.WORKING
-        try:
-            while status != _native.DONE:
-                status = self._check(lib.goldcrest_python_run(self._engine, SLICE_MILLISECONDS, None))
-        except BaseException:
-            lib.goldcrest_reset(self._engine)
-            raise
-
-    def _search(self, sources: Sequence[Ids], n_best: int, scores: bool, attention: bool) -> List[Result]:
-        batch = max(1, int(lib.goldcrest_python_memory(self._session.handle).contents.limits.batch))
-        order = sorted(range(len(sources)), key=lambda index: -len(sources[index]))
-        results = [Result() for _ in sources]
-        for first in range(0, len(order), batch):
-            chosen = order[first : first + batch]
-            self._store([sources[index] for index in chosen])
-            self._run()
-            for place, index in enumerate(chosen):
-                self._collect(results[index], place, n_best, len(sources[index]) if attention else 0)
-                if not scores:
-                    results[index].scores.clear()
-        return results
-
-    def _result(self, sentence: int, rank: int) -> Any:
-        result = _native.SearchResult()
-        self._check(lib.goldcrest_get_result(self._engine, sentence, rank, result))
-        return result
-
-    def _collect(self, into: Result, sentence: int, n_best: int, n_source: int) -> None:
-        for rank in range(n_best):
-            found = _native.SearchResult()
-            status = lib.goldcrest_get_result(self._engine, sentence, rank, found)
-            if status < 0 and rank > 0:
-                return  # there may be fewer than n_best
-            self._check(status)
-            tokens = found.tokens[: found.n_tokens]
-            into.ids.append(tokens)
-            into.scores.append(float(found.score))
-            if self._session.info.has_detokenizer:
-                into.hypotheses.append(self._text(_ids(tokens)).decode("utf-8", "replace"))
-            if n_source:
-                into.attention.append([self._attention(sentence, rank, i, n_source) for i in range(len(tokens))])
-
-    def _attention(self, sentence: int, rank: int, token: int, n_source: int) -> List[float]:
-        weights = (ctypes.c_float * n_source)()
-        wanted = _native.Alignment(sentence, rank, token, -1, -1)
-        self._check(lib.goldcrest_get_alignment(self._engine, wanted, weights, n_source))
-        return list(weights)
 
     def _text(self, ids: Any) -> bytes:
         state = _native.TextState()
         return b"".join(self._piece(state, ids[i : i + 1]) for i in range(len(ids))) + self._piece(state, [])
 
     def _piece(self, state: Any, ids: Ids) -> bytes:
-        out = ctypes.create_string_buffer(_native.ERROR_BYTES)
+        out = ctypes.create_string_buffer(_native.PIECE_BYTES)
         n = lib.goldcrest_detokenize(self._engine, state, _ids(ids) if ids else None, len(ids), out, len(out))
         return out.raw[: self._check(n)]
 
     def _stream(self, source: Ids) -> Iterator[str]:
-        self._store([source])
+        self._store(source)
         state, status, printed = _native.TextState(), _native.WORKING, 0
         most = int(lib.goldcrest_python_memory(self._session.handle).contents.limits.max_target_tokens)
         agreed = (ctypes.c_int32 * most)()
-        try:
-            while status != _native.DONE:
-                status = self._check(lib.goldcrest_python_run(self._engine, 0.0, None))
-                n = self._check(lib.goldcrest_get_agreed(self._engine, 0, agreed, most))
-                text = b"".join(self._piece(state, agreed[i : i + 1]) for i in range(printed, n))
-                printed = n
-                if status == _native.DONE:
-                    text += self._piece(state, [])
-                if text:
-                    yield text.decode("utf-8", "replace")
-        finally:
-            if status != _native.DONE:
-                lib.goldcrest_reset(self._engine)
+        while status != _native.DONE:
+            status = self._check(lib.goldcrest_step(self._engine, None))
+            n = self._check(lib.goldcrest_get_agreed(self._engine, 0, agreed, most))
+            text = b"".join(self._piece(state, agreed[i : i + 1]) for i in range(printed, n))
+            printed = n
+            if status == _native.DONE:
+                text += self._piece(state, [])
+            if text:
+                yield text.decode("utf-8", "replace")
 
 
 class _Use:
-    """Refuses a second user of a Model, because its engine holds one search."""
+    """Refuses a second user of a Model, because its engine holds one search. Forgets the search at the end."""
 
-    def __init__(self, lock: threading.Lock) -> None:
-        self._lock = lock
+    def __init__(self, lock: threading.Lock, session: Session) -> None:
+        self._lock, self._session = lock, session
 
     def __enter__(self) -> None:
         if not self._lock.acquire(blocking=False):
             raise Error("this Model is in use; give each thread a Model of its own: they share the file's bytes")
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        try:
+            lib.goldcrest_python_begin(self._session.handle, 1, False)
+        finally:
+            self._lock.release()

@@ -5,6 +5,7 @@ import ctypes
 import os
 from ctypes import (
     POINTER,
+    c_bool,
     c_char_p,
     c_double,
     c_float,
@@ -22,7 +23,7 @@ from typing import Any, List
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
 INSPECT_TARGETS, ALL_LAYERS, SEARCH_SCORES = 2, 0xFFFFFFFF, 1
-ERROR_BYTES = 4096
+PIECE_BYTES = 4096
 LIMIT_NAMES = (
     "max_source_tokens",
     "max_source_bytes",
@@ -136,6 +137,23 @@ class SearchResult(ctypes.Structure):
     ]
 
 
+class Part(ctypes.Structure):
+    """goldcrest_python_part"""
+
+    _fields_ = [
+        ("space", c_void_p),
+        ("text", c_void_p),
+        ("space_bytes", c_size_t),
+        ("text_bytes", c_size_t),
+        ("source", POINTER(c_int32)),
+        ("ids", POINTER(c_int32)),
+        ("n_source", c_size_t),
+        ("n_ids", c_size_t),
+        ("attention", POINTER(c_float)),
+        ("score", c_float),
+    ]
+
+
 class Detail(ctypes.Structure):
     """goldcrest_detail"""
 
@@ -148,38 +166,34 @@ class TextState(ctypes.Structure):
     _fields_ = [("started", c_uint8), ("n_pending", c_uint8), ("pending", c_uint8 * 4)]
 
 
-class Alignment(ctypes.Structure):
-    """goldcrest_alignment"""
-
-    _fields_ = [("sentence", c_uint32), ("rank", c_uint32), ("token", c_uint32), ("layer", c_int32), ("head", c_int32)]
-
-
 VISIT = ctypes.CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
 
 _text = [c_char_p, c_size_t]
 _calls: List[Any] = [
+    ("goldcrest_python_version", c_char_p, []),
     ("goldcrest_python_size", c_size_t, [c_int]),
-    ("goldcrest_python_open", c_void_p, [c_char_p, c_uint32, *_text]),
+    ("goldcrest_python_open", c_void_p, [c_char_p, c_uint32]),
     ("goldcrest_python_close", None, [c_void_p]),
-    ("goldcrest_python_start", c_int, [c_void_p, POINTER(Limits), *_text]),
+    ("goldcrest_python_start", c_int, [c_void_p, POINTER(Limits)]),
+    ("goldcrest_python_message", c_char_p, [c_void_p]),
     ("goldcrest_python_engine", c_void_p, [c_void_p]),
     ("goldcrest_python_info", POINTER(Info), [c_void_p]),
     ("goldcrest_python_memory", POINTER(Memory), [c_void_p]),
     ("goldcrest_python_model", c_void_p, [c_void_p]),
-    ("goldcrest_python_takes_sentences", c_int, [c_void_p]),
-    ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p, *_text]),
-    ("goldcrest_python_read", c_int, [c_void_p, *_text, c_int, c_char_p]),
-    ("goldcrest_python_source", c_int, [c_void_p, c_uint32, POINTER(POINTER(c_int32)), POINTER(c_void_p), c_void_p]),
-    ("goldcrest_python_run", c_int, [c_void_p, c_double, POINTER(c_int32)]),
-    ("goldcrest_python_explain", None, [c_void_p, c_int64, *_text]),
+    ("goldcrest_python_takes_sentences", c_bool, [c_void_p]),
+    ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p]),
+    ("goldcrest_python_begin", None, [c_void_p, c_uint32, c_int]),
+    ("goldcrest_python_add", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
+    ("goldcrest_python_work", c_int, [c_void_p, c_double, c_int]),
+    ("goldcrest_python_sentence", c_int, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(Part)]),
+    ("goldcrest_python_explain", None, [c_void_p, c_int64]),
     ("goldcrest_plan_memory", c_int, [c_void_p, c_size_t, POINTER(Limits), POINTER(Memory), VISIT, c_void_p, c_void_p]),
+    ("goldcrest_step", c_int, [c_void_p, POINTER(c_int32)]),
     ("goldcrest_set_search", c_int, [c_void_p, POINTER(Search)]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
-    ("goldcrest_add", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
     ("goldcrest_score", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_reset", None, [c_void_p]),
     ("goldcrest_get_result", c_int, [c_void_p, c_uint32, c_uint32, POINTER(SearchResult)]),
-    ("goldcrest_get_alignment", c_int, [c_void_p, POINTER(Alignment), POINTER(c_float), c_size_t]),
     ("goldcrest_get_agreed", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_detokenize", c_int64, [c_void_p, POINTER(TextState), POINTER(c_int32), c_size_t, *_text]),
     ("goldcrest_self_test", c_int, [c_void_p, POINTER(Detail)]),
@@ -192,7 +206,7 @@ def _load() -> Any:
     for name, result, arguments in _calls:
         call = getattr(library, name)
         call.restype, call.argtypes = result, arguments
-    for index, struct in enumerate((Limits, Search, Info, Memory, PlannedBuffer, SearchResult)):
+    for index, struct in enumerate((Limits, Search, Info, Memory, PlannedBuffer, SearchResult, Part)):
         if library.goldcrest_python_size(index) != ctypes.sizeof(struct):
             raise ImportError(f"libgoldcrest.so has another {struct.__doc__}: install the package again")
     return library
@@ -202,10 +216,5 @@ lib = _load()
 
 
 def version() -> str:
-    """Returns the version of package and engine, which pyproject.toml has too."""
-    return "0.1.0"
-
-
-def message(buffer: Any) -> str:
-    """Returns the text that a call left in its buffer."""
-    return bytes(buffer.value).decode("utf-8", "replace")
+    """Returns the version of the engine, which is the package's."""
+    return bytes(lib.goldcrest_python_version()).decode()
