@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -27,7 +28,12 @@ def program(*arguments, lines=()):
     return subprocess.run(command, input="".join(line + "\n" for line in lines).encode(), capture_output=True, check=False)
 
 
+refused = 0
+
+
 def refuses(call, *arguments, **options):
+    global refused
+    refused += 1
     try:
         call(*arguments, **options)
     except (goldcrest.Error, TypeError, ValueError, OSError) as error:
@@ -114,43 +120,99 @@ def test_state_dict():
     assert goldcrest.Model("g2p.gcst").translate(words_) == goldcrest.Model("state.gcst").translate(words_)
 
 
-def test_hostile():
-    model = goldcrest.Model("enfr.gcst", max_source=16, max_target=16)
+def damage(data, dice, most):
+    """Cuts the bytes or not, and changes 8 of the first `most`."""
+    damaged = bytearray(data if dice.random() < 0.5 else data[: dice.randrange(1, len(data))])
+    for _ in range(8):
+        damaged[dice.randrange(min(len(damaged), most))] ^= 1 + dice.randrange(255)
+    return damaged
+
+
+def test_hostile_files():
     dice = random.Random(7)
+    before = refused
     good = Path("enfr.gcst").read_bytes()
     for index in range(100):
-        damaged = bytearray(good if index % 2 else good[: dice.randrange(len(good))])
-        for _ in range(8):
-            damaged[dice.randrange(min(len(damaged), 4096))] ^= 1 + dice.randrange(255)
-        Path("bad.gcst").write_bytes(damaged)
-        refuses(goldcrest.Model, "bad.gcst")
-    for text in (None, 5, b"a", "a\0b", "\ud800", ["a", None], [5]):
-        refuses(model.translate, text)
-    for limits in ({"beam_size": 17}, {"batch": 257}, {"threads": 65}, {"max_source": 10**6}, {"max_target": -1}, {"max_target": 2**40}):
-        for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
-            refuses(function, "enfr.gcst", **limits)
-    for path in ("", "missing", ".", "a\0b", None, "examples/models/enfr/config.json"):
+        Path("bad.gcst").write_bytes(damage(good, dice, 4096))
+        refuses((goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map)[index % 3], "bad.gcst")
+    checkpoint = Path("examples/models/g2p")
+    for index in range(30):
+        shutil.rmtree("hostile", ignore_errors=True)
+        shutil.copytree(checkpoint, "hostile")
+        name = ("config.json", "model.safetensors")[index % 2]
+        Path("hostile", name).write_bytes(damage((checkpoint / name).read_bytes(), dice, 200))
+        refuses(goldcrest.convert, "hostile", "out.gcst")
+    for path in ("", "missing", ".", "a\0b", None, "\ud800", "examples/models/enfr/config.json"):
         for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
             refuses(function, path)
         refuses(goldcrest.convert, path, "out.gcst")
         refuses(goldcrest.evaluate, path, ["a"], ["b"])
         refuses(goldcrest.emit_c, path, "out")
-    for ids in ([-1], [10**6], [2**40], [], ["a"], [0] * 1000):
+    tensors = ({"w": object()}, {"w": None}, {"w": "text"}, {"w": b"\0" * 8}, {}, {5: b"\0"}, {"w": memoryview(b"\0" * 8).cast("c")})
+    for state in tensors:
+        for config in ({}, {"model_type": "bert"}, {"model_type": ["marian"]}, "missing.json", "enfr.gcst"):
+            refuses(goldcrest.convert, state, "out.gcst", config=config)
+    print(f"{refused - before} hostile files")
+    assert refused - before >= 200
+
+
+def test_hostile_arguments():
+    before = refused
+    model = goldcrest.Model("enfr.gcst", max_source=16, max_target=16)
+    for text in (None, 5, b"a", "a\0b", "\ud800", ["a", None], [5], [b"a"], [["a"]]):
+        refuses(model.translate, text)
+        if not isinstance(text, list):
+            refuses(model.encode, text)
+            refuses(lambda text: list(model.stream(text)), text)
+            refuses(model.translate_batch, text)
+    bad = {
+        "beam_size": (17, -1, 2**32, 1.5, "4", None),
+        "batch": (257, -1, 2**40, 1.5, "4", None),
+        "max_source": (10**6, -1, 2**32, 2.0, "a", [1]),
+        "max_target": (10**6, -1, 2**40, 2.0, "a", (1,)),
+        "max_source_bytes": (-1, 2**32, 1.5, b"1", None),
+        "no_such_limit": (1,),
+    }
+    for name, values in bad.items():
+        for value in values:
+            for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
+                refuses(function, "enfr.gcst", **{name: value})
+    bad = {
+        "threads": (65, -1, 2**40, 1.5, "4", None),
+        "source_lang": ("xx", 5, b"en", "en\0", "\ud800"),
+        "target_lang": ("xx", 5, b"fr", "fr\0", "\ud800"),
+        "min_target": (-1, 2**32 + 1, 1.5, "4"),
+        "length_penalty": (99.0, float("nan"), float("inf"), "1"),
+        "word_penalty": (float("nan"), "1", [1]),
+        "no_repeat_ngram": (-1, 2**32 + 1, 1.5, "4"),
+        "repetition_penalty": (-1.0, 1e9, float("nan"), "1"),
+    }
+    for name, values in bad.items():
+        for value in values:
+            refuses(goldcrest.Model, "enfr.gcst", **{name: value})
+    for ids in ([-1], [10**6], [2**40], [], ["a"], [0] * 1000, [None], [1.5], "12", 5, None):
         refuses(model.score_batch, ["a"], [ids])
-        if ids:
+        if ids not in ([], "12"):
             refuses(model.translate_batch, [ids])
-            refuses(model.decode, [10**6, *ids])
+        if ids != []:
+            refuses(model.decode, ids if isinstance(ids, (int, str, type(None))) else [10**6, *ids])
+    for options in ({"num_hypotheses": 0}, {"num_hypotheses": 17}, {"num_hypotheses": 1.0}, {"num_hypotheses": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
+        refuses(model.translate_batch, ["a"], **options)
     refuses(model.score_batch, ["a"], [])
+    refuses(model.score_batch, "a", [[0]])
+    refuses(model.score_batch, None, None)
     refuses(model.encode, "x " * 100_000)
-    refuses(goldcrest.Model, "enfr.gcst", target_lang="xx")
-    refuses(goldcrest.Model, "enfr.gcst", length_penalty=99.0)
-    refuses(goldcrest.convert, "examples/models/enfr", "out.gcst", no_such_option=1)
-    refuses(goldcrest.convert, "examples/models/enfr", "no/such/folder/out.gcst")
-    refuses(goldcrest.convert, {"w": object()}, "out.gcst", config={})
-    refuses(goldcrest.convert, {}, "out.gcst", config={"model_type": "bert"})
-    refuses(goldcrest.evaluate, "examples/models/enfr", ["a\tb"], ["c"])
-    refuses(goldcrest.evaluate, "examples/models/enfr", ["a"], [])
+    for options in ({"no_such_option": 1}, {"max_source": -1}, {"max_source": "x"}, {"config": "missing"}, {"cpu": "abacus"}, {"a b": True}):
+        refuses(goldcrest.convert, "examples/models/enfr", "out.gcst", **options)
+    for out in ("no/such/folder/out.gcst", ".", None, 5, "a\0b"):
+        refuses(goldcrest.convert, "examples/models/enfr", out)
+    for out in ("enfr.gcst", "enfr.gcst/out", None, 5, "a\0b"):
+        refuses(goldcrest.emit_c, "enfr.gcst", out)
+    for lines in ((["a\tb"], ["c"]), (["a"], []), ([5], ["a"]), (["a"], [None]), (["\ud800"], ["a"]), (None, ["a"])):
+        refuses(goldcrest.evaluate, "examples/models/enfr", *lines)
     assert model.translate("Let's go home.") == "Allons à la maison."
+    print(f"{refused - before} hostile arguments")
+    assert refused - before >= 200
 
 
 def test_threads():
@@ -158,11 +220,11 @@ def test_threads():
     model = goldcrest.Model("enfr.gcst")
     stream = model.stream("Where is the station?")
     next(stream)
-    refused = []
-    thread = threading.Thread(target=lambda: refuses(model.translate, "a") or refused.append(True))
+    refusals = []
+    thread = threading.Thread(target=lambda: refuses(model.translate, "a") or refusals.append(True))
     thread.start()
     thread.join()
-    assert refused
+    assert refusals
     stream.close()
     assert model.translate("Let's go home.") == "Allons à la maison."
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _native
-from ._model import Path, Session
-from ._native import FOLDER, Error, lib
+from ._native import FOLDER, Error, Path, Session, lib
 
 _NAMES = {"beam_size": "beam"}
 _TYPES = {

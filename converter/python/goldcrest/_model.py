@@ -2,18 +2,15 @@
 """Runs a model file: the search of goldcrest-translate, step by step, so that Ctrl-C is seen between two steps."""
 
 import ctypes
-import os
 import threading
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 from . import _native
-from ._native import Error, lib
+from ._native import Error, Path, Session, count, lib
 
 SLICE_MILLISECONDS = 5.0
 LINE, SENTENCES, TOKENS, IDS = 0, 1, 2, 3
-_LIMITS = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
-Path = Union[str, "os.PathLike[str]"]
 Ids = Sequence[int]
 
 
@@ -34,66 +31,18 @@ def _ids(values: Ids) -> Any:
     return (ctypes.c_int32 * len(values))(*values)
 
 
-def _count(name: str, value: int) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; expected a whole number")
-    if not 0 <= value < 2**32:
-        raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
-    return value
+def _code(language: Optional[str]) -> Optional[bytes]:
+    if not isinstance(language, (str, type(None))):
+        raise TypeError(f"a language is {language!r}; expected str")
+    if language and "\0" in language:
+        raise Error("a language has no NUL byte")
+    return None if language is None else language.encode()
 
 
-class Session:
-    """A mapped file and its threads; they go when this object goes."""
-
-    def __init__(self, path: Path, threads: int) -> None:
-        self.handle = None
-        name = os.fsencode(path)
-        if b"\0" in name:
-            raise Error("a path has no NUL byte")
-        if _count("threads", threads) > 64:
-            raise Error(f"threads is {threads}; expected 0 to 64")
-        self.handle = lib.goldcrest_python_open(name, threads)
-        if not self.handle:
-            raise MemoryError
-        if self.message():
-            raise Error(self.message())
-        self.info = lib.goldcrest_python_info(self.handle).contents
-
-    def __del__(self) -> None:
-        if self.handle:
-            lib.goldcrest_python_close(self.handle)
-            self.handle = None
-
-    def message(self) -> str:
-        """Returns the message that the last call of the seam left, or nothing."""
-        return bytes(lib.goldcrest_python_message(self.handle)).decode("utf-8", "replace")
-
-    def check(self, status: int) -> int:
-        """Returns a status of the engine, or raises the error that it is."""
-        if status < 0:
-            lib.goldcrest_python_explain(self.handle, status)
-            raise Error(self.message())
-        return status
-
-    def done(self, status: int) -> int:
-        """Returns what a call of the seam returned, or raises the message that it left."""
-        if status < 0:
-            raise Error(self.message())
-        return status
-
-    def limits(self, given: Dict[str, int]) -> Any:
-        """Returns the limits for names such as max_source; texts have the file's most bytes unless they are given."""
-        limits = _native.Limits()
-        names = set(_native.LIMIT_NAMES)
-        for name, value in given.items():
-            if _LIMITS.get(name, name) not in names:
-                raise TypeError(
-                    f"{name} is no limit; expected one of max_source, max_target, {', '.join(sorted(names))}"
-                )
-            setattr(limits, _LIMITS.get(name, name), _count(name, value))
-        if limits.max_source_bytes == 0 and self.info.has_tokenizer:
-            limits.max_source_bytes = self.info.limits.max_source_bytes
-        return limits
+def _lines(lines: Any) -> Any:
+    if isinstance(lines, (str, bytes)):
+        raise TypeError(f"lines is {type(lines).__name__}; expected a list")
+    return lines
 
 
 class Model:
@@ -132,12 +81,14 @@ class Model:
             "max_target": max_target,
             "max_source_bytes": max_source_bytes,
         }
-        self._languages = [None if code is None else code.encode() for code in (source_lang, target_lang)]
+        self._languages = [_code(code) for code in (source_lang, target_lang)]
+        if no_repeat_ngram is not None:
+            no_repeat_ngram = count("no_repeat_ngram", no_repeat_ngram) or 2**32 - 1  # 0: any may repeat
         self._rules: Dict[str, Any] = {
-            "min_target_tokens": min_target,
+            "min_target_tokens": None if min_target is None else count("min_target", min_target),
             "length_penalty": length_penalty,
             "word_penalty": word_penalty,
-            "no_repeat_ngram": 2**32 - 1 if no_repeat_ngram == 0 else no_repeat_ngram,
+            "no_repeat_ngram": no_repeat_ngram,
             "repetition_penalty": repetition_penalty,
         }
         self._wanted: Optional[Dict[str, int]] = None
@@ -178,22 +129,22 @@ class Model:
         return_attention: bool = False,
     ) -> List[Result]:
         """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow."""
-        beam = _count("beam_size", beam_size) or self._given["beam_size"] or int(self._session.info.limits.beam_size)
-        if _count("num_hypotheses", num_hypotheses) == 0:
+        beam = count("beam_size", beam_size) or self._given["beam_size"] or int(self._session.info.limits.beam_size)
+        if count("num_hypotheses", num_hypotheses) == 0:
             raise Error("num_hypotheses is 0; expected 1 or more")
         beam = max(beam, num_hypotheses)
         with self._use():
             layers = _native.ALL_LAYERS if return_attention else 0
             self._plan(beam_size=beam, n_best=num_hypotheses, alignment_layers=layers, scores=return_scores)
             self._begin(num_hypotheses, return_attention)
-            for line in lines:
+            for line in _lines(lines):
                 self._add(line, LINE if isinstance(line, str) else IDS)
             self._work(True)
             return [self._result(index, num_hypotheses, return_scores) for index in range(len(lines))]
 
     def score_batch(self, sources: Sequence[Union[str, Ids]], targets: Sequence[Ids]) -> List[float]:
         """Returns the log-probability of each target: its ids with the end id, as translate_batch returns them."""
-        if len(sources) != len(targets):
+        if len(_lines(sources)) != len(targets):
             raise Error(f"{len(sources)} sources and {len(targets)} targets; expected as many")
         with self._use():
             self._plan(beam_size=1, inspection=_native.INSPECT_TARGETS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared object: the structs of goldcrest/goldcrest.h again, and the types of the calls that the package makes."""
+"""The shared object: the structs of goldcrest/goldcrest.h again, the calls of the package, an open model file."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any, List
+from typing import Any, Dict, List, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
@@ -38,6 +38,8 @@ LIMIT_NAMES = (
     "max_candidates",
     "max_prefix_tokens",
 )
+SHORT_NAMES = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
+Path = Union[str, "os.PathLike[str]"]
 
 
 class Error(RuntimeError):
@@ -218,3 +220,66 @@ lib = _load()
 def version() -> str:
     """Returns the version of the engine, which is the package's."""
     return bytes(lib.goldcrest_python_version()).decode()
+
+
+def count(name: str, value: int) -> int:
+    """Returns a whole number of 32 bits, or raises an error."""
+    if not isinstance(value, int):
+        raise TypeError(f"{name} is {value!r}; expected a whole number")
+    if not 0 <= value < 2**32:
+        raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
+    return value
+
+
+class Session:
+    """A mapped file and its threads; they go when this object goes."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        self.handle = None
+        name = os.fsencode(path)
+        if b"\0" in name:
+            raise Error("a path has no NUL byte")
+        if count("threads", threads) > 64:
+            raise Error(f"threads is {threads}; expected 0 to 64")
+        self.handle = lib.goldcrest_python_open(name, threads)
+        if not self.handle:
+            raise MemoryError
+        if self.message():
+            raise Error(self.message())
+        self.info = lib.goldcrest_python_info(self.handle).contents
+
+    def __del__(self) -> None:
+        if self.handle:
+            lib.goldcrest_python_close(self.handle)
+            self.handle = None
+
+    def message(self) -> str:
+        """Returns the message that the last call of the seam left, or nothing."""
+        return bytes(lib.goldcrest_python_message(self.handle)).decode("utf-8", "replace")
+
+    def check(self, status: int) -> int:
+        """Returns a status of the engine, or raises the error that it is."""
+        if status < 0:
+            lib.goldcrest_python_explain(self.handle, status)
+            raise Error(self.message())
+        return status
+
+    def done(self, status: int) -> int:
+        """Returns what a call of the seam returned, or raises the message that it left."""
+        if status < 0:
+            raise Error(self.message())
+        return status
+
+    def limits(self, given: Dict[str, int]) -> Any:
+        """Returns the limits for names such as max_source; texts have the file's most bytes unless they are given."""
+        limits = Limits()
+        names = set(LIMIT_NAMES)
+        for name, value in given.items():
+            if SHORT_NAMES.get(name, name) not in names:
+                raise TypeError(
+                    f"{name} is no limit; expected one of max_source, max_target, {', '.join(sorted(names))}"
+                )
+            setattr(limits, SHORT_NAMES.get(name, name), count(name, value))
+        if limits.max_source_bytes == 0 and self.info.has_tokenizer:
+            limits.max_source_bytes = self.info.limits.max_source_bytes
+        return limits
