@@ -5,12 +5,10 @@ goldcrest-convert runs in a process of its own: a hostile checkpoint cannot harm
 """
 
 import ctypes
-import json
 import os
 import struct
 import warnings
-from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _native
 from ._native import FOLDER, Error, Path, Session, lib
@@ -45,7 +43,8 @@ def convert(
     A state dict (name to tensor) needs `config`, a mapping or a file; `folder` has the files of its tokenizers. Options
     are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids.
     """
-    import tempfile  # takes longer than all else at the package's import
+    import json  # this and what else is imported late takes longer than the rest of the package
+    import tempfile
 
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
         if isinstance(checkpoint, Mapping):
@@ -86,6 +85,7 @@ def emit_c(path: Path, folder: Path, **limits: Any) -> None:
 
 
 def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
+    import json
     import subprocess
 
     path = os.fspath(source)
@@ -114,6 +114,8 @@ def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict
 
 def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Path]) -> str:
     """Writes safetensors next to links to the files of `folder`; nothing is pickled."""
+    import json
+
     checkpoint = os.path.join(work, "checkpoint")
     os.mkdir(checkpoint)
     if folder is not None:
@@ -155,8 +157,7 @@ def _view(name: str, tensor: Any) -> memoryview:
     return view
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(NamedTuple):
     """A buffer of the arena. Buffers of the phases text, encode and decode share the same bytes."""
 
     name: str

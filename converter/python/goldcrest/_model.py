@@ -3,8 +3,7 @@
 
 import ctypes
 import threading
-from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _native
 from ._native import Error, Path, Session, count, lib
@@ -14,14 +13,13 @@ LINE, SENTENCES, TOKENS, IDS = 0, 1, 2, 3
 Ids = Sequence[int]
 
 
-@dataclass
-class Result:
+class Result(NamedTuple):
     """The hypotheses of a source, best first. Scores and attention are empty unless they are asked for."""
 
-    hypotheses: List[str] = field(default_factory=list)
-    ids: List[List[int]] = field(default_factory=list)
-    scores: List[float] = field(default_factory=list)
-    attention: List[List[List[float]]] = field(default_factory=list)
+    hypotheses: List[str]
+    ids: List[List[int]]
+    scores: List[float]
+    attention: List[List[List[float]]]
 
 
 def _ids(values: Ids) -> Any:
@@ -274,7 +272,7 @@ class Model:
         return (b"".join(pieces) + self._space()).decode("utf-8", "replace")
 
     def _result(self, index: int, n_best: int, scores: bool) -> Result:
-        result = Result()
+        result = Result([], [], [], [])
         for rank in range(n_best):
             part = self._next(index, 0, rank)
             if not part or not part.ids:
@@ -288,7 +286,7 @@ class Model:
             if part.attention:
                 weights = part.attention[: n * n_source]
                 result.attention.append([weights[i : i + n_source] for i in range(0, n * n_source, n_source)])
-        return result if result.ids else Result([""], [[]])
+        return result if result.ids else Result([""], [[]], [], [])
 
     def _store(self, source: Ids) -> None:
         array = _ids(source)
