@@ -37,17 +37,19 @@ struct Hypothesis {
 
 struct Sentence {
   std::string space;  // before it
-  std::vector<int32_t> source;
+  std::vector<int32_t> source, prefix;
   std::vector<Hypothesis> found;  // best first
 };
 
 // The ways to cut a text. A line and a sentence of only white space have no sources; kTokens reads it like any text.
-enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3 };
+// kPrefix: ids with which the results of the input before begin.
+enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kPrefix = 4 };
 
 struct Input {
   std::string text;
   int mode;
   std::vector<Sentence> sentences;
+  std::vector<int32_t> prefix;
   std::string end;  // the space behind the last sentence
 };
 
@@ -132,7 +134,7 @@ std::string read_sentence(goldcrest_session* session) {
     ++job.n_read;
     return problem;
   }
-  Sentence sentence = {space, {}, {}};
+  Sentence sentence = {space, {}, {}, {}};
   int status = GOLDCREST_ERROR_TOO_LONG;
   do {
     const std::string text = job.reading->code + std::string(reader.sentence(), reader.bytes());
@@ -154,16 +156,17 @@ std::string read_some(goldcrest_session* session) {
   if (is_cut) start_reading(session, input.text);
   if (!is_cut) ++job.n_read;
   if (!problem.empty() || is_read || is_cut) return problem;
-  Sentence sentence;
-  const int status = tokenize(session, input.text, &sentence.source);
-  input.sentences.push_back(std::move(sentence));
+  input.sentences.emplace_back();
+  const int status = tokenize(session, input.text, &input.sentences.back().source);
   return status < 0 ? describe_error(status, session->detail) : "";
 }
 
 void order_sentences(Job* job) {
   for (Input& input : job->inputs)
-    for (Sentence& sentence : input.sentences)
+    for (Sentence& sentence : input.sentences) {
+      sentence.prefix = input.prefix;
       if (!sentence.source.empty()) job->order.push_back(&sentence);
+    }
   std::stable_sort(job->order.begin(), job->order.end(),
                    [](const Sentence* a, const Sentence* b) { return a->source.size() > b->source.size(); });
   job->is_ordered = true;
@@ -174,8 +177,12 @@ int store_batch(goldcrest_session* session) {
   const size_t n = std::min<size_t>(session->memory.limits.batch, job.order.size() - job.n_done);
   int status = GOLDCREST_OK;
   for (size_t i = 0; i < n && status >= 0; ++i) {
-    const std::vector<int32_t>& ids = job.order[job.n_done + i]->source;
+    const Sentence& sentence = *job.order[job.n_done + i];
+    const std::vector<int32_t>&ids = sentence.source, &prefix = sentence.prefix;
     status = (i == 0 ? goldcrest_begin : goldcrest_add)(session->engine, ids.data(), ids.size());
+    if (status < 0 || prefix.empty()) continue;
+    const uint32_t flags = GOLDCREST_PREFIX_BEHIND_PROMPT;
+    status = goldcrest_set_prefix(session->engine, static_cast<uint32_t>(i), prefix.data(), prefix.size(), flags);
   }
   job.n_batch = n;
   job.status = GOLDCREST_WORKING;
@@ -291,13 +298,11 @@ extern "C" {
 struct goldcrest_python_part {
   const char *space, *text;  // the space before the sentence; the hypothesis
   size_t space_bytes, text_bytes;
-  const int32_t *source, *ids;  // of the sentence; of the hypothesis, null if there is none of this rank
+  const int32_t *source, *ids;  // of the sentence; of the hypothesis, no ids if there is none of this rank
   size_t n_source, n_ids;
   const float* attention;  // [n_ids][n_source], or null
   float score;
 };
-
-const char* goldcrest_python_version() { return GOLDCREST_VERSION; }
 
 // The sizes of the structs that the package declares again. It compares them at import.
 size_t goldcrest_python_size(int index) {
@@ -315,13 +320,13 @@ goldcrest_session* goldcrest_python_open(const char* path, uint32_t threads) {
   return session;
 }
 
-void goldcrest_python_close(goldcrest_session* session) { delete session; }
-
 // Plans an arena for the limits and starts an engine in it; an earlier engine ends. Returns 0, or -1 after a message.
 int goldcrest_python_start(goldcrest_session* session, const goldcrest_limits* limits) {
   return guard(session, [&] { return start(session, *limits); });
 }
 
+const char* goldcrest_python_version() { return GOLDCREST_VERSION; }
+void goldcrest_python_close(goldcrest_session* session) { delete session; }
 const char* goldcrest_python_message(const goldcrest_session* session) { return session->message.c_str(); }
 goldcrest_engine* goldcrest_python_engine(const goldcrest_session* session) { return session->engine; }
 const goldcrest_info* goldcrest_python_info(const goldcrest_session* session) { return &session->info; }
@@ -350,14 +355,15 @@ void goldcrest_python_begin(goldcrest_session* session, uint32_t n_best, int att
   session->job.attention = attention != 0;
 }
 
-// Adds n bytes of text or, if `mode` is kIds, n ids. Returns 0, or -1 after a message.
+// Adds n bytes of text, or n ids if `mode` is kIds or kPrefix. Returns 0, or -1 after a message.
 int goldcrest_python_add(goldcrest_session* session, const void* source, size_t n, int mode) {
   return guard(session, [&]() -> std::string {
-    Input input = {{}, mode, {}, {}};
+    std::vector<Input>& inputs = session->job.inputs;
+    if (mode != kPrefix) inputs.push_back({{}, mode, {}, {}, {}});
     const auto* ids = static_cast<const int32_t*>(source);
-    if (mode == kIds) input.sentences.push_back({{}, {ids, ids + n}, {}});
-    if (mode != kIds) input.text.assign(static_cast<const char*>(source), n);
-    session->job.inputs.push_back(std::move(input));
+    if (mode == kPrefix) inputs.back().prefix.assign(ids, ids + n);
+    if (mode == kIds) inputs.back().sentences.push_back({{}, {ids, ids + n}, {}, {}});
+    if (mode < kIds) inputs.back().text.assign(static_cast<const char*>(source), n);
     return "";
   });
 }
@@ -373,23 +379,17 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
 // Returns 1, or 0 behind the last sentence.
 int goldcrest_python_sentence(const goldcrest_session* session, size_t n, size_t index, size_t rank,
                               goldcrest_python_part* part) {
+  static const Hypothesis none = {};
+  static const Sentence no_sentence = {};
   const Input& input = session->job.inputs[n];
   const bool is_end = index >= input.sentences.size();
-  const std::string& space = is_end ? input.end : input.sentences[index].space;
-  *part = {space.data(), "", space.size(), 0, nullptr, nullptr, 0, 0, nullptr, 0.0f};
-  if (is_end) return 0;
-  const Sentence& sentence = input.sentences[index];
-  part->source = sentence.source.data();
-  part->n_source = sentence.source.size();
-  if (rank >= sentence.found.size()) return 1;
-  const Hypothesis& found = sentence.found[rank];
-  part->text = found.text.data();
-  part->text_bytes = found.text.size();
-  part->ids = found.ids.data();
-  part->n_ids = found.ids.size();
-  part->attention = found.attention.data();
-  part->score = found.score;
-  return 1;
+  const Sentence& sentence = is_end ? no_sentence : input.sentences[index];
+  const std::string& space = is_end ? input.end : sentence.space;
+  const Hypothesis& found = rank < sentence.found.size() ? sentence.found[rank] : none;
+  const float* attention = found.attention.empty() ? nullptr : found.attention.data();
+  *part = {space.data(),     found.text.data(),      space.size(),     found.text.size(), sentence.source.data(),
+           found.ids.data(), sentence.source.size(), found.ids.size(), attention,         found.score};
+  return is_end ? 0 : 1;
 }
 
 // Leaves the text of a status, with the detail that the engine left, as the message.

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+from array import array
 from pathlib import Path
 
 import goldcrest
@@ -118,6 +120,74 @@ def test_state_dict():
     goldcrest.convert(tensors, "state.gcst", config="examples/models/g2p/config.json", folder="examples/models/g2p")
     words_ = ["goldcrest", "engine", "small"]
     assert goldcrest.Model("g2p.gcst").translate(words_) == goldcrest.Model("state.gcst").translate(words_)
+
+
+def test_prefixes():
+    """Results begin with the ids of `prefix`, as those of the program; buffers give what lists give."""
+    lines = ["Let's go home.", "Where is the station?"]
+    model = goldcrest.Model("enfr.gcst", beam_size=4, batch=2)
+    ids = model.translate_batch(["We are hungry."])[0].ids[0][:2]
+    given = " ".join(map(str, ids))
+    expected = program("translate", "enfr.gcst", "--beam", "4", "--no-split", "--prefix-ids", given, lines=lines)
+    assert expected.returncode == 0, expected.stderr
+    found = model.translate_batch(lines, prefix=ids)
+    assert "".join(result.hypotheses[0] + "\n" for result in found).encode() == expected.stdout
+    assert all(result.ids[0][:2] == ids for result in found)
+    assert model.translate_batch(lines, prefix=[array("i", ids), []]) == [found[0], model.translate_batch(lines)[1]]
+    source = model.encode(lines[0])
+    view = memoryview(array("i", source).tobytes()).cast("i")
+    results = [model.translate_batch([line]) for line in (lines[0], source, array("i", source), array("q", source), view)]
+    assert all(result == results[0] for result in results), results
+    for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], "ab", ["a", "b"], [0], [1] * 1000, 5, [None]):
+        refuses(model.translate_batch, lines, prefix=prefix)
+    assert model.languages == ["fr"]
+
+
+def test_speech():
+    """transcribe gives the ids that transformers chose, of a buffer and of a WAV file; clips of other kinds are refused."""
+    import json
+    import struct
+    import wave
+
+    for name, files in json.loads((SOURCE / "tests/data/speech.json").read_text()).items():
+        data = {file: bytes.fromhex(text) for file, text in files.items()}
+        Path(name).mkdir(exist_ok=True)
+        for file, content in data.items():
+            if file not in ("results.jsonl", "samples.npy", "trace.safetensors"):
+                Path(name, file).write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            goldcrest.convert(name, name + ".gcst", weights="float32")
+        model = goldcrest.Model(name + ".gcst")
+        npy = data["samples.npy"]
+        samples = memoryview(npy)[10 + struct.unpack("<H", npy[8:10])[0] :].cast("h")
+        first = 0
+        for line in data["results.jsonl"].decode().splitlines():
+            expected = json.loads(line)
+            clip = array("h", samples[first : first + expected["samples"]])
+            first += expected["samples"]
+            text = model.transcribe(clip)
+            assert text.startswith(model.decode(expected["greedy"]).lstrip(" ").rstrip("\ufffd")), (text, expected)
+            for channels in (1, 2):
+                with wave.open("clip.wav", "wb") as file:
+                    file.setparams((channels, 2, 16000, 0, "NONE", ""))
+                    file.writeframes(array("h", [sample for sample in clip for _ in range(channels)]).tobytes())
+                assert model.transcribe("clip.wav") == model.transcribe(Path("clip.wav")) == text
+        header = Path("clip.wav").read_bytes()
+        for cut in (0, 3, 12, 20, 40, 50):
+            Path("cut.wav").write_bytes(header[:cut])
+            refuses(model.transcribe, "cut.wav")
+        for rate, width in ((8000, 2), (16000, 1)):
+            with wave.open("clip.wav", "wb") as file:
+                file.setparams((1, width, rate, 0, "NONE", ""))
+                file.writeframes(bytes(4000))
+            refuses(model.transcribe, "clip.wav")
+        for clip in ("missing.wav", ".", name + ".gcst", None, 5, b"ab", [1, 2], array("f", [1.0]), array("h"), array("h", bytes(2 * 10**7))):
+            if name != "whisper" or not isinstance(clip, array) or clip.typecode != "h":  # its window cuts and fills up
+                refuses(model.transcribe, clip)
+        refuses(model.translate, "a")
+        refuses(model.translate_batch, [[1, 2]])
+    refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
 
 
 def damage(data, dice, most):

@@ -2,14 +2,15 @@
 """Runs a model file: the search of goldcrest-translate, step by step, so that Ctrl-C is seen between two steps."""
 
 import ctypes
+import os
 import threading
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _native
-from ._native import Error, Path, Session, count, lib
+from ._native import Error, Path, Session, array_of, count, id_array, lib, read_wav
 
 SLICE_MILLISECONDS = 5.0
-LINE, SENTENCES, TOKENS, IDS = 0, 1, 2, 3
+LINE, SENTENCES, TOKENS, IDS, PREFIX = 0, 1, 2, 3, 4
 Ids = Sequence[int]
 
 
@@ -20,13 +21,6 @@ class Result(NamedTuple):
     ids: List[List[int]]
     scores: List[float]
     attention: List[List[List[float]]]
-
-
-def _ids(values: Ids) -> Any:
-    for value in values:
-        if not -(2**31) <= value < 2**31:
-            raise Error(f"{value} is no token id; expected 32 bits")
-    return (ctypes.c_int32 * len(values))(*values)
 
 
 def _code(language: Optional[str]) -> Optional[bytes]:
@@ -41,6 +35,17 @@ def _lines(lines: Any) -> Any:
     if isinstance(lines, (str, bytes)):
         raise TypeError(f"lines is {type(lines).__name__}; expected a list")
     return lines
+
+
+def _prefixes(prefix: Any, n: int) -> List[Any]:
+    """Returns a prefix for each line, or nothing."""
+    if prefix is None or len(_lines(prefix)) == 0:
+        return []
+    if not hasattr(prefix[0], "__len__"):
+        return [prefix] * n
+    if len(prefix) != n:
+        raise Error(f"{n} lines and {len(prefix)} prefixes; expected as many")
+    return list(prefix)
 
 
 class Model:
@@ -102,6 +107,20 @@ class Model:
         """The bytes of memory that the engine has, besides the mapped file."""
         return int(lib.goldcrest_python_memory(self._session.handle).contents.arena_bytes)
 
+    @property
+    def languages(self) -> List[str]:
+        """The codes of the target languages for target_lang=; the only one of a model that has no others."""
+        info = self._session.info
+        codes: List[str] = []
+
+        def visit(_: object, code: int, n: int, _id: int) -> None:
+            codes.append(ctypes.string_at(code, n).decode("utf-8", "replace"))
+
+        model = lib.goldcrest_python_model(self._session.handle)
+        call = _native.LANGUAGE(visit)
+        self._check(lib.goldcrest_target_languages(model, info.file_bytes, call, None, None))
+        return codes or [code for code in [info.target_language.decode("utf-8", "replace")] if code]
+
     @overload
     def translate(self, text: str) -> str: ...
     @overload
@@ -125,18 +144,28 @@ class Model:
         num_hypotheses: int = 1,
         return_scores: bool = False,
         return_attention: bool = False,
+        prefix: Union[Ids, Sequence[Ids], None] = None,
     ) -> List[Result]:
-        """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow."""
+        """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow.
+
+        `prefix` is the ids with which every result begins, or a list of such ids for each line.
+        """
         beam = count("beam_size", beam_size) or self._given["beam_size"] or int(self._session.info.limits.beam_size)
         if count("num_hypotheses", num_hypotheses) == 0:
             raise Error("num_hypotheses is 0; expected 1 or more")
         beam = max(beam, num_hypotheses)
         with self._use():
             layers = _native.ALL_LAYERS if return_attention else 0
-            self._plan(beam_size=beam, n_best=num_hypotheses, alignment_layers=layers, scores=return_scores)
+            needs = {"beam_size": beam, "n_best": num_hypotheses, "alignment_layers": layers}
+            prefixes = _prefixes(prefix, len(_lines(lines)))
+            if prefixes:
+                needs["max_prefix_tokens"] = max(map(len, prefixes))
+            self._plan(scores=return_scores, **needs)
             self._begin(num_hypotheses, return_attention)
-            for line in _lines(lines):
+            for index, line in enumerate(lines):
                 self._add(line, LINE if isinstance(line, str) else IDS)
+                if prefixes:
+                    self._add(prefixes[index], PREFIX)
             self._work(True)
             return [self._result(index, num_hypotheses, return_scores) for index in range(len(lines))]
 
@@ -149,13 +178,9 @@ class Model:
             scores = []
             for line, target in zip(sources, targets):
                 self._store(self._source(line))
-                array = _ids(target)
+                array = id_array(target)
                 self._check(lib.goldcrest_score(self._engine, 0, array, len(array)))
-                while self._check(lib.goldcrest_step(self._engine, None)) != _native.DONE:
-                    pass
-                found = _native.SearchResult()
-                self._check(lib.goldcrest_get_result(self._engine, 0, 0, found))
-                scores.append(float(found.log_prob))
+                scores.append(float(self._steps().log_prob))
             return scores
 
     def encode(self, text: str) -> List[int]:
@@ -167,7 +192,7 @@ class Model:
     def decode(self, ids: Ids) -> str:
         """Returns the text of target ids."""
         with self._use():
-            return self._text(_ids(ids)).decode("utf-8", "replace")
+            return self._text(id_array(ids)).decode("utf-8", "replace")
 
     def stream(self, text: str) -> Iterator[str]:
         """Yields the translation piece by piece: each piece as soon as no further step can change it."""
@@ -181,6 +206,22 @@ class Model:
                     yield from self._stream(ids)
             if end:
                 yield end.decode("utf-8", "replace")
+
+    def transcribe(self, samples: Any) -> str:
+        """Returns what a clip says: a WAV file of 16-bit PCM, or a buffer of 16-bit samples at the model's rate."""
+        rate = int(self._session.info.sample_rate)
+        if rate == 0:
+            raise Error("the model takes no samples; translate runs models of text")
+        if isinstance(samples, (str, os.PathLike)):
+            samples = read_wav(samples, rate)
+        array = array_of(samples, ctypes.c_int16, "h")
+        if array is None:
+            raise TypeError(f"samples is {type(samples).__name__}; expected a path or a buffer of 16-bit integers")
+        with self._use():
+            self._plan()
+            self._check(lib.goldcrest_begin_audio(self._engine, array, len(array)))
+            found = self._steps()
+            return self._text(found.tokens[: found.n_tokens]).decode("utf-8", "replace").lstrip(" ")
 
     def self_test(self) -> None:
         """Runs the file's self-test; raises Error if this machine computes other results."""
@@ -230,8 +271,8 @@ class Model:
         lib.goldcrest_python_begin(self._session.handle, n_best, attention)
 
     def _add(self, line: Union[str, Ids], mode: int) -> None:
-        if mode == IDS:
-            source: Any = _ids(line)  # type: ignore[arg-type]
+        if mode in (IDS, PREFIX):
+            source: Any = id_array(line)
         elif not isinstance(line, str):
             raise TypeError(f"a text is {type(line).__name__}; expected str")
         elif not self._session.info.has_tokenizer:
@@ -275,7 +316,7 @@ class Model:
         result = Result([], [], [], [])
         for rank in range(n_best):
             part = self._next(index, 0, rank)
-            if not part or not part.ids:
+            if not part or not part.n_ids:
                 break  # there may be fewer than n_best
             n, n_source = part.n_ids, part.n_source
             result.ids.append(part.ids[:n])
@@ -288,8 +329,15 @@ class Model:
                 result.attention.append([weights[i : i + n_source] for i in range(0, n * n_source, n_source)])
         return result if result.ids else Result([""], [[]], [], [])
 
+    def _steps(self) -> Any:
+        while self._check(lib.goldcrest_step(self._engine, None)) != _native.DONE:
+            pass
+        found = _native.SearchResult()
+        self._check(lib.goldcrest_get_result(self._engine, 0, 0, found))
+        return found
+
     def _store(self, source: Ids) -> None:
-        array = _ids(source)
+        array = id_array(source)
         self._check(lib.goldcrest_begin(self._engine, array, len(array)))
 
     def _source(self, line: Union[str, Ids]) -> Ids:
@@ -304,7 +352,7 @@ class Model:
 
     def _piece(self, state: Any, ids: Ids) -> bytes:
         out = ctypes.create_string_buffer(_native.PIECE_BYTES)
-        n = lib.goldcrest_detokenize(self._engine, state, _ids(ids) if ids else None, len(ids), out, len(out))
+        n = lib.goldcrest_detokenize(self._engine, state, id_array(ids) if ids else None, len(ids), out, len(out))
         return out.raw[: self._check(n)]
 
     def _stream(self, source: Ids) -> Iterator[str]:

@@ -4,12 +4,14 @@
 import ctypes
 import os
 from ctypes import (
+    CFUNCTYPE,
     POINTER,
     c_bool,
     c_char_p,
     c_double,
     c_float,
     c_int,
+    c_int16,
     c_int32,
     c_int64,
     c_size_t,
@@ -86,7 +88,8 @@ class Info(ctypes.Structure):
         ("weight_bits", c_uint32),
         ("has_tokenizer", c_int32),
         ("has_detokenizer", c_int32),
-        *[(f"speech_{i}", c_uint32) for i in range(5)],
+        ("sample_rate", c_uint32),
+        *[(f"speech_{i}", c_uint32) for i in range(4)],
         *[(f"id_{i}", c_int32) for i in range(4)],
         ("prompt_tokens", c_uint32),
         ("limits", Limits),
@@ -168,7 +171,9 @@ class TextState(ctypes.Structure):
     _fields_ = [("started", c_uint8), ("n_pending", c_uint8), ("pending", c_uint8 * 4)]
 
 
-VISIT = ctypes.CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
+VISIT = CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
+
+LANGUAGE = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_int32)
 
 _text = [c_char_p, c_size_t]
 _calls: List[Any] = [
@@ -192,6 +197,8 @@ _calls: List[Any] = [
     ("goldcrest_plan_memory", c_int, [c_void_p, c_size_t, POINTER(Limits), POINTER(Memory), VISIT, c_void_p, c_void_p]),
     ("goldcrest_step", c_int, [c_void_p, POINTER(c_int32)]),
     ("goldcrest_set_search", c_int, [c_void_p, POINTER(Search)]),
+    ("goldcrest_target_languages", c_int, [c_void_p, c_size_t, LANGUAGE, c_void_p, c_void_p]),
+    ("goldcrest_begin_audio", c_int, [c_void_p, POINTER(c_int16), c_size_t]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
     ("goldcrest_score", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_reset", None, [c_void_p]),
@@ -229,6 +236,57 @@ def count(name: str, value: int) -> int:
     if not 0 <= value < 2**32:
         raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
     return value
+
+
+def array_of(values: Any, kind: Any, code: str) -> Any:
+    """Returns a buffer's values without a copy if it may be written, because ctypes takes no other; None: no buffer."""
+    try:
+        view = memoryview(values)
+    except TypeError:
+        return None
+    if view.format not in (code, "<" + code) or view.ndim != 1:
+        return None
+    if view.readonly or not view.c_contiguous:
+        return (kind * len(view)).from_buffer_copy(view.tobytes())
+    return (kind * len(view)).from_buffer(view) if len(view) else (kind * 0)()
+
+
+def id_array(values: Any) -> Any:
+    """Returns token ids as the library takes them."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"ids are {type(values).__name__}; expected whole numbers")
+    array = None if isinstance(values, (list, tuple)) else array_of(values, ctypes.c_int32, "i")
+    if array is not None:
+        return array
+    values = values.tolist() if hasattr(values, "tolist") else values
+    for value in values:
+        if not -(2**31) <= value < 2**31:
+            raise Error(f"{value} is no token id; expected 32 bits")
+    return (ctypes.c_int32 * len(values))(*values)
+
+
+def read_wav(path: Path, rate: int) -> Any:
+    """Returns the samples of a file; several channels become their mean."""
+    import wave
+    from array import array
+
+    name = os.fspath(path)
+    try:
+        with wave.open(name, "rb") as file:
+            channels, width, found = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            if width != 2 or found != rate:
+                raise Error(f"{name}: {found} samples a second of {8 * width} bits; the model takes {rate} of 16 bits")
+            n_bytes = 2 * channels * file.getnframes()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError) as error:
+        raise Error(f"{name}: {error or 'the file ends too early'}") from None
+    if len(data) % (2 * channels) != 0 or len(data) < n_bytes < 0x7FFF0000:  # programs that write to a pipe say more
+        raise Error(f"{name}: the header says {n_bytes} bytes of samples; the file has {len(data)}")
+    samples = array("h", data)
+    if channels == 1:
+        return samples
+    sums = (sum(samples[i : i + channels]) for i in range(0, len(samples), channels))
+    return array("h", (abs(total) // channels * (1 if total > 0 else -1) for total in sums))
 
 
 class Session:
