@@ -190,6 +190,24 @@ def test_speech():
     refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
 
 
+def test_compare():
+    """A model of transformers equals its checkpoint; the layer with another weight is named."""
+    try:
+        import transformers
+    except ImportError:
+        print("compare: no transformers")
+        return
+    lines = ["Let's go home.", "Where is the station?"]
+    module = transformers.MarianMTModel.from_pretrained("examples/models/enfr")
+    found = goldcrest.compare(module, "examples/models/enfr", lines)
+    assert found["equal"] and found["departs"] is None, found["report"]
+    assert min(found["decibels"].values()) > 20, found["decibels"]
+    module.model.encoder.layers[2].fc1.weight.data[0, 0] += 1
+    found = goldcrest.compare(module, "examples/models/enfr", lines)
+    assert not found["equal"] and found["departs"] == "encoder.layers.2", found["report"]
+    refuses(goldcrest.compare, module, "missing", lines)
+
+
 def damage(data, dice, most):
     """Cuts the bytes or not, and changes 8 of the first `most`."""
     damaged = bytearray(data if dice.random() < 0.5 else data[: dice.randrange(1, len(data))])
@@ -268,6 +286,8 @@ def test_hostile_arguments():
             refuses(model.decode, ids if isinstance(ids, (int, str, type(None))) else [10**6, *ids])
     for options in ({"num_hypotheses": 0}, {"num_hypotheses": 17}, {"num_hypotheses": 1.0}, {"num_hypotheses": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
         refuses(model.translate_batch, ["a"], **options)
+    for module in (None, 5, {}):
+        refuses(goldcrest.compare, module, "examples/models/enfr", ["a"])
     refuses(model.score_batch, ["a"], [])
     refuses(model.score_batch, "a", [[0]])
     refuses(model.score_batch, None, None)

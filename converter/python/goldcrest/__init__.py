@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goldcrest: converts encoder-decoder Transformers to int8 and runs them in memory that is known before the run."""
 
-from ._convert import Buffer, arena_bytes, convert, emit_c, evaluate, memory_map
+from ._convert import Buffer, arena_bytes, compare, convert, emit_c, evaluate, memory_map
 from ._model import Model, Result
 from ._native import Error, version
 
@@ -12,6 +12,7 @@ __all__ = [
     "Model",
     "Result",
     "arena_bytes",
+    "compare",
     "convert",
     "emit_c",
     "evaluate",

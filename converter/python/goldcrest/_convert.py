@@ -8,9 +8,10 @@ import ctypes
 import os
 import struct
 import warnings
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _native
+from ._model import Model
 from ._native import FOLDER, Error, Path, Session, lib
 
 _NAMES = {"beam_size": "beam"}
@@ -79,13 +80,88 @@ def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str]
     return evaluation
 
 
+def compare(
+    module: Any, checkpoint: Path, lines: Sequence[Union[str, Sequence[int]]], **options: Any
+) -> Dict[str, Any]:
+    """Compares the float32 reference, layer by layer, with a live encoder-decoder model of transformers.
+
+    `module` has the weights of `checkpoint`; `lines` are texts or source ids. The result has "equal"; "departs", the
+    name of the first layer that departs or None; "report", the text of goldcrest-convert --check; and "decibels", the
+    signal-to-noise ratio of each int8 matrix. Options are those of convert. A module of another type than float32 is
+    copied to float32.
+    """
+    import copy
+    import json
+    import tempfile
+
+    if not hasattr(module, "get_encoder"):
+        raise TypeError(f"module is {type(module).__name__}; expected an encoder-decoder model of transformers")
+    if not str(module.dtype).endswith("float32"):
+        module = copy.deepcopy(module).float()
+
+    with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
+        path = os.path.join(work, "model.gcst")
+        report = convert(checkpoint, path, **options)
+        model = Model(path)
+        results, logits = [], {}
+        for index, line in enumerate(lines):
+            source = model.encode(line) if isinstance(line, str) else list(line)
+            greedy, trace = _trace(module, source)
+            logits[f"logits.{index}"] = trace["logits"]
+            if index == 0:
+                _write_safetensors(os.path.join(work, "trace.safetensors"), trace)
+            results.append(json.dumps({"source_ids": source, "greedy": greedy}) + "\n")
+        _write_safetensors(os.path.join(work, "logits.safetensors"), logits)
+        with open(os.path.join(work, "results.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(results)
+        done = _start(checkpoint, ["--json", "-o", path, "--check", work], options)
+        said = done.stderr.decode("utf-8", "replace").replace(_PREFIX, "").strip()
+        if done.returncode not in (0, 3):
+            raise Error(said)
+        first = [row for row in said.splitlines() if row.startswith("first departure: ")]
+        departs = first[0].split(": ", 1)[1].split(",", 1)[0] if first else None
+        decibels = {tensor["name"]: tensor["sqnr_db"] for tensor in report["tensors"] if tensor.get("sqnr_db")}
+        return {"equal": done.returncode == 0, "departs": departs, "report": said, "decibels": decibels}
+
+
+def _trace(module: Any, source: List[int]) -> Tuple[List[int], Dict[str, Any]]:
+    """Returns the ids of greedy search, and what each layer gives for them."""
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    rows: Dict[str, Any] = {}
+    hooks: List[Any] = []
+
+    def keep(name: str) -> Any:
+        def hook(_module: Any, _inputs: Any, output: Any) -> None:
+            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].float().contiguous()
+
+        return hook
+
+    trained, end = module.training, module.config.eos_token_id
+    module.eval()
+    try:
+        with torch.no_grad():
+            ids = torch.tensor([source], device=module.device)
+            found = module.generate(ids, num_beams=1, do_sample=False)[0].tolist()
+            greedy = found[1 : found.index(end, 1) + 1] if end in found[1:] else found[1:]
+            for name, stack in (("encoder", module.get_encoder()), ("decoder", module.get_decoder())):
+                for index, layer in enumerate(stack.layers if hasattr(stack, "layers") else stack.block):
+                    hooks.append(layer.register_forward_hook(keep(f"{name}.layers.{index}")))
+            before = torch.tensor([found[:1] + greedy[:-1]], device=module.device)
+            rows["logits"] = module(ids, decoder_input_ids=before, use_cache=False).logits[0].float().contiguous()
+    finally:
+        for hook in hooks:
+            hook.remove()
+        module.train(trained)
+    return greedy, rows
+
+
 def emit_c(path: Path, folder: Path, **limits: Any) -> None:
     """Writes a model file as C source for firmware into a folder."""
     _run(path, ["--emit-c", os.fspath(folder)], limits)
 
 
-def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
-    import json
+def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Any:
     import subprocess
 
     path = os.fspath(source)
@@ -99,9 +175,15 @@ def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict
     command += ["--", path]
     if any("\0" in part for part in command):
         raise Error("an argument of goldcrest-convert has no NUL byte")
-    done = subprocess.run(
+    return subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
     )
+
+
+def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
+    import json
+
+    done = _start(source, arguments, options)
     said = done.stderr.decode("utf-8", "replace").replace(_PREFIX, "").strip()
     if done.returncode != 0:
         raise Error(said or f"goldcrest-convert ended with status {done.returncode}")
@@ -114,14 +196,19 @@ def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict
 
 def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Path]) -> str:
     """Writes safetensors next to links to the files of `folder`; nothing is pickled."""
-    import json
-
     checkpoint = os.path.join(work, "checkpoint")
     os.mkdir(checkpoint)
     if folder is not None:
         for name in os.listdir(folder):
             if not name.endswith((".safetensors", ".bin", ".pt", ".pth", ".index.json")):
                 os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(checkpoint, name))
+    _write_safetensors(os.path.join(checkpoint, "model.safetensors"), tensors)
+    return checkpoint
+
+
+def _write_safetensors(path: str, tensors: Mapping[str, Any]) -> None:
+    import json
+
     views = {name: _view(name, tensor) for name, tensor in tensors.items()}
     header: Dict[str, Any] = {}
     offset = 0
@@ -134,11 +221,10 @@ def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Pa
         offset += view.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(os.path.join(checkpoint, "model.safetensors"), "wb") as file:
+    with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for view in views.values():
             file.write(view.tobytes())
-    return checkpoint
 
 
 def _view(name: str, tensor: Any) -> memoryview:
