@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
 
+import ctypes
 import importlib.metadata
 import os
 import random
@@ -81,8 +82,6 @@ def test_bytes_of_the_program():
 
 def test_cost():
     """A short line costs at most 20 us more than goldcrest_translate does."""
-    import ctypes
-
     from goldcrest._native import lib
 
     goldcrest.convert("examples/models/g2p", "g2p.gcst")
@@ -138,6 +137,8 @@ def test_prefixes():
     view = memoryview(array("i", source).tobytes()).cast("i")
     results = [model.translate_batch([line]) for line in (lines[0], source, array("i", source), array("q", source), view)]
     assert all(result == results[0] for result in results), results
+    ids = array("i", source)
+    assert ctypes.addressof(goldcrest._native.id_array(ids)) == ids.buffer_info()[0], "a writable buffer was copied"
     for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], "ab", ["a", "b"], [0], [1] * 1000, 5, [None]):
         refuses(model.translate_batch, lines, prefix=prefix)
     assert model.languages == ["fr"]
