@@ -1,13 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the wheel without network, installs it into a fresh environment and tests it there. Leaves with 77 if Python
-# lacks scikit-build-core. GOLDCREST_WHEEL_PYTHON names another Python [python3].
-# Usage: wheel.sh SOURCE WORK
+# lacks scikit-build-core. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python
+# 3.9 can read the package.
+# Usage: wheel.sh SOURCE [WORK]
 set -euo pipefail
 source=$(cd "$1" && pwd)
+python=${GOLDCREST_WHEEL_PYTHON:-python3}
+if [ $# -eq 1 ]; then
+  command -v "$python" > /dev/null || { echo "skipped: no $python"; exit 77; }
+  exec "$python" - "$source"/converter/python/goldcrest/*.py << 'END'
+import ast, sys
+
+def readable(text, name):
+    try:
+        ast.parse(text, name, feature_version=(3, 9))
+    except SyntaxError as error:
+        return f"{name}:{error.lineno}: {error.msg}"
+
+assert readable("match x:\n    case 1: pass\n", "3.10"), "this Python takes newer syntax for that of 3.9"
+sys.exit("\n".join(filter(None, (readable(open(name, encoding="utf-8").read(), name) for name in sys.argv[1:]))) or 0)
+END
+fi
 mkdir -p "$2"
 work=$(cd "$2" && pwd)
-python=${GOLDCREST_WHEEL_PYTHON:-python3}
 "$python" -c 'import scikit_build_core, build' 2>/dev/null || { echo "skipped: $python lacks scikit-build-core or build"; exit 77; }
 rm -rf "$work"/dist "$work"/environment "$work"/run
 (cd "$source" && _PYTHON_HOST_PLATFORM=manylinux_2_36_$(uname -m) "$python" -m build --wheel --no-isolation \

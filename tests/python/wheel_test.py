@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
 
+import ctypes
+import importlib.metadata
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
 import time
+import warnings
+from array import array
 from pathlib import Path
 
 import goldcrest
@@ -26,7 +31,12 @@ def program(*arguments, lines=()):
     return subprocess.run(command, input="".join(line + "\n" for line in lines).encode(), capture_output=True, check=False)
 
 
+refused = 0
+
+
 def refuses(call, *arguments, **options):
+    global refused
+    refused += 1
     try:
         call(*arguments, **options)
     except (goldcrest.Error, TypeError, ValueError, OSError) as error:
@@ -39,6 +49,7 @@ def test_page():
     page = (SOURCE / "converter/python/README.md").read_text()
     exec(re.search(r"```python\n(.*?)```", page, re.S).group(1), {})
     assert Path("firmware").is_dir()
+    assert goldcrest.__version__ == importlib.metadata.version("goldcrest-transformer")
 
 
 def test_sizes():
@@ -69,6 +80,28 @@ def test_bytes_of_the_program():
     assert "".join(rows).encode() == scored.stdout
 
 
+def test_cost():
+    """A short line costs at most 20 us more than goldcrest_translate does."""
+    from goldcrest._native import lib
+
+    goldcrest.convert("examples/models/g2p", "g2p.gcst")
+    model = goldcrest.Model("g2p.gcst", beam_size=1)
+    lib.goldcrest_translate.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    out = ctypes.create_string_buffer(256)
+    calls = (lambda: model.translate("a"), lambda: lib.goldcrest_translate(model._engine, b"a", 1, out, 256))
+    assert calls[1]() == len(calls[0]().encode())
+    assert calls[0]().encode() == out.value
+    least = [1.0, 1.0]
+    for _ in range(50):
+        for index, call in enumerate(calls):
+            begin = time.perf_counter()
+            for _ in range(20):
+                call()
+            least[index] = min(least[index], (time.perf_counter() - begin) / 20)
+    print(f"a short line: {least[0] * 1e6:.1f} us, goldcrest_translate {least[1] * 1e6:.1f} us")
+    assert least[0] - least[1] <= 20e-6, least
+
+
 def test_state_dict():
     """A state dict of buffers gives the model that the checkpoint gives."""
     import json
@@ -83,49 +116,194 @@ def test_state_dict():
             continue
         begin, end = (8 + size + at for at in entry["data_offsets"])
         tensors[name] = memoryview(data[begin:end]).cast(formats[entry["dtype"]], entry["shape"])
-    goldcrest.convert("examples/models/g2p", "g2p.gcst")
     goldcrest.convert(tensors, "state.gcst", config="examples/models/g2p/config.json", folder="examples/models/g2p")
     words_ = ["goldcrest", "engine", "small"]
     assert goldcrest.Model("g2p.gcst").translate(words_) == goldcrest.Model("state.gcst").translate(words_)
 
 
-def test_hostile():
-    model = goldcrest.Model("enfr.gcst", max_source=16, max_target=16)
+def test_prefixes():
+    """Results begin with the ids of `prefix`, as those of the program; buffers give what lists give."""
+    lines = ["Let's go home.", "Where is the station?"]
+    model = goldcrest.Model("enfr.gcst", beam_size=4, batch=2)
+    ids = model.translate_batch(["We are hungry."])[0].ids[0][:2]
+    given = " ".join(map(str, ids))
+    expected = program("translate", "enfr.gcst", "--beam", "4", "--no-split", "--prefix-ids", given, lines=lines)
+    assert expected.returncode == 0, expected.stderr
+    found = model.translate_batch(lines, prefix=ids)
+    assert "".join(result.hypotheses[0] + "\n" for result in found).encode() == expected.stdout
+    assert all(result.ids[0][:2] == ids for result in found)
+    assert model.translate_batch(lines, prefix=[array("i", ids), []]) == [found[0], model.translate_batch(lines)[1]]
+    source = model.encode(lines[0])
+    view = memoryview(array("i", source).tobytes()).cast("i")
+    results = [model.translate_batch([line]) for line in (lines[0], source, array("i", source), array("q", source), view)]
+    assert all(result == results[0] for result in results), results
+    ids = array("i", source)
+    assert ctypes.addressof(goldcrest._native.id_array(ids)) == ids.buffer_info()[0], "a writable buffer was copied"
+    for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], "ab", ["a", "b"], [0], [1] * 1000, 5, [None]):
+        refuses(model.translate_batch, lines, prefix=prefix)
+    assert model.languages == ["fr"]
+
+
+def test_speech():
+    """transcribe gives the ids that transformers chose, of a buffer and of a WAV file; clips of other kinds are refused."""
+    import json
+    import struct
+    import wave
+
+    for name, files in json.loads((SOURCE / "tests/data/speech.json").read_text()).items():
+        data = {file: bytes.fromhex(text) for file, text in files.items()}
+        Path(name).mkdir(exist_ok=True)
+        for file, content in data.items():
+            if file not in ("results.jsonl", "samples.npy", "trace.safetensors"):
+                Path(name, file).write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            goldcrest.convert(name, name + ".gcst", weights="float32")
+        model = goldcrest.Model(name + ".gcst")
+        npy = data["samples.npy"]
+        samples = memoryview(npy)[10 + struct.unpack("<H", npy[8:10])[0] :].cast("h")
+        first = 0
+        for line in data["results.jsonl"].decode().splitlines():
+            expected = json.loads(line)
+            clip = array("h", samples[first : first + expected["samples"]])
+            first += expected["samples"]
+            text = model.transcribe(clip)
+            assert text.startswith(model.decode(expected["greedy"]).lstrip(" ").rstrip("\ufffd")), (text, expected)
+            for channels in (1, 2):
+                with wave.open("clip.wav", "wb") as file:
+                    file.setparams((channels, 2, 16000, 0, "NONE", ""))
+                    file.writeframes(array("h", [sample for sample in clip for _ in range(channels)]).tobytes())
+                assert model.transcribe("clip.wav") == model.transcribe(Path("clip.wav")) == text
+        header = Path("clip.wav").read_bytes()
+        for cut in (0, 3, 12, 20, 40, 50):
+            Path("cut.wav").write_bytes(header[:cut])
+            refuses(model.transcribe, "cut.wav")
+        for rate, width in ((8000, 2), (16000, 1)):
+            with wave.open("clip.wav", "wb") as file:
+                file.setparams((1, width, rate, 0, "NONE", ""))
+                file.writeframes(bytes(4000))
+            refuses(model.transcribe, "clip.wav")
+        for clip in ("missing.wav", ".", name + ".gcst", None, 5, b"ab", [1, 2], array("f", [1.0]), array("h"), array("h", bytes(2 * 10**7))):
+            if name != "whisper" or not isinstance(clip, array) or clip.typecode != "h":  # its window cuts and fills up
+                refuses(model.transcribe, clip)
+        refuses(model.translate, "a")
+        refuses(model.translate_batch, [[1, 2]])
+    refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
+
+
+def test_compare():
+    """A model of transformers equals its checkpoint; the layer with another weight is named."""
+    try:
+        import transformers
+    except ImportError:
+        print("compare: no transformers")
+        return
+    lines = ["Let's go home.", "Where is the station?"]
+    module = transformers.MarianMTModel.from_pretrained("examples/models/enfr")
+    found = goldcrest.compare(module, "examples/models/enfr", lines)
+    assert found["equal"] and found["departs"] is None, found["report"]
+    assert min(found["decibels"].values()) > 20, found["decibels"]
+    module.model.encoder.layers[2].fc1.weight.data[0, 0] += 1
+    found = goldcrest.compare(module, "examples/models/enfr", lines)
+    assert not found["equal"] and found["departs"] == "encoder.layers.2", found["report"]
+    refuses(goldcrest.compare, module, "missing", lines)
+
+
+def damage(data, dice, most):
+    """Cuts the bytes or not, and changes 8 of the first `most`."""
+    damaged = bytearray(data if dice.random() < 0.5 else data[: dice.randrange(1, len(data))])
+    for _ in range(8):
+        damaged[dice.randrange(min(len(damaged), most))] ^= 1 + dice.randrange(255)
+    return damaged
+
+
+def test_hostile_files():
     dice = random.Random(7)
+    before = refused
     good = Path("enfr.gcst").read_bytes()
     for index in range(100):
-        damaged = bytearray(good if index % 2 else good[: dice.randrange(len(good))])
-        for _ in range(8):
-            damaged[dice.randrange(min(len(damaged), 4096))] ^= 1 + dice.randrange(255)
-        Path("bad.gcst").write_bytes(damaged)
-        refuses(goldcrest.Model, "bad.gcst")
-    for text in (None, 5, b"a", "a\0b", "\ud800", ["a", None], [5]):
-        refuses(model.translate, text)
-    for limits in ({"beam_size": 17}, {"batch": 257}, {"threads": 65}, {"max_source": 10**6}, {"max_target": -1}, {"max_target": 2**40}):
-        for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
-            refuses(function, "enfr.gcst", **limits)
-    for path in ("", "missing", ".", "a\0b", None, "examples/models/enfr/config.json"):
+        Path("bad.gcst").write_bytes(damage(good, dice, 4096))
+        refuses((goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map)[index % 3], "bad.gcst")
+    checkpoint = Path("examples/models/g2p")
+    for index in range(30):
+        shutil.rmtree("hostile", ignore_errors=True)
+        shutil.copytree(checkpoint, "hostile")
+        name = ("config.json", "model.safetensors")[index % 2]
+        Path("hostile", name).write_bytes(damage((checkpoint / name).read_bytes(), dice, 200))
+        refuses(goldcrest.convert, "hostile", "out.gcst")
+    for path in ("", "missing", ".", "a\0b", None, "\ud800", "examples/models/enfr/config.json"):
         for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
             refuses(function, path)
         refuses(goldcrest.convert, path, "out.gcst")
         refuses(goldcrest.evaluate, path, ["a"], ["b"])
         refuses(goldcrest.emit_c, path, "out")
-    for ids in ([-1], [10**6], [2**40], [], ["a"], [0] * 1000):
+    tensors = ({"w": object()}, {"w": None}, {"w": "text"}, {"w": b"\0" * 8}, {}, {5: b"\0"}, {"w": memoryview(b"\0" * 8).cast("c")})
+    for state in tensors:
+        for config in ({}, {"model_type": "bert"}, {"model_type": ["marian"]}, "missing.json", "enfr.gcst"):
+            refuses(goldcrest.convert, state, "out.gcst", config=config)
+    print(f"{refused - before} hostile files")
+    assert refused - before >= 200
+
+
+def test_hostile_arguments():
+    before = refused
+    model = goldcrest.Model("enfr.gcst", max_source=16, max_target=16)
+    for text in (None, 5, b"a", "a\0b", "\ud800", ["a", None], [5], [b"a"], [["a"]]):
+        refuses(model.translate, text)
+        if not isinstance(text, list):
+            refuses(model.encode, text)
+            refuses(lambda text: list(model.stream(text)), text)
+            refuses(model.translate_batch, text)
+    bad = {
+        "beam_size": (17, -1, 2**32, 1.5, "4", None),
+        "batch": (257, -1, 2**40, 1.5, "4", None),
+        "max_source": (10**6, -1, 2**32, 2.0, "a", [1]),
+        "max_target": (10**6, -1, 2**40, 2.0, "a", (1,)),
+        "max_source_bytes": (-1, 2**32, 1.5, b"1", None),
+        "no_such_limit": (1,),
+    }
+    for name, values in bad.items():
+        for value in values:
+            for function in (goldcrest.Model, goldcrest.arena_bytes, goldcrest.memory_map):
+                refuses(function, "enfr.gcst", **{name: value})
+    bad = {
+        "threads": (65, -1, 2**40, 1.5, "4", None),
+        "source_lang": ("xx", 5, b"en", "en\0", "\ud800"),
+        "target_lang": ("xx", 5, b"fr", "fr\0", "\ud800"),
+        "min_target": (-1, 2**32 + 1, 1.5, "4"),
+        "length_penalty": (99.0, float("nan"), float("inf"), "1"),
+        "word_penalty": (float("nan"), "1", [1]),
+        "no_repeat_ngram": (-1, 2**32 + 1, 1.5, "4"),
+        "repetition_penalty": (-1.0, 1e9, float("nan"), "1"),
+    }
+    for name, values in bad.items():
+        for value in values:
+            refuses(goldcrest.Model, "enfr.gcst", **{name: value})
+    for ids in ([-1], [10**6], [2**40], [], ["a"], [0] * 1000, [None], [1.5], "12", 5, None):
         refuses(model.score_batch, ["a"], [ids])
-        if ids:
+        if ids not in ([], "12"):
             refuses(model.translate_batch, [ids])
-            refuses(model.decode, [10**6, *ids])
+        if ids != []:
+            refuses(model.decode, ids if isinstance(ids, (int, str, type(None))) else [10**6, *ids])
+    for options in ({"num_hypotheses": 0}, {"num_hypotheses": 17}, {"num_hypotheses": 1.0}, {"num_hypotheses": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
+        refuses(model.translate_batch, ["a"], **options)
+    for module in (None, 5, {}):
+        refuses(goldcrest.compare, module, "examples/models/enfr", ["a"])
     refuses(model.score_batch, ["a"], [])
+    refuses(model.score_batch, "a", [[0]])
+    refuses(model.score_batch, None, None)
     refuses(model.encode, "x " * 100_000)
-    refuses(goldcrest.Model, "enfr.gcst", target_lang="xx")
-    refuses(goldcrest.Model, "enfr.gcst", length_penalty=99.0)
-    refuses(goldcrest.convert, "examples/models/enfr", "out.gcst", no_such_option=1)
-    refuses(goldcrest.convert, "examples/models/enfr", "no/such/folder/out.gcst")
-    refuses(goldcrest.convert, {"w": object()}, "out.gcst", config={})
-    refuses(goldcrest.convert, {}, "out.gcst", config={"model_type": "bert"})
-    refuses(goldcrest.evaluate, "examples/models/enfr", ["a\tb"], ["c"])
-    refuses(goldcrest.evaluate, "examples/models/enfr", ["a"], [])
+    for options in ({"no_such_option": 1}, {"max_source": -1}, {"max_source": "x"}, {"config": "missing"}, {"cpu": "abacus"}, {"a b": True}):
+        refuses(goldcrest.convert, "examples/models/enfr", "out.gcst", **options)
+    for out in ("no/such/folder/out.gcst", ".", None, 5, "a\0b"):
+        refuses(goldcrest.convert, "examples/models/enfr", out)
+    for out in ("enfr.gcst", "enfr.gcst/out", None, 5, "a\0b"):
+        refuses(goldcrest.emit_c, "enfr.gcst", out)
+    for lines in ((["a\tb"], ["c"]), (["a"], []), ([5], ["a"]), (["a"], [None]), (["\ud800"], ["a"]), (None, ["a"])):
+        refuses(goldcrest.evaluate, "examples/models/enfr", *lines)
     assert model.translate("Let's go home.") == "Allons à la maison."
+    print(f"{refused - before} hostile arguments")
+    assert refused - before >= 200
 
 
 def test_threads():
@@ -133,25 +311,40 @@ def test_threads():
     model = goldcrest.Model("enfr.gcst")
     stream = model.stream("Where is the station?")
     next(stream)
-    refused = []
-    thread = threading.Thread(target=lambda: refuses(model.translate, "a") or refused.append(True))
+    refusals = []
+    thread = threading.Thread(target=lambda: refuses(model.translate, "a") or refusals.append(True))
     thread.start()
     thread.join()
-    assert refused
+    assert refusals
     stream.close()
     assert model.translate("Let's go home.") == "Allons à la maison."
 
 
 def test_interrupt():
-    code = "import goldcrest; m = goldcrest.Model('enfr.gcst'); print(1, flush=True)\nwhile True: m.translate('Let us go home. ' * 50)"
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    child.stdout.readline()
-    time.sleep(0.3)
-    begin = time.perf_counter()
-    child.send_signal(2)
-    errors = child.communicate()[1]
-    assert b"KeyboardInterrupt" in errors, errors
-    assert time.perf_counter() - begin < 1, "Ctrl-C was seen late"
+    """Ctrl-C ends a long sentence, a long list and the reading of a long text within 50 ms."""
+    program = """
+import sys, time, goldcrest
+model = goldcrest.Model("enfr.gcst", batch=8)
+texts = {"sentence": "let us go home " * 12, "list": ["Let us go home."] * 2000, "reading": "Let us go home. " * 60000}
+print(1, flush=True)
+try:
+    while True: model.translate(texts[sys.argv[1]])
+except KeyboardInterrupt:
+    print(time.monotonic(), model.translate("Let's go home."))
+"""
+    for text in ("sentence", "list", "reading"):
+        late = []
+        for index in range(5):
+            child = subprocess.Popen([sys.executable, "-c", program, text], stdout=subprocess.PIPE)
+            child.stdout.readline()
+            time.sleep(0.02 + 0.03 * index)
+            begin = time.monotonic()
+            child.send_signal(2)
+            seen, translation = child.communicate()[0].decode().split(" ", 1)
+            assert translation == "Allons à la maison.\n", translation
+            late.append(float(seen) - begin)
+        print(f"Ctrl-C in a {text}: seen after {sorted(late)[2] * 1000:.1f} ms")
+        assert sorted(late)[2] <= 0.05, late
 
 
 def test_memory():

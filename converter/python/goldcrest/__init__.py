@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goldcrest: converts encoder-decoder Transformers to int8 and runs them in memory that is known before the run."""
 
-from ._convert import convert, emit_c, evaluate
-from ._memory import Buffer, arena_bytes, memory_map
+from ._convert import Buffer, arena_bytes, compare, convert, emit_c, evaluate, memory_map
 from ._model import Model, Result
 from ._native import Error, version
 
@@ -13,6 +12,7 @@ __all__ = [
     "Model",
     "Result",
     "arena_bytes",
+    "compare",
     "convert",
     "emit_c",
     "evaluate",

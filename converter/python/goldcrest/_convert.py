@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs goldcrest-convert in a process of its own: a hostile checkpoint cannot harm this one, Ctrl-C ends it at once."""
+"""What there is before an engine: conversion, evaluation, C source, and the memory that an engine needs.
 
-import json
+goldcrest-convert runs in a process of its own: a hostile checkpoint cannot harm this one, Ctrl-C ends it at once.
+"""
+
+import ctypes
 import os
 import struct
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._native import FOLDER, Error
+from . import _native
+from ._model import Model
+from ._native import FOLDER, Error, Path, Session, lib
 
-Path = Union[str, "os.PathLike[str]"]
 _NAMES = {"beam_size": "beam"}
 _TYPES = {
     "f": "F32",
@@ -24,6 +28,7 @@ _TYPES = {
     "?": "BOOL",
 }
 _PREFIX = "goldcrest-convert: "
+_PHASES = ("always", "text", "encode", "decode")
 
 
 def convert(
@@ -39,7 +44,8 @@ def convert(
     A state dict (name to tensor) needs `config`, a mapping or a file; `folder` has the files of its tokenizers. Options
     are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids.
     """
-    import tempfile  # takes longer than all else at the package's import
+    import json  # this and what else is imported late takes longer than the rest of the package
+    import tempfile
 
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
         if isinstance(checkpoint, Mapping):
@@ -74,12 +80,88 @@ def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str]
     return evaluation
 
 
+def compare(
+    module: Any, checkpoint: Path, lines: Sequence[Union[str, Sequence[int]]], **options: Any
+) -> Dict[str, Any]:
+    """Compares the float32 reference, layer by layer, with a live encoder-decoder model of transformers.
+
+    `module` has the weights of `checkpoint`; `lines` are texts or source ids. The result has "equal"; "departs", the
+    name of the first layer that departs or None; "report", the text of goldcrest-convert --check; and "decibels", the
+    signal-to-noise ratio of each int8 matrix. Options are those of convert. A module of another type than float32 is
+    copied to float32.
+    """
+    import copy
+    import json
+    import tempfile
+
+    if not hasattr(module, "get_encoder"):
+        raise TypeError(f"module is {type(module).__name__}; expected an encoder-decoder model of transformers")
+    if not str(module.dtype).endswith("float32"):
+        module = copy.deepcopy(module).float()
+
+    with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
+        path = os.path.join(work, "model.gcst")
+        report = convert(checkpoint, path, **options)
+        model = Model(path)
+        results, logits = [], {}
+        for index, line in enumerate(lines):
+            source = model.encode(line) if isinstance(line, str) else list(line)
+            greedy, trace = _trace(module, source)
+            logits[f"logits.{index}"] = trace["logits"]
+            if index == 0:
+                _write_safetensors(os.path.join(work, "trace.safetensors"), trace)
+            results.append(json.dumps({"source_ids": source, "greedy": greedy}) + "\n")
+        _write_safetensors(os.path.join(work, "logits.safetensors"), logits)
+        with open(os.path.join(work, "results.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(results)
+        done = _start(checkpoint, ["--json", "-o", path, "--check", work], options)
+        said = done.stderr.decode("utf-8", "replace").replace(_PREFIX, "").strip()
+        if done.returncode not in (0, 3):
+            raise Error(said)
+        first = [row for row in said.splitlines() if row.startswith("first departure: ")]
+        departs = first[0].split(": ", 1)[1].split(",", 1)[0] if first else None
+        decibels = {tensor["name"]: tensor["sqnr_db"] for tensor in report["tensors"] if tensor.get("sqnr_db")}
+        return {"equal": done.returncode == 0, "departs": departs, "report": said, "decibels": decibels}
+
+
+def _trace(module: Any, source: List[int]) -> Tuple[List[int], Dict[str, Any]]:
+    """Returns the ids of greedy search, and what each layer gives for them."""
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    rows: Dict[str, Any] = {}
+    hooks: List[Any] = []
+
+    def keep(name: str) -> Any:
+        def hook(_module: Any, _inputs: Any, output: Any) -> None:
+            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].float().contiguous()
+
+        return hook
+
+    trained, end = module.training, module.config.eos_token_id
+    module.eval()
+    try:
+        with torch.no_grad():
+            ids = torch.tensor([source], device=module.device)
+            found = module.generate(ids, num_beams=1, do_sample=False)[0].tolist()
+            greedy = found[1 : found.index(end, 1) + 1] if end in found[1:] else found[1:]
+            for name, stack in (("encoder", module.get_encoder()), ("decoder", module.get_decoder())):
+                for index, layer in enumerate(stack.layers if hasattr(stack, "layers") else stack.block):
+                    hooks.append(layer.register_forward_hook(keep(f"{name}.layers.{index}")))
+            before = torch.tensor([found[:1] + greedy[:-1]], device=module.device)
+            rows["logits"] = module(ids, decoder_input_ids=before, use_cache=False).logits[0].float().contiguous()
+    finally:
+        for hook in hooks:
+            hook.remove()
+        module.train(trained)
+    return greedy, rows
+
+
 def emit_c(path: Path, folder: Path, **limits: Any) -> None:
     """Writes a model file as C source for firmware into a folder."""
     _run(path, ["--emit-c", os.fspath(folder)], limits)
 
 
-def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
+def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Any:
     import subprocess
 
     path = os.fspath(source)
@@ -93,9 +175,15 @@ def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict
     command += ["--", path]
     if any("\0" in part for part in command):
         raise Error("an argument of goldcrest-convert has no NUL byte")
-    done = subprocess.run(
+    return subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
     )
+
+
+def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
+    import json
+
+    done = _start(source, arguments, options)
     said = done.stderr.decode("utf-8", "replace").replace(_PREFIX, "").strip()
     if done.returncode != 0:
         raise Error(said or f"goldcrest-convert ended with status {done.returncode}")
@@ -114,6 +202,13 @@ def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Pa
         for name in os.listdir(folder):
             if not name.endswith((".safetensors", ".bin", ".pt", ".pth", ".index.json")):
                 os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(checkpoint, name))
+    _write_safetensors(os.path.join(checkpoint, "model.safetensors"), tensors)
+    return checkpoint
+
+
+def _write_safetensors(path: str, tensors: Mapping[str, Any]) -> None:
+    import json
+
     views = {name: _view(name, tensor) for name, tensor in tensors.items()}
     header: Dict[str, Any] = {}
     offset = 0
@@ -126,11 +221,10 @@ def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Pa
         offset += view.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(os.path.join(checkpoint, "model.safetensors"), "wb") as file:
+    with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for view in views.values():
             file.write(view.tobytes())
-    return checkpoint
 
 
 def _view(name: str, tensor: Any) -> memoryview:
@@ -147,3 +241,42 @@ def _view(name: str, tensor: Any) -> memoryview:
     if view.format not in _TYPES:
         raise Error(f"{name} has values of type {view.format!r}; expected one of {', '.join(_TYPES)}")
     return view
+
+
+class Buffer(NamedTuple):
+    """A buffer of the arena. Buffers of the phases text, encode and decode share the same bytes."""
+
+    name: str
+    phase: str
+    bytes: int
+    offset: int
+
+
+def arena_bytes(path: Path, **limits: int) -> int:
+    """Returns the bytes that an engine for these limits needs, such as max_source=, max_target=, beam_size=, batch=."""
+    return _plan(path, limits, None)
+
+
+def memory_map(path: Path, **limits: int) -> List[Buffer]:
+    """Returns the buffers of that memory."""
+    buffers: List[Buffer] = []
+
+    def visit(_: object, planned: Any) -> None:
+        b = planned.contents
+        buffers.append(Buffer(b.name.decode(), _PHASES[b.phase], int(b.bytes), int(b.offset_bytes)))
+
+    _plan(path, limits, visit)
+    return buffers
+
+
+def _plan(path: Path, limits: Dict[str, int], visit: Any) -> int:
+    session = Session(path, 1)
+    memory, detail = _native.Memory(), _native.Detail()
+    call = _native.VISIT(visit) if visit else _native.VISIT(0)
+    model = lib.goldcrest_python_model(session.handle)
+    planned = session.limits(limits)
+    size = session.info.file_bytes
+    status = lib.goldcrest_plan_memory(model, size, planned, memory, call, None, ctypes.byref(detail))
+    if status < 0:
+        raise Error(f"{os.fspath(path)}: {(detail.message or b'limits out of range').decode()}")
+    return int(memory.arena_bytes)

@@ -4,90 +4,48 @@
 import ctypes
 import os
 import threading
-from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _native
-from ._native import Error, lib
+from ._native import Error, Path, Session, array_of, count, id_array, lib, read_wav
 
 SLICE_MILLISECONDS = 5.0
-LINE, SENTENCES, TOKENS = 0, 1, 2
-_LIMITS = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
-Path = Union[str, "os.PathLike[str]"]
+LINE, SENTENCES, TOKENS, IDS, PREFIX = 0, 1, 2, 3, 4
 Ids = Sequence[int]
 
 
-@dataclass
-class Result:
+class Result(NamedTuple):
     """The hypotheses of a source, best first. Scores and attention are empty unless they are asked for."""
 
-    hypotheses: List[str] = field(default_factory=list)
-    ids: List[List[int]] = field(default_factory=list)
-    scores: List[float] = field(default_factory=list)
-    attention: List[List[List[float]]] = field(default_factory=list)
+    hypotheses: List[str]
+    ids: List[List[int]]
+    scores: List[float]
+    attention: List[List[List[float]]]
 
 
-def _ids(values: Ids) -> Any:
-    for value in values:
-        if not -(2**31) <= value < 2**31:
-            raise Error(f"{value} is no token id; expected 32 bits")
-    return (ctypes.c_int32 * len(values))(*values)
+def _code(language: Optional[str]) -> Optional[bytes]:
+    if not isinstance(language, (str, type(None))):
+        raise TypeError(f"a language is {language!r}; expected str")
+    if language and "\0" in language:
+        raise Error("a language has no NUL byte")
+    return None if language is None else language.encode()
 
 
-def _count(name: str, value: int) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; expected a whole number")
-    if not 0 <= value < 2**32:
-        raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
-    return value
+def _lines(lines: Any) -> Any:
+    if isinstance(lines, (str, bytes)):
+        raise TypeError(f"lines is {type(lines).__name__}; expected a list")
+    return lines
 
 
-class Session:
-    """A mapped file and its threads; they go when this object goes."""
-
-    def __init__(self, path: Path, threads: int) -> None:
-        self.handle = None
-        self.error = ctypes.create_string_buffer(_native.ERROR_BYTES)
-        name = os.fsencode(path)
-        if b"\0" in name:
-            raise Error("a path has no NUL byte")
-        if _count("threads", threads) > 64:
-            raise Error(f"threads is {threads}; expected 0 to 64")
-        self.handle = lib.goldcrest_python_open(name, threads, self.error, len(self.error))
-        if not self.handle:
-            raise Error(_native.message(self.error))
-        self.info = lib.goldcrest_python_info(self.handle).contents
-
-    def __del__(self) -> None:
-        if self.handle:
-            lib.goldcrest_python_close(self.handle)
-            self.handle = None
-
-    def check(self, status: int) -> int:
-        """Returns a status of the engine, or raises the error that it is."""
-        if status < 0:
-            lib.goldcrest_python_explain(self.handle, status, self.error, len(self.error))
-            raise Error(_native.message(self.error))
-        return status
-
-    def done(self, status: int) -> None:
-        """Raises the message that a call of the seam left."""
-        if status < 0:
-            raise Error(_native.message(self.error))
-
-    def limits(self, given: Dict[str, int]) -> Any:
-        """Returns the limits for names such as max_source; texts have the file's most bytes unless they are given."""
-        limits = _native.Limits()
-        names = set(_native.LIMIT_NAMES)
-        for name, value in given.items():
-            if _LIMITS.get(name, name) not in names:
-                raise TypeError(
-                    f"{name} is no limit; expected one of max_source, max_target, {', '.join(sorted(names))}"
-                )
-            setattr(limits, _LIMITS.get(name, name), _count(name, value))
-        if limits.max_source_bytes == 0 and self.info.has_tokenizer:
-            limits.max_source_bytes = self.info.limits.max_source_bytes
-        return limits
+def _prefixes(prefix: Any, n: int) -> List[Any]:
+    """Returns a prefix for each line, or nothing."""
+    if prefix is None or len(_lines(prefix)) == 0:
+        return []
+    if not hasattr(prefix[0], "__len__"):
+        return [prefix] * n
+    if len(prefix) != n:
+        raise Error(f"{n} lines and {len(prefix)} prefixes; expected as many")
+    return list(prefix)
 
 
 class Model:
@@ -126,17 +84,21 @@ class Model:
             "max_target": max_target,
             "max_source_bytes": max_source_bytes,
         }
-        self._languages = [None if code is None else code.encode() for code in (source_lang, target_lang)]
+        self._languages = [_code(code) for code in (source_lang, target_lang)]
+        if no_repeat_ngram is not None:
+            no_repeat_ngram = count("no_repeat_ngram", no_repeat_ngram) or 2**32 - 1  # 0: any may repeat
         self._rules: Dict[str, Any] = {
-            "min_target_tokens": min_target,
+            "min_target_tokens": None if min_target is None else count("min_target", min_target),
             "length_penalty": length_penalty,
             "word_penalty": word_penalty,
-            "no_repeat_ngram": 2**32 - 1 if no_repeat_ngram == 0 else no_repeat_ngram,
+            "no_repeat_ngram": no_repeat_ngram,
             "repetition_penalty": repetition_penalty,
         }
+        self._wanted: Optional[Dict[str, int]] = None
         self._key: Tuple[int, ...] = ()
         self._scores = False
-        self._split = bool(split) and lib.goldcrest_python_takes_sentences(self._session.handle) != 0
+        self._part = _native.Part()
+        self._split = bool(split) and lib.goldcrest_python_takes_sentences(self._session.handle)
         with self._use():
             self._plan()
 
@@ -144,6 +106,20 @@ class Model:
     def arena_bytes(self) -> int:
         """The bytes of memory that the engine has, besides the mapped file."""
         return int(lib.goldcrest_python_memory(self._session.handle).contents.arena_bytes)
+
+    @property
+    def languages(self) -> List[str]:
+        """The codes of the target languages for target_lang=; the only one of a model that has no others."""
+        info = self._session.info
+        codes: List[str] = []
+
+        def visit(_: object, code: int, n: int, _id: int) -> None:
+            codes.append(ctypes.string_at(code, n).decode("utf-8", "replace"))
+
+        model = lib.goldcrest_python_model(self._session.handle)
+        call = _native.LANGUAGE(visit)
+        self._check(lib.goldcrest_target_languages(model, info.file_bytes, call, None, None))
+        return codes or [code for code in [info.target_language.decode("utf-8", "replace")] if code]
 
     @overload
     def translate(self, text: str) -> str: ...
@@ -154,14 +130,11 @@ class Model:
         texts = [text] if isinstance(text, str) else list(text)
         with self._use():
             self._plan()
-            mode = SENTENCES if self._split else LINE
-            read = [self._read(line, mode) for line in texts]
-            sources = [ids for parts, _ in read for _, ids in parts if ids]
-            found = iter(self._search(sources, 1, False, False))
-            results = []
-            for parts, end in read:
-                pieces = [space + (next(found).hypotheses[0].encode() if ids else b"") for space, ids in parts]
-                results.append((b"".join(pieces) + end).decode("utf-8", "replace"))
+            self._begin()
+            for line in texts:
+                self._add(line, SENTENCES if self._split else LINE)
+            self._work(True)
+            results = [self._joined(index) for index in range(len(texts))]
         return results[0] if isinstance(text, str) else results
 
     def translate_batch(
@@ -171,31 +144,43 @@ class Model:
         num_hypotheses: int = 1,
         return_scores: bool = False,
         return_attention: bool = False,
+        prefix: Union[Ids, Sequence[Ids], None] = None,
     ) -> List[Result]:
-        """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow."""
-        beam = _count("beam_size", beam_size) or self._given["beam_size"] or int(self._session.info.limits.beam_size)
-        if num_hypotheses > beam:
-            beam = num_hypotheses
+        """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow.
+
+        `prefix` is the ids with which every result begins, or a list of such ids for each line.
+        """
+        beam = count("beam_size", beam_size) or self._given["beam_size"] or int(self._session.info.limits.beam_size)
+        if count("num_hypotheses", num_hypotheses) == 0:
+            raise Error("num_hypotheses is 0; expected 1 or more")
+        beam = max(beam, num_hypotheses)
         with self._use():
             layers = _native.ALL_LAYERS if return_attention else 0
-            self._plan(beam_size=beam, n_best=num_hypotheses, alignment_layers=layers, scores=return_scores)
-            sources = [self._source(line) for line in lines]
-            found = iter(self._search([s for s in sources if s], num_hypotheses, return_scores, return_attention))
-            return [next(found) if source else Result([""], [[]]) for source in sources]
+            needs = {"beam_size": beam, "n_best": num_hypotheses, "alignment_layers": layers}
+            prefixes = _prefixes(prefix, len(_lines(lines)))
+            if prefixes:
+                needs["max_prefix_tokens"] = max(map(len, prefixes))
+            self._plan(scores=return_scores, **needs)
+            self._begin(num_hypotheses, return_attention)
+            for index, line in enumerate(lines):
+                self._add(line, LINE if isinstance(line, str) else IDS)
+                if prefixes:
+                    self._add(prefixes[index], PREFIX)
+            self._work(True)
+            return [self._result(index, num_hypotheses, return_scores) for index in range(len(lines))]
 
     def score_batch(self, sources: Sequence[Union[str, Ids]], targets: Sequence[Ids]) -> List[float]:
         """Returns the log-probability of each target: its ids with the end id, as translate_batch returns them."""
-        if len(sources) != len(targets):
+        if len(_lines(sources)) != len(targets):
             raise Error(f"{len(sources)} sources and {len(targets)} targets; expected as many")
         with self._use():
             self._plan(beam_size=1, inspection=_native.INSPECT_TARGETS)
             scores = []
             for line, target in zip(sources, targets):
-                self._store([self._source(line)])
-                array = _ids(target)
+                self._store(self._source(line))
+                array = id_array(target)
                 self._check(lib.goldcrest_score(self._engine, 0, array, len(array)))
-                self._run()
-                scores.append(float(self._result(0, 0).log_prob))
+                scores.append(float(self._steps().log_prob))
             return scores
 
     def encode(self, text: str) -> List[int]:
@@ -207,7 +192,7 @@ class Model:
     def decode(self, ids: Ids) -> str:
         """Returns the text of target ids."""
         with self._use():
-            return self._text(_ids(ids)).decode("utf-8", "replace")
+            return self._text(id_array(ids)).decode("utf-8", "replace")
 
     def stream(self, text: str) -> Iterator[str]:
         """Yields the translation piece by piece: each piece as soon as no further step can change it."""
@@ -222,30 +207,49 @@ class Model:
             if end:
                 yield end.decode("utf-8", "replace")
 
+    def transcribe(self, samples: Any) -> str:
+        """Returns what a clip says: a WAV file of 16-bit PCM, or a buffer of 16-bit samples at the model's rate."""
+        rate = int(self._session.info.sample_rate)
+        if rate == 0:
+            raise Error("the model takes no samples; translate runs models of text")
+        if isinstance(samples, (str, os.PathLike)):
+            samples = read_wav(samples, rate)
+        array = array_of(samples, ctypes.c_int16, "h")
+        if array is None:
+            raise TypeError(f"samples is {type(samples).__name__}; expected a path or a buffer of 16-bit integers")
+        with self._use():
+            self._plan()
+            self._check(lib.goldcrest_begin_audio(self._engine, array, len(array)))
+            found = self._steps()
+            return self._text(found.tokens[: found.n_tokens]).decode("utf-8", "replace").lstrip(" ")
+
     def self_test(self) -> None:
         """Runs the file's self-test; raises Error if this machine computes other results."""
         with self._use():
             self._check(lib.goldcrest_self_test(self._engine, None))
 
     def _use(self) -> "_Use":
-        return _Use(self._lock)
+        return _Use(self._lock, self._session)
 
     def _check(self, status: int) -> int:
         return self._session.check(status)
 
     def _plan(self, scores: bool = False, **needs: int) -> None:
-        session = self._session
+        wanted = {"scores": scores, **needs}
+        if wanted == self._wanted:
+            return
+        session, self._wanted = self._session, None
         limits = session.limits({**self._given, **needs})
         key = tuple(getattr(limits, name) for name in _native.LIMIT_NAMES)
         if key != self._key:
             self._key = ()
-            session.done(lib.goldcrest_python_start(session.handle, limits, session.error, len(session.error)))
+            session.done(lib.goldcrest_python_start(session.handle, limits))
             self._engine = lib.goldcrest_python_engine(session.handle)
-            languages = lib.goldcrest_python_languages
-            session.done(languages(session.handle, *self._languages, session.error, len(session.error)))
+            session.done(lib.goldcrest_python_languages(session.handle, *self._languages))
         if key != self._key or scores != self._scores:
             self._set_search(scores)
             self._key, self._scores = key, scores
+        self._wanted = wanted
 
     def _set_search(self, scores: bool) -> None:
         search = _native.Search.from_buffer_copy(self._session.info.search)
@@ -263,122 +267,122 @@ class Model:
             search.flags |= _native.SEARCH_SCORES
         self._check(lib.goldcrest_set_search(self._engine, search))
 
-    def _read(self, text: str, mode: int) -> Tuple[List[Tuple[bytes, List[int]]], bytes]:
-        if not isinstance(text, str):
-            raise TypeError(f"a text is {type(text).__name__}; expected str")
-        if not self._session.info.has_tokenizer:
-            raise Error("the model has no tokenizer; translate_batch takes lists of source ids")
-        handle, error = self._session.handle, self._session.error
-        line = text.encode()
-        n = lib.goldcrest_python_read(handle, line, len(line), mode, error)
-        self._session.done(n)
-        ids, space, size = ctypes.POINTER(ctypes.c_int32)(), ctypes.c_void_p(), ctypes.c_size_t()
-        parts: List[Tuple[bytes, List[int]]] = []
-        for index in range(n + 1):
-            count = lib.goldcrest_python_source(handle, index, ids, space, ctypes.byref(size))
-            before = ctypes.string_at(space.value, size.value) if space.value and size.value else b""
-            parts.append((before, ids[:count] if count else []))
-        return parts[:-1], parts[-1][0]
+    def _begin(self, n_best: int = 1, attention: bool = False) -> None:
+        lib.goldcrest_python_begin(self._session.handle, n_best, attention)
 
-    def _source(self, line: Union[str, Ids]) -> List[int]:
+    def _add(self, line: Union[str, Ids], mode: int) -> None:
+        if mode in (IDS, PREFIX):
+            source: Any = id_array(line)
+        elif not isinstance(line, str):
+            raise TypeError(f"a text is {type(line).__name__}; expected str")
+        elif not self._session.info.has_tokenizer:
+            raise Error("the model has no tokenizer; translate_batch takes lists of source ids")
+        else:
+            source = line.encode()
+        self._session.done(lib.goldcrest_python_add(self._session.handle, source, len(source), mode))
+
+    def _work(self, search: bool) -> None:
+        handle = self._session.handle
+        while self._session.done(lib.goldcrest_python_work(handle, SLICE_MILLISECONDS, search)) != _native.DONE:
+            pass
+
+    def _next(self, index: int, sentence: int, rank: int = 0) -> Any:
+        """Returns a sentence of the job's input `index`, or None behind the last; then the part has the last space."""
+        found = lib.goldcrest_python_sentence(self._session.handle, index, sentence, rank, self._part)
+        return self._part if found else None
+
+    def _space(self) -> bytes:
+        return ctypes.string_at(self._part.space, self._part.space_bytes) if self._part.space_bytes else b""
+
+    def _read(self, text: str, mode: int) -> Tuple[List[Tuple[bytes, List[int]]], bytes]:
+        self._begin()
+        self._add(text, mode)
+        self._work(False)
+        parts: List[Tuple[bytes, List[int]]] = []
+        while self._next(0, len(parts)):
+            n = self._part.n_source
+            parts.append((self._space(), self._part.source[:n] if n else []))
+        return parts, self._space()
+
+    def _joined(self, index: int) -> str:
+        pieces: List[bytes] = []
+        sentence = 0
+        while self._next(index, sentence):
+            pieces += (self._space(), ctypes.string_at(self._part.text, self._part.text_bytes))
+            sentence += 1
+        return (b"".join(pieces) + self._space()).decode("utf-8", "replace")
+
+    def _result(self, index: int, n_best: int, scores: bool) -> Result:
+        result = Result([], [], [], [])
+        for rank in range(n_best):
+            part = self._next(index, 0, rank)
+            if not part or not part.n_ids:
+                break  # there may be fewer than n_best
+            n, n_source = part.n_ids, part.n_source
+            result.ids.append(part.ids[:n])
+            if self._session.info.has_detokenizer:
+                result.hypotheses.append(ctypes.string_at(part.text, part.text_bytes).decode("utf-8", "replace"))
+            if scores:
+                result.scores.append(float(part.score))
+            if part.attention:
+                weights = part.attention[: n * n_source]
+                result.attention.append([weights[i : i + n_source] for i in range(0, n * n_source, n_source)])
+        return result if result.ids else Result([""], [[]], [], [])
+
+    def _steps(self) -> Any:
+        while self._check(lib.goldcrest_step(self._engine, None)) != _native.DONE:
+            pass
+        found = _native.SearchResult()
+        self._check(lib.goldcrest_get_result(self._engine, 0, 0, found))
+        return found
+
+    def _store(self, source: Ids) -> None:
+        array = id_array(source)
+        self._check(lib.goldcrest_begin(self._engine, array, len(array)))
+
+    def _source(self, line: Union[str, Ids]) -> Ids:
         if not isinstance(line, str):
-            return list(line)
+            return line
         parts, _ = self._read(line, LINE)
         return parts[0][1] if parts else []
-
-    def _store(self, sources: Sequence[Ids]) -> None:
-        for index, source in enumerate(sources):
-            store = lib.goldcrest_begin if index == 0 else lib.goldcrest_add
-            array = _ids(source)
-            self._check(store(self._engine, array, len(array)))
-
-    def _run(self) -> None:
-        status = _native.WORKING
-        try:
-            while status != _native.DONE:
-                status = self._check(lib.goldcrest_python_run(self._engine, SLICE_MILLISECONDS, None))
-        except BaseException:
-            lib.goldcrest_reset(self._engine)
-            raise
-
-    def _search(self, sources: Sequence[Ids], n_best: int, scores: bool, attention: bool) -> List[Result]:
-        batch = max(1, int(lib.goldcrest_python_memory(self._session.handle).contents.limits.batch))
-        order = sorted(range(len(sources)), key=lambda index: -len(sources[index]))
-        results = [Result() for _ in sources]
-        for first in range(0, len(order), batch):
-            chosen = order[first : first + batch]
-            self._store([sources[index] for index in chosen])
-            self._run()
-            for place, index in enumerate(chosen):
-                self._collect(results[index], place, n_best, len(sources[index]) if attention else 0)
-                if not scores:
-                    results[index].scores.clear()
-        return results
-
-    def _result(self, sentence: int, rank: int) -> Any:
-        result = _native.SearchResult()
-        self._check(lib.goldcrest_get_result(self._engine, sentence, rank, result))
-        return result
-
-    def _collect(self, into: Result, sentence: int, n_best: int, n_source: int) -> None:
-        for rank in range(n_best):
-            found = _native.SearchResult()
-            status = lib.goldcrest_get_result(self._engine, sentence, rank, found)
-            if status < 0 and rank > 0:
-                return  # there may be fewer than n_best
-            self._check(status)
-            tokens = found.tokens[: found.n_tokens]
-            into.ids.append(tokens)
-            into.scores.append(float(found.score))
-            if self._session.info.has_detokenizer:
-                into.hypotheses.append(self._text(_ids(tokens)).decode("utf-8", "replace"))
-            if n_source:
-                into.attention.append([self._attention(sentence, rank, i, n_source) for i in range(len(tokens))])
-
-    def _attention(self, sentence: int, rank: int, token: int, n_source: int) -> List[float]:
-        weights = (ctypes.c_float * n_source)()
-        wanted = _native.Alignment(sentence, rank, token, -1, -1)
-        self._check(lib.goldcrest_get_alignment(self._engine, wanted, weights, n_source))
-        return list(weights)
 
     def _text(self, ids: Any) -> bytes:
         state = _native.TextState()
         return b"".join(self._piece(state, ids[i : i + 1]) for i in range(len(ids))) + self._piece(state, [])
 
     def _piece(self, state: Any, ids: Ids) -> bytes:
-        out = ctypes.create_string_buffer(_native.ERROR_BYTES)
-        n = lib.goldcrest_detokenize(self._engine, state, _ids(ids) if ids else None, len(ids), out, len(out))
+        out = ctypes.create_string_buffer(_native.PIECE_BYTES)
+        n = lib.goldcrest_detokenize(self._engine, state, id_array(ids) if ids else None, len(ids), out, len(out))
         return out.raw[: self._check(n)]
 
     def _stream(self, source: Ids) -> Iterator[str]:
-        self._store([source])
+        self._store(source)
         state, status, printed = _native.TextState(), _native.WORKING, 0
         most = int(lib.goldcrest_python_memory(self._session.handle).contents.limits.max_target_tokens)
         agreed = (ctypes.c_int32 * most)()
-        try:
-            while status != _native.DONE:
-                status = self._check(lib.goldcrest_python_run(self._engine, 0.0, None))
-                n = self._check(lib.goldcrest_get_agreed(self._engine, 0, agreed, most))
-                text = b"".join(self._piece(state, agreed[i : i + 1]) for i in range(printed, n))
-                printed = n
-                if status == _native.DONE:
-                    text += self._piece(state, [])
-                if text:
-                    yield text.decode("utf-8", "replace")
-        finally:
-            if status != _native.DONE:
-                lib.goldcrest_reset(self._engine)
+        while status != _native.DONE:
+            status = self._check(lib.goldcrest_step(self._engine, None))
+            n = self._check(lib.goldcrest_get_agreed(self._engine, 0, agreed, most))
+            text = b"".join(self._piece(state, agreed[i : i + 1]) for i in range(printed, n))
+            printed = n
+            if status == _native.DONE:
+                text += self._piece(state, [])
+            if text:
+                yield text.decode("utf-8", "replace")
 
 
 class _Use:
-    """Refuses a second user of a Model, because its engine holds one search."""
+    """Refuses a second user of a Model, because its engine holds one search. Forgets the search at the end."""
 
-    def __init__(self, lock: threading.Lock) -> None:
-        self._lock = lock
+    def __init__(self, lock: threading.Lock, session: Session) -> None:
+        self._lock, self._session = lock, session
 
     def __enter__(self) -> None:
         if not self._lock.acquire(blocking=False):
             raise Error("this Model is in use; give each thread a Model of its own: they share the file's bytes")
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        try:
+            lib.goldcrest_python_begin(self._session.handle, 1, False)
+        finally:
+            self._lock.release()

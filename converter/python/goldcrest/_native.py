@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared object: the structs of goldcrest/goldcrest.h again, and the types of the calls that the package makes."""
+"""The shared object: the structs of goldcrest/goldcrest.h again, the calls of the package, an open model file."""
 
 import ctypes
 import os
 from ctypes import (
+    CFUNCTYPE,
     POINTER,
+    c_bool,
     c_char_p,
     c_double,
     c_float,
     c_int,
+    c_int16,
     c_int32,
     c_int64,
     c_size_t,
@@ -17,12 +20,12 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any, List
+from typing import Any, Dict, List, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
 INSPECT_TARGETS, ALL_LAYERS, SEARCH_SCORES = 2, 0xFFFFFFFF, 1
-ERROR_BYTES = 4096
+PIECE_BYTES = 4096
 LIMIT_NAMES = (
     "max_source_tokens",
     "max_source_bytes",
@@ -37,6 +40,8 @@ LIMIT_NAMES = (
     "max_candidates",
     "max_prefix_tokens",
 )
+SHORT_NAMES = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
+Path = Union[str, "os.PathLike[str]"]
 
 
 class Error(RuntimeError):
@@ -83,7 +88,8 @@ class Info(ctypes.Structure):
         ("weight_bits", c_uint32),
         ("has_tokenizer", c_int32),
         ("has_detokenizer", c_int32),
-        *[(f"speech_{i}", c_uint32) for i in range(5)],
+        ("sample_rate", c_uint32),
+        *[(f"speech_{i}", c_uint32) for i in range(4)],
         *[(f"id_{i}", c_int32) for i in range(4)],
         ("prompt_tokens", c_uint32),
         ("limits", Limits),
@@ -136,6 +142,23 @@ class SearchResult(ctypes.Structure):
     ]
 
 
+class Part(ctypes.Structure):
+    """goldcrest_python_part"""
+
+    _fields_ = [
+        ("space", c_void_p),
+        ("text", c_void_p),
+        ("space_bytes", c_size_t),
+        ("text_bytes", c_size_t),
+        ("source", POINTER(c_int32)),
+        ("ids", POINTER(c_int32)),
+        ("n_source", c_size_t),
+        ("n_ids", c_size_t),
+        ("attention", POINTER(c_float)),
+        ("score", c_float),
+    ]
+
+
 class Detail(ctypes.Structure):
     """goldcrest_detail"""
 
@@ -148,38 +171,38 @@ class TextState(ctypes.Structure):
     _fields_ = [("started", c_uint8), ("n_pending", c_uint8), ("pending", c_uint8 * 4)]
 
 
-class Alignment(ctypes.Structure):
-    """goldcrest_alignment"""
+VISIT = CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
 
-    _fields_ = [("sentence", c_uint32), ("rank", c_uint32), ("token", c_uint32), ("layer", c_int32), ("head", c_int32)]
-
-
-VISIT = ctypes.CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
+LANGUAGE = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_int32)
 
 _text = [c_char_p, c_size_t]
 _calls: List[Any] = [
+    ("goldcrest_python_version", c_char_p, []),
     ("goldcrest_python_size", c_size_t, [c_int]),
-    ("goldcrest_python_open", c_void_p, [c_char_p, c_uint32, *_text]),
+    ("goldcrest_python_open", c_void_p, [c_char_p, c_uint32]),
     ("goldcrest_python_close", None, [c_void_p]),
-    ("goldcrest_python_start", c_int, [c_void_p, POINTER(Limits), *_text]),
+    ("goldcrest_python_start", c_int, [c_void_p, POINTER(Limits)]),
+    ("goldcrest_python_message", c_char_p, [c_void_p]),
     ("goldcrest_python_engine", c_void_p, [c_void_p]),
     ("goldcrest_python_info", POINTER(Info), [c_void_p]),
     ("goldcrest_python_memory", POINTER(Memory), [c_void_p]),
     ("goldcrest_python_model", c_void_p, [c_void_p]),
-    ("goldcrest_python_takes_sentences", c_int, [c_void_p]),
-    ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p, *_text]),
-    ("goldcrest_python_read", c_int, [c_void_p, *_text, c_int, c_char_p]),
-    ("goldcrest_python_source", c_int, [c_void_p, c_uint32, POINTER(POINTER(c_int32)), POINTER(c_void_p), c_void_p]),
-    ("goldcrest_python_run", c_int, [c_void_p, c_double, POINTER(c_int32)]),
-    ("goldcrest_python_explain", None, [c_void_p, c_int64, *_text]),
+    ("goldcrest_python_takes_sentences", c_bool, [c_void_p]),
+    ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p]),
+    ("goldcrest_python_begin", None, [c_void_p, c_uint32, c_int]),
+    ("goldcrest_python_add", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
+    ("goldcrest_python_work", c_int, [c_void_p, c_double, c_int]),
+    ("goldcrest_python_sentence", c_int, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(Part)]),
+    ("goldcrest_python_explain", None, [c_void_p, c_int64]),
     ("goldcrest_plan_memory", c_int, [c_void_p, c_size_t, POINTER(Limits), POINTER(Memory), VISIT, c_void_p, c_void_p]),
+    ("goldcrest_step", c_int, [c_void_p, POINTER(c_int32)]),
     ("goldcrest_set_search", c_int, [c_void_p, POINTER(Search)]),
+    ("goldcrest_target_languages", c_int, [c_void_p, c_size_t, LANGUAGE, c_void_p, c_void_p]),
+    ("goldcrest_begin_audio", c_int, [c_void_p, POINTER(c_int16), c_size_t]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
-    ("goldcrest_add", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
     ("goldcrest_score", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_reset", None, [c_void_p]),
     ("goldcrest_get_result", c_int, [c_void_p, c_uint32, c_uint32, POINTER(SearchResult)]),
-    ("goldcrest_get_alignment", c_int, [c_void_p, POINTER(Alignment), POINTER(c_float), c_size_t]),
     ("goldcrest_get_agreed", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_detokenize", c_int64, [c_void_p, POINTER(TextState), POINTER(c_int32), c_size_t, *_text]),
     ("goldcrest_self_test", c_int, [c_void_p, POINTER(Detail)]),
@@ -192,7 +215,7 @@ def _load() -> Any:
     for name, result, arguments in _calls:
         call = getattr(library, name)
         call.restype, call.argtypes = result, arguments
-    for index, struct in enumerate((Limits, Search, Info, Memory, PlannedBuffer, SearchResult)):
+    for index, struct in enumerate((Limits, Search, Info, Memory, PlannedBuffer, SearchResult, Part)):
         if library.goldcrest_python_size(index) != ctypes.sizeof(struct):
             raise ImportError(f"libgoldcrest.so has another {struct.__doc__}: install the package again")
     return library
@@ -202,10 +225,119 @@ lib = _load()
 
 
 def version() -> str:
-    """Returns the version of package and engine, which pyproject.toml has too."""
-    return "0.1.0"
+    """Returns the version of the engine, which is the package's."""
+    return bytes(lib.goldcrest_python_version()).decode()
 
 
-def message(buffer: Any) -> str:
-    """Returns the text that a call left in its buffer."""
-    return bytes(buffer.value).decode("utf-8", "replace")
+def count(name: str, value: int) -> int:
+    """Returns a whole number of 32 bits, or raises an error."""
+    if not isinstance(value, int):
+        raise TypeError(f"{name} is {value!r}; expected a whole number")
+    if not 0 <= value < 2**32:
+        raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
+    return value
+
+
+def array_of(values: Any, kind: Any, code: str) -> Any:
+    """Returns a buffer's values without a copy if it may be written, because ctypes takes no other; None: no buffer."""
+    try:
+        view = memoryview(values)
+    except TypeError:
+        return None
+    if view.format not in (code, "<" + code) or view.ndim != 1:
+        return None
+    if view.readonly or not view.c_contiguous:
+        return (kind * len(view)).from_buffer_copy(view.tobytes())
+    return (kind * len(view)).from_buffer(view) if len(view) else (kind * 0)()
+
+
+def id_array(values: Any) -> Any:
+    """Returns token ids as the library takes them."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"ids are {type(values).__name__}; expected whole numbers")
+    array = None if isinstance(values, (list, tuple)) else array_of(values, ctypes.c_int32, "i")
+    if array is not None:
+        return array
+    values = values.tolist() if hasattr(values, "tolist") else values
+    for value in values:
+        if not -(2**31) <= value < 2**31:
+            raise Error(f"{value} is no token id; expected 32 bits")
+    return (ctypes.c_int32 * len(values))(*values)
+
+
+def read_wav(path: Path, rate: int) -> Any:
+    """Returns the samples of a file; several channels become their mean."""
+    import wave
+    from array import array
+
+    name = os.fspath(path)
+    try:
+        with wave.open(name, "rb") as file:
+            channels, width, found = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            if width != 2 or found != rate:
+                raise Error(f"{name}: {found} samples a second of {8 * width} bits; the model takes {rate} of 16 bits")
+            n_bytes = 2 * channels * file.getnframes()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError) as error:
+        raise Error(f"{name}: {error or 'the file ends too early'}") from None
+    if len(data) % (2 * channels) != 0 or len(data) < n_bytes < 0x7FFF0000:  # programs that write to a pipe say more
+        raise Error(f"{name}: the header says {n_bytes} bytes of samples; the file has {len(data)}")
+    samples = array("h", data)
+    if channels == 1:
+        return samples
+    sums = (sum(samples[i : i + channels]) for i in range(0, len(samples), channels))
+    return array("h", (abs(total) // channels * (1 if total > 0 else -1) for total in sums))
+
+
+class Session:
+    """A mapped file and its threads; they go when this object goes."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        self.handle = None
+        name = os.fsencode(path)
+        if b"\0" in name:
+            raise Error("a path has no NUL byte")
+        if count("threads", threads) > 64:
+            raise Error(f"threads is {threads}; expected 0 to 64")
+        self.handle = lib.goldcrest_python_open(name, threads)
+        if not self.handle:
+            raise MemoryError
+        if self.message():
+            raise Error(self.message())
+        self.info = lib.goldcrest_python_info(self.handle).contents
+
+    def __del__(self) -> None:
+        if self.handle:
+            lib.goldcrest_python_close(self.handle)
+            self.handle = None
+
+    def message(self) -> str:
+        """Returns the message that the last call of the seam left, or nothing."""
+        return bytes(lib.goldcrest_python_message(self.handle)).decode("utf-8", "replace")
+
+    def check(self, status: int) -> int:
+        """Returns a status of the engine, or raises the error that it is."""
+        if status < 0:
+            lib.goldcrest_python_explain(self.handle, status)
+            raise Error(self.message())
+        return status
+
+    def done(self, status: int) -> int:
+        """Returns what a call of the seam returned, or raises the message that it left."""
+        if status < 0:
+            raise Error(self.message())
+        return status
+
+    def limits(self, given: Dict[str, int]) -> Any:
+        """Returns the limits for names such as max_source; texts have the file's most bytes unless they are given."""
+        limits = Limits()
+        names = set(LIMIT_NAMES)
+        for name, value in given.items():
+            if SHORT_NAMES.get(name, name) not in names:
+                raise TypeError(
+                    f"{name} is no limit; expected one of max_source, max_target, {', '.join(sorted(names))}"
+                )
+            setattr(limits, SHORT_NAMES.get(name, name), count(name, value))
+        if limits.max_source_bytes == 0 and self.info.has_tokenizer:
+            limits.max_source_bytes = self.info.limits.max_source_bytes
+        return limits
