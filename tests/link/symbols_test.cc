@@ -101,9 +101,11 @@ std::vector<std::string> problems_of(const std::map<std::string, Object>& object
 
 TEST(Symbols, TheEngineNeedsFourFunctionsAndHasNoVariables) {
   const std::map<std::string, Object> objects = objects_of(GOLDCREST_LIBRARY);
-  ASSERT_GE(objects.size(), 20u);
-  ASSERT_TRUE(objects.contains("init.cc.o"));
-  EXPECT_TRUE(objects.at("init.cc.o").defined.contains("goldcrest_init"));
+  std::set<std::string> defined;
+  for (const auto& [file, object] : objects) defined.insert(object.defined.begin(), object.defined.end());
+  ASSERT_GE(defined.size(), 20u);
+  EXPECT_TRUE(defined.contains("goldcrest_init"));
+  ASSERT_TRUE(objects.contains("select_runtime.cc.o"));
   EXPECT_TRUE(objects.at("select_runtime.cc.o").undefined.contains("getenv")) << "nm's list was misread";
   for (const std::string& problem : problems_of(objects)) ADD_FAILURE() << problem;
 }

@@ -19,7 +19,7 @@ std::filesystem::path inspect_program();
 
 // Runs the converter on a checkpoint, quietly.
 Outcome convert(const std::filesystem::path& checkpoint, Arguments options);
-// Returns the converter's report; a failure fails the test.
+// Returns the converter's report; a failure or a warning fails the test.
 nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options);
 // Translates lines with a shipped checkpoint's model.
 Outcome translate(const std::string& task, Arguments options, const std::string& input,

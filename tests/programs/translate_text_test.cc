@@ -218,7 +218,7 @@ TEST(TranslateLines, AnUnknownKernelTableIsAnsweredWithThoseThatThereAre) {
   }
 }
 
-// goldcrest-translate: a line of several sentences is translated_text sentence by sentence, and so is one that is too
+// goldcrest-translate: a line of several sentences is translated sentence by sentence, and so is one that is too
 // long.
 
 using Lines = std::vector<std::string>;

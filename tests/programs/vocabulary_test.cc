@@ -15,6 +15,14 @@
 namespace goldcrest::test {
 namespace {
 
+// The report of a conversion that may warn.
+nlohmann::json report_of(const std::filesystem::path& checkpoint, Arguments options) {
+  options.push_back("--json");
+  const Outcome outcome = convert(checkpoint, options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return nlohmann::json::parse(outcome.out);
+}
+
 std::string translate(const std::filesystem::path& model, const std::string& lines) {
   const Outcome outcome = run(translate_program(), {model, "--beam", "1"}, {.input = lines});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -38,8 +46,8 @@ TEST(KeepVocabulary, OfATextTheModelTranslatesItAsBefore) {
   const TemporaryFolder folder;
   const std::string sources = validation_lines("enfr", 40, false), text = folder.write("text", sources);
   const std::string part = folder / "part.gcst";
-  const nlohmann::json json = convert_json(checkpoint_folder("enfr"), {"-o", part, "--keep-vocabulary-of", text,
-                                                                       "--evaluate", text, "--evaluate-beam", "1"});
+  const nlohmann::json json = report_of(checkpoint_folder("enfr"), {"-o", part, "--keep-vocabulary-of", text,
+                                                                    "--evaluate", text, "--evaluate-beam", "1"});
   const nlohmann::json& trimmed = json.at("trimmed_vocabulary");
   EXPECT_EQ(trimmed.at("shared"), true);
   EXPECT_EQ(trimmed.at("source_kept"), trimmed.at("target_kept"));
@@ -70,7 +78,7 @@ TEST(KeepVocabulary, OfAListOfPieces) {
   // SentencePiece's .vocab files have a tab and a score after each piece.
   const std::string letters = folder.write("letters", "w\t-1\r\nr\ne\nn\n\nR\nEH1\nN\n");
   const nlohmann::json json =
-      convert_json(checkpoint_folder("g2p"), {"-o", folder / "part.gcst", "--keep-vocabulary", letters});
+      report_of(checkpoint_folder("g2p"), {"-o", folder / "part.gcst", "--keep-vocabulary", letters});
   const nlohmann::json& trimmed = json.at("trimmed_vocabulary");
   EXPECT_EQ(trimmed.at("shared"), false);
   EXPECT_EQ(trimmed.at("source_all"), 31);
@@ -117,8 +125,8 @@ TEST(KeepVocabulary, WhatCannotBeKeptIsRefused) {
 TEST(MakeShortlist, TellsHowItDoesOnLinesThatItHasNotSeen) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", validation_lines("g2p", 200, false));
-  const nlohmann::json made = convert_json(checkpoint_folder("g2p"), {"--make-shortlist", text, "--shortlist-always",
-                                                                      "10", "--shortlist-best", "5"})
+  const nlohmann::json made = report_of(checkpoint_folder("g2p"),
+                                        {"--make-shortlist", text, "--shortlist-always", "10", "--shortlist-best", "5"})
                                   .at("made_shortlist");
   EXPECT_EQ(made.at("pairs"), 180);
   EXPECT_EQ(made.at("own_translations").at("lines"), 20);
