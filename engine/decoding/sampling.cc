@@ -5,12 +5,15 @@
 
 #include "decoding/hypotheses.h"
 #include "decoding/place.h"
-#include "kernels/reference/math.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 
 [[gnu::noinline, gnu::cold]] float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i) {
-  return i == 0 ? 1.0f : exp_float((values[i] - values[0]) / sampling.temperature);  // 1, also if the value is infinite
+  if (i == 0) return 1.0f;  // also if the value is infinite
+  float weight = (values[i] - values[0]) / sampling.temperature;
+  reference_exponentials(&weight, 1, 0.0f);
+  return weight;
 }
 
 [[gnu::cold]] KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n) {

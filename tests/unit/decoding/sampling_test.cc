@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -66,6 +67,31 @@ TEST(Sampling, KeepsWhatTheRulesKeep) {
     for (uint32_t j = 0; j < kept.n; ++j)
       ASSERT_NEAR(double{token_weight(sampling, values.data(), j)} / double{kept.sum}, expected[j], 1e-6);
   }
+}
+
+// tests/peers/sampling_rows.py wrote the file, from transformers' logits processors.
+TEST(Sampling, KeepsWhatTransformersKeeps) {
+  std::ifstream file(GOLDCREST_SOURCE_DIR "/tests/data/sampling_rows.tsv");
+  uint64_t seed = 0;
+  uint32_t n = 0, n_rows = 0, n_kept = 0;
+  goldcrest_sampling row = kPlain;
+  double first = 0, middle = 0, last = 0;
+  while (file >> seed >> n >> row.temperature >> row.top_k >> row.top_p >> row.min_p >> n_kept >> first >> middle >>
+         last) {
+    Rng rng(seed);
+    std::vector<float> values(n);
+    for (float& value : values) value = 6.0f * rng.uniform();
+    std::sort(values.begin(), values.end(), std::greater<>());
+    values.resize(std::min(n, row.top_k));
+    const KeptTokens kept = keep_tokens(row, values.data(), static_cast<uint32_t>(values.size()));
+    ASSERT_EQ(kept.n, n_kept) << "row " << seed;
+    const auto probability = [&](uint32_t i) { return double{token_weight(row, values.data(), i)} / double{kept.sum}; };
+    ASSERT_NEAR(probability(0), first, 1e-6) << "row " << seed;
+    ASSERT_NEAR(probability(n_kept / 2), middle, 1e-6) << "row " << seed;
+    ASSERT_NEAR(probability(n_kept - 1), last, 1e-6) << "row " << seed;
+    ++n_rows;
+  }
+  EXPECT_EQ(n_rows, 1000u);
 }
 
 TEST(Sampling, HasPhiloxsRandomBits) {
