@@ -37,6 +37,8 @@ const char* letter(uint8_t factor) {
       return "K";
     case GOLDCREST_FACTOR_PREFIX_TOKENS:
       return "X";
+    case GOLDCREST_FACTOR_SAMPLED:
+      return "D";
     default:
       return "";
   }
@@ -85,14 +87,16 @@ std::string formula_legend(const goldcrest_limits& limits) {
   const bool has_candidates = limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST;
   return format_text(
       "S = {} source tokens, C = {} source bytes, T = {} target tokens, L = {} (the larger of S and T), B = {} beams, "
-      "N = {} sentences, R = {} encoder rows, P = {} threads{}{}; up64: rounded up to 64; (B>1): 1 with beams, else 0",
+      "N = {} sentences, R = {} encoder rows, P = {} threads{}{}{}; up64: rounded up to 64; (B>1): 1 with beams, else "
+      "0",
       limits.max_source_tokens, limits.max_source_bytes, limits.max_target_tokens,
       std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch, limits.encoder_rows,
       limits.threads,
       has_candidates ? format_text(", K = {} (the multiple of 16 above {} candidates)", pad16(limits.max_candidates),
                                    limits.max_candidates)
                      : "",
-      limits.max_prefix_tokens != 0 ? format_text(", X = {} prefix tokens", limits.max_prefix_tokens) : "");
+      limits.max_prefix_tokens != 0 ? format_text(", X = {} prefix tokens", limits.max_prefix_tokens) : "",
+      limits.max_sampled != 0 ? format_text(", D = {} sampled", limits.max_sampled) : "");
 }
 
 std::string picture(const MemoryMap& map) {

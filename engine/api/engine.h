@@ -53,6 +53,7 @@ struct goldcrest_engine {
   uint32_t step_size;
   uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
+  goldcrest_sampling sampling;  // search.sampling points here, or is null
 };
 
 namespace goldcrest {

@@ -103,6 +103,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
   limits->max_candidates = kHasShortlist ? resolve_candidates(info, wanted.max_candidates) : 0;
   limits->max_prefix_tokens = 0;
+  limits->max_sampled = kHasSampling ? wanted.max_sampled : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
                     "limits.max_source_tokens: more than the model's positions", -1);
@@ -116,6 +117,9 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
   GOLDCREST_REQUIRE(limits->encoder_rows <= kMaxEncoderRows, bad, "limits.encoder_rows: above 1024", -1);
   GOLDCREST_REQUIRE(limits->threads <= kMaxThreads, bad, "limits.threads: above 64", -1);
+  if constexpr (kHasSampling) {
+    GOLDCREST_REQUIRE(limits->max_sampled <= kMaxSampled, bad, "limits.max_sampled: above 256", -1);
+  }
   if constexpr (kHasPrompt) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
   if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;
@@ -167,6 +171,11 @@ extern "C" [[gnu::cold]] int goldcrest_set_search(goldcrest_engine* engine, cons
   goldcrest_detail* detail = engine->detail;
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;
   GOLDCREST_REQUIRE(!busy, GOLDCREST_ERROR_STATE, "set_search: a search is under way", -1);
+  if constexpr (kHasSampling) {
+    const uint32_t wanted = search != nullptr ? search->beam_size : 0;
+    GOLDCREST_REQUIRE(engine->search.sampling == nullptr || value_or(wanted, engine->runtime.limits.beam_size) == 1,
+                      GOLDCREST_ERROR_ARGUMENT, "search.beam_size: sampling is set, which has no beams", -1);
+  }
   if (search == nullptr) {
     take_default_search(engine);
     return GOLDCREST_OK;

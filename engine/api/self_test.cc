@@ -85,7 +85,10 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   const goldcrest_search options = engine->options;
   engine_clear(*engine);
+  [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
+  if constexpr (kHasSampling) engine->search.sampling = nullptr;
   const int status = run_lines(engine, detail);
+  if constexpr (kHasSampling) engine->search.sampling = sampling;
   engine->options = options;
   engine_clear(*engine);
   return status;

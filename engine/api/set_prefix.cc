@@ -71,8 +71,11 @@ extern "C" {
   const Past past = view.past_of(0, position);
   const Hypothesis& best = *view.hypotheses;
   const int32_t* const finished = view.hypothesis_tokens + size_t{best.storage} * view.target_tokens;
-  const bool is_done = view.state->n_live == 0, has_finished = view.state->n_finished > 0;
-  const uint32_t n_live = is_done ? best.n_tokens : count_shared(view, position);
+  bool is_done = view.state->n_live == 0, has_finished = view.state->n_finished > 0;
+  const bool has_samples = draws_several(engine->search);
+  // Sample 0 is in slot 0 while it lives. Its result has rank 0.
+  if (has_samples) is_done = has_finished = is_done || view.samples->sample != 0;
+  const uint32_t n_live = is_done ? best.n_tokens : has_samples ? position : count_shared(view, position);
   uint32_t n = 0;
   for (; n < n_live; ++n) {
     const int32_t token = is_done ? finished[n] : past.token_at(n + 1);

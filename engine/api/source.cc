@@ -20,6 +20,10 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
   if constexpr (kHasPrompt) engine.buffers.sentences[batch.n_sentences].prefix = {};
+  if constexpr (kHasSampling) {
+    const SentenceView view = sentence_view(engine.buffers, batch.n_sentences);
+    if (view.samples != nullptr) view.samples->stream = batch.n_sentences;
+  }
   if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
   engine.state = EngineState::kSourcesStored;
   return static_cast<int>(batch.n_sentences++);

@@ -39,12 +39,16 @@ constexpr uint32_t kMaxBeams = 16;
 constexpr uint32_t kMaxBatch = 256;
 constexpr uint32_t kMaxEncoderRows = 1024;
 constexpr uint32_t kMaxThreads = 64;
+constexpr uint32_t kMaxSampled = 256;
 
 // goldcrest_search: within these bounds the powers of any length stay finite.
 constexpr float kMinLengthPenalty = -2.0f, kMaxLengthPenalty = 4.0f;
 constexpr float kMinWordPenalty = -1024.0f, kMaxWordPenalty = 1024.0f;
 constexpr float kMinRepetitionPenalty = 1.0f / 1024, kMaxRepetitionPenalty = 1024.0f;
 constexpr float kMinLengthFactor = 1.0f / 1024, kMaxLengthFactor = 1024.0f;
+
+// goldcrest_sampling
+constexpr float kMinTemperature = 1.0f / 1024, kMaxTemperature = 1024.0f;
 
 // Shortlists: ids of the longest n-gram.
 constexpr uint32_t kMaxSourceNgram = 16;

@@ -111,6 +111,6 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
 
 }  // namespace
 
-const Strategy kBeamSearch = {false, list_size, needs_sums, choose};
+const Strategy kBeamSearch = {false, true, list_size, needs_sums, choose};
 
 }  // namespace goldcrest

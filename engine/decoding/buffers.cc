@@ -31,6 +31,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     refs.targets = plan_targets(plan);
   }
   if constexpr (kHasPrompt) refs.prefixes = plan_prefixes(plan);
+  if constexpr (kHasSampling) refs.sampling = plan_sampling(plan);
   return refs;
 }
 
@@ -53,6 +54,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     place_targets(runtime, refs.targets, &buffers.targets);
   }
   if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
+  if constexpr (kHasSampling) place_sampling(runtime, refs.sampling, &buffers);
   buffers.beam_size = limits.beam_size;
   buffers.target_tokens = limits.max_target_tokens;
   buffers.n_slots = count_slots(limits);
@@ -74,6 +76,8 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   view.target_tokens = buffers.target_tokens;
   view.n_slots = buffers.n_slots;
   if constexpr (kHasPrompt) view.prefix = buffers.prefixes.of(sentence);
+  if constexpr (kHasSampling)
+    view.samples = buffers.sampling.slots != nullptr ? buffers.sampling.slots + first_slot : nullptr;
   if constexpr (kHasInspection) {
     view.recorded = recorded_path(buffers.recorded, first_slot, first_token);
     view.target = nullptr;

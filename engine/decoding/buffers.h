@@ -6,6 +6,7 @@
 
 #include "decoding/prefix.h"
 #include "decoding/recording.h"
+#include "decoding/sampling.h"
 #include "decoding/shortlist.h"
 #include "decoding/targets.h"
 #include "decoding/top_tokens.h"
@@ -38,6 +39,7 @@ struct SearchRefs {
   RecordingRefs recording;
   TargetRefs targets;
   BufferRef prefixes;
+  SamplingRefs sampling;
 };
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);
@@ -60,6 +62,7 @@ struct SearchBuffers {
   uint32_t beam_size, target_tokens;
   size_t n_slots;
   size_t source_rows;  // of all sentences
+  SamplingBuffers sampling;
 };
 
 // *placed, which must be all zeros, <- the views; `sources` are the batch's.
@@ -82,6 +85,7 @@ struct SentenceView {
   uint32_t n_source;                  // ids of the source; only with rules
   uint32_t beam_size, target_tokens;  // that the buffers are planned for
   size_t n_slots;
+  SampleSlot* samples;  // [beam_size]; null if no memory is planned for sampling
 
   // Returns the past of hypothesis b up to `position`.
   Past past_of(uint32_t b, uint32_t position) const { return {tokens, ancestor, n_slots, beam_size, b, position}; }

@@ -31,6 +31,6 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
 
 }  // namespace
 
-const Strategy kGreedySearch = {true, list_size, needs_sums, choose};
+const Strategy kGreedySearch = {true, false, list_size, needs_sums, choose};
 
 }  // namespace goldcrest

@@ -18,12 +18,18 @@ namespace goldcrest {
   uint16_t& n_finished = sentence.state->n_finished;
   Hypothesis* const hypotheses = sentence.hypotheses;
   uint32_t storage = n_finished;
-  if (n_finished == options.beam_size) {
-    if (!(score > hypotheses[n_finished - 1].score)) return;
-    storage = hypotheses[--n_finished].storage;
+  uint32_t at = n_finished;
+  if (draws_several(options)) {
+    storage = at = sentence.samples[last.parent].sample;
+    ++n_finished;
+  } else {
+    if (n_finished == options.beam_size) {
+      if (!(score > hypotheses[n_finished - 1].score)) return;
+      storage = hypotheses[--n_finished].storage;
+    }
+    at = n_finished++;
+    for (; at > 0 && hypotheses[at - 1].score < score; --at) hypotheses[at] = hypotheses[at - 1];
   }
-  uint32_t at = n_finished++;
-  for (; at > 0 && hypotheses[at - 1].score < score; --at) hypotheses[at] = hypotheses[at - 1];
   hypotheses[at] = {score, last.log_prob, n_tokens, storage};
 
   const Past past = sentence.past_of(last.parent, position);

@@ -26,6 +26,9 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   options->n_sentences = n_sentences;
   options->strategy = &strategy_for(wanted);
   options->follows_targets = kHasInspection && follows_targets;
+  if constexpr (kHasSampling) {
+    if (draws_tokens(*options)) options->strategy = draws_several(*options) ? &kSeveralSamples : &kSampling;
+  }
   options->records_alignments = records_alignments(runtime.limits);
   if constexpr (kHasInspection) {
     // A target is one hypothesis, whose tokens are forced and scored.

@@ -6,6 +6,7 @@
 
 #include "base/arithmetic.h"
 #include "base/build_options.h"
+#include "decoding/sampling.h"
 #include "decoding/strategy.h"
 #include "layers/runtime.h"
 
@@ -17,11 +18,12 @@ struct SearchOptions : goldcrest_search {
   const GenerationView* generation;
   const Strategy* strategy;
   uint32_t n_sentences;
-  uint32_t list_size;       // tokens in each row's list of its best
-  bool needs_sums;          // log-probabilities are computed
-  bool follows_targets;     // scores given targets instead of searching (goldcrest_score)
-  bool uses_shortlist;      // each sentence may have outputs of its own
-  bool records_alignments;  // if so, every position runs the layers
+  uint32_t list_size;                  // tokens in each row's list of its best
+  bool needs_sums;                     // log-probabilities are computed
+  bool follows_targets;                // scores given targets instead of searching (goldcrest_score)
+  bool uses_shortlist;                 // each sentence may have outputs of its own
+  bool records_alignments;             // if so, every position runs the layers
+  const goldcrest_sampling* sampling;  // null: off; set before the others, and not by set_options
 };
 
 // *options <- the options for n_sentences: of a search, or of scoring their targets if follows_targets.
@@ -31,6 +33,14 @@ void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_
 // Returns whether to hash the logits of each sentence. Only a strategy with one hypothesis can.
 inline bool hashes_logits(const SearchOptions& options) {
   return options.strategy->one_hypothesis && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
+}
+
+// Returns whether tokens are drawn at random. Scoring a given target is not.
+inline bool draws_tokens(const SearchOptions& options) {
+  return kHasSampling && options.sampling != nullptr && !options.follows_targets;
+}
+inline bool draws_several(const SearchOptions& options) {
+  return draws_tokens(options) && options.sampling->n_samples > 1;
 }
 
 inline bool renormalizes(const goldcrest_search& options) { return kHasRules && options.renormalize == GOLDCREST_YES; }

@@ -2,7 +2,7 @@
 // Makes named views of planned buffers, once for each engine.
 #pragma once
 
-#include "layers/runtime.h"
+#include "decoding/top_tokens.h"
 
 namespace goldcrest {
 
@@ -15,6 +15,12 @@ namespace goldcrest {
 template <typename T>
 void place(const Runtime& runtime, const BufferRef& ref, T** view) {
   *view = static_cast<T*>(address_of(runtime, ref));
+}
+
+template <typename T>
+void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {
+  place(runtime, ref, &view->first);
+  view->stride = size_t{ref.task_stride} * static_cast<size_t>(kAlignment / sizeof(T));
 }
 
 }  // namespace goldcrest

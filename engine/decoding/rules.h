@@ -14,7 +14,7 @@ inline bool changes_logits(const SearchOptions& options) {
 
 // Returns whether tokens are listed by log-probability: beams apply the repetition penalty to log-probabilities.
 inline bool lists_log_probs(const SearchOptions& options) {
-  return penalizes_repetition(options) && !options.strategy->one_hypothesis;
+  return penalizes_repetition(options) && options.strategy->by_log_prob;
 }
 
 // Returns whether the log-sum-exp of a row covers the values after rules and masks. That is so if the search
@@ -23,7 +23,7 @@ inline bool lists_log_probs(const SearchOptions& options) {
 inline bool sums_after_rules(const SearchOptions& options) {
   if (!kHasRules || !options.needs_sums || (kHasInspection && options.follows_targets)) return false;
   return renormalizes(options) ||
-         (options.strategy->one_hypothesis && (penalizes_repetition(options) || options.generation->n_biased > 0));
+         (!options.strategy->by_log_prob && (penalizes_repetition(options) || options.generation->n_biased > 0));
 }
 
 // Returns whether the pass that lists a block's tokens also computes the sums of its logits.

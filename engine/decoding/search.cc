@@ -75,6 +75,7 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
     const size_t first_slot = size_t{sentence} * buffers.beam_size;
     buffers.tokens[first_slot] = static_cast<int32_t>(options.generation->decoder_start_id);
     buffers.scores[first_slot] = 0.0f;
+    if constexpr (kHasSampling) start_samples(options, buffers, sentence);
   }
   start_position(options, buffers, 0, step);
 }

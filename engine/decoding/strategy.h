@@ -14,6 +14,7 @@ struct TopTokens;
 
 struct Strategy {
   bool one_hypothesis;  // only one for each sentence, so each token is final as soon as it is chosen
+  bool by_log_prob;     // hypotheses compete by their log-probabilities
   // Returns the number of tokens in each row's list; n_ends ids end a text.
   uint32_t (*list_size)(const goldcrest_search& options, uint32_t n_ends);
   bool (*needs_sums)(const goldcrest_search& options);  // whether log-probabilities are computed
@@ -23,7 +24,7 @@ struct Strategy {
                     const TopTokens& lists);
 };
 
-extern const Strategy kGreedySearch, kBeamSearch;
+extern const Strategy kGreedySearch, kBeamSearch, kSampling, kSeveralSamples;
 
 // Returns the strategy that these options ask for.
 inline const Strategy& strategy_for(const goldcrest_search& options) {

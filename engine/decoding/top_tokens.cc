@@ -25,16 +25,6 @@ TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
   return refs;
 }
 
-namespace {
-
-template <typename T>
-void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {
-  place(runtime, ref, &view->first);
-  view->stride = size_t{ref.task_stride} * static_cast<size_t>(kAlignment / sizeof(T));
-}
-
-}  // namespace
-
 [[gnu::cold]] void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopTokenBuffers* placed) {
   place(runtime, refs.logits, &placed->logits);
   place(runtime, refs.block_max, &placed->block_max);

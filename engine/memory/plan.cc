@@ -28,6 +28,8 @@ namespace goldcrest {
       return kHasShortlist ? pad16(limits_.max_candidates) : 0;
     case GOLDCREST_FACTOR_PREFIX_TOKENS:
       return limits_.max_prefix_tokens;
+    case GOLDCREST_FACTOR_SAMPLED:
+      return kHasSampling ? limits_.max_sampled : 0;
     case GOLDCREST_FACTOR_BEAM_USED:
       return limits_.beam_size > 1 ? 1 : 0;
     default:

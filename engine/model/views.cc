@@ -267,7 +267,8 @@ uint32_t count_self_tests(const void* model) {
                   0,
                   0,
                   max_candidates(limits),
-                  max_prefix_tokens(limits)};
+                  max_prefix_tokens(limits),
+                  0};
   if constexpr (kHasPrompt)
     info->prompt_tokens = generation.forced_first_id() < 0 ? view_generation(model).n_prompt : 0;
   info->search.beam_size = generation.beam_size();

@@ -67,6 +67,32 @@ void add_rules(CommandLine& app, goldcrest_search& rules) {
       ->check_range(1.0 / 1024, 1024.0);
 }
 
+// Adds the options of sampling, which need --sample.
+void add_sampling(CommandLine& app, Arguments& arguments) {
+  Option* sample = app.add_flag("--sample", arguments.samples,
+                                "draw each token at random instead of searching for the best text; the same "
+                                "seed gives the same texts on every machine, whatever --batch and --threads are");
+  goldcrest_sampling& sampling = arguments.sampling;
+  app.add_option("--temperature", sampling.temperature, "divide the logits by X [1]")
+      ->check_range(1.0 / 1024, 1024.0)
+      ->needs(sample);
+  app.add_option("--top-k", sampling.top_k, "draw from the K most likely tokens, 1 to 256 [50]")
+      ->check_range(1, 256)
+      ->needs(sample);
+  app.add_option("--top-p", sampling.top_p, "draw from the fewest tokens that together have the probability P [1]")
+      ->check_range(1e-30, 1.0)
+      ->needs(sample);
+  app.add_option("--min-p", sampling.min_p, "leave out tokens less than P times as likely as the best [0]")
+      ->check_range(0.0, 1.0)
+      ->needs(sample);
+  app.add_option("--seed", sampling.seed, "the seed of the random numbers, of 64 bits [0]")->needs(sample);
+  app.add_option("--num-samples", sampling.n_samples, "samples a line, 1 to 16, each as LINE TAB NUMBER TAB ... [1]")
+      ->check_range(1, 16)
+      ->needs(sample);
+  for (const char* other : {"--beam-size", "--nbest", "--score", "--encode", "--decode", "--early-stopping"})
+    sample->excludes(app.option(other));
+}
+
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
@@ -173,6 +199,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
     stream->excludes(app.option(other));
   for (const char* other : {"--token-scores", "--alignments", "--scores", "--nbest"})
     deadline->excludes(app.option(other));
+  add_sampling(app, arguments);
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");
@@ -181,7 +208,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "A sentence ends at . ! ? and their like, if white space follows and then no small letter, but not behind an "
       "abbreviation or an initial. A sentence that exceeds the model's limits is cut at ; : , or at spaces. "
       "These options take a line as one sentence: --no-split, --ids, --encode, --decode, --tokens, --nbest above 1, "
-      "--scores, --token-scores, --alignments, --score, --prefix, --prefix-ids, --prefix-file. Most models then drop "
+      "--num-samples above 1, --scores, --token-scores, --alignments, --score, --prefix, --prefix-ids, --prefix-file. "
+      "Most models then drop "
       "sentences of a "
       "line that has several. A "
       "leading >>xx<< holds for all sentences of its line.\n"

@@ -45,6 +45,10 @@ bool Translator::start() {
   if (status < 0)
     return refuse(options_.model + ": " + describe_model_error(status, detail_, model_.bytes(), model_.size()));
   goldcrest_limits& limits = options_.limits;
+  if (options_.samples) {
+    limits.max_sampled = options_.sampling.top_k;
+    limits.beam_size = options_.n_best = options_.sampling.n_samples;
+  }
   limits.n_best = options_.n_best;
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   problem = missing_text();
@@ -159,7 +163,7 @@ bool Translator::set_languages() {
 
 bool Translator::set_search() {
   goldcrest_search search = info_.search;
-  search.beam_size = 0;  // the limits'
+  search.beam_size = options_.samples ? 1 : 0;  // 0: the limits'
   if (search.max_target_tokens > memory_.limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
   if (options_.has_min_target) search.min_target_tokens = options_.min_target;
@@ -174,7 +178,8 @@ bool Translator::set_search() {
   search.repetition_penalty = options_.rules.repetition_penalty;
   search.max_length_factor = options_.rules.max_length_factor;
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
-  const int status = goldcrest_set_search(engine_, &search);
+  int status = goldcrest_set_search(engine_, &search);
+  if (status >= 0 && options_.samples) status = goldcrest_set_sampling(engine_, &options_.sampling);
   return status < 0 ? fail(status) : true;
 }
 
@@ -313,6 +318,7 @@ void Translator::translate_batch(const std::vector<Sentence*>& batch) {
     status = goldcrest_score(engine_, i, batch[i]->of_line.data(), batch[i]->of_line.size());
   }
   if (status >= 0) status = set_prefixes(batch);
+  if (status >= 0) status = set_streams(batch);
   if (status >= 0) status = run_steps(batch[0]);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (uint32_t i = 0; i < batch.size(); ++i) {
@@ -330,6 +336,7 @@ void Translator::translate_batch(const std::vector<Sentence*>& batch) {
 void Translator::translate() {
   std::vector<Sentence*> order;
   for (Sentence& sentence : sentences_) {
+    sentence.stream = n_sentences_++;
     if (sentence.line->error.empty() && !sentence.source.empty()) order.push_back(&sentence);
   }
   std::stable_sort(order.begin(), order.end(),

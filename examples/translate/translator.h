@@ -15,6 +15,7 @@
 #include "../support/backend.h"
 #include "../support/mapped_file.h"
 #include "../support/thread_pool.h"
+#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 
 struct TranslatorOptions {
@@ -36,7 +37,9 @@ struct TranslatorOptions {
   std::string prefix, prefix_ids;  // with which every result begins
   std::string prefix_file;         // of ids, line by line; at most one of the three is not empty
   bool prefix_in_lengths = false;
-  bool stream = false;  // print text as soon as it is certain
+  bool stream = false;   // print text as soon as it is certain
+  bool samples = false;  // draw tokens instead of searching
+  goldcrest_sampling sampling = {0, 1, 50, 1, 0, 1, 0};
   double deadline = 0;  // seconds for the sentences of a batch; 0: none
 };
 
@@ -82,6 +85,7 @@ class Translator {
     std::vector<int32_t> source;        // none: there is nothing to translate
     std::vector<int32_t> of_line = {};  // of its line in the file of ids: the target to score, or the prefix
     std::string out = {};
+    uint32_t stream = 0;  // its number in the input: of the random numbers of --sample
   };
 
   // --stream has printed this of a sentence.
@@ -92,6 +96,7 @@ class Translator {
 
   std::string missing_text() const;
   bool read_prefix();
+  int set_streams(const std::vector<Sentence*>& batch);
   int set_prefixes(const std::vector<Sentence*>& batch);
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
   int64_t print_certain(Stream* stream, bool at_end) const;
@@ -137,6 +142,7 @@ class Translator {
   goldcrest_info info_ = {};
   goldcrest_memory memory_ = {};
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
+  uint32_t n_sentences_ = 0;
   double seconds_ = 0;
   bool splits_ = false;              // lines into sentences
   std::string abbreviations_;        // for goldcrest_part_options

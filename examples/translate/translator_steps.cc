@@ -58,6 +58,15 @@ int Translator::set_prefixes(const std::vector<Sentence*>& batch) {
   return status;
 }
 
+// With --sample: results do not depend on how sentences are put into batches.
+int Translator::set_streams(const std::vector<Sentence*>& batch) {
+  int status = GOLDCREST_OK;
+  for (uint32_t i = 0; options_.samples && i < batch.size() && status >= 0; ++i) {
+    status = goldcrest_set_stream(engine_, i, batch[i]->stream);
+  }
+  return status;
+}
+
 // The tokens of a sentence that no further step changes.
 std::vector<int32_t> Translator::agreed_tokens(uint32_t sentence) const {
   std::vector<int32_t> tokens(memory_.limits.max_target_tokens);

@@ -49,6 +49,7 @@ goldcrest_limits choose_limits(Script& script) {
   limits.inspection = limit(script, 3);
   limits.alignment_layers = limit(script, 1);
   limits.max_candidates = limit(script, 8);
+  limits.max_sampled = limit(script, 6);
   if (limits.max_target_tokens <= 4 && limits.max_target_tokens > 1)
     limits.max_prefix_tokens = limits.max_target_tokens - 1;
   return limits;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Prefixes: the ids with which a result begins. Agreement: the tokens of a result that are certain while the search
- * goes on. Builds without the CMake option GOLDCREST_PREFIX return ERROR_UNSUPPORTED for a prefix.
+ * goes on. Sampling: tokens drawn at random. Builds without the CMake option GOLDCREST_PREFIX return ERROR_UNSUPPORTED
+ * for a prefix, those without GOLDCREST_SAMPLING for sampling.
  */
 #ifndef GOLDCREST_DECODING_H_
 #define GOLDCREST_DECODING_H_
@@ -40,6 +41,35 @@ GOLDCREST_MUST_CHECK int goldcrest_set_prefix(goldcrest_engine *engine, uint32_t
  * small: the ids that fit were written). */
 GOLDCREST_MUST_CHECK int goldcrest_get_agreed(const goldcrest_engine *engine, uint32_t sentence, int32_t *ids,
                                               size_t capacity);
+
+/* Draws each token at random. A draw is made among the top_k best tokens that may be chosen, by transformers' rules in
+ * this order: temperature, top_k, top_p, min_p. Ties at the end of the top_k go to the lower ids. */
+typedef struct goldcrest_sampling {
+  uint64_t seed;
+  float temperature;  /* 2^-10..2^10: divides the logits */
+  uint32_t top_k;     /* 1..limits.max_sampled */
+  float top_p;        /* above 0, at most 1: an id stays while the share of all ids above it is smaller; 1: all stay */
+  float min_p;        /* 0..1: an id stays if it is at least min_p times as likely as the best */
+  uint32_t n_samples; /* of each source, at most limits.n_best; they share its encoder run. 0: 1 */
+  uint32_t first_sample; /* the number of the first: samples 2 and 3 are those of a later call with first_sample 2 */
+} goldcrest_sampling;
+
+/* Sets how the tokens of the following sources are drawn; null: they are searched, as before. Needs search.beam_size 1,
+ * in which rules and GOLDCREST_SEARCH_SCORES work as in greedy search: log_prob is the model's, without temperature.
+ * Sample i is the result of rank i. goldcrest_get_agreed returns the tokens of sample 0. A draw depends on the seed,
+ * the stream, the number of the sample, the position and the logits: not on the batch, the threads, the step size or
+ * the machine. engine/DECODING.md has its formula. Not while a search is under way. Errors: ERROR_ARGUMENT (engine
+ * null; a value outside its range or not a number; together with beams or with the target of a stored source),
+ * ERROR_STATE (a search is under way), ERROR_UNSUPPORTED (limits.max_sampled is 0). An error leaves the engine's
+ * options as they were. While sampling is set, goldcrest_set_search and goldcrest_score return ERROR_ARGUMENT for beams
+ * and for targets. */
+GOLDCREST_MUST_CHECK int goldcrest_set_sampling(goldcrest_engine *engine, const goldcrest_sampling *sampling);
+
+/* Chooses the stream of random numbers of a stored source, instead of its index in the batch. Call it before the first
+ * step. Sources with different streams are drawn independently of each other.
+ * Errors: ERROR_ARGUMENT (engine null; no such sentence), ERROR_STATE (no source was given, or the steps have begun),
+ * ERROR_UNSUPPORTED (limits.max_sampled is 0). */
+GOLDCREST_MUST_CHECK int goldcrest_set_stream(goldcrest_engine *engine, uint32_t sentence, uint32_t stream);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@
  *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all steps in one: goldcrest_translate
- *   prefixes, streaming  goldcrest/decoding.h; token scores, alignments: goldcrest/inspection.h
+ *   prefixes, sampling   goldcrest/decoding.h; token scores, alignments: goldcrest/inspection.h
  *
  * The engine uses no heap and no global state, and prints nothing. Use an engine from one thread at a time (it can
  * spread its work over your threads, see goldcrest_parallel_for). Any number of engines can share one model. They read
@@ -96,6 +96,8 @@ typedef struct goldcrest_limits {
   uint32_t max_candidates;    /* of a shortlist; a source with more candidates is searched among all ids. 0: the file's
                                * number; GOLDCREST_NO_SHORTLIST: always all ids, and no memory for a shortlist */
   uint32_t max_prefix_tokens; /* of goldcrest_set_prefix, below max_target_tokens; 0: the file's number, usually 0 */
+  uint32_t max_sampled;       /* the largest top_k of goldcrest_set_sampling, 1..256; 0: no memory for sampling. Builds
+                               * without GOLDCREST_SAMPLING: always 0 */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
@@ -191,7 +193,8 @@ typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_BEAM_USED,  /* 1 when beam_size > 1, else 0 */
   GOLDCREST_FACTOR_THREADS,    /* each task has a buffer of its own: multiplies the rounded bytes */
   GOLDCREST_FACTOR_CANDIDATES, /* rounded up to a multiple of 16; only for buffers of a shortlist */
-  GOLDCREST_FACTOR_PREFIX_TOKENS
+  GOLDCREST_FACTOR_PREFIX_TOKENS,
+  GOLDCREST_FACTOR_SAMPLED /* limits.max_sampled */
 } goldcrest_factor;
 
 typedef enum goldcrest_phase {

@@ -107,6 +107,10 @@ class Engine {
 
   Status init(const goldcrest_config& config) { return Status(goldcrest_init(&engine_, &config)); }
   Status set_search(const goldcrest_search& search) { return Status(goldcrest_set_search(engine_, &search)); }
+  Status set_sampling(const goldcrest_sampling& sampling) { return Status(goldcrest_set_sampling(engine_, &sampling)); }
+  Status set_stream(uint32_t sentence, uint32_t stream) {
+    return Status(goldcrest_set_stream(engine_, sentence, stream));
+  }
   Status set_languages(const char* source, const char* target) {
     return Status(goldcrest_set_languages(engine_, source, target));
   }

@@ -73,16 +73,19 @@ TEST_P(PrintedFormula, HoldsForDefaultsAndForIdsOnly) {
   EXPECT_EQ(test::ArenaFormula(arena_formula(map)).evaluate(map.memory.limits), map.memory.arena_bytes);
 }
 
-// The formula has the prefixes' buffer if the limits ask for prefixes.
-TEST_P(PrintedFormula, HasPrefixes) {
+// The formula has the buffers of prefixes and of sampling if the limits ask for them.
+TEST_P(PrintedFormula, HasPrefixesAndSampling) {
   const FileImage& image = test::shipped_model(GetParam()).image;
   goldcrest_limits limits = {};
   limits.max_prefix_tokens = 3;
+  limits.max_sampled = 40;
   const test::ArenaFormula formula(arena_formula(map_memory(image.span(), limits, "model")));
   for (const uint32_t batch : {1u, 7u}) {
     for (const uint32_t prefix : {1u, 9u, 24u}) {
       limits.batch = batch;
       limits.max_prefix_tokens = prefix;
+      limits.max_sampled = 10 * prefix;
+      limits.threads = batch;
       const goldcrest_memory memory = map_memory(image.span(), limits, "model").memory;
       EXPECT_EQ(formula.evaluate(memory.limits), memory.arena_bytes) << formula_legend(memory.limits);
     }

@@ -53,6 +53,7 @@ TEST(Limits, LastAndFirstValues) {
       {&goldcrest_limits::threads, 64, "limits.threads: above 64"},
       {&goldcrest_limits::inspection, 3, "limits.inspection: unknown bits"},
       {&goldcrest_limits::max_prefix_tokens, 29, "limits.max_prefix_tokens: not below max_target_tokens"},
+      {&goldcrest_limits::max_sampled, 256, "limits.max_sampled: above 256"},
       {&goldcrest_limits::alignment_layers, 3, "limits.alignment_layers: a layer that the decoder lacks"},
   };
   for (const Limit& limit : limits) {

@@ -94,6 +94,7 @@ uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits)
       {GOLDCREST_FACTOR_ENCODER_ROWS, limits.encoder_rows},
       {GOLDCREST_FACTOR_BEAM_USED, limits.beam_size > 1 ? 1 : 0},
       {GOLDCREST_FACTOR_PREFIX_TOKENS, limits.max_prefix_tokens},
+      {GOLDCREST_FACTOR_SAMPLED, limits.max_sampled},
       {GOLDCREST_FACTOR_CANDIDATES, (uint64_t{limits.max_candidates} + 15) / 16 * 16},
   };
   uint64_t product = buffer.coefficient, copies = 1;
@@ -154,6 +155,7 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   if (info.limits.max_candidates != 0) limits.max_candidates = rng.below(3) == 0 ? 0 : rng.between(1, 400);
   if (info.has_tokenizer && rng.below(2) == 1) limits.max_source_bytes = rng.between(1, 3000);
   if (rng.below(2) == 1) limits.max_prefix_tokens = rng.below(std::max(1u, limits.max_target_tokens));
+  if (rng.below(3) == 0) limits.max_sampled = rng.between(1, 256);
   return limits;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "goldcrest/decoding.h"
 #include "model/model_view.h"
 #include "model_generated.h"
 #include "support/engine_fixture.h"
@@ -134,6 +135,7 @@ TEST(SelfTest, KeepsTheSearchAndEndsWhatWasUnderWay) {
   const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
   EngineSetup setup;
   setup.limits.beam_size = 3;
+  setup.limits.max_sampled = 8;
   TestEngine engine(file.span(), setup);
   goldcrest_search search = engine.search();
   search.length_penalty = 0.5f;
@@ -146,6 +148,13 @@ TEST(SelfTest, KeepsTheSearchAndEndsWhatWasUnderWay) {
   EXPECT_EQ(goldcrest_self_test(engine.get(), nullptr), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_ERROR_STATE) << "no source is left";
   EXPECT_EQ(engine.run(source), before);
+  search.beam_size = 1;
+  engine.set_search(search);
+  const goldcrest_sampling sampling = {3, 4.0f, 8, 1.0f, 0.0f, 1, 0};
+  ASSERT_EQ(goldcrest_set_sampling(engine.get(), &sampling), GOLDCREST_OK);
+  const Translation drawn = engine.run(source);
+  EXPECT_EQ(goldcrest_self_test(engine.get(), nullptr), GOLDCREST_OK) << "it draws nothing";
+  EXPECT_EQ(engine.run(source), drawn);
 }
 
 // goldcrest_config.idle_weights: what the engine reports, when, and that it reads none of it before the next source.
