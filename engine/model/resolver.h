@@ -36,6 +36,12 @@ struct Resolver {
         is_float32(kHasFloat32 && has_feature(model.features(), kFeatureFloat32)) {}
 
   LinearView linear(const format::Linear& table) const {
+    if constexpr (kHasRefined) return shared_linear(table);
+    return view_linear(table);
+  }
+  // With a field more for each matrix, one function costs less than a copy of it for each.
+  [[gnu::noinline]] LinearView shared_linear(const format::Linear& table) const { return view_linear(table); }
+  LinearView view_linear(const format::Linear& table) const {
     return {weights + table.weights(),
             parameters + table.scale(),
             parameters + table.bias(),
