@@ -43,6 +43,10 @@ namespace {
   return common({sentence.first_row, sentence.n_rows}, block);
 }
 
+[[gnu::cold, gnu::noinline]] Split split_rarely(uint64_t macs, uint32_t n, const Runtime& runtime) {
+  return split_work(macs, n, runtime.threads);
+}
+
 // Calls work(sentence, rows of it) for the block's part of each sentence.
 template <typename Work>
 void for_each_part(const Batch& batch, Range block, const Work& work) {
@@ -74,6 +78,10 @@ struct Frontend {
     made.open(clip, sentence);
     return made;
   }
+  // Returns what a task has measured.
+  [[gnu::cold, gnu::noinline]] Measured& measured(uint32_t task) const {
+    return *runtime.task_buffer<Measured>(scratch, task);
+  }
   const Runtime& runtime;
   const FrontendView view;
   const ScratchParts parts;
@@ -83,7 +91,7 @@ struct Frontend {
 // Adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no effect.
 [[gnu::cold]] void collect_measured(const Frontend& frontend, uint32_t n_tasks, Clip& clip) {
   for (uint32_t task = 0; task < n_tasks; ++task) {
-    const Measured& measured = *frontend.runtime.task_buffer<Measured>(frontend.scratch, task);
+    const Measured& measured = frontend.measured(task);
     clip.sum += measured.sum;
     clip.squares += measured.squares;
     clip.largest = larger(clip.largest, measured.largest);
@@ -119,9 +127,8 @@ struct MeasuredPart {
   const uint64_t first = uint64_t{rows.first - sentence.first_row} * stride;
   const uint64_t end = ends_in(sentence, rows) ? n_all : first + uint64_t{rows.count} * stride;
   const uint32_t n_chunks = static_cast<uint32_t>((end - first + each - 1) / each);
-  const Split split = split_work((end - first) * measured_macs(frontend.view), n_chunks, runtime.threads);
-  for (uint32_t task = 0; task < split.n_tasks; ++task)
-    *runtime.task_buffer<Measured>(frontend.scratch, task) = {0, 0, clip.largest};
+  const Split split = split_rarely((end - first) * measured_macs(frontend.view), n_chunks, runtime);
+  for (uint32_t task = 0; task < split.n_tasks; ++task) frontend.measured(task) = {0, 0, clip.largest};
   const MeasuredPart part = {frontend, sentence, clip, first, end, each, n_chunks, split};
   run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { measure_piece(part, piece, task); });
   collect_measured(frontend, split.n_tasks, clip);
@@ -184,7 +191,7 @@ struct ComputedPart {
   const uint64_t macs = group_macs(frontend.view, kGroupRows);
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
     const uint32_t n_groups = (rows.count + kGroupRows - 1) / kGroupRows;
-    const Split split = split_work(macs * n_groups, n_groups, runtime.threads);
+    const Split split = split_rarely(macs * n_groups, n_groups, runtime);
     float* const first = x + size_t{rows.first - block.first} * stack.d_model_padded;
     const ComputedPart part = {frontend, batch.sentences[i], batch.clips[i], rows, n_groups, split, first};
     run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { compute_piece(part, piece, task); });

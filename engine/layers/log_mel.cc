@@ -57,7 +57,7 @@ void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint3
   points.y[points.each] = twiddles.times(a - b, turn);
 }
 
-void run_butterfly_of_5(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
+[[gnu::cold, gnu::noinline]] void run_butterfly_of_5(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
   const Complex once = twiddles.at(twiddles.n_fft / 5), twice = twiddles.at(2 * (twiddles.n_fft / 5));
   const float c[] = {once.re, twice.re, once.re}, s[] = {-once.im, -twice.im, once.im};
   const Complex* const x = points.x;

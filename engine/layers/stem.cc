@@ -45,14 +45,15 @@ struct Taking {
 [[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
   ScratchParts parts = {};
   Taking taking = {align_bytes(sizeof(Measured))};
-  uint64_t widest = 0, most = 0, longest_fine = 0, fine_bytes = 0;
-  uint64_t rows = kGroupRows;
+  uint64_t widest = 0, fine_bytes = 0;
+  uint32_t most = 0, longest_fine = 0;
+  uint32_t rows = kGroupRows;  // below 2^28, as validate_model checks
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
-    const uint64_t k = convolution.linear.k;
-    const uint64_t input_bytes = rows * k * bytes_of(convolution.linear.weight_type);
-    parts.out_rows[i] = static_cast<uint32_t>(smaller<uint64_t>(rows, UINT32_MAX));
-    parts.rows[i] = taking.take(sizeof(float) * ((rows - 1) * convolution.stride * convolution.width + k));
+    const uint32_t k = convolution.linear.k, step = convolution.stride * convolution.width;
+    const uint64_t input_bytes = uint64_t{rows} * (k * bytes_of(convolution.linear.weight_type));
+    parts.out_rows[i] = rows;
+    parts.rows[i] = taking.take(sizeof(float) * (uint64_t{rows - 1} * step + k));
     widest = larger(widest, input_bytes);
     most = larger(most, rows);
     if (convolution.linear.fine_input) {
@@ -62,10 +63,10 @@ struct Taking {
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
   parts.inputs = taking.take(widest);
-  parts.scales = taking.take(sizeof(float) * most);
+  parts.scales = taking.take(sizeof(float) * uint64_t{most});
   parts.fine_inputs = taking.take(fine_bytes);
-  parts.fine_scales = taking.take(longest_fine > 0 ? sizeof(float) * most : 0);
-  parts.remainder = taking.take(sizeof(float) * longest_fine);
+  parts.fine_scales = taking.take(longest_fine > 0 ? sizeof(float) * uint64_t{most} : 0);
+  parts.remainder = taking.take(sizeof(float) * uint64_t{longest_fine});
   if constexpr (kHasLogMel) parts.transform = taking.take(view.has_log_mel ? log_mel_scratch_bytes(view.log_mel) : 0);
   parts.end = taking.end;
   return parts;
@@ -176,7 +177,7 @@ struct Taking {
     } else if (has_features) {
       memcpy(x, features + (first + i) * channels, channels * sizeof(float));
     } else {
-      load_frame(first + i, x);
+      load_frame(static_cast<uint64_t>(inside.first) + i, x);
       if constexpr (kHasLogMel) scale_log_mel(x, view_.log_mel.n_mels, clip_->largest);
     }
   }

@@ -17,7 +17,9 @@ namespace {
 }
 
 [[gnu::cold, gnu::noinline]] bool is_window(const format::Convolution& table, bool fixed_window) {
-  const uint32_t kernel = table.kernel(), stride = table.stride(), padding = table.padding();
+  const uint32_t kernel = number_of(&table, format::Convolution::VT_KERNEL);
+  const uint32_t stride = number_of(&table, format::Convolution::VT_STRIDE);
+  const uint32_t padding = number_of(&table, format::Convolution::VT_PADDING);
   return kernel >= 1 && kernel <= kMaxKernel && stride >= 1 && stride <= kernel && padding < kernel &&
          2 * padding < kernel && (!fixed_window || kernel - stride <= 2 * padding);
 }
@@ -27,11 +29,12 @@ namespace {
 int Validator::check_convolution(const format::Convolution& table, const ConvolutionInput& input, Subject subject) {
   const int32_t index = subject.index;
   if (!is_window(table, input.fixed_window)) return refuse({"convolutions: window", index});
-  if (table.channels() != input.channels || table.stride() * input.width % 16 != 0)
+  const uint32_t stride = number_of(&table, format::Convolution::VT_STRIDE);
+  if (number_of(&table, format::Convolution::VT_CHANNELS) != input.channels || stride * input.width % 16 != 0)
     return refuse({"convolutions: channels", index});
-  const uint32_t k = table.kernel() * input.width;  // at most 2^10 * 2^16
+  const uint32_t k = number_of(&table, format::Convolution::VT_KERNEL) * input.width;  // at most 2^10 * 2^16
   const format::Linear* linear = table.linear();
-  const uint32_t n = linear != nullptr ? linear->n() : 0;
+  const uint32_t n = linear != nullptr ? number_of(linear, format::Linear::VT_N) : 0;
   if (k > kMaxWidth || n < 1 || n > kMaxWidth) return refuse(subject);
   GOLDCREST_TRY(check_linear(linear, n, k, subject));
   const format::Activation activation = table.activation();
@@ -48,17 +51,21 @@ int Validator::check_convolutions(const format::Frontend& table, bool has_log_me
   const uint32_t n = convolutions != nullptr ? convolutions->size() : 0;
   if (n < 1 || n > kMaxConvolutions) return refuse({"frontend.convolutions", -1});
   const bool of_samples = table.input() == format::FrontendInput::Samples && !has_log_mel;
-  const uint32_t channels = table.channels();
+  const uint32_t channels = number_of(&table, format::Frontend::VT_CHANNELS);
   ConvolutionInput input = {channels, of_samples ? 1 : pad16(channels), table.fixed_window(), !has_log_mel && n > 1};
-  uint64_t row_stride = 1, later_strides = 1;  // later: without the first convolution's
+  uint32_t samples = 1, later_strides = 1;  // of an encoder row; later: without the first convolution's
+#ifdef GOLDCREST_LOG_MEL
+  if (has_log_mel) samples = number_of(table.log_mel(), format::LogMel::VT_HOP);
+#endif
   uint32_t measured_width = 0;
   for (uint32_t i = 0; i < n; ++i) {
     const format::Convolution& convolution = *convolutions->Get(i);
     GOLDCREST_TRY(check_convolution(convolution, input, {"convolutions.linear", static_cast<int32_t>(i)}));
-    input.channels = convolution.linear()->n();
+    input.channels = number_of(convolution.linear(), format::Linear::VT_N);
     input.width = pad16(input.channels);
-    const uint32_t stride = convolution.stride();
-    row_stride *= stride;
+    const uint32_t stride = number_of(&convolution, format::Convolution::VT_STRIDE);
+    samples *= stride;
+    if (samples > kMaxRowSamples) return refuse({"frontend: strides", -1});
     if (i > 0) {
       later_strides *= stride;
     } else if (convolution.whole_norm() != nullptr) {
@@ -66,18 +73,14 @@ int Validator::check_convolutions(const format::Frontend& table, bool has_log_me
     }
   }
   const format::Stack& encoder = *model_->encoder();
-  if (input.channels != encoder.d_model()) return refuse({"frontend: d_model", -1});
-  uint64_t samples = row_stride;
+  if (input.channels != number_of(&encoder, format::Stack::VT_D_MODEL)) return refuse({"frontend: d_model", -1});
 #ifdef GOLDCREST_LOG_MEL
-  if (has_log_mel) {
-    samples *= table.log_mel()->hop();
-    // The samples that mirror the window's ends are inside the window.
-    if (table.log_mel()->n_fft() / 2 >= samples) return refuse({"frontend.log_mel", -1});
-  }
+  // The samples that mirror the window's ends are inside the window.
+  if (has_log_mel && number_of(table.log_mel(), format::LogMel::VT_N_FFT) / 2 >= samples)
+    return refuse({"frontend.log_mel", -1});
 #endif
-  if (samples > kMaxRowSamples) return refuse({"frontend: strides", -1});
   // A clip's rows of the first convolution: those of the later strides, and those that complete the first window.
-  const uint64_t rows = (uint64_t{encoder.max_positions()} + kMaxConvolutions * kMaxKernel) * later_strides;
+  const uint64_t rows = uint64_t{encoder.max_positions() + kMaxConvolutions * kMaxKernel} * later_strides;
   return rows * measured_width <= kMaxMeasured ? GOLDCREST_OK : refuse({"convolutions.whole_norm", -1});
 }
 
@@ -90,7 +93,8 @@ int Validator::check_frontend() {
   if (encoder.max_positions() > kMaxPositions) return refuse({"encoder.positions", -1});
   if (table->input() > format::FrontendInput::Frames) return refuse({"frontend.input", -1});
   const bool of_samples = table->input() == format::FrontendInput::Samples;
-  const uint32_t rate = table->sample_rate(), channels = table->channels();
+  const uint32_t rate = number_of(table, format::Frontend::VT_SAMPLE_RATE);
+  const uint32_t channels = number_of(table, format::Frontend::VT_CHANNELS);
   if (of_samples ? rate < kMinSampleRate || rate > kMaxSampleRate : rate != 0)
     return refuse({"frontend.sample_rate", -1});
   bool has_log_mel = false;
@@ -125,19 +129,23 @@ int Validator::check_log_mel(const format::Frontend& frontend) {
   const format::LogMel& table = *frontend.log_mel();
   if (frontend.input() != format::FrontendInput::Samples || !frontend.fixed_window())
     return refuse({"frontend.log_mel", -1});
-  const uint32_t n_fft = table.n_fft(), hop = table.hop(), n_mels = table.n_mels();
+  using Table = format::LogMel;
+  const auto number = [&table](uint32_t field) { return number_of(&table, field); };
+  const uint32_t n_fft = number(Table::VT_N_FFT), hop = number(Table::VT_HOP), n_mels = number(Table::VT_N_MELS);
   if (!is_transform_size(n_fft)) return refuse({"log_mel.n_fft", -1});
   if (hop < 1 || hop > n_fft) return refuse({"log_mel.hop", -1});
-  if (n_mels < 1 || n_mels > kMaxBands || n_mels != frontend.channels()) return refuse({"log_mel.n_mels", -1});
+  if (n_mels < 1 || n_mels > kMaxBands || n_mels != number_of(&frontend, format::Frontend::VT_CHANNELS))
+    return refuse({"log_mel.n_mels", -1});
   const SectionView& arrays = section(format::SectionKind::Parameters);
-  if (!floats_good(arrays, table.window(), n_fft)) return refuse({"log_mel.window", -1});
-  if (!floats_good(arrays, table.twiddle(), 2 * n_fft)) return refuse({"log_mel.twiddle", -1});
-  const uint32_t weights = table.weight();
-  for (uint32_t units : {table.first(), table.count(), weights}) {
-    if (!arrays.holds(units, 4 * n_mels)) return refuse({"log_mel: bands", -1});
+  if (!floats_good(arrays, number(Table::VT_WINDOW), n_fft)) return refuse({"log_mel.window", -1});
+  if (!floats_good(arrays, number(Table::VT_TWIDDLE), 2 * n_fft)) return refuse({"log_mel.twiddle", -1});
+  const uint32_t weights = number(Table::VT_WEIGHT);
+  for (uint32_t field = Table::VT_FIRST; field <= Table::VT_WEIGHT; field += 2) {
+    if (!arrays.holds(number(field), 4 * n_mels)) return refuse({"log_mel: bands", -1});
   }
   if (functions_.metadata_only) return GOLDCREST_OK;
-  const uint32_t *first = arrays.at<uint32_t>(table.first()), *count = arrays.at<uint32_t>(table.count());
+  const uint32_t* const first = arrays.at<uint32_t>(number(Table::VT_FIRST));
+  const uint32_t* const count = arrays.at<uint32_t>(number(Table::VT_COUNT));
   const uint32_t n_bins = n_fft / 2 + 1;
   uint32_t n_weights = 0;  // at most 2^8 * 2^10
   for (uint32_t i = 0; i < n_mels; ++i) {
