@@ -13,7 +13,7 @@ namespace {
 [[gnu::cold, gnu::noinline]] ConvolutionView view_convolution(const Resolver& resolver,
                                                               const format::Convolution& table, uint32_t width) {
   ConvolutionView view = {};
-  view.linear = resolver.linear(*table.linear());
+  view.linear = shared_linear(resolver, *table.linear());
   view.whole_norm = shared_norm(resolver, table.whole_norm());
   view.n_outputs = number_of(table.linear(), format::Linear::VT_N);
   view.width = width;

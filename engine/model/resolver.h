@@ -49,10 +49,6 @@ struct Resolver : Sections {
   explicit Resolver(const Sections& sections) : Sections(sections) {}
 
   LinearView linear(const format::Linear& table) const {
-    if constexpr (kHasRefined) return shared_linear(*this, table);
-    return view_linear(table);
-  }
-  LinearView view_linear(const format::Linear& table) const {
     return {weights + table.weights(),
             parameters + table.scale(),
             parameters + table.bias(),
@@ -72,7 +68,14 @@ struct Resolver : Sections {
   template <typename Block, typename Table, typename View>
   void block(Block, const Table& table, View& view) const {
     Block::for_each_matrix(
-        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
+        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) {
+          if constexpr (kHasRefined) {
+            to = shared_linear(*this, *from);
+          } else {
+            to = linear(*from);
+          }
+        },
+        table, view);
     if constexpr (kHasRefined) {
       view.norm = shared_norm(*this, table.norm());
     } else {

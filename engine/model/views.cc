@@ -130,7 +130,7 @@ struct TokenizerSection {
 
 #ifdef GOLDCREST_REFINED
 LinearView shared_linear(const Sections& sections, const format::Linear& table) {
-  return Resolver(sections).view_linear(table);
+  return Resolver(sections).linear(table);
 }
 
 NormView shared_norm(const Sections& sections, const format::Norm* table) { return Resolver(sections).norm(table); }
