@@ -42,25 +42,18 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Returns whether some matrix of the layer has fine inputs.
-template <typename View>
-bool is_fine(const View& view) {
+// Returns whether some matrix of the stack's layers has fine inputs.
+[[maybe_unused, gnu::cold]] bool has_fine_layers(const format::Stack& stack) {
   bool fine = false;
-  for_each_block(
-      [&](auto block, const auto& of_layer) {
-        if (!block.belongs(view.kind)) return;
-        block.for_each_matrix([&](const MatrixEntry&, const LinearView& matrix) { fine |= matrix.fine_input; },
-                              of_layer);
-      },
-      view);
-  return fine;
-}
-
-// Returns whether some matrix of the stacks' layers has fine inputs.
-[[maybe_unused, gnu::cold]] bool has_fine_layers(const void* model, const ModelView& view) {
-  bool fine = false;
-  for (uint32_t i = 0; i < view.encoder.n_layers; ++i) fine |= is_fine(view_encoder_layer(model, i));
-  for (uint32_t i = 0; i < view.decoder.n_layers; ++i) fine |= is_fine(view_decoder_layer(model, i));
+  for (const format::Layer* layer : *stack.layers()) {
+    for_each_block(
+        [&](auto block, const auto* table) {
+          if (table == nullptr) return;
+          block.for_each_matrix(
+              [&](const MatrixEntry&, const format::Linear* linear) { fine |= has_fine_input(*linear); }, *table);
+        },
+        *layer);
+  }
   return fine;
 }
 
@@ -148,7 +141,7 @@ NormView shared_norm(const Sections& sections, const format::Norm* table) { retu
                     0,
                     0,
                     false};
-  if constexpr (kHasRefined) view.fine_layers = has_fine_layers(model, view);
+  if constexpr (kHasRefined) view.fine_layers = has_fine_layers(*root.encoder()) || has_fine_layers(*root.decoder());
   if constexpr (kHasRules) {
     view.n_ends = 1 + length(root.generation()->more_end_ids());
     view.output_passes = root.generation()->repetition_penalty() != 1.0f ? 2 : 1;
