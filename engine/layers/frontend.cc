@@ -25,7 +25,7 @@ namespace {
 }
 
 // Returns the multiply-accumulates that measure a row of level 1, or a frame.
-uint64_t measured_macs(const FrontendView& view) {
+[[gnu::cold, gnu::noinline]] uint64_t measured_macs(const FrontendView& view) {
   if constexpr (kHasLogMel) {
     if (view.has_log_mel) return log_mel_macs(view.log_mel);
   }
@@ -34,15 +34,24 @@ uint64_t measured_macs(const FrontendView& view) {
 
 // The rows of level 1 (or the frames, of a log-mel) that an encoder row measures: these, and for the last row all that
 // follow.
-uint32_t measured_stride(const FrontendView& view) {
+[[gnu::cold]] uint32_t measured_stride(const FrontendView& view) {
   return view.has_log_mel ? view.row_stride : view.row_stride / view.convolutions[0].stride;
+}
+
+// Returns the rows of a sentence that are in the block.
+[[gnu::cold, gnu::noinline]] Range rows_in(Range block, const Sentence& sentence) {
+  return common({sentence.first_row, sentence.n_rows}, block);
+}
+
+[[gnu::cold, gnu::noinline]] Split split_rarely(uint64_t macs, uint32_t n, const Runtime& runtime) {
+  return split_work(macs, n, runtime.threads);
 }
 
 // Calls work(sentence, rows of it) for the block's part of each sentence.
 template <typename Work>
 void for_each_part(const Batch& batch, Range block, const Work& work) {
   for (uint32_t i = 0; i < batch.n_sentences; ++i) {
-    const Range rows = common({batch.sentences[i].first_row, batch.sentences[i].n_rows}, block);
+    const Range rows = rows_in(block, batch.sentences[i]);
     if (rows.count > 0) work(i, rows);
   }
 }
@@ -62,12 +71,16 @@ uint32_t item_bytes(const FrontendView& view, const Clip& clip) {
 
 // The view of the frontend, and the scratch of all tasks.
 struct Frontend {
-  Frontend(const Runtime& of, BufferRef ref)
+  [[gnu::cold, gnu::noinline]] Frontend(const Runtime& of, BufferRef ref)
       : runtime(of), view(view_frontend(of.file)), parts(parts_of(view)), scratch(ref) {}
-  Stem stem(uint32_t task, const Clip& clip, const Sentence& sentence) const {
+  [[gnu::cold, gnu::noinline]] Stem stem(uint32_t task, const Clip& clip, const Sentence& sentence) const {
     Stem made(runtime, view, parts, runtime.task_buffer<uint8_t>(scratch, task));
     made.open(clip, sentence);
     return made;
+  }
+  // Returns what a task has measured.
+  [[gnu::cold, gnu::noinline]] Measured& measured(uint32_t task) const {
+    return *runtime.task_buffer<Measured>(scratch, task);
   }
   const Runtime& runtime;
   const FrontendView view;
@@ -78,35 +91,68 @@ struct Frontend {
 // Adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no effect.
 [[gnu::cold]] void collect_measured(const Frontend& frontend, uint32_t n_tasks, Clip& clip) {
   for (uint32_t task = 0; task < n_tasks; ++task) {
-    const Measured& measured = *frontend.runtime.task_buffer<Measured>(frontend.scratch, task);
+    const Measured& measured = frontend.measured(task);
     clip.sum += measured.sum;
     clip.squares += measured.squares;
     clip.largest = larger(clip.largest, measured.largest);
   }
 }
 
+// Rows of level 1, or frames, to measure: chunks of `each`, up to `end`.
+struct MeasuredPart {
+  const Frontend& frontend;
+  const Sentence& sentence;
+  const Clip& clip;
+  uint64_t first, end;
+  uint32_t each, n_chunks;
+  Split split;
+};
+
+[[gnu::cold, gnu::noinline]] void measure_piece(const MeasuredPart& part, uint32_t piece, uint32_t task) {
+  const Stem stem = part.frontend.stem(task, part.clip, part.sentence);
+  const Range chunks = part.split.part_of(part.n_chunks, piece);
+  for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+    const uint64_t begin = part.first + uint64_t{i} * part.each;
+    const uint64_t count = smaller<uint64_t>(part.end - begin, part.each);
+    const Rows rows = {static_cast<int64_t>(begin), static_cast<uint32_t>(count)};
+    part.frontend.view.has_log_mel ? stem.measure_frames(rows) : stem.measure_values(rows);
+  }
+}
+
 // Measures the part of a clip that belongs to some of its encoder rows.
 [[gnu::cold]] void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows, Clip& clip) {
   const Runtime& runtime = frontend.runtime;
-  const bool of_frames = frontend.view.has_log_mel;
   const uint32_t stride = measured_stride(frontend.view), each = frontend.parts.out_rows[0];
-  const uint64_t n_all = frontend.stem(0, clip, sentence).n_rows(of_frames ? 0 : 1);
+  const uint64_t n_all = frontend.stem(0, clip, sentence).n_rows(frontend.view.has_log_mel ? 0 : 1);
   const uint64_t first = uint64_t{rows.first - sentence.first_row} * stride;
   const uint64_t end = ends_in(sentence, rows) ? n_all : first + uint64_t{rows.count} * stride;
   const uint32_t n_chunks = static_cast<uint32_t>((end - first + each - 1) / each);
-  const Split split = split_work((end - first) * measured_macs(frontend.view), n_chunks, runtime.threads);
-  for (uint32_t task = 0; task < split.n_tasks; ++task)
-    *runtime.task_buffer<Measured>(frontend.scratch, task) = {0, 0, clip.largest};
-  run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
-    const Stem stem = frontend.stem(task, clip, sentence);
-    const Range chunks = split.part_of(n_chunks, piece);
-    for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
-      const uint64_t begin = first + uint64_t{i} * each;
-      const Rows part = {static_cast<int64_t>(begin), static_cast<uint32_t>(smaller<uint64_t>(end - begin, each))};
-      of_frames ? stem.measure_frames(part) : stem.measure_values(part);
-    }
-  });
+  const Split split = split_rarely((end - first) * measured_macs(frontend.view), n_chunks, runtime);
+  for (uint32_t task = 0; task < split.n_tasks; ++task) frontend.measured(task) = {0, 0, clip.largest};
+  const MeasuredPart part = {frontend, sentence, clip, first, end, each, n_chunks, split};
+  run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { measure_piece(part, piece, task); });
   collect_measured(frontend, split.n_tasks, clip);
+}
+
+// Encoder rows to compute, in groups of kGroupRows. x: that of the first row
+struct ComputedPart {
+  const Frontend& frontend;
+  const Sentence& sentence;
+  const Clip& clip;
+  Range rows;
+  uint32_t n_groups;
+  Split split;
+  float* x;
+};
+
+[[gnu::cold, gnu::noinline]] void compute_piece(const ComputedPart& part, uint32_t piece, uint32_t task) {
+  const Stem stem = part.frontend.stem(task, part.clip, part.sentence);
+  const Range groups = part.split.part_of(part.n_groups, piece);
+  const uint32_t end = smaller((groups.first + groups.count) * kGroupRows, part.rows.count);
+  for (uint32_t row = groups.first * kGroupRows; row < end; row += kGroupRows) {
+    stem.run({part.rows.first + row - part.sentence.first_row, smaller(end - row, kGroupRows)},
+             part.x + size_t{row} * part.frontend.runtime.model.encoder.d_model_padded);
+  }
 }
 
 }  // namespace
@@ -144,19 +190,11 @@ struct Frontend {
   const StackView& stack = runtime.model.encoder;
   const uint64_t macs = group_macs(frontend.view, kGroupRows);
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
-    const Sentence& sentence = batch.sentences[i];
     const uint32_t n_groups = (rows.count + kGroupRows - 1) / kGroupRows;
-    const Split split = split_work(macs * n_groups, n_groups, runtime.threads);
-    run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
-      const Stem stem = frontend.stem(task, batch.clips[i], sentence);
-      const Range groups = split.part_of(n_groups, piece);
-      const uint32_t end = smaller((groups.first + groups.count) * kGroupRows, rows.count);
-      for (uint32_t row = groups.first * kGroupRows; row < end; row += kGroupRows) {
-        const uint32_t position = rows.first + row - sentence.first_row;
-        stem.run({position, smaller(end - row, kGroupRows)},
-                 x + size_t{rows.first + row - block.first} * stack.d_model_padded);
-      }
-    });
+    const Split split = split_rarely(macs * n_groups, n_groups, runtime);
+    float* const first = x + size_t{rows.first - block.first} * stack.d_model_padded;
+    const ComputedPart part = {frontend, batch.sentences[i], batch.clips[i], rows, n_groups, split, first};
+    run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { compute_piece(part, piece, task); });
   });
   if (stack.embedding_norm.present()) layer_norm(runtime, stack, stack.embedding_norm, {x, x, block.count});
 }

@@ -36,40 +36,50 @@ struct Twiddles {
   const float *cosines, *sines;
   uint32_t n_fft;
   Complex at(uint32_t k) const { return {cosines[k], -sines[k]}; }
+  [[gnu::cold, gnu::noinline]] Complex times(Complex a, uint32_t k) const { return a * at(k); }
 };
 
-[[gnu::cold]] void run_stage_of_2(const Stage& stage, const Twiddles& twiddles) {
-  const uint32_t half = stage.length / 2, step = twiddles.n_fft / stage.length, each = stage.each;
-  for (uint32_t p = 0; p < half; ++p) {
-    const Complex w = twiddles.at(p * step);
-    for (uint32_t q = 0; q < each; ++q) {
-      const Complex a = stage.x[q + each * p], b = stage.x[q + each * (p + half)];
-      stage.y[q + each * (2 * p)] = a + b;
-      stage.y[q + each * (2 * p + 1)] = (a - b) * w;
-    }
+Twiddles twiddles_of(const Runtime& runtime, const LogMelView& view) {
+  const float* const cosines = runtime.tensor<float>(view.twiddle);
+  return {cosines, cosines + view.n_fft, view.n_fft};
+}
+
+// x, y: the first of a butterfly's points, which are `apart` and `each` from one another.
+struct Butterfly {
+  const Complex* x;
+  Complex* y;
+  size_t apart, each;
+};
+
+void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
+  const Complex a = points.x[0], b = points.x[points.apart];
+  points.y[0] = a + b;
+  points.y[points.each] = twiddles.times(a - b, turn);
+}
+
+[[gnu::cold, gnu::noinline]] void run_butterfly_of_5(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
+  const Complex once = twiddles.at(twiddles.n_fft / 5), twice = twiddles.at(2 * (twiddles.n_fft / 5));
+  const float c[] = {once.re, twice.re, once.re}, s[] = {-once.im, -twice.im, once.im};
+  const Complex* const x = points.x;
+  const size_t apart = points.apart, each = points.each;
+  const Complex a0 = x[0], outer = x[apart] + x[4 * apart], inner = x[2 * apart] + x[3 * apart];
+  const Complex outer_odd = x[apart] - x[4 * apart], inner_odd = x[2 * apart] - x[3 * apart];
+  points.y[0] = a0 + outer + inner;
+  for (uint32_t k = 1; k <= 2; ++k) {
+    const Complex even = a0 + c[k - 1] * outer + c[k] * inner;
+    const Complex odd = times_minus_i(s[k - 1] * outer_odd + s[k] * inner_odd);
+    points.y[k * each] = twiddles.times(even + odd, k * turn);
+    points.y[(5 - k) * each] = twiddles.times(even - odd, (5 - k) * turn);
   }
 }
 
-[[gnu::cold]] void run_stage_of_5(const Stage& stage, const Twiddles& twiddles) {
-  const uint32_t fifth = stage.length / 5, step = twiddles.n_fft / stage.length, each = stage.each;
-  const uint32_t turn = twiddles.n_fft / 5;
-  const float c1 = twiddles.cosines[turn], c2 = twiddles.cosines[2 * turn];
-  const float s1 = twiddles.sines[turn], s2 = twiddles.sines[2 * turn];
-  for (uint32_t p = 0; p < fifth; ++p) {
-    for (uint32_t q = 0; q < each; ++q) {
-      const Complex* const x = stage.x + q + each * p;
-      const size_t apart = size_t{each} * fifth;
-      const Complex a0 = x[0], outer = x[apart] + x[4 * apart], inner = x[2 * apart] + x[3 * apart];
-      const Complex outer_odd = x[apart] - x[4 * apart], inner_odd = x[2 * apart] - x[3 * apart];
-      const Complex even1 = a0 + c1 * outer + c2 * inner, even2 = a0 + c2 * outer + c1 * inner;
-      const Complex odd1 = times_minus_i(s1 * outer_odd + s2 * inner_odd);
-      const Complex odd2 = times_minus_i(s2 * outer_odd - s1 * inner_odd);
-      Complex* const y = stage.y + q + size_t{each} * 5 * p;
-      y[0] = a0 + outer + inner;
-      y[each] = (even1 + odd1) * twiddles.at(p * step);
-      y[2 * each] = (even2 + odd2) * twiddles.at(2 * p * step);
-      y[3 * each] = (even2 - odd2) * twiddles.at(3 * p * step);
-      y[4 * each] = (even1 - odd1) * twiddles.at(4 * p * step);
+[[gnu::cold]] void run_stage(const Stage& stage, uint32_t radix, const Twiddles& twiddles) {
+  const uint32_t part = stage.length / radix, step = twiddles.n_fft / stage.length;
+  for (uint32_t p = 0; p < part; ++p) {
+    const size_t at = size_t{p} * stage.each;
+    Butterfly points = {stage.x + at, stage.y + at * radix, size_t{part} * stage.each, stage.each};
+    for (uint32_t q = 0; q < stage.each; ++q, ++points.x, ++points.y) {
+      radix == 5 ? run_butterfly_of_5(points, twiddles, p * step) : run_butterfly_of_2(points, twiddles, p * step);
     }
   }
 }
@@ -82,32 +92,22 @@ uint64_t mirrored(int64_t i, uint64_t window) {
 
 }  // namespace
 
-[[gnu::cold]] LogMel::LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
-    : view_(view),
-      window_(runtime.tensor<float>(view.window)),
-      cosines_(runtime.tensor<float>(view.twiddle)),
-      sines_(cosines_ + view.n_fft),
-      weight_(runtime.tensor<float>(view.weight)),
-      first_(runtime.tensor<uint32_t>(view.first)),
-      count_(runtime.tensor<uint32_t>(view.count)),
-      points_(reinterpret_cast<float*>(scratch)),
-      other_(points_ + view.n_fft),
-      power_(other_ + view.n_fft) {}
-
 [[gnu::cold]] void LogMel::load(const Samples& window, uint64_t frame) const {
+  const float* const weight = runtime_.tensor<float>(view_.window);
   const int64_t first = static_cast<int64_t>(frame * view_.hop) - view_.n_fft / 2;
   for (uint32_t i = 0; i < view_.n_fft; ++i) {
     const uint64_t at = mirrored(first + i, window.window);
-    points_[i] = at < window.n ? static_cast<float>(window.samples[at]) * kToFloat * window_[i] : 0.0f;
+    points_[i] = at < window.n ? static_cast<float>(window.samples[at]) * kToFloat * weight[i] : 0.0f;
   }
 }
 
 [[gnu::cold]] const float* LogMel::transform() const {
-  const Twiddles twiddles = {cosines_, sines_, view_.n_fft};
-  Stage stage = {reinterpret_cast<const Complex*>(points_), reinterpret_cast<Complex*>(other_), view_.n_fft / 2, 1};
+  const Twiddles twiddles = twiddles_of(runtime_, view_);
+  Complex* const points = reinterpret_cast<Complex*>(points_);
+  Stage stage = {points, points + view_.n_fft / 2, view_.n_fft / 2, 1};
   while (stage.length > 1) {
     const uint32_t radix = stage.length % 5 == 0 ? 5 : 2;
-    radix == 5 ? run_stage_of_5(stage, twiddles) : run_stage_of_2(stage, twiddles);
+    run_stage(stage, radix, twiddles);
     Complex* const free = const_cast<Complex*>(stage.x);
     stage = {stage.y, free, stage.length / radix, stage.each * radix};
   }
@@ -117,36 +117,38 @@ uint64_t mirrored(int64_t i, uint64_t window) {
 // With Z the transform of the points: X[k] = (Z[k] + Z*[m - k]) / 2 - i w^k (Z[k] - Z*[m - k]) / 2, m = n_fft / 2.
 [[gnu::cold]] void LogMel::find_power(const float* points) const {
   const Complex* const z = reinterpret_cast<const Complex*>(points);
-  const Twiddles twiddles = {cosines_, sines_, view_.n_fft};
+  const Twiddles twiddles = twiddles_of(runtime_, view_);
   const uint32_t m = view_.n_fft / 2;
   for (uint32_t k = 0; k <= m; ++k) {
     const Complex a = z[k % m], b = {z[(m - k) % m].re, -z[(m - k) % m].im};
-    const Complex x = 0.5f * (a + b) + 0.5f * (twiddles.at(k) * times_minus_i(a - b));
-    power_[k] = x.re * x.re + x.im * x.im;
+    const Complex x = 0.5f * (a + b) + 0.5f * twiddles.times(times_minus_i(a - b), k);
+    power()[k] = x.re * x.re + x.im * x.im;
   }
 }
 
 [[gnu::cold]] void LogMel::run(const Samples& window, uint64_t frame, float* features) const {
   load(window, frame);
   find_power(transform());
-  const float* weight = weight_;
+  const float* weight = runtime_.tensor<float>(view_.weight);
+  const uint32_t* const first = runtime_.tensor<uint32_t>(view_.first);
+  const uint32_t* const count = runtime_.tensor<uint32_t>(view_.count);
   for (uint32_t band = 0; band < view_.n_mels; ++band) {
     float sum = 0.0f;
-    for (uint32_t i = 0; i < count_[band]; ++i) sum += *weight++ * power_[first_[band] + i];
+    for (uint32_t i = 0; i < count[band]; ++i) sum += *weight++ * power()[first[band] + i];
     features[band] = log_float(sum > 1e-10f ? sum : 1e-10f) * kToLog10;
   }
 }
 
-uint64_t log_mel_scratch_bytes(const LogMelView& view) {
+[[gnu::cold]] uint64_t log_mel_scratch_bytes(const LogMelView& view) {
   return align_bytes(sizeof(float) * (2 * uint64_t{view.n_fft} + view.n_fft / 2 + 1));
 }
 
 // A sample takes part in at most 9 stages; a band has at most all bins, and a logarithm takes some 20.
-uint64_t log_mel_macs(const LogMelView& view) {
+[[gnu::cold]] uint64_t log_mel_macs(const LogMelView& view) {
   return 64 * uint64_t{view.n_fft} + uint64_t{view.n_mels} * (view.n_fft / 2 + 20);
 }
 
-void scale_log_mel(float* features, uint32_t n, float largest) {
+[[gnu::cold]] void scale_log_mel(float* features, uint32_t n, float largest) {
   const float least = largest - 8.0f;
   for (uint32_t i = 0; i < n; ++i) features[i] = (larger(features[i], least) + 4.0f) * 0.25f;
 }

@@ -17,7 +17,8 @@ struct Samples {
 class LogMel {
  public:
   // scratch: [log_mel_scratch_bytes], aligned to 64 bytes
-  LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch);
+  LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
+      : runtime_(runtime), view_(view), points_(reinterpret_cast<float*>(scratch)) {}
 
   // features [n_mels] <- log10 of each band's power in a frame, at least -10.
   void run(const Samples& window, uint64_t frame, float* features) const;
@@ -27,13 +28,14 @@ class LogMel {
   void load(const Samples& window, uint64_t frame) const;
   // Returns the discrete Fourier transform of points_, which is points_ itself or the other half of the scratch.
   const float* transform() const;
-  // power_ <- the power of each bin.
+  // power() <- the power of each bin.
   void find_power(const float* points) const;
 
+  float* power() const { return points_ + 2 * size_t{view_.n_fft}; }
+
+  const Runtime& runtime_;
   const LogMelView& view_;
-  const float *window_, *cosines_, *sines_, *weight_;
-  const uint32_t *first_, *count_;
-  float *points_, *other_, *power_;  // [n_fft / 2, 2] twice, [n_fft / 2 + 1]
+  float* points_;  // [n_fft / 2, 2] twice, then the power [n_fft / 2 + 1]
 };
 
 uint64_t log_mel_scratch_bytes(const LogMelView& view);

@@ -8,10 +8,11 @@
 namespace goldcrest {
 
 // Turns the heads of one row in place: columns c and c + half of each head are a pair, for c < half. Other columns
-// stay. heads: [n_heads, d_head]
-[[gnu::noinline]] inline void turn_heads([[maybe_unused]] const Runtime& runtime,
-                                         [[maybe_unused]] const StackView& stack, [[maybe_unused]] uint32_t position,
-                                         [[maybe_unused]] float* heads) {
+// stay. heads: [n_heads, d_head]. It is cold so that its code is small: with -O3, GCC 12 makes 822 bytes of vector code
+// for the Cortex-M55, instead of 128 bytes.
+[[gnu::cold, gnu::noinline]] inline void turn_heads([[maybe_unused]] const Runtime& runtime,
+                                                    [[maybe_unused]] const StackView& stack,
+                                                    [[maybe_unused]] uint32_t position, [[maybe_unused]] float* heads) {
   if constexpr (kHasRotary) {
     const uint32_t half = stack.rotary.half;
     if (half == 0) return;

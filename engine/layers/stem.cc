@@ -24,23 +24,36 @@ LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& li
   return {static_cast<uint8_t*>(inputs.rows) + size_t{i} * linear.k * bytes_of(linear.weight_type), inputs.scales + i};
 }
 
-}  // namespace
-
-[[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
-  ScratchParts parts = {};
-  uint64_t end = align_bytes(sizeof(Measured)), widest = 0, most = 0, longest_fine = 0, fine_bytes = 0;
-  const auto take = [&](uint64_t bytes) {
+// Takes parts of a scratch, one behind another.
+struct Taking {
+  uint64_t end;
+  // Returns the start of a part.
+  [[gnu::cold, gnu::noinline]] uint64_t take(uint64_t bytes) {
     const uint64_t start = end;
     end = align_bytes(end + bytes);
     return start;
-  };
-  uint64_t rows = kGroupRows;
+  }
+};
+
+}  // namespace
+
+[[gnu::cold]] Rows Rows::within(uint64_t n) const {
+  const int64_t begin = larger<int64_t>(first, 0), end = smaller<int64_t>(first + count, static_cast<int64_t>(n));
+  return {begin, end > begin ? static_cast<uint32_t>(end - begin) : 0};
+}
+
+[[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
+  ScratchParts parts = {};
+  Taking taking = {align_bytes(sizeof(Measured))};
+  uint64_t widest = 0, fine_bytes = 0;
+  uint32_t most = 0, longest_fine = 0;
+  uint32_t rows = kGroupRows;  // below 2^28, as validate_model checks
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
-    const uint64_t k = convolution.linear.k;
-    const uint64_t input_bytes = rows * k * bytes_of(convolution.linear.weight_type);
-    parts.out_rows[i] = static_cast<uint32_t>(smaller<uint64_t>(rows, UINT32_MAX));
-    parts.rows[i] = take(sizeof(float) * ((rows - 1) * convolution.stride * convolution.width + k));
+    const uint32_t k = convolution.linear.k, step = convolution.stride * convolution.width;
+    const uint64_t input_bytes = uint64_t{rows} * (k * bytes_of(convolution.linear.weight_type));
+    parts.out_rows[i] = rows;
+    parts.rows[i] = taking.take(sizeof(float) * (uint64_t{rows - 1} * step + k));
     widest = larger(widest, input_bytes);
     most = larger(most, rows);
     if (convolution.linear.fine_input) {
@@ -49,13 +62,13 @@ LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& li
     }
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
-  parts.inputs = take(widest);
-  parts.scales = take(sizeof(float) * most);
-  parts.fine_inputs = take(fine_bytes);
-  parts.fine_scales = take(longest_fine > 0 ? sizeof(float) * most : 0);
-  parts.remainder = take(sizeof(float) * longest_fine);
-  if constexpr (kHasLogMel) parts.transform = take(view.has_log_mel ? log_mel_scratch_bytes(view.log_mel) : 0);
-  parts.end = end;
+  parts.inputs = taking.take(widest);
+  parts.scales = taking.take(sizeof(float) * uint64_t{most});
+  parts.fine_inputs = taking.take(fine_bytes);
+  parts.fine_scales = taking.take(longest_fine > 0 ? sizeof(float) * uint64_t{most} : 0);
+  parts.remainder = taking.take(sizeof(float) * uint64_t{longest_fine});
+  if constexpr (kHasLogMel) parts.transform = taking.take(view.has_log_mel ? log_mel_scratch_bytes(view.log_mel) : 0);
+  parts.end = taking.end;
   return parts;
 }
 
@@ -99,7 +112,7 @@ LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& li
   }
 }
 
-void Stem::measure_values(Rows rows) const {
+[[gnu::cold]] void Stem::measure_values(Rows rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
   load(inputs_of(0, rows));
   float* const y = level(1);
@@ -119,69 +132,59 @@ void Stem::measure_values(Rows rows) const {
 
 [[gnu::cold]] void Stem::measure_frames(Rows frames) const {
   if constexpr (kHasLogMel) {
-    const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
+    const float* const x = level(0);
     for (uint32_t i = 0; i < frames.count; ++i) {
-      log_mel.run(window(), static_cast<uint64_t>(frames.first) + i, level(0));
-      for (uint32_t j = 0; j < view_.log_mel.n_mels; ++j) measured().largest = larger(measured().largest, level(0)[j]);
+      load_frame(static_cast<uint64_t>(frames.first) + i, level(0));
+      for (uint32_t j = 0; j < view_.log_mel.n_mels; ++j) measured().largest = larger(measured().largest, x[j]);
     }
   }
 }
 
-const float* Stem::positions(Rows rows) const {
+[[gnu::cold]] const float* Stem::positions(Rows rows) const {
   const StackView& stack = runtime_.model.encoder;
   if (!stack.positions_used) return nullptr;
   return runtime_.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
 }
 
-Rows Stem::inputs_of(uint32_t i, Rows out) const {
+[[gnu::cold]] Rows Stem::inputs_of(uint32_t i, Rows out) const {
   const ConvolutionView& convolution = view_.convolutions[i];
   return {out.first * convolution.stride - convolution.padding,
           (out.count - 1) * convolution.stride + convolution.kernel};
 }
 
-Samples Stem::window() const {
+[[gnu::cold]] Samples Stem::window() const {
   return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_->address)), clip_->n,
           n_rows_[0] * view_.row_samples};
 }
 
-void Stem::load(Rows rows) const {
-  if (clip_->has_features != 0) return load_features(rows);
-  if (view_.has_log_mel) return load_log_mel(rows);
-  // The last window is padded to a multiple of 16 samples.
+[[gnu::cold]] void Stem::load(Rows rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
-  const int64_t end = rows.first + rows.count + (convolution.linear.k - convolution.kernel);
-  const int16_t* const samples = window().samples;
-  float* x = level(0);
-  for (int64_t i = rows.first; i < end; ++i) {
-    *x++ = i >= 0 && static_cast<uint64_t>(i) < clip_->n ? static_cast<float>(samples[i]) * kToFloat : 0.0f;
-  }
-}
-
-[[gnu::cold]] void Stem::load_features(Rows rows) const {
-  const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip_->address));
-  const size_t width = view_.convolutions[0].width, channels = view_.channels;
+  const bool has_features = clip_->has_features != 0, of_frames = view_.has_log_mel && !has_features;
+  const bool of_samples = !has_features && !of_frames;
+  // The last window is padded to a multiple of 16 samples.
+  if (of_samples) rows.count += convolution.linear.k - convolution.kernel;
+  const size_t width = convolution.width, channels = view_.channels;
   float* x = level(0);
   memset(x, 0, rows.count * width * sizeof(float));
-  const Rows inside = rows.within(clip_->n);
+  const Rows inside = rows.within(of_frames ? n_rows_[0] : clip_->n);
   x += static_cast<size_t>(inside.first - rows.first) * width;
+  const size_t first = static_cast<size_t>(inside.first);
+  const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip_->address));
+  const int16_t* const samples = window().samples;
   for (uint32_t i = 0; i < inside.count; ++i, x += width) {
-    memcpy(x, features + (static_cast<size_t>(inside.first) + i) * channels, channels * sizeof(float));
+    if (of_samples) {
+      *x = static_cast<float>(samples[first + i]) * kToFloat;
+    } else if (has_features) {
+      memcpy(x, features + (first + i) * channels, channels * sizeof(float));
+    } else {
+      load_frame(static_cast<uint64_t>(inside.first) + i, x);
+      if constexpr (kHasLogMel) scale_log_mel(x, view_.log_mel.n_mels, clip_->largest);
+    }
   }
 }
 
-[[gnu::cold]] void Stem::load_log_mel(Rows rows) const {
-  if constexpr (kHasLogMel) {
-    const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
-    const size_t width = view_.convolutions[0].width;
-    float* x = level(0);
-    memset(x, 0, rows.count * width * sizeof(float));
-    const Rows inside = rows.within(n_rows_[0]);
-    x += static_cast<size_t>(inside.first - rows.first) * width;
-    for (uint32_t i = 0; i < inside.count; ++i, x += width) {
-      log_mel.run(window(), static_cast<uint64_t>(inside.first) + i, x);
-      scale_log_mel(x, view_.log_mel.n_mels, clip_->largest);
-    }
-  }
+[[gnu::cold]] void Stem::load_frame([[maybe_unused]] uint64_t frame, [[maybe_unused]] float* x) const {
+  if constexpr (kHasLogMel) LogMel(runtime_, view_.log_mel, scratch_ + parts_.transform).run(window(), frame, x);
 }
 
 [[gnu::cold]] void Stem::convolve(uint32_t i, Rows rows, const float* residual, float* y) const {
@@ -201,7 +204,7 @@ void Stem::load(Rows rows) const {
   if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
 }
 
-void Stem::normalize(float* y, uint32_t rows) const {
+[[gnu::cold]] void Stem::normalize(float* y, uint32_t rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
   const NormView& norm = convolution.whole_norm;
   if (!norm.present()) return;

@@ -18,10 +18,7 @@ constexpr uint32_t kGroupRows = 4;  // encoder rows that a task computes at a ti
 struct Rows {
   int64_t first;
   uint32_t count;
-  Rows within(uint64_t n) const {
-    const int64_t begin = larger<int64_t>(first, 0), end = smaller<int64_t>(first + count, static_cast<int64_t>(n));
-    return {begin, end > begin ? static_cast<uint32_t>(end - begin) : 0};
-  }
+  Rows within(uint64_t n) const;  // those of them below n
 };
 
 // The sums and the largest value that one task finds in a clip.
@@ -68,8 +65,8 @@ class Stem {
   Samples window() const;
   // level(0) <- input rows. Values outside of the clip are zeros.
   void load(Rows rows) const;
-  void load_features(Rows rows) const;
-  void load_log_mel(Rows rows) const;
+  // x <- a frame's features, before scale_log_mel.
+  void load_frame(uint64_t frame, float* x) const;
   // Quantizes the windows of this many rows in level(i).
   void quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs, const FineInputs& fine) const;
   // y <- activation(convolution i of its input rows in level(i)) + residual, for these rows inside of the clip.

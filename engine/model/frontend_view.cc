@@ -10,16 +10,16 @@ namespace goldcrest {
 
 namespace {
 
-[[gnu::cold]] ConvolutionView view_convolution(const Resolver& resolver, const format::Convolution& table,
-                                               uint32_t width) {
+[[gnu::cold, gnu::noinline]] ConvolutionView view_convolution(const Resolver& resolver,
+                                                              const format::Convolution& table, uint32_t width) {
   ConvolutionView view = {};
-  view.linear = resolver.linear(*table.linear());
-  view.whole_norm = resolver.norm(table.whole_norm());
-  view.n_outputs = table.linear()->n();
+  view.linear = shared_linear(resolver, *table.linear());
+  view.whole_norm = shared_norm(resolver, table.whole_norm());
+  view.n_outputs = number_of(table.linear(), format::Linear::VT_N);
   view.width = width;
-  view.kernel = table.kernel();
-  view.stride = table.stride();
-  view.padding = table.padding();
+  view.kernel = number_of(&table, format::Convolution::VT_KERNEL);
+  view.stride = number_of(&table, format::Convolution::VT_STRIDE);
+  view.padding = number_of(&table, format::Convolution::VT_PADDING);
   view.has_tanh = table.activation() == format::Activation::Tanh;
   view.activation = view.has_tanh ? Activation::kNone : static_cast<Activation>(table.activation());
   return view;
@@ -29,16 +29,13 @@ namespace {
 [[gnu::cold]] void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
   const format::LogMel* log_mel = table.log_mel();
   if (log_mel == nullptr) return;
+  using Table = format::LogMel;
+  const auto number = [log_mel](uint32_t field) { return number_of(log_mel, field); };
+  const auto array = [&](uint32_t field) { return resolver.parameters + number(field); };
   view.has_log_mel = true;
-  view.row_samples = log_mel->hop();
-  view.log_mel = {log_mel->n_fft(),
-                  log_mel->hop(),
-                  log_mel->n_mels(),
-                  resolver.parameters + log_mel->window(),
-                  resolver.parameters + log_mel->twiddle(),
-                  resolver.parameters + log_mel->first(),
-                  resolver.parameters + log_mel->count(),
-                  resolver.parameters + log_mel->weight()};
+  view.row_samples = number(Table::VT_HOP);
+  view.log_mel = {number(Table::VT_N_FFT),  view.row_samples,       number(Table::VT_N_MELS), array(Table::VT_WINDOW),
+                  array(Table::VT_TWIDDLE), array(Table::VT_FIRST), array(Table::VT_COUNT),   array(Table::VT_WEIGHT)};
 }
 #else
 void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
@@ -46,18 +43,23 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
 
 }  // namespace
 
+[[gnu::cold, gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
+  return static_cast<const flatbuffers::Table*>(table)->GetField<uint32_t>(static_cast<flatbuffers::voffset_t>(field),
+                                                                           0);
+}
+
 [[gnu::cold]] FrontendView view_frontend(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   const format::Frontend& table = *root.encoder()->frontend();
   FrontendView view = {};
   view.n_convolutions = table.convolutions()->size();
-  view.sample_rate = table.input() == format::FrontendInput::Samples ? table.sample_rate() : 0;
-  view.channels = table.channels();
+  view.sample_rate = number_of(&table, format::Frontend::VT_SAMPLE_RATE);  // 0 for frames
+  view.channels = number_of(&table, format::Frontend::VT_CHANNELS);
   view.row_samples = 1;
   view.fixed_window = table.fixed_window();
   view_log_mel(resolver, table, view);
-  uint32_t width = view.sample_rate != 0 && !view.has_log_mel ? 1 : pad16(table.channels());
+  uint32_t width = view.sample_rate != 0 && !view.has_log_mel ? 1 : pad16(view.channels);
   view.first_row = view.row_stride = 1;
   for (uint32_t i = 0; i < view.n_convolutions; ++i) {
     ConvolutionView& convolution = view.convolutions[i];

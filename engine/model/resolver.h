@@ -7,6 +7,18 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
+
+// The starts of a file's sections, in units from its own start, and the type of its weights.
+struct Sections {
+  uint32_t weights, parameters, positions;
+  bool is_float32;
+};
+
+// In builds with fine inputs, views of matrices and of blocks' norms come from these. They have a field more for each
+// matrix, so one function costs less flash than a copy for each. Defined in views.cc.
+LinearView shared_linear(const Sections& sections, const format::Linear& table);
+NormView shared_norm(const Sections& sections, const format::Norm* table);
+
 namespace {
 
 // Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
@@ -28,12 +40,13 @@ constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr
 #endif
 
 // Turns the tables' offsets inside sections into offsets inside the file.
-struct Resolver {
+struct Resolver : Sections {
   explicit Resolver(const format::Model& model)
-      : weights(section_offset(model, format::SectionKind::Weights)),
-        parameters(section_offset(model, format::SectionKind::Parameters)),
-        positions(section_offset(model, format::SectionKind::Positions)),
-        is_float32(kHasFloat32 && has_feature(model.features(), kFeatureFloat32)) {}
+      : Sections{section_offset(model, format::SectionKind::Weights),
+                 section_offset(model, format::SectionKind::Parameters),
+                 section_offset(model, format::SectionKind::Positions),
+                 kHasFloat32 && has_feature(model.features(), kFeatureFloat32)} {}
+  explicit Resolver(const Sections& sections) : Sections(sections) {}
 
   LinearView linear(const format::Linear& table) const {
     return {weights + table.weights(),
@@ -55,8 +68,19 @@ struct Resolver {
   template <typename Block, typename Table, typename View>
   void block(Block, const Table& table, View& view) const {
     Block::for_each_matrix(
-        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = linear(*from); }, table, view);
-    view.norm = norm(table.norm());
+        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) {
+          if constexpr (kHasRefined) {
+            to = shared_linear(*this, *from);
+          } else {
+            to = linear(*from);
+          }
+        },
+        table, view);
+    if constexpr (kHasRefined) {
+      view.norm = shared_norm(*this, table.norm());
+    } else {
+      view.norm = norm(table.norm());
+    }
     if constexpr (kHasAttentionBias && kCanHaveBias<Table>) view.bias = bias(table);
   }
 
@@ -97,9 +121,6 @@ struct Resolver {
     view.final_norm = norm(table.final_norm());
     return view;
   }
-
-  uint32_t weights, parameters, positions;  // units
-  bool is_float32;
 };
 
 }  // namespace

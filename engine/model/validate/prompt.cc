@@ -6,37 +6,45 @@
 namespace goldcrest {
 namespace {
 
-[[maybe_unused]] bool contains(const flatbuffers::Vector<uint32_t>* ids, uint32_t id) {
+[[maybe_unused, gnu::cold]] bool contains(const flatbuffers::Vector<uint32_t>* ids, uint32_t id) {
   for (uint32_t i = 0; ids != nullptr && i < ids->size(); ++i) {
     if (ids->Get(i) == id) return true;
   }
   return false;
 }
 
-bool ends_texts(const format::Generation& table, uint32_t id) {
+[[gnu::cold]] bool ends_texts(const format::Generation& table, uint32_t id) {
   if constexpr (kHasRules) {
     if (contains(table.more_end_ids(), id)) return true;
   }
   return id == table.end_id();
 }
 
+// Returns list `l` of the prompt's ids: the first choices, the forced ids, the first suppressed ids.
+[[gnu::cold]] const flatbuffers::Vector<uint32_t>* list_of(const format::Generation& table, uint32_t l) {
+  const uint32_t field = format::Generation::VT_FIRST_CHOICES + 2 * l;
+  return reinterpret_cast<const flatbuffers::Table&>(table).GetPointer<const flatbuffers::Vector<uint32_t>*>(
+      static_cast<flatbuffers::voffset_t>(field));
+}
+static_assert(format::Generation::VT_FORCED_IDS == format::Generation::VT_FIRST_CHOICES + 2 &&
+              format::Generation::VT_FIRST_SUPPRESSED_IDS == format::Generation::VT_FIRST_CHOICES + 4);
+
 }  // namespace
 
 int Validator::check_prompt() {
   const format::Generation& table = *model_->generation();
   const format::Limits& limits = *model_->limits();
-  const flatbuffers::Vector<uint32_t>* const lists[] = {table.first_choices(), table.forced_ids(),
-                                                        table.first_suppressed_ids()};
   bool is_used = limits.max_prefix_tokens() != 0, is_good = limits.max_prefix_tokens() < limits.max_target_tokens();
   uint32_t n_prompt = 0;
   for (uint32_t l = 0; l < 3; ++l) {
-    if (lists[l] == nullptr) continue;
+    const flatbuffers::Vector<uint32_t>* ids = list_of(table, l);
+    if (ids == nullptr) continue;
     is_used = true;
-    GOLDCREST_TRY(check_ids(lists[l], target_vocab_size_, {"generation: prompt", static_cast<int32_t>(l)}));
+    GOLDCREST_TRY(check_ids(ids, target_vocab_size_, {"generation: prompt", static_cast<int32_t>(l)}));
     if (l == 2) continue;
-    for (uint32_t i = 0; i < lists[l]->size(); ++i) {
-      const uint32_t id = lists[l]->Get(i);
-      is_good &= !ends_texts(table, id) && (l == 1 || i == 0 || lists[l]->Get(i - 1) < id);
+    for (uint32_t i = 0; i < ids->size(); ++i) {
+      const uint32_t id = ids->Get(i);
+      is_good &= !ends_texts(table, id) && (l == 1 || i == 0 || ids->Get(i - 1) < id);
       n_prompt += l == 1 || i == 0 ? 1 : 0;
     }
   }

@@ -137,14 +137,12 @@ int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
 #ifdef GOLDCREST_ROTARY
   const format::Rotary* table = stack.rotary();
   if (table == nullptr) return GOLDCREST_OK;
-  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureRotary), "metadata: feature bits", -1);
+  if (!has_feature(model_->features(), kFeatureRotary)) return refuse({"metadata: feature bits", -1});
   const uint32_t half = table->half();
-  GOLDCREST_REQUIRE_INTACT(half >= 16 && half % 16 == 0 && half <= stack.d_head() / 2, "rotary.half", -1);
+  if (half < 16 || half % 16 != 0 || half > stack.d_head() / 2) return refuse({"rotary.half", -1});
   const uint64_t values = uint64_t{stack.max_positions()} * 2 * half;
-  const SectionView& positions = section(format::SectionKind::Positions);
-  GOLDCREST_REQUIRE_INTACT(
-      positions.holds(table->table(), 4 * values) && values_good(positions, table->table(), values), "rotary.table",
-      -1);
+  if (!floats_good(section(format::SectionKind::Positions), table->table(), values))
+    return refuse({"rotary.table", -1});
 #endif
   return GOLDCREST_OK;
 }

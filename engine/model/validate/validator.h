@@ -122,9 +122,14 @@ class Validator {
   }
   bool has_frontend() const { return kHasFrontend && has_feature(model_->features(), kFeatureFrontend); }
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
-  // Check values of arrays in the parameters and positions, after a check that the arrays are inside the file.
+  // These check values of arrays in the parameters and positions. Only floats_good checks that they are inside the
+  // file.
   bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
     return functions_.metadata_only || values_in_range(arrays.at<float>(units), n);
+  }
+  // Returns whether n floats are inside the arrays and good.
+  [[gnu::cold, gnu::noinline]] bool floats_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
+    return arrays.holds(units, 4 * n) && values_good(arrays, units, n);
   }
   bool scales_good(uint32_t units, uint64_t n) const {
     return functions_.metadata_only || scales_in_range(section(format::SectionKind::Parameters).at<float>(units), n);
