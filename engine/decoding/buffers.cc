@@ -54,7 +54,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     place_targets(runtime, refs.targets, &buffers.targets);
   }
   if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
-  if constexpr (kHasSampling) place_sampling(runtime, refs.sampling, &buffers);
+  if constexpr (kHasSampling) place_sampling(runtime, refs.sampling, buffers.top_tokens, &buffers.sampling);
   buffers.beam_size = limits.beam_size;
   buffers.target_tokens = limits.max_target_tokens;
   buffers.n_slots = count_slots(limits);
