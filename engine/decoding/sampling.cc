@@ -3,16 +3,14 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] SamplingRefs plan_sampling(Plan& plan) {
-  SamplingRefs refs = {};
-  if (plan.limits().max_sampled == 0) return refs;
+[[gnu::cold]] void plan_sampling(Plan& plan, SamplingRefs* refs) {
+  if (plan.limits().max_sampled == 0) return;
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
   // Phase kAlways, because streams are given before the source is encoded.
-  refs.slots =
+  refs->slots =
       plan.add("sampling.slots", Phase::kAlways, Region::kMain, {0, sizeof(SampleSlot), {kBeam, kBatch, 0, 0}});
-  refs.lists = plan.add("sampling.lists", Phase::kDecode, Region::kScratch,
-                        {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
-  return refs;
+  refs->lists = plan.add("sampling.lists", Phase::kDecode, Region::kScratch,
+                         {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
 }
 
 [[gnu::cold]] void place_sampling(const Runtime& runtime, const SamplingRefs& refs, const TopTokenBuffers& lists,

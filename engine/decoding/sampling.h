@@ -2,14 +2,21 @@
 // The buffers of sampling. A source may have several samples: its hypotheses, which grow independently of each other.
 #pragma once
 
+#include <type_traits>
+
+#include "base/build_options.h"
 #include "decoding/top_tokens.h"
 
 namespace goldcrest {
 
-struct SamplingRefs {
+struct PlannedSampling {
   BufferRef slots;  // SampleSlot [slots]
   BufferRef lists;  // float [rows, max_sampled], then int32 [rows, max_sampled]: of each task
 };
+
+// Takes no room in the frame of goldcrest_init if the build lacks sampling.
+struct NoSampling {};
+using SamplingRefs = std::conditional_t<kHasSampling, PlannedSampling, NoSampling>;
 
 // A hypothesis of a sentence.
 struct SampleSlot {
@@ -25,7 +32,8 @@ struct SamplingBuffers {
   TaskBuffer<int32_t> tokens, sampled_tokens;
 };
 
-SamplingRefs plan_sampling(Plan& plan);
+// Leaves *refs as it is if the limits ask for no sampling.
+void plan_sampling(Plan& plan, SamplingRefs* refs);
 // `lists` are the rows' lists without sampling.
 void place_sampling(const Runtime& runtime, const SamplingRefs& refs, const TopTokenBuffers& lists,
                     SamplingBuffers* placed);
