@@ -31,7 +31,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     refs.targets = plan_targets(plan);
   }
   if constexpr (kHasPrompt) refs.prefixes = plan_prefixes(plan);
-  if constexpr (kHasSampling) refs.sampling = plan_sampling(plan);
+  if constexpr (kHasSampling) plan_sampling(plan, &refs);
   return refs;
 }
 
@@ -54,7 +54,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     place_targets(runtime, refs.targets, &buffers.targets);
   }
   if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
-  if constexpr (kHasSampling) place_sampling(runtime, refs.sampling, &buffers);
+  if constexpr (kHasSampling) place_sampling(runtime, refs, buffers.top_tokens, &buffers.sampling);
   buffers.beam_size = limits.beam_size;
   buffers.target_tokens = limits.max_target_tokens;
   buffers.n_slots = count_slots(limits);

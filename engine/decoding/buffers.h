@@ -32,14 +32,13 @@ struct SentenceState {
   uint64_t logits_hash;
 };
 
-struct SearchRefs {
+struct SearchRefs : SamplingRefs {
   BufferRef sentences, live, tokens, ancestor, scores, hypotheses, hypothesis_tokens;  // as in SearchBuffers
   TopTokenRefs top_tokens;
   ShortlistRefs shortlist;
   RecordingRefs recording;
   TargetRefs targets;
   BufferRef prefixes;
-  SamplingRefs sampling;
 };
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);

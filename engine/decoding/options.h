@@ -6,8 +6,8 @@
 
 #include "base/arithmetic.h"
 #include "base/build_options.h"
-#include "decoding/sampling.h"
 #include "decoding/strategy.h"
+#include "goldcrest/decoding.h"
 #include "layers/runtime.h"
 
 namespace goldcrest {

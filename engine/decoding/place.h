@@ -2,7 +2,7 @@
 // Makes named views of planned buffers, once for each engine.
 #pragma once
 
-#include "decoding/top_tokens.h"
+#include "layers/runtime.h"
 
 namespace goldcrest {
 
@@ -16,6 +16,15 @@ template <typename T>
 void place(const Runtime& runtime, const BufferRef& ref, T** view) {
   *view = static_cast<T*>(address_of(runtime, ref));
 }
+
+// A buffer with one part for each task.
+template <typename T>
+struct TaskBuffer {
+  T* first;
+  size_t stride;  // elements
+
+  T* of(uint32_t task) const { return first + task * stride; }
+};
 
 template <typename T>
 void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {

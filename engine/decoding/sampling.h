@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling: each token is drawn at random from the list of its row's best ones. A source may have several samples: its
-// hypotheses, which grow independently of each other.
+// The buffers of sampling. A source may have several samples: its hypotheses, which grow independently of each other.
 #pragma once
+
+#include <type_traits>
 
 #include "base/build_options.h"
 #include "decoding/top_tokens.h"
-#include "goldcrest/decoding.h"
 
 namespace goldcrest {
 
-struct SearchOptions;
-struct SearchBuffers;
-
-struct SamplingRefs {
+struct PlannedSampling {
   BufferRef slots;  // SampleSlot [slots]
   BufferRef lists;  // float [rows, max_sampled], then int32 [rows, max_sampled]: of each task
 };
+
+// Takes no room in the frame of goldcrest_init if the build lacks sampling.
+struct NoSampling {};
+using SamplingRefs = std::conditional_t<kHasSampling, PlannedSampling, NoSampling>;
 
 // A hypothesis of a sentence.
 struct SampleSlot {
@@ -31,37 +32,13 @@ struct SamplingBuffers {
   TaskBuffer<int32_t> tokens, sampled_tokens;
 };
 
-// A row's best tokens that may be drawn are the first n of its list.
-struct KeptTokens {
-  uint32_t n;
-  float sum;  // of their weights
-};
+// Leaves *refs as it is if the limits ask for no sampling.
+void plan_sampling(Plan& plan, SamplingRefs* refs);
+// `lists` are the rows' lists without sampling.
+void place_sampling(const Runtime& runtime, const SamplingRefs& refs, const TopTokenBuffers& lists,
+                    SamplingBuffers* placed);
 
-// Returns exp((values[i] - values[0]) / temperature), which is proportional to the probability of token i.
-float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i);
-
-// values [n]: a row's list, n > 0
-KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n);
-
-// A draw depends on this, the seed and the values only.
-struct DrawPlace {
-  uint32_t position, sample, stream;
-};
-
-// Returns 24 random bits: the upper ones of the first word of Philox4x32-10.
-uint32_t random_bits(uint64_t seed, const DrawPlace& place);
-
-// Returns the index of the drawn one of n > 0 values.
-uint32_t draw_token(const goldcrest_sampling& sampling, const float* values, uint32_t n, const DrawPlace& place);
-
-SamplingRefs plan_sampling(Plan& plan);
-// Call it when the lists without sampling are placed.
-void place_sampling(const Runtime& runtime, const SamplingRefs& refs, SearchBuffers* placed);
-
-// Lets the search use the lists that its options ask for.
-void choose_lists(const SearchOptions& options, SearchBuffers* buffers);
-
-// Gives a sentence one hypothesis for each of its samples.
-void start_samples(const SearchOptions& options, const SearchBuffers& buffers, uint32_t sentence);
+// Lets a search use the lists for sampling, or the others.
+void choose_lists(const SamplingBuffers& buffers, bool draws, TopTokenBuffers* lists);
 
 }  // namespace goldcrest

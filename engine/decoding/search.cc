@@ -64,6 +64,16 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
   return forced.token;
 }
 
+// Gives a sentence one hypothesis for each of its samples.
+[[maybe_unused]] void start_samples(const SearchOptions& options, const SentenceView& view) {
+  view.state->n_live = options.sampling->n_samples;
+  for (uint32_t b = 0; b < options.sampling->n_samples; ++b) {
+    view.tokens[b] = *view.tokens;
+    view.scores[b] = 0.0f;
+    view.samples[b] = {view.samples->stream, b};
+  }
+}
+
 }  // namespace
 
 [[gnu::cold]] void start_search(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
@@ -75,7 +85,7 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
     const size_t first_slot = size_t{sentence} * buffers.beam_size;
     buffers.tokens[first_slot] = static_cast<int32_t>(options.generation->decoder_start_id);
     buffers.scores[first_slot] = 0.0f;
-    if constexpr (kHasSampling) start_samples(options, buffers, sentence);
+    if (draws_tokens(options)) start_samples(options, sentence_view(buffers, sentence));
   }
   start_position(options, buffers, 0, step);
 }

@@ -4,6 +4,7 @@
 // A row's list is ordered by value, descending, then by token, ascending.
 #pragma once
 
+#include "decoding/place.h"
 #include "layers/parallel.h"
 
 namespace goldcrest {
@@ -19,15 +20,6 @@ struct TopTokenRefs {
 };
 
 TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model);
-
-// A buffer with one part for each task.
-template <typename T>
-struct TaskBuffer {
-  T* first;
-  size_t stride;  // elements
-
-  T* of(uint32_t task) const { return first + task * stride; }
-};
 
 // Shapes as in TopTokenRefs.
 struct TopTokenBuffers {

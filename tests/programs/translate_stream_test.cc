@@ -42,6 +42,37 @@ TEST(TranslateStream, ExcludesWhatNeedsTheWholeResult) {
   }
 }
 
+// The same seed gives the same texts, however sentences are put into batches.
+TEST(TranslateSample, DependsOnTheSeed) {
+  const Arguments options = {"--sample", "--seed", "3", "--top-p", "0.9", "--temperature", "1.5"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = options;
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome outcome = translate("enfr", all, kText);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string drawn = with({});
+  EXPECT_EQ(with({"--batch", "3", "--threads", "2"}), drawn);
+  EXPECT_EQ(with({"--kernels", "reference"}), drawn);
+  EXPECT_EQ(with({"--stream"}), drawn);
+  EXPECT_NE(translate("enfr", {"--sample", "--seed", "4", "--top-p", "0.9", "--temperature", "1.5"}, kText).out, drawn);
+  EXPECT_NE(translate("enfr", {"--beam", "1"}, kText).out, drawn);
+  EXPECT_EQ(translate("enfr", {"--sample", "--top-k", "1"}, kText).out, translate("enfr", {"--beam", "1"}, kText).out);
+  const std::vector<std::string> several = lines_of(with({"--num-samples", "3"}));
+  ASSERT_EQ(several.size(), 3u * 3 + 1) << "three lines, and an empty one";
+  EXPECT_EQ(several[1].compare(0, 4, "1\t2\t"), 0) << several[1];
+}
+
+TEST(TranslateSample, SaysWhatIsWrong) {
+  for (const Arguments& options :
+       {Arguments{"--top-k", "5"}, Arguments{"--sample", "--top-k", "257"}, Arguments{"--sample", "--beam", "2"},
+        Arguments{"--sample", "--temperature", "0"}, Arguments{"--sample", "--num-samples", "17"},
+        Arguments{"--sample", "--nbest", "2"}, Arguments{"--sample", "--top-p", "0"}, Arguments{"--seed", "1"}})
+    EXPECT_EQ(translate("enfr", options, "").status, 2) << options.back();
+  EXPECT_NE(translate("enfr", {"--smaple"}, "").err.find("did you mean \"--sample\"?"), std::string::npos);
+}
+
 TEST(TranslatePrefix, BeginsEveryResult) {
   for (const char* const beams : {"1", "4"}) {
     const std::string text = "The cat is on the table.\nShe bought a car.\n";

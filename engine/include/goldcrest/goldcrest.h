@@ -96,8 +96,7 @@ typedef struct goldcrest_limits {
   uint32_t max_candidates;    /* of a shortlist; a source with more candidates is searched among all ids. 0: the file's
                                * number; GOLDCREST_NO_SHORTLIST: always all ids, and no memory for a shortlist */
   uint32_t max_prefix_tokens; /* of goldcrest_set_prefix, below max_target_tokens; 0: the file's number, usually 0 */
-  uint32_t max_sampled;       /* the largest top_k of goldcrest_set_sampling, 1..256; 0: no memory for sampling. Builds
-                               * without GOLDCREST_SAMPLING: always 0 */
+  uint32_t max_sampled;       /* the largest top_k of goldcrest_set_sampling, 1..256; 0: no memory for sampling */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
@@ -324,8 +323,7 @@ GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t
 
 /* The same with UTF-8 text, which the file's tokenizer reads. Needs limits.max_source_bytes. See goldcrest/languages.h.
  * Errors: ERROR_ARGUMENT (engine or text null; the text gives no token at all), ERROR_UNSUPPORTED
- * (limits.max_source_bytes is 0), ERROR_TOO_LONG (more bytes than limits.max_source_bytes, or more tokens than
- * limits.max_source_tokens). */
+ * (limits.max_source_bytes is 0), ERROR_TOO_LONG (more bytes or tokens than limits.max_source_bytes or _tokens). */
 GOLDCREST_MUST_CHECK int goldcrest_begin_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
 /* Adds a source to the batch before its first step. Returns its index, 1, 2, ...
@@ -376,8 +374,7 @@ typedef struct goldcrest_text_state {
 } goldcrest_text_state;
 
 /* Writes the text of n ids to out, continuing from *state, and returns its bytes. Writes no terminator, cuts no UTF-8
- * character: an incomplete one waits in the state. Pass n = 0 at the end to flush it (as U+FFFD). An error writes
- * nothing and leaves the state unchanged.
+ * character: an incomplete one waits in the state. n = 0 flushes it (as U+FFFD). An error writes and changes nothing.
  * Errors: ERROR_ARGUMENT (a null pointer; a state that no call has left), ERROR_UNSUPPORTED (the model has no
  * detokenizer), ERROR_TOKEN_RANGE (an id outside the target vocabulary), ERROR_TRUNCATED (out too small). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
