@@ -74,12 +74,16 @@ void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint3
 }
 
 [[gnu::cold]] void run_stage(const Stage& stage, uint32_t radix, const Twiddles& twiddles) {
-  const uint32_t part = stage.length / radix, step = twiddles.n_fft / stage.length;
-  for (uint32_t p = 0; p < part; ++p) {
-    const size_t at = size_t{p} * stage.each;
-    Butterfly points = {stage.x + at, stage.y + at * radix, size_t{part} * stage.each, stage.each};
-    for (uint32_t q = 0; q < stage.each; ++q, ++points.x, ++points.y) {
-      radix == 5 ? run_butterfly_of_5(points, twiddles, p * step) : run_butterfly_of_2(points, twiddles, p * step);
+  const size_t part = stage.length / radix, each = stage.each;
+  const uint32_t step = twiddles.n_fft / stage.length;
+  for (size_t i = 0; i < part * each; ++i) {
+    const size_t p = i / each;
+    const Butterfly points = {stage.x + i, stage.y + p * each * (radix - 1) + i, part * each, stage.each};
+    const uint32_t turn = static_cast<uint32_t>(p) * step;
+    if (radix == 5) {
+      run_butterfly_of_5(points, twiddles, turn);
+    } else {
+      run_butterfly_of_2(points, twiddles, turn);
     }
   }
 }

@@ -53,7 +53,8 @@ struct Taking {
     const uint32_t k = convolution.linear.k, step = convolution.stride * convolution.width;
     const uint64_t input_bytes = uint64_t{rows} * (k * bytes_of(convolution.linear.weight_type));
     parts.out_rows[i] = rows;
-    parts.rows[i] = taking.take(sizeof(float) * (uint64_t{rows - 1} * step + k));
+    const uint64_t floats = static_cast<uint64_t>(rows - 1) * step + k;
+    parts.rows[i] = taking.take(sizeof(float) * floats);
     widest = larger(widest, input_bytes);
     most = larger(most, rows);
     if (convolution.linear.fine_input) {

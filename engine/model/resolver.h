@@ -41,11 +41,13 @@ constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr
 
 // Turns the tables' offsets inside sections into offsets inside the file.
 struct Resolver : Sections {
+  // cppcheck-suppress uninitDerivedMemberVar ; the constructor sets all members of its base
   explicit Resolver(const format::Model& model)
       : Sections{section_offset(model, format::SectionKind::Weights),
                  section_offset(model, format::SectionKind::Parameters),
                  section_offset(model, format::SectionKind::Positions),
                  kHasFloat32 && has_feature(model.features(), kFeatureFloat32)} {}
+  // cppcheck-suppress uninitDerivedMemberVar ; the same
   explicit Resolver(const Sections& sections) : Sections(sections) {}
 
   LinearView linear(const format::Linear& table) const {

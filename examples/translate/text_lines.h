@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lines of untrusted text with bounded memory, and finds what is wrong with them as text or as ids.
+// Lines of text, and the prefixes of results, as ids.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string>
 #include <vector>
+
+// Reads lines of untrusted text with bounded memory, and finds what is wrong with them as text or as ids.
 
 constexpr size_t kMaxLineBytes = size_t{1} << 24;  // no engine takes more
 
@@ -25,3 +27,10 @@ std::string too_many(size_t n, uint32_t most, const char* option);
 
 // *ids <- a line's decimal ids, separated by spaces, each below vocab_size. Returns an error, or an empty string.
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);
+
+// Makes ids of the text of a prefix. A model file has a tokenizer for sources only, so this cuts the text into pieces
+// that the detokenizer writes.
+// *ids <- the fewest pieces of the target whose text is `text`; of equally few, those with the longest first piece.
+// Bytes that no piece has are byte pieces. Returns an error, or an empty string.
+
+std::string prefix_ids(const void* model, const std::string& text, std::vector<int32_t>* ids);

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "goldcrest/decoding.h"
-#include "prefix_text.h"
 #include "text_lines.h"
 #include "translator.h"
 

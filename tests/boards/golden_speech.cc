@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "boards/speech_hash.h"
-#include "convert/support/packed_folders.h"
+#include "convert/support/sample_folder.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 

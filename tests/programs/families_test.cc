@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "convert/support/packed_folders.h"
+#include "convert/support/sample_folder.h"
 #include "programs/models.h"
 #include "programs/process.h"
 

@@ -48,7 +48,7 @@ TEST(TranslateSample, DependsOnTheSeed) {
   const auto with = [&](const Arguments& more) {
     Arguments all = options;
     all.insert(all.end(), more.begin(), more.end());
-    const Outcome outcome = translate("enfr", all, kText);
+    const Outcome outcome = translate("enfr", all, kSentences);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome.out;
   };
@@ -56,9 +56,11 @@ TEST(TranslateSample, DependsOnTheSeed) {
   EXPECT_EQ(with({"--batch", "3", "--threads", "2"}), drawn);
   EXPECT_EQ(with({"--kernels", "reference"}), drawn);
   EXPECT_EQ(with({"--stream"}), drawn);
-  EXPECT_NE(translate("enfr", {"--sample", "--seed", "4", "--top-p", "0.9", "--temperature", "1.5"}, kText).out, drawn);
-  EXPECT_NE(translate("enfr", {"--beam", "1"}, kText).out, drawn);
-  EXPECT_EQ(translate("enfr", {"--sample", "--top-k", "1"}, kText).out, translate("enfr", {"--beam", "1"}, kText).out);
+  EXPECT_NE(translate("enfr", {"--sample", "--seed", "4", "--top-p", "0.9", "--temperature", "1.5"}, kSentences).out,
+            drawn);
+  EXPECT_NE(translate("enfr", {"--beam", "1"}, kSentences).out, drawn);
+  EXPECT_EQ(translate("enfr", {"--sample", "--top-k", "1"}, kSentences).out,
+            translate("enfr", {"--beam", "1"}, kSentences).out);
   const std::vector<std::string> several = lines_of(with({"--num-samples", "3"}));
   ASSERT_EQ(several.size(), 3u * 3 + 1) << "three lines, and an empty one";
   EXPECT_EQ(several[1].compare(0, 4, "1\t2\t"), 0) << several[1];

@@ -3,7 +3,7 @@
 // with what it computed from them (tests/peers/families.py --record).
 #include <gtest/gtest.h>
 
-#include "convert/support/packed_folders.h"
+#include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/text/languages.h"
 #include "evaluate/check.h"

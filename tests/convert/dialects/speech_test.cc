@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "convert/support/packed_folders.h"
+#include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
 #include "evaluate/clip_file.h"

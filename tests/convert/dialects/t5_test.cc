@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "convert/support/packed_folders.h"
+#include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/hugging_face/t5_buckets.h"
 #include "evaluate/check.h"

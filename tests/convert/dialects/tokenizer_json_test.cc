@@ -7,7 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "convert/support/packed_folders.h"
+#include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "spec/error.h"
 #include "support/expect_error.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/support/tensor_list.h"
+#include "convert/support/read_container.h"
 #include "converter/dialects/dialect.h"
 #include "support/marian_tensors.h"
 #include "support/temporary_folder.h"

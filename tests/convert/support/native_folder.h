@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/support/tensor_list.h"
+#include "convert/support/read_container.h"
 #include "converter/dialects/dialect.h"
 #include "spec/error.h"
 #include "spec/format_text.h"

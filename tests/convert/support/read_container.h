@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a container, reads all of it and returns the message; also tests damage at every byte.
+// Tensors by name, and reading them from containers.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "converter/sources/containers/tensor_source.h"
 #include "converter/spec/error.h"
+#include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
+
+// Opens a container, reads all of it and returns the message; also tests damage at every byte.
 
 using OpenContainer = std::function<std::unique_ptr<converter::TensorSource>(const std::filesystem::path&)>;
 
@@ -40,5 +45,26 @@ inline void expect_damage_survived(const std::string& good,
     }
   }
 }
+
+// The tensors of a checkpoint, which a test changes before it writes them.
+
+struct TensorList {
+  std::vector<NamedTensor> tensors;
+
+  NamedTensor& tensor(const std::string& name) {
+    for (NamedTensor& found : tensors) {
+      if (found.name == name) return found;
+    }
+    throw std::out_of_range(name);
+  }
+  void remove(const std::string& name) {
+    std::erase_if(tensors, [&](const NamedTensor& found) { return found.name == name; });
+  }
+  void add(const std::string& name, const std::vector<uint64_t>& sizes, float value) {
+    uint64_t n = 1;
+    for (const uint64_t size : sizes) n *= size;
+    tensors.push_back({name, sizes, std::vector<float>(n, value)});
+  }
+};
 
 }  // namespace goldcrest::test

@@ -139,7 +139,7 @@ FileImage tiny_file() {
   return test::tiny_file(test::tiny_spec(options));
 }
 
-EngineSetup setup_for(uint32_t batch, uint32_t n_samples) {
+EngineSetup setup_of_samples(uint32_t batch, uint32_t n_samples) {
   EngineSetup setup;
   setup.limits.batch = batch;
   setup.limits.beam_size = setup.limits.n_best = n_samples;
@@ -178,7 +178,7 @@ std::vector<std::vector<Translation>> run(TestEngine& engine, const std::vector<
 
 TEST(Sampling, OfOneTokenIsGreedySearch) {
   const FileImage file = tiny_file();
-  TestEngine greedy(file.span(), setup_for(3, 1)), sampled(file.span(), setup_for(3, 1));
+  TestEngine greedy(file.span(), setup_of_samples(3, 1)), sampled(file.span(), setup_for(3, 1));
   goldcrest_search search = greedy.search();
   search.flags = GOLDCREST_SEARCH_SCORES;
   greedy.set_search(search);
@@ -201,7 +201,7 @@ TEST(Sampling, DependsOnSeedStreamAndNumberOnly) {
   const FileImage file = tiny_file();
   const std::vector<Ids> sources = some_sources(5);
   const Ids streams = {4, 0, 17, -1, 2};
-  TestEngine all(file.span(), setup_for(5, 4));
+  TestEngine all(file.span(), setup_of_samples(5, 4));
   goldcrest_sampling sampling = kPlain;
   sampling.n_samples = 4;
   sampling.top_p = 0.95f;
@@ -221,7 +221,7 @@ TEST(Sampling, DependsOnSeedStreamAndNumberOnly) {
   std::reverse(other.begin(), other.end());
   EXPECT_EQ(other, expected);
   for (uint32_t t = 0; goldcrest_kernels_at(t) != nullptr; ++t) {
-    EngineSetup setup = setup_for(1, 1);
+    EngineSetup setup = setup_of_samples(1, 1);
     setup.kernels = goldcrest_kernels_at(t);
     setup.step_size = t % 2 == 0 ? GOLDCREST_STEP_LAYER : GOLDCREST_STEP_POSITION;
     setup.limits.threads = 1 + t % 3;
@@ -242,7 +242,7 @@ TEST(Sampling, DependsOnSeedStreamAndNumberOnly) {
 
 TEST(Sampling, AgreesOnTheFirstSample) {
   const FileImage file = tiny_file();
-  TestEngine engine(file.span(), setup_for(1, 8));
+  TestEngine engine(file.span(), setup_of_samples(1, 8));
   goldcrest_sampling sampling = kPlain;
   sampling.n_samples = 8;
   const Ids source = {3, 1, 4};
@@ -268,7 +268,7 @@ TEST(Sampling, AgreesOnTheFirstSample) {
 
 TEST(Sampling, TellsItsMemory) {
   const FileImage file = tiny_file();
-  EngineSetup setup = setup_for(3, 2);
+  EngineSetup setup = setup_of_samples(3, 2);
   setup.limits.threads = 2;
   const goldcrest_memory with = TestEngine(file.span(), setup).memory();
   setup.limits.max_sampled = 0;
@@ -289,7 +289,7 @@ TEST(Sampling, TellsItsMemory) {
 
 TEST(Sampling, SaysWhatIsWrong) {
   const FileImage file = tiny_file();
-  EngineSetup setup = setup_for(1, 2);
+  EngineSetup setup = setup_of_samples(1, 2);
   setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
   TestEngine engine(file.span(), setup);
   const Ids source = {3, 1, 4};
