@@ -178,7 +178,7 @@ std::vector<std::vector<Translation>> run(TestEngine& engine, const std::vector<
 
 TEST(Sampling, OfOneTokenIsGreedySearch) {
   const FileImage file = tiny_file();
-  TestEngine greedy(file.span(), setup_of_samples(3, 1)), sampled(file.span(), setup_for(3, 1));
+  TestEngine greedy(file.span(), setup_of_samples(3, 1)), sampled(file.span(), setup_of_samples(3, 1));
   goldcrest_search search = greedy.search();
   search.flags = GOLDCREST_SEARCH_SCORES;
   greedy.set_search(search);
