@@ -41,30 +41,48 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   return plans_shortlist(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }
 
+// The lengths of sources that a file with a frontend takes.
+struct SourceLengths {
+  uint32_t first_row_samples, row_samples;
+  uint32_t window_rows;  // 0: sources of any length
+};
+
+// Its own function, so that the stack does not hold the information while lines run.
+[[gnu::cold, gnu::noinline]] void view_file(const goldcrest_engine& engine, goldcrest_search* search,
+                                            SourceLengths* lengths) {
+  goldcrest_info info;
+  view_info(engine.runtime.file, engine.model_bytes, &info);
+  *search = info.search;
+  if constexpr (kHasFrontend) {
+    *lengths = {info.first_row_samples, info.row_samples, info.fixed_window ? info.limits.max_source_tokens : 0};
+  }
+}
+
 // Returns the rows that a line's source needs. A fixed window has those of the file's limits, and with any other number
 // the results are others: UINT32_MAX.
-[[gnu::cold]] uint64_t count_source_rows(const goldcrest_engine& engine, const goldcrest_info& info,
+[[gnu::cold]] uint64_t count_source_rows(const goldcrest_engine& engine, const SourceLengths& lengths,
                                          const SelfTestView& line) {
   if constexpr (kHasFrontend) {
-    if (info.fixed_window)
-      return engine.runtime.limits.max_source_tokens == info.limits.max_source_tokens ? 1 : UINT32_MAX;
-    if (line.samples != nullptr) return (line.n_source - info.first_row_samples) / info.row_samples + 1;
+    if (lengths.window_rows != 0)
+      return engine.runtime.limits.max_source_tokens == lengths.window_rows ? 1 : UINT32_MAX;
+    if (line.samples != nullptr) return (line.n_source - lengths.first_row_samples) / lengths.row_samples + 1;
   }
   return line.n_source;
 }
 
 [[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
-  goldcrest_info info;
-  view_info(engine->runtime.file, engine->model_bytes, &info);
+  SourceLengths lengths = {};
+  goldcrest_search search;
+  view_file(*engine, &search, &lengths);
   const goldcrest_limits& limits = engine->runtime.limits;
-  goldcrest_search search = info.search;
   search.beam_size = 1;
   search.min_target_tokens = 0;
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
   uint32_t n_run = 0;
   for (uint32_t i = 0; i < count_self_tests(engine->runtime.file); ++i) {
     const SelfTestView line = view_self_test(engine->runtime.file, i);
-    if (count_source_rows(*engine, info, line) > limits.max_source_tokens || line.n_target > limits.max_target_tokens)
+    if (count_source_rows(*engine, lengths, line) > limits.max_source_tokens ||
+        line.n_target > limits.max_target_tokens)
       continue;
     bool same = false;
     GOLDCREST_TRY(run_line(engine, line, &search, &same));
