@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of what inspection shows of a model's searches (support/inspection_hash.h) must be one number; with
+// The hash of what inspection shows of a model's searches (support/search_hash.h) must be one number; with
 // --searches, the hash of their results (support/search_hash.h). It must be the same for every kernel table that this
 // CPU runs, for any number of threads, and on the machine that wrote HASH_FILE. Prints it.
 // Usage: golden_inspection [--searches] MODEL VALIDATION_TSV [HASH_FILE]
