@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler settings for the converter's libraries.
 option(GOLDCREST_QUICK_BUILD
-  "Compile many files of a library at once, and what computes little with -O1: half of the build's time, the same bytes" OFF)
+  "Compile many files of the engine, of a library and of a test program at once, and what computes little with -O1: half of the build's time, the same bytes" OFF)
 
 # Applies the option to a target. COMPUTES: it keeps the build's optimization.
 function(goldcrest_quick_build name)
