@@ -53,6 +53,8 @@ for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-li
   IFS=: read -r folder emulator compiler <<< "$machine"
   [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst)" = "$text" ] || fail "$folder: the text differs"
   out=$($emulator "$folder/bin/goldcrest-inspect" models/enfr.gcst --self-test) && grep -q '^self-test    passed' <<< "$out" || fail "$folder: no self-test"
+  out=$($emulator "$folder/bin/goldcrest-transcribe" models/g2p.gcst 2>&1 < /dev/null) && fail "$folder: a text model is taken for speech"
+  grep -q "models/g2p.gcst" <<< "$out" || fail "$folder: goldcrest-transcribe says: $out"
   out=$($emulator "$folder/bin/goldcrest-bench" --list-kernels) && grep -q arm_neon <<< "$out" || fail "$folder: no kernels"
   flags=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs goldcrest)
   $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"

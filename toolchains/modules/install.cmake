@@ -18,7 +18,8 @@ if(GOLDCREST_CONVERTER)
   install(TARGETS goldcrest-convert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 if(GOLDCREST_PROGRAMS)
-  install(TARGETS goldcrest-translate goldcrest-inspect goldcrest-bench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS goldcrest-translate goldcrest-transcribe goldcrest-inspect goldcrest-bench RUNTIME
+    DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
 set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")
