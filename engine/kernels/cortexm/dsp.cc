@@ -3,6 +3,10 @@
 // Activations are expanded to such pairs once and used for many outputs. SXTB16 expands the weights, once for all rows
 // of a tile.
 #if defined(__ARM_FEATURE_DSP)
+#if defined(__ARM_FEATURE_MVE)
+// Cores with Helium count loops in the register lr, and GCC 14 keeps it for that where the assembly needs it.
+#pragma GCC optimize("no-branch-count-reg")
+#endif
 #include "kernels/cortexm/dsp_products-inl.h"
 #include "kernels/cortexm/dsp_rows-inl.h"
 
